@@ -14,7 +14,8 @@ std::string hexadecimal(uint64_t number) {
 }
 
 std::string origin(uint32_t why) {
-    static constexpr const char* causes[] = {"", "an overflow", "a division by zero", "a load outside of every array", "a float that no integer of the width is near"};
+    static constexpr const char* causes[] = {"", "an overflow", "a division by zero", "a load outside of every array",
+        "a float that no integer of the width is near"};
     return std::string(causes[unsigned(cause_of(why))]) + " in bundle " + std::to_string(bundle_of(why));
 }
 
@@ -25,23 +26,31 @@ uint32_t word_of(const Value& value, unsigned lane) { return uint32_t(value.bits
 void Model::execute(const Issue& issue) {
     const Value* in[3];
     for (unsigned k = 0; k < issue.count; ++k) in[k] = &operand(issue, k);
+    Value* made = take();
+    if (issue.kernels && quickly(*issue.kernels, issue.action, *in[0], *in[1], *made)) [[likely]] {
+        const unsigned latency = program.member.latencies[size_t(issue.op)][in[0]->width];
+        if (in[0]->width == issue.width || issue.width == shapeless) [[likely]] {
+            if (options.most_events) [[unlikely]] note(issue, *made);
+            return later(issue, made, latency, false);
+        }
+    }
     unsigned width = in[0]->has_shape() ? in[0]->width : 2;
     // What has no width drops when its operation would with one.
     if (multiplies(issue.op) || shifts(issue.op)) {
-        if (in[0]->has_shape() && in[0]->width != issue.width) fail(Fault::operands, "its first operand has another width than it states");
+        if (in[0]->has_shape() && in[0]->width != issue.width)
+            fail(Fault::operands, "its first operand has another width than it states");
         width = issue.width;
     }
-    Value* made = take();
     const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
     compute({issue.op, issue.width, issue.lanes_log}, in, issue.count, *made, second, bundle);
     const unsigned latency = program.member.latencies[size_t(issue.op)][width];
     later(issue, made, latency, false);
-    note(issue, *made);
+    if (options.most_events) [[unlikely]] note(issue, *made);
     if (results_of(issue.op) == 2) {
         Value* other = take();
         other->copy(second);
         later(issue, other, latency, true);
-        note(issue, *other);
+        if (options.most_events) [[unlikely]] note(issue, *other);
     }
 }
 
@@ -49,7 +58,9 @@ void Model::fill(const Issue& issue) {
     ++counters.fills;
     Value* made = take();
     const unsigned size = 1u << (issue.width + issue.lanes_log);
-    const auto wrong = [&](const char* what) { fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch " + what); };
+    const auto wrong = [&](const char* what) {
+        fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch " + what);
+    };
     switch (frame->scratch.fill(*made, unsigned(issue.offset), issue.rotating, size, issue.width, frame->time)) {
         case Scratch::Found::operand: break;
         case Scratch::Found::fresh: made->shape(issue.width, issue.lanes_log), made->make_none(); break;
@@ -74,7 +85,7 @@ void Model::spill(const Issue& issue) {
     const unsigned size = 1u << (issue.width + issue.lanes_log);
     if (!frame->scratch.spill(*spilled, unsigned(issue.offset), issue.rotating, size, issue.width, frame->time))
         fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch is not allocated");
-    note(issue, *spilled);
+    if (options.most_events) [[unlikely]] note(issue, *spilled);
 }
 
 // False where an operand is a vector, None or NaR.
@@ -93,7 +104,8 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
     u128 special = 0;
     for (unsigned k = 0; k < count; ++k) {
         if (in[k]->has_shape() && in[k]->lanes_log) {
-            if (lanes_log && lanes_log != in[k]->lanes_log) throw BadOperands("operands have different numbers of lanes");
+            if (lanes_log && lanes_log != in[k]->lanes_log)
+                throw BadOperands("operands have different numbers of lanes");
             lanes_log = in[k]->lanes_log;
         }
         special |= in[k]->none | in[k]->nar;
@@ -107,8 +119,13 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
             if (in[k]->has_shape()) sum += word_of(*in[k], from) * (k ? issue.scale : 1u);
             if (!special) continue;
             const u128 bit = u128(1) << lane;
-            if (in[k]->none >> from & 1) address.none |= bit, address.nar &= ~bit;
-            else if (in[k]->nar >> from & 1 && !((address.none | address.nar) & bit)) address.nar |= bit, address.why[lane] = in[k]->why[from];
+            if (in[k]->none >> from & 1) {
+                address.none |= bit;
+                address.nar &= ~bit;
+            } else if (in[k]->nar >> from & 1 && !((address.none | address.nar) & bit)) {
+                address.nar |= bit;
+                address.why[lane] = in[k]->why[from];
+            }
         }
         address.put(lane, sum);
     }
@@ -117,13 +134,15 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
 void Model::load(const Issue& issue) {
     counters.stations = std::max(counters.stations, ++scope->loads);
     if (scope->loads > program.member.stations)
-        fail(Fault::stations, std::to_string(scope->loads) + " loads are in flight, but there are " + std::to_string(program.member.stations) + " stations");
+        fail(Fault::stations, count_of(scope->loads, "load") + " in flight, for "
+            + count_of(program.member.stations, "station"));
     Value* made = take();
     if (uint32_t address; scalar_address(issue, issue.count, address)) [[likely]]
         return later(issue, made, issue.delay, false, State::at_address, address);
     address_of(issue, issue.count, second);
     if (second.lanes_log) {
-        if (second.lanes_log != issue.lanes_log) fail(Fault::operands, "it states another number of lanes than its addresses have");
+        if (second.lanes_log != issue.lanes_log)
+            fail(Fault::operands, "it states another number of lanes than its addresses have");
         made->copy(second);
         return later(issue, made, issue.delay, false, State::by_lane);
     }
@@ -152,7 +171,13 @@ bool Model::load_lane(const Issue& issue, Value& made, unsigned lane, uint32_t a
 void Model::sample(const Due& due) {
     const Issue& issue = *due.issue;
     Value& made = *due.value;
-    if (due.state != State::told) {
+    if (due.state == State::at_address && issue.op == Op::op_load && !issue.lanes_log) [[likely]] {
+        made.shape(issue.width, 0);
+        if (const uint8_t* found = memory.at(due.address, 1u << issue.width)) [[likely]]
+            made.read(found);
+        else
+            made.make_nar(reason(Cause::outside, frame->bundle - program.routines[frame->routine].first));
+    } else if (due.state != State::told) {
         const bool by_lane = due.state == State::by_lane;
         if (by_lane) second.copy(made);
         made.shape(issue.op == Op::op_load ? issue.width : 2u, issue.lanes_log);
@@ -164,12 +189,13 @@ void Model::sample(const Due& due) {
         for (unsigned lane = 0; lane < made.lanes(); ++lane) {
             const u128 bit = u128(1) << lane;
             if ((made.none | made.nar) & bit) continue;
-            if (load_lane(issue, made, lane, by_lane ? word_of(second, lane) : due.address + (lane << issue.width))) continue;
+            if (load_lane(issue, made, lane, by_lane ? word_of(second, lane) : due.address + (lane << issue.width)))
+                continue;
             made.nar |= bit;
             made.why[lane] = reason(Cause::outside, frame->bundle - program.routines[frame->routine].first);
         }
     }
-    note(issue, made);
+    if (options.most_events) [[unlikely]] note(issue, made);
 }
 
 void Model::store(const Issue& issue) {
@@ -183,9 +209,10 @@ void Model::store(const Issue& issue) {
     }
     if (!value.has_shape()) return;
     if (value.width < issue.width) fail(Fault::operands, "its value is narrower than it states");
-    if (second.lanes_log && second.lanes_log != value.lanes_log) fail(Fault::operands, "its value has another number of lanes than its addresses");
+    if (second.lanes_log && second.lanes_log != value.lanes_log)
+        fail(Fault::operands, "its value has another number of lanes than its addresses");
     for (unsigned lane = 0; lane < value.lanes(); ++lane) store_lane(issue, value, lane, second);
-    note(issue, value);
+    if (options.most_events) [[unlikely]] note(issue, value);
 }
 
 void Model::store_lane(const Issue& issue, const Value& value, unsigned lane, const Value& address) {
@@ -196,8 +223,8 @@ void Model::store_lane(const Issue& issue, const Value& value, unsigned lane, co
     const uint32_t to = word_of(address, at) + (address.lanes_log ? 0 : lane << issue.width);
     uint8_t* found = memory.writable(to, 1u << issue.width);
     if (!found)
-        fail(Fault::store, "it stores " + std::to_string(1u << issue.width) + " bytes at " + hexadecimal(to) +
-                               (memory.at(to, 1u << issue.width) ? ", which are constant" : ", outside of every array"));
+        fail(Fault::store, "it stores " + count_of(1u << issue.width, "byte") + " at " + hexadecimal(to) +
+                               (memory.at(to, 1u << issue.width) ? ", in constant data" : ", outside of every array"));
     std::memcpy(found, value.data + (lane << value.width), 1u << issue.width);
 }
 
@@ -216,7 +243,8 @@ bool Model::call(const Issue& issue) {
     const Routine& callee = program.routines[issue.target];
     if (happens(issue)) {
         if (issue.items != callee.parameters.size())
-            fail(Fault::operands, "it gives " + std::to_string(issue.items) + " operands, but the routine has " + std::to_string(callee.parameters.size()) + " parameters");
+            fail(Fault::operands, "it gives " + count_of(issue.items, "operand") + ", but the routine has "
+                + count_of(long(callee.parameters.size()), "parameter"));
         ++taken[size_t(&issue - program.issues.data())];
         gather(issue);
         enter(issue.target);
@@ -227,7 +255,8 @@ bool Model::call(const Issue& issue) {
         Value* none = take();
         none->shape(callee.results[k].width, callee.results[k].lanes_log);
         none->make_none();
-        frame->returned.push_back({uint32_t(1u << 16 | issue.slot << 8 | (callee.results.size() - 1 - k)), State::computed, 0, none, &issue});
+        frame->returned.push_back({uint32_t(1u << 16 | issue.slot << 8 | (callee.results.size() - 1 - k)),
+            State::computed, 0, none, &issue});
     }
     return false;
 }
@@ -249,7 +278,8 @@ Model::Ended Model::go(const Issue& issue) {
 Model::Ended Model::give_back(const Issue& issue) {
     const Routine& routine = program.routines[frame->routine];
     if (issue.items != routine.results.size())
-        fail(Fault::operands, "it returns " + std::to_string(issue.items) + " operands, but the routine has " + std::to_string(routine.results.size()) + " results");
+        fail(Fault::operands, "it returns " + count_of(issue.items, "operand") + ", but the routine has "
+            + count_of(long(routine.results.size()), "result"));
     if (depth == 1) {
         for (Value* value : listed) results.push_back(*value);
         return Ended::done;
@@ -259,7 +289,8 @@ Model::Ended Model::give_back(const Issue& issue) {
     scope = frame->scopes[frame->open - 1].get();
     const Issue& caller = of_phase(program.bundles[frame->bundle], Phase::K)[frame->calls - 1];
     for (uint32_t n = 0; !listed.empty(); ++n) {
-        frame->returned.push_back({1u << 16 | uint32_t(caller.slot) << 8 | n, State::computed, 0, listed.back(), &caller});
+        frame->returned.push_back({1u << 16 | uint32_t(caller.slot) << 8 | n, State::computed, 0, listed.back(),
+            &caller});
         listed.pop_back();
     }
     return Ended::returned;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module polyloom._native.belt; src/polyloom/_native/belt.pyi documents it. The interpreter lock is released while a program runs.
+// The Python module polyloom._native.belt; src/polyloom/_native/belt.pyi documents it. The interpreter lock is released
+// while a program runs.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -40,7 +41,8 @@ Value taken(const Operand& operand) {
         value.lose_shape();
         return value;
     }
-    if (width >= int(widths) || !lanes || lanes & (lanes - 1) || lanes << width > most_bytes || data.size() != lanes << width || states.size() != lanes || why.size() != lanes)
+    const bool shaped = width < int(widths) && lanes && !(lanes & (lanes - 1)) && lanes << width <= most_bytes;
+    if (!shaped || data.size() != lanes << width || states.size() != lanes || why.size() != lanes)
         throw nb::value_error("an operand contradicts itself");
     value.shape(unsigned(width), unsigned(__builtin_ctz(lanes)));
     std::memcpy(value.data, data.data(), data.size());
@@ -58,7 +60,8 @@ nb::list given(const std::vector<Value>& values) {
 }
 
 // An operation's results, or what is wrong with its operands.
-nb::list operate(unsigned op, int width, unsigned lanes_log, const std::vector<Operand>& operands, nb::object immediate_number, uint32_t bundle) {
+nb::list operate(unsigned op, int width, unsigned lanes_log, const std::vector<Operand>& operands,
+    nb::object immediate_number, uint32_t bundle) {
     if (op >= op_count || lanes_log > 7 || width >= int(widths)) throw nb::value_error("there is no such operation");
     std::vector<Value> in;
     for (const Operand& operand : operands) in.push_back(taken(operand));
@@ -70,9 +73,10 @@ nb::list operate(unsigned op, int width, unsigned lanes_log, const std::vector<O
     std::vector<Value> out(1);
     Value second;
     const Action action = row_of(Op(op)).action;
+    const Stated stated{Op(op), uint8_t(width < 0 ? shapeless : width), uint8_t(lanes_log)};
     if (action == Action::pick) pick(pointers, unsigned(in.size()), out[0]);
     else if (action == Action::recur) recur(in[0], in[1], out[0]);
-    else compute({Op(op), uint8_t(width < 0 ? shapeless : width), uint8_t(lanes_log)}, pointers, unsigned(in.size()), out[0], second, bundle);
+    else compute(stated, pointers, unsigned(in.size()), out[0], second, bundle);
     if (results_of(Op(op)) == 2) out.push_back(second);
     return given(out);
 }
@@ -81,7 +85,8 @@ nb::list operations() {
     nb::list made;
     for (unsigned n = 0; n < op_count; ++n) {
         const auto [least, most] = operands_of(Op(n));
-        made.append(nb::make_tuple(std::string(rows[n].name), std::string(1, "RCKPX"[unsigned(rows[n].phase)]), least, most, takes_list(Op(n)), results_of(Op(n)),
+        const std::string name(rows[n].name), phase(1, "RCKPX"[unsigned(rows[n].phase)]);
+        made.append(nb::make_tuple(name, phase, least, most, takes_list(Op(n)), results_of(Op(n)),
                                    takes_immediate(Op(n)), states_width(Op(n)), states_lanes(Op(n))));
     }
     return made;
@@ -89,7 +94,8 @@ nb::list operations() {
 
 // Code for a member, decoded once.
 struct Decoded {
-    Decoded(unsigned belt, unsigned vector, bool phasing, unsigned least, unsigned most, unsigned stations, unsigned scratch, nb::bytes latencies, nb::bytes code) {
+    Decoded(unsigned belt, unsigned vector, bool phasing, unsigned least, unsigned most, unsigned stations,
+        unsigned scratch, nb::bytes latencies, nb::bytes code) {
         Member member{belt, vector, phasing, least, most, stations, scratch, {}};
         const auto* bytes = static_cast<const uint8_t*>(latencies.data());
         if (latencies.size() % widths) throw Malformed(0, "the latencies are no table");
@@ -113,17 +119,22 @@ nb::dict finished(const Model& model, const Program& program, bool returned) {
     made["returned"] = returned;
     made["results"] = given(model.results);
     const Counters& c = model.counters;
-    made["cycles"] = c.cycles, made["operations"] = c.operations, made["high_water"] = c.high_water, made["stations"] = c.stations;
+    made["cycles"] = c.cycles, made["operations"] = c.operations, made["high_water"] = c.high_water,
+        made["stations"] = c.stations;
     made["spills"] = c.spills, made["fills"] = c.fills, made["depth"] = c.depth;
     nb::list events;
-    for (const Event& e : model.events) events.append(nb::make_tuple(e.cycle, e.routine, e.bundle, slot_name(e.slot), std::string(row_of(e.op).name), given(e.value)));
+    for (const Event& e : model.events) {
+        const std::string op(row_of(e.op).name);
+        events.append(nb::make_tuple(e.cycle, e.routine, e.bundle, slot_name(e.slot), op, given(e.value)));
+    }
     made["events"] = events;
     nb::list transfers;
     for (size_t r = 0; r < program.routines.size(); ++r)
         for (uint32_t b = 0; b < program.routines[r].bundles; ++b) {
             const Bundle& bundle = program.bundles[program.routines[r].first + b];
             for (unsigned k = 0; k < bundle.ends[4]; ++k)
-                if (const uint64_t times = model.taken[bundle.first + k]) transfers.append(nb::make_tuple(r, b, slot_name(program.issues[bundle.first + k].slot), times));
+                if (const uint64_t times = model.taken[bundle.first + k])
+                    transfers.append(nb::make_tuple(r, b, slot_name(program.issues[bundle.first + k].slot), times));
         }
     nb::list executed;
     for (const Routine& routine : program.routines) {
@@ -142,13 +153,15 @@ nb::object fault_of(const Faulted& f) {
 }
 
 // The dictionary of a run, or the tuple of a fault.
-nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, Bytes, bool>>& ranges, const std::vector<Operand>& arguments, uint64_t most_cycles,
+nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, Bytes, bool>>& ranges,
+    const std::vector<Operand>& arguments, uint64_t most_cycles,
                size_t most_events) {
     std::vector<Range> memory;
     for (const auto& [base, bytes, writable] : ranges) memory.push_back({base, bytes.shape(0), bytes.data(), writable});
     std::vector<Value> values;
     for (const Operand& argument : arguments) values.push_back(taken(argument));
-    if (values.size() != decoded.program.routines[0].parameters.size()) throw nb::value_error("the routine has another number of parameters");
+    if (values.size() != decoded.program.routines[0].parameters.size())
+        throw nb::value_error("the routine has another number of parameters");
     bool interrupted = false;
     Options options{most_cycles, most_events, [&] {
                         nb::gil_scoped_acquire acquire;
@@ -174,10 +187,12 @@ NB_MODULE(belt, m) {
     nb::exception<Malformed>(m, "Malformed", PyExc_ValueError);
     nb::exception<BadOperands>(m, "BadOperands", PyExc_ValueError);
     m.def("operations", &operations);
-    m.def("operate", &operate, nb::arg("op"), nb::arg("width"), nb::arg("lanes_log"), nb::arg("operands"), nb::arg("immediate").none(), nb::arg("bundle"));
+    m.def("operate", &operate, nb::arg("op"), nb::arg("width"), nb::arg("lanes_log"), nb::arg("operands"),
+        nb::arg("immediate").none(), nb::arg("bundle"));
     nb::class_<Decoded>(m, "Code")
-        .def(nb::init<unsigned, unsigned, bool, unsigned, unsigned, unsigned, unsigned, nb::bytes, nb::bytes>(), nb::arg("belt"), nb::arg("vector"), nb::arg("phasing"),
-             nb::arg("least_delay"), nb::arg("most_delay"), nb::arg("stations"), nb::arg("scratch"), nb::arg("latencies"), nb::arg("code"))
+        .def(nb::init<unsigned, unsigned, bool, unsigned, unsigned, unsigned, unsigned, nb::bytes, nb::bytes>(),
+            nb::arg("belt"), nb::arg("vector"), nb::arg("phasing"), nb::arg("least_delay"), nb::arg("most_delay"),
+            nb::arg("stations"), nb::arg("scratch"), nb::arg("latencies"), nb::arg("code"))
         .def_prop_ro("parameters", [](const Decoded& d) { return kinds_of(d.program.routines[0].parameters); })
         .def_prop_ro("results", [](const Decoded& d) { return kinds_of(d.program.routines[0].results); })
         .def("run", &run, nb::arg("ranges"), nb::arg("arguments"), nb::arg("most_cycles"), nb::arg("most_events"));

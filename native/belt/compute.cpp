@@ -8,9 +8,12 @@ namespace polyloom::belt {
 
 namespace {
 
-constexpr Kernels muladds = {muladd_of<uint8_t>, muladd_of<uint16_t>, muladd_of<uint32_t>, muladd_of<uint64_t>, muladd_of<u128>};
-constexpr Kernels shrsadds = {shrsadd_of<uint8_t>, shrsadd_of<uint16_t>, shrsadd_of<uint32_t>, shrsadd_of<uint64_t>, shrsadd_of<u128>};
-constexpr Kernels shladds = {shladd_of<uint8_t>, shladd_of<uint16_t>, shladd_of<uint32_t>, shladd_of<uint64_t>, shladd_of<u128>};
+constexpr Kernels muladds = {muladd_of<uint8_t>, muladd_of<uint16_t>, muladd_of<uint32_t>, muladd_of<uint64_t>,
+    muladd_of<u128>};
+constexpr Kernels shrsadds = {shrsadd_of<uint8_t>, shrsadd_of<uint16_t>, shrsadd_of<uint32_t>, shrsadd_of<uint64_t>,
+    shrsadd_of<u128>};
+constexpr Kernels shladds = {shladd_of<uint8_t>, shladd_of<uint16_t>, shladd_of<uint32_t>, shladd_of<uint64_t>,
+    shladd_of<u128>};
 
 constexpr std::array<Kernels, op_count> make_kernels() {
     std::array<Kernels, op_count> made{};
@@ -24,30 +27,38 @@ constexpr std::array<Kernels, op_count> make_kernels() {
         made[size_t(Op::op_mul) + mode] = family<Sum::mul>[mode];
     }
     set(Op::op_and, binary<bit_and>, binary<bit_or>, binary<bit_xor>, binary<bit_andn>);
-    set(Op::op_eql, binary<eql>, binary<neq>, binary<lsss>, binary<leqs>, binary<gtrs>, binary<geqs>, binary<lssu>, binary<lequ>, binary<gtru>, binary<gequ>);
+    set(Op::op_eql, binary<eql>, binary<neq>, binary<lsss>, binary<leqs>, binary<gtrs>, binary<geqs>, binary<lssu>,
+        binary<lequ>, binary<gtru>, binary<gequ>);
     set(Op::op_mins, binary<mins>, binary<maxs>, binary<minu>, binary<maxu>);
     set(Op::op_abs, unary<absolute>, unary<invert>, unary<leading>, unary<trailing>, unary<population>, unary<swapped>);
     set(Op::op_shl, shifting<shl>, shifting<shrs>, shifting<shru>, shifting<rotl>);
     set(Op::op_muladd, muladds, shladds, binary<divs>, binary<divu>, binary<rems>, binary<remu>);
-    set(Op::op_addf, float_binary<addf>, float_binary<subf>, float_binary<mulf>, float_binary<minf>, float_binary<maxf>, float_ternary<fmaf_>, float_binary<divf>,
+    set(Op::op_addf, float_binary<addf>, float_binary<subf>, float_binary<mulf>, float_binary<minf>,
+        float_binary<maxf>, float_ternary<fmaf_>, float_binary<divf>,
         float_unary<sqrtf_>, float_unary<negf>, float_unary<absf>, float_binary<copysignf_>);
-    set(Op::op_eqlf, float_binary<eqlf>, float_binary<neqf>, float_binary<lssf>, float_binary<leqf>, float_binary<gtrf>, float_binary<geqf>, float_binary<unof>);
+    set(Op::op_eqlf, float_binary<eqlf>, float_binary<neqf>, float_binary<lssf>, float_binary<leqf>,
+        float_binary<gtrf>, float_binary<geqf>, float_binary<unof>);
     set(Op::op_shrsadd, shrsadds);
     return made;
 }
 constexpr auto kernels = make_kernels();
 
 // The operand whose width need not be that of the others: an amount of a shift.
-constexpr unsigned amount_of(Op op) { return between(op, Op::op_shl, Op::op_rotl) ? 1 : one_of(op, Op::op_shladd, Op::op_shrsadd) ? 2 : 3; }
+constexpr unsigned amount_of(Op op) {
+    if (between(op, Op::op_shl, Op::op_rotl)) return 1;
+    return shifts(op) ? 2 : 3;
+}
 
-// The shape of operands that are computed with lane by lane: scalars stand beside vectors, and what has no shape beside anything.
+// The shape of operands that are computed with lane by lane: scalars stand beside vectors, and what has no shape beside
+// anything.
 struct Shape {
     uint8_t width = shapeless, lanes_log = 0;
 
     void add(const Value& operand, bool is_amount) {
         if (!operand.has_shape()) return;
         if (operand.lanes_log) {
-            if (lanes_log && lanes_log != operand.lanes_log) throw BadOperands("operands have different numbers of lanes");
+            if (lanes_log && lanes_log != operand.lanes_log)
+                throw BadOperands("operands have different numbers of lanes");
             lanes_log = operand.lanes_log;
         }
         if (is_amount) return;
@@ -57,7 +68,9 @@ struct Shape {
 };
 
 // The lanes of a set of an operand's that is used with `lanes` lanes.
-u128 spread(u128 set, const Value& operand, unsigned lanes) { return operand.lanes_log || !set ? set : first_lanes(lanes); }
+u128 spread(u128 set, const Value& operand, unsigned lanes) {
+    return operand.lanes_log || !set ? set : first_lanes(lanes);
+}
 
 // In strict operations None wins over NaR, and NaR over data; of NaRs, the first operand's.
 void merge(const Value* const* in, unsigned count, Value& result, unsigned lanes, u128 own, uint32_t because) {
@@ -72,7 +85,8 @@ void merge(const Value* const* in, unsigned count, Value& result, unsigned lanes
         const unsigned lane = lowest(rest);
         result.why[lane] = because;
         for (unsigned k = count; k--;)
-            if (spread(in[k]->nar, *in[k], lanes) >> lane & 1) result.why[lane] = in[k]->why[in[k]->lanes_log ? lane : 0];
+            if (spread(in[k]->nar, *in[k], lanes) >> lane & 1)
+                result.why[lane] = in[k]->why[in[k]->lanes_log ? lane : 0];
     }
 }
 
@@ -82,20 +96,7 @@ bool all_plain(const Value* const* in, unsigned count) {
     return !special;
 }
 
-// Two plain scalars of one width, or one and an immediate: most of what runs.
-bool quickly(const Stated& s, Action action, const Value* const* in, unsigned count, Value& result) {
-    if (count != 2 || action == Action::twice) return false;
-    const Value &a = *in[0], &b = *in[1];
-    if ((a.lanes_log | b.lanes_log) || (a.none | a.nar | b.none | b.nar) || !a.has_shape() || (b.width != a.width && b.has_shape())) return false;
-    const Kernel kernel = kernels[size_t(s.op)][a.width];
-    if (!kernel) return false;
-    const Argument arguments[2] = {{a.data, 0}, {b.data, 0}};
-    result.shape(action == Action::condition ? 0u : a.width, 0);
-    return !kernel(arguments, result.data, 1);
-}
-
 void by_kernel(const Stated& s, Action action, const Value* const* in, unsigned count, Value& result, uint32_t bundle) {
-    if (quickly(s, action, in, count, result)) [[likely]] return;
     Shape shape;
     for (unsigned k = 0; k < count; ++k) shape.add(*in[k], k == amount_of(s.op));
     const unsigned lanes = 1u << shape.lanes_log;
@@ -112,8 +113,9 @@ void by_kernel(const Stated& s, Action action, const Value* const* in, unsigned 
     for (unsigned k = 0; k < count; ++k) arguments[k] = {in[k]->data, in[k]->lanes_log ? 1u << in[k]->width : 0};
     result.shape(width, shape.lanes_log);
     const u128 own = kernel(arguments, result.data, lanes);
-    if (own || !all_plain(in, count)) [[unlikely]]
-        merge(in, count, result, lanes, own, reason(between(s.op, Op::op_divs, Op::op_remu) ? Cause::division : Cause::overflow, bundle));
+    if (!own && all_plain(in, count)) [[likely]] return;
+    const Cause cause = between(s.op, Op::op_divs, Op::op_remu) ? Cause::division : Cause::overflow;
+    merge(in, count, result, lanes, own, reason(cause, bundle));
 }
 
 u128 clamped(const Value& v, unsigned lane, unsigned width, bool is_signed) {
@@ -152,10 +154,15 @@ bool converted(Op op, const Value& v, unsigned lane, unsigned width, u128& made)
         case Op::op_narrowss: made = clamped(v, lane, width, true); return true;
         case Op::op_narrowus: made = clamped(v, lane, width, false); return true;
         case Op::op_stof: case Op::op_utof:
-            made = width == 2 ? bits_of_float(to_float<float>(v, lane, op == Op::op_stof)) : bits_of_float(to_float<double>(v, lane, op == Op::op_stof));
+            made = width == 2 ? bits_of_float(to_float<float>(v, lane, op == Op::op_stof))
+                : bits_of_float(to_float<double>(v, lane, op == Op::op_stof));
             return true;
-        case Op::op_ftos: case Op::op_ftou: made = 0; return truncated(float_lane(v, lane), op == Op::op_ftos, 8u << width, made);
-        default: made = width == 2 ? bits_of_float(float(float_lane(v, lane))) : bits_of_float(float_lane(v, lane)); return true;
+        case Op::op_ftos: case Op::op_ftou:
+            made = 0;
+            return truncated(float_lane(v, lane), op == Op::op_ftos, 8u << width, made);
+        default:
+            made = width == 2 ? bits_of_float(float(float_lane(v, lane))) : bits_of_float(float_lane(v, lane));
+            return true;
     }
 }
 
@@ -184,7 +191,8 @@ void take_state(Value& to, unsigned lane, const Value& from, unsigned at) {
 void split(const Stated& s, const Value& v, Value& low, Value& high) {
     if (!v.has_shape()) return low.lose_shape(), high.lose_shape();
     if (!v.lanes_log) throw BadOperands("the operand is no vector");
-    if (v.width > s.width || v.lanes() / 2 << s.width > most_bytes) throw BadOperands("it does not convert between these widths");
+    if (v.width > s.width || v.lanes() / 2 << s.width > most_bytes)
+        throw BadOperands("it does not convert between these widths");
     const unsigned half = v.lanes() / 2;
     low.shape(s.width, v.lanes_log - 1u);
     high.like(low);
@@ -200,7 +208,8 @@ void join(const Stated& s, const Value& low, const Value& high, Value& result) {
     shape.add(low, false), shape.add(high, false);
     if (shape.width == shapeless) return result.lose_shape();
     const unsigned half = 1u << shape.lanes_log;
-    if (shape.width < s.width || 2 * half << s.width > most_bytes) throw BadOperands("it does not convert between these widths");
+    if (shape.width < s.width || 2 * half << s.width > most_bytes)
+        throw BadOperands("it does not convert between these widths");
     result.shape(s.width, shape.lanes_log + 1u);
     for (unsigned k = 0; k < 2 * half; ++k) {
         const Value& from = k < half ? low : high;
@@ -341,6 +350,12 @@ void remaining(const Stated& s, const Value& n, Value& result, Value& second) {
 
 }  // namespace
 
+const Kernels* quick_kernels(Op op) {
+    const Action action = row_of(op).action;
+    const bool binary = operands_of(op) == std::array<uint8_t, 2>{2, 2};
+    return binary && (action == Action::same || action == Action::condition) ? &kernels[size_t(op)] : nullptr;
+}
+
 void immediate(Value& made, int64_t number) {
     made.shape(shapeless, 0);
     const i128 extended = number;
@@ -350,7 +365,8 @@ void immediate(Value& made, int64_t number) {
 void compute(const Stated& s, const Value* const* in, unsigned count, Value& result, Value& second, uint32_t bundle) {
     const Action action = row_of(s.op).action;
     switch (action) {
-        case Action::same: case Action::condition: case Action::twice: return by_kernel(s, action, in, count, result, bundle);
+        case Action::same: case Action::condition: case Action::twice:
+            return by_kernel(s, action, in, count, result, bundle);
         case Action::convert: return convert(s, *in[0], result, bundle);
         case Action::split: return split(s, *in[0], result, second);
         case Action::join: return join(s, *in[0], *in[1], result);
@@ -374,8 +390,10 @@ void pick(const Value* const* in, unsigned count, Value& result) {
     shape.add(a, false), shape.add(b, false);
     if (shape.width == shapeless) return result.lose_shape();
     if (q.has_shape() && q.lanes_log) {
-        if (shape.lanes_log && shape.lanes_log != q.lanes_log) throw BadOperands("operands have different numbers of lanes");
-        if (1u << (q.lanes_log + shape.width) > most_bytes) throw BadOperands("the result is longer than the longest vector");
+        if (shape.lanes_log && shape.lanes_log != q.lanes_log)
+            throw BadOperands("operands have different numbers of lanes");
+        if (1u << (q.lanes_log + shape.width) > most_bytes)
+            throw BadOperands("the result is longer than the longest vector");
         shape.lanes_log = q.lanes_log;
     }
     result.shape(shape.width, shape.lanes_log);

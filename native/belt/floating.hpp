@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 754 arithmetic on one lane of 32 or 64 bits, as kernels: round to nearest even, every NaN that is computed is the canonical one.
-// Bits are moved as they are by negf, absf and copysignf, as the standard has it (5.5.1).
+// IEEE 754 arithmetic on one lane of 32 or 64 bits, as kernels: round to nearest even, every NaN that is computed is
+// the canonical one. Bits are moved as they are by negf, absf and copysignf, as the standard has it (5.5.1).
 #pragma once
 
 #include <bit>
@@ -28,7 +28,9 @@ constexpr auto addf = []<class U>(U a, U b) { return bits_of_float(float_of(a) +
 constexpr auto subf = []<class U>(U a, U b) { return bits_of_float(float_of(a) - float_of(b)); };
 constexpr auto mulf = []<class U>(U a, U b) { return bits_of_float(float_of(a) * float_of(b)); };
 constexpr auto divf = []<class U>(U a, U b) { return bits_of_float(float_of(a) / float_of(b)); };
-constexpr auto fmaf_ = []<class U>(U a, U b, U c) { return bits_of_float(std::fma(float_of(a), float_of(b), float_of(c))); };
+constexpr auto fmaf_ = []<class U>(U a, U b, U c) {
+    return bits_of_float(std::fma(float_of(a), float_of(b), float_of(c)));
+};
 constexpr auto sqrtf_ = []<class U>(U a) { return bits_of_float(std::sqrt(float_of(a))); };
 
 // minimumNumber and maximumNumber (9.6): a number where one operand is, and -0 is less than +0.
@@ -59,14 +61,17 @@ constexpr auto lssf = []<class U>(U a, U b) { return uint8_t(float_of(a) < float
 constexpr auto leqf = []<class U>(U a, U b) { return uint8_t(float_of(a) <= float_of(b)); };
 constexpr auto gtrf = []<class U>(U a, U b) { return uint8_t(float_of(a) > float_of(b)); };
 constexpr auto geqf = []<class U>(U a, U b) { return uint8_t(float_of(a) >= float_of(b)); };
-constexpr auto unof = []<class U>(U a, U b) { return uint8_t(float_of(a) != float_of(a) || float_of(b) != float_of(b)); };
+constexpr auto unof = []<class U>(U a, U b) { return uint8_t(std::isunordered(float_of(a), float_of(b))); };
 
 template <auto F>
-constexpr Kernels float_unary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t>, &lanewise<uint64_t, F, uint64_t>, nullptr};
+constexpr Kernels float_unary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t>, &lanewise<uint64_t, F, uint64_t>,
+    nullptr};
 template <auto F>
-constexpr Kernels float_binary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t, uint32_t>, &lanewise<uint64_t, F, uint64_t, uint64_t>, nullptr};
+constexpr Kernels float_binary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t, uint32_t>, 
+    &lanewise<uint64_t, F, uint64_t, uint64_t>, nullptr};
 template <auto F>
-constexpr Kernels float_ternary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t, uint32_t, uint32_t>, &lanewise<uint64_t, F, uint64_t, uint64_t, uint64_t>,
+constexpr Kernels float_ternary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t, uint32_t, uint32_t>,
+    &lanewise<uint64_t, F, uint64_t, uint64_t, uint64_t>,
                                    nullptr};
 
 // A float truncated to an integer of `bits`; false where it is none of them.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic on one lane, as kernels: total functions on unsigned bits of 8 to 128, for signed numbers as two's complement.
+// Integer arithmetic on one lane, as kernels: total functions on unsigned bits of 8 to 128, for signed numbers as two's
+// complement.
 #pragma once
 
 #include "kernel.hpp"
@@ -102,8 +103,9 @@ constexpr auto widen_unsigned = []<class U>(U a, U b) { return wrapped(S, Wider<
 
 // Of the mode's number in the order of the table: "", ss, us, sx, ux, sw, uw.
 template <Sum S>
-constexpr std::array<Kernels, 7> family = {binary<wrap<S>>, binary<saturate_signed<S>>, binary<saturate_unsigned<S>>, binary<except_signed<S>>,
-                                           binary<except_unsigned<S>>, widening<widen_signed<S>>, widening<widen_unsigned<S>>};
+constexpr std::array<Kernels, 7> family = {
+    binary<wrap<S>>, binary<saturate_signed<S>>, binary<saturate_unsigned<S>>, binary<except_signed<S>>,
+    binary<except_unsigned<S>>, widening<widen_signed<S>>, widening<widen_unsigned<S>>};
 
 template <class U>
 constexpr bool less_signed(U a, U b) { return U(a ^ least<U>) < U(b ^ least<U>); }
@@ -130,7 +132,10 @@ constexpr auto absolute = []<class U>(U a) { return magnitude(a); };
 constexpr auto invert = []<class U>(U a) { return U(~a); };
 
 template <class U>
-constexpr unsigned ones(U a) { return unsigned(__builtin_popcountll(uint64_t(a)) + (sizeof(U) > 8 ? __builtin_popcountll(uint64_t(u128(a) >> 64)) : 0)); }
+constexpr unsigned ones(U a) {
+    const int high = sizeof(U) > 8 ? __builtin_popcountll(uint64_t(u128(a) >> 64)) : 0;
+    return unsigned(__builtin_popcountll(uint64_t(a)) + high);
+}
 constexpr auto leading = []<class U>(U a) {
     unsigned count = 0;
     for (U bit = least<U>; bit && !(a & bit); bit = U(bit >> 1)) ++count;
@@ -151,7 +156,10 @@ constexpr unsigned modulo(uint8_t amount) { return amount & (bits_of<U> - 1); }
 constexpr auto shl = []<class U>(U a, uint8_t n) { return U(a << modulo<U>(n)); };
 constexpr auto shru = []<class U>(U a, uint8_t n) { return U(a >> modulo<U>(n)); };
 constexpr auto shrs = []<class U>(U a, uint8_t n) { return U(Signed<U>(a) >> modulo<U>(n)); };
-constexpr auto rotl = []<class U>(U a, uint8_t n) { return modulo<U>(n) ? U(U(a << modulo<U>(n)) | U(a >> (bits_of<U> - modulo<U>(n)))) : a; };
+constexpr auto rotl = []<class U>(U a, uint8_t n) {
+    const unsigned by = modulo<U>(n);
+    return by ? U(U(a << by) | U(a >> (bits_of<U> - by))) : a;
+};
 
 constexpr auto muladd = []<class U>(U a, U b, U c) { return U(product(a, b) + c); };
 constexpr auto shladd = []<class U>(U a, U b, uint8_t n) { return U(U(a << modulo<U>(n)) + b); };

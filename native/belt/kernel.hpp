@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations lane by lane, as pointers to loops over lanes: one for each operation and width.
 //
-// A kernel is made of a function on one lane's data, whose last parameter, where it has it, is set where the lane is NaR.
-// Data of None and NaR lanes go through kernels too, so functions are total.
+// A kernel is made of a function on one lane's data, whose last parameter, where it has it, is set where the lane is
+// NaR. Data of None and NaR lanes go through kernels too, so functions are total.
 #pragma once
 
 #include <array>
@@ -74,7 +74,8 @@ template <auto F>
 constexpr Kernels widening = binary_of<F, uint8_t, uint16_t, uint32_t, uint64_t>();
 // The second operand is an amount, of which the lowest byte says enough.
 template <auto F>
-constexpr Kernels shifting = {&lanewise<uint8_t, F, uint8_t, uint8_t>, &lanewise<uint16_t, F, uint16_t, uint8_t>, &lanewise<uint32_t, F, uint32_t, uint8_t>,
+constexpr Kernels shifting = {&lanewise<uint8_t, F, uint8_t, uint8_t>, &lanewise<uint16_t, F, uint16_t, uint8_t>,
+    &lanewise<uint32_t, F, uint32_t, uint8_t>,
                               &lanewise<uint64_t, F, uint64_t, uint8_t>, &lanewise<u128, F, u128, uint8_t>};
 
 }  // namespace polyloom::belt

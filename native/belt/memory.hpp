@@ -25,7 +25,9 @@ public:
     }
 
     // The host's bytes; null where not all of them lie in one range.
-    const uint8_t* at(uint32_t address, unsigned size) { return find(address, size) ? recent->bytes + (address - recent->base) : nullptr; }
+    const uint8_t* at(uint32_t address, unsigned size) {
+        return find(address, size) ? recent->bytes + (address - recent->base) : nullptr;
+    }
     uint8_t* writable(uint32_t address, unsigned size) {
         return find(address, size) && recent->writable ? recent->bytes + (address - recent->base) : nullptr;
     }
@@ -39,7 +41,8 @@ private:
     }
     bool find(uint32_t address, unsigned size) {
         if (recent && within(*recent, address, size)) [[likely]] return true;
-        const auto next = std::upper_bound(ranges.begin(), ranges.end(), address, [](uint32_t a, const Range& r) { return a < r.base; });
+        const auto next = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                           [](uint32_t a, const Range& r) { return a < r.base; });
         if (next == ranges.begin() || !within(*(next - 1), address, size)) return false;
         recent = &*(next - 1);
         return true;
@@ -71,9 +74,9 @@ public:
     bool spill(const Value& operand, unsigned offset, bool rotates, unsigned size, unsigned width, uint64_t now) {
         const unsigned at = place(offset, rotates, size);
         if (at == nowhere) return false;
-        longest = std::max(longest, size);
-        lose(at, at + size);
         Cell& cell = cells[at];
+        longest = std::max(longest, size);
+        if (cell.size != size) lose(at, at + size);
         cell.size = uint16_t(size);
         cell.width = uint8_t(width);
         cell.time = now;
@@ -108,8 +111,8 @@ private:
     unsigned place(unsigned offset, bool rotates, unsigned size) const {
         if (offset + size > (rotates ? rotating : fixed)) return nowhere;
         if (!rotates) return offset;
-        if (offset / frame != (offset + size - 1) / frame) return nowhere;
-        return fixed + (offset + base) % rotating;
+        const unsigned at = offset + base < rotating ? offset + base : offset + base - rotating;
+        return at + size > rotating ? nowhere : fixed + at;
     }
     // Where operands may begin that reach beyond `at`.
     unsigned before(unsigned at) const { return at < longest ? 0 : at - longest + 1; }

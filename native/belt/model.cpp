@@ -10,14 +10,13 @@ namespace {
 constexpr uint64_t patience = uint64_t(1) << 22;  // bundles between two questions whether to go on
 constexpr size_t most_depth = 256, most_scopes = 64;
 
-uint32_t key_of(unsigned latency, unsigned slot, unsigned number) { return latency << 16 | slot << 8 | number; }
-
 }  // namespace
 
 Model::Model(const Program& program, Memory memory, Options options)
-    : executed(program.bundles.size()), taken(program.issues.size()), program(program), memory(std::move(memory)), options(std::move(options)),
-      longest(program.member.most_delay) {
-    for (const auto& row : program.member.latencies) longest = std::max<uint32_t>(longest, *std::max_element(row.begin(), row.end()));
+    : executed(program.bundles.size()), taken(program.issues.size()), program(program), memory(std::move(memory)),
+      options(std::move(options)), longest(program.member.most_delay) {
+    for (const auto& row : program.member.latencies)
+        longest = std::max<uint32_t>(longest, *std::max_element(row.begin(), row.end()));
 }
 
 bool Model::run(std::span<const Value> arguments) {
@@ -46,39 +45,20 @@ bool Model::run(std::span<const Value> arguments) {
 
 void Model::fail(Fault fault, const std::string& detail, bool of_bundle) const {
     const bool known = current && !of_bundle;
-    throw Faulted{fault, frame->routine, frame->bundle - program.routines[frame->routine].first, known ? current->slot : -1, known ? int(current->op) : -1,
-                  counters.cycles, detail};
+    const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
+    const int slot = known ? current->slot : -1, op = known ? int(current->op) : -1;
+    throw Faulted{fault, frame->routine, bundle, slot, op, counters.cycles, detail};
 }
 
-Value* Model::take() {
-    if (unused.empty()) return &values.emplace_back();
-    Value* value = unused.back();
-    unused.pop_back();
-    return value;
-}
-
-void Model::drop(Scope& to, Value* value) {
-    to.front = (to.front - 1) % ring;
-    if (to.filled == program.member.belt) release(to.belt[(to.front + to.filled) % ring]);
-    else ++to.filled;
-    to.belt[to.front] = value;
+void Model::fail_at(unsigned position) const {
+    const std::string held = count_of(scope->filled, "operand");
+    fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has " + held);
 }
 
 void Model::drop_none() {
     Value* value = take();
     value->lose_shape();
     drop(*scope, value);
-}
-
-const Value& Model::at(unsigned position) const {
-    if (position >= scope->filled) [[unlikely]]
-        fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has " + std::to_string(scope->filled) + " operands");
-    return *scope->belt[(scope->front + position) % ring];
-}
-
-const Value& Model::operand(const Issue& issue, unsigned k) const {
-    if (issue.immediate && k + 1 == issue.count) return program.constants[issue.constant];
-    return at(issue.position[k]);
 }
 
 void Model::enter(uint32_t routine) {
@@ -96,7 +76,8 @@ void Model::enter(uint32_t routine) {
 }
 
 void Model::open_scope() {
-    if (frame->open == most_scopes) fail(Fault::control, "loops are entered more than " + std::to_string(most_scopes - 1) + " deep");
+    if (frame->open == most_scopes)
+        fail(Fault::control, "loops are entered more than " + std::to_string(most_scopes - 1) + " deep");
     if (frame->open == frame->scopes.size()) frame->scopes.push_back(std::make_unique<Scope>());
     scope = frame->scopes[frame->open++].get();
     scope->age = 0;
@@ -127,6 +108,10 @@ void Model::gather(const Issue& issue) {
         listed.push_back(value);
         if (item.position != no_position) {
             value->copy(at(item.position));
+            continue;
+        }
+        if (item.width == shapeless) {
+            value->lose_shape();
             continue;
         }
         value->shape(item.width, 0);
@@ -184,7 +169,12 @@ bool Model::call_phase(const Bundle& bundle) {
     frame->calls = 0;
     for (const Due& due : frame->returned) {
         if (program.member.phasing) drop(*scope, due.value);
-        else fly(scope->due[scope->age % ring], due), ++scope->flying;
+        else {
+            std::vector<Due>& list = scope->due[scope->age % ring];
+            list.push_back(due);
+            settle(list);
+            ++scope->flying;
+        }
     }
     frame->returned.clear();
     return true;
@@ -209,7 +199,8 @@ Model::Ended Model::end(const Bundle& bundle) {
         switch (issue.action) {
             case Action::scratchf:
                 if (unsigned(issue.offset) > program.member.scratch)
-                    fail(Fault::scratch, "it allocates " + std::to_string(issue.offset) + " bytes of " + std::to_string(program.member.scratch));
+                    fail(Fault::scratch, "it allocates " + count_of(issue.offset, "byte") + " of "
+                        + std::to_string(program.member.scratch));
                 frame->scratch.allocate(unsigned(issue.offset), issue.frame, issue.frames);
                 break;
             case Action::spill: spill(issue); break;
@@ -229,60 +220,48 @@ Model::Ended Model::end(const Bundle& bundle) {
     ++frame->time;
     if (going) return go(*going);
     if (conforming) empty(*scope), put(*scope);
-    if (bundle.next == nowhere) [[unlikely]] fail(Fault::control, "control runs past the last bundle of the routine", true);
+    if (bundle.next == nowhere) [[unlikely]]
+        fail(Fault::control, "control runs past the last bundle of the routine", true);
     frame->bundle = bundle.next;
     return Ended::next;
 }
 
-// A result of the phases R, K and P: it drops behind those beside it; without phases, as if it took one bundle.
-void Model::give(const Issue& issue, Value* value) {
-    note(issue, *value);
-    if (program.member.phasing) fresh.push_back({0, State::computed, 0, value, &issue});
-    else later(issue, value, 1, false);
-}
-
 void Model::drop_fresh() {
-    for (const Due& due : fresh) drop(*scope, due.value);
-    fresh.clear();
-}
-
-void Model::later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state, uint32_t address) {
-    fly(scope->due[(scope->age + latency - 1) % ring], {key_of(latency, issue.slot, is_second), state, address, value, &issue});
-    ++scope->flying;
-}
-
-// In the order of drops; who comes later has a shorter latency, mostly.
-void Model::fly(std::vector<Due>& list, const Due& due) {
-    size_t n = list.size();
-    list.push_back(due);
-    for (; n && list[n - 1].key > due.key; --n) list[n] = list[n - 1];
-    list[n] = due;
+    for (unsigned k = 0; k < fresh_count; ++k) drop(*scope, fresh[k].value);
+    fresh_count = 0;
 }
 
 // Results whose time has come. Those that are missing were not issued, because the scope is too young: Nones in front.
 void Model::drop_due(const Bundle& bundle, unsigned expected) {
     std::vector<Due>& list = scope->due[scope->age % ring];
-    const size_t arrived = list.size();
+    const size_t arrived = list.size() + fresh_count;
     if (arrived != expected) [[unlikely]] {
         const bool young = frame->open > 1 && scope->age + 1 < longest;
+        const int all = int(bundle.drops) - int(expected) + int(arrived);
         if (int(expected) < 0 || arrived > expected || !young)
-            fail(Fault::drops, std::to_string(int(bundle.drops) - int(expected) + int(arrived)) + " operands drop, but the header says " + std::to_string(bundle.drops), true);
+            fail(Fault::drops, "the header says " + count_of(bundle.drops, "drop") + ", but it is "
+                + std::to_string(all),
+                 true);
     }
-    for (const Due& due : list) {
-        current = due.issue;
-        if (due.state != State::computed) {
-            sample(due);
-            --scope->loads;
-        }
-        drop(*scope, due.value);
-    }
-    scope->flying -= unsigned(arrived);
+    for (unsigned k = 0; k < fresh_count; ++k) arrive(fresh[k]);
+    for (const Due& due : list) arrive(due);
+    scope->flying -= unsigned(list.size());
+    fresh_count = 0;
     list.clear();
     for (size_t k = arrived; k < expected; ++k) drop_none();
 }
 
+void Model::arrive(const Due& due) {
+    if (due.state != State::computed) {
+        current = due.issue;
+        sample(due);
+        --scope->loads;
+    }
+    drop(*scope, due.value);
+}
+
 void Model::note(const Issue& issue, const Value& value) {
-    if (events.size() >= options.most_events) return;
+    if (events.size() == options.most_events) return;
     const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
     events.push_back({counters.cycles, frame->routine, bundle, issue.slot, issue.op, {}});
     events.back().value.copy(value);

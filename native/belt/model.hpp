@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model: executes bundles, one per cycle, without knowing names or iterations (docs/targets/belt.md, Time).
 //
-// A frame is a call: its own belt, scratch and time. A scope is a belt with the results in flight towards it; `inner` opens
-// one in a frame, `leave` closes it. What stands still, a caller or an outer scope, keeps its results in flight. Operands
-// lie in a pool, and belts hold pointers: nothing is copied as the belt advances, and nothing is allocated in a bundle
-// once a run is warm.
+// A frame is a call: its own belt, scratch and time. A scope is a belt with the results in flight towards it; `inner`
+// opens one in a frame, `leave` closes it. What stands still, a caller or an outer scope, keeps its results in flight.
+// Operands lie in a pool, and belts hold pointers: nothing is copied as the belt advances, and nothing is allocated in
+// a bundle once a run is warm.
 #pragma once
 
 #include <deque>
@@ -62,8 +62,8 @@ public:
     std::vector<uint64_t> executed, taken;
 
 private:
-    // A result on its way, in the order of its drop: latency, slot, first or second. A load is sampled when it drops, at
-    // an address or, `by_lane`, at those in its value; one that is `told` has its value already.
+    // A result on its way, in the order of its drop: latency, slot, first or second. A load is sampled when it drops,
+    // at an address or, `by_lane`, at those in its value; one that is `told` has its value already.
     enum class State : uint8_t { computed, told, at_address, by_lane };
     struct Due {
         uint32_t key;
@@ -71,6 +71,15 @@ private:
         uint32_t address;
         Value* value;
         const Issue* issue;
+
+        // In place: a copy of what was just written in parts would wait for the parts.
+        void set(uint32_t k, State s, uint32_t a, Value* v, const Issue* i) {
+            key = k;
+            state = s;
+            address = a;
+            value = v;
+            issue = i;
+        }
     };
     static constexpr unsigned ring = 64;
     struct Scope {
@@ -100,7 +109,9 @@ private:
     Frame* frame = nullptr;
     Scope* scope = nullptr;
     const Issue* current = nullptr;
-    std::vector<Due> fresh;
+    // Results that drop in this phase, in order.
+    std::array<Due, 512> fresh;
+    unsigned fresh_count = 0;
     std::vector<Value*> listed;
     uint32_t longest = 1;  // delay or latency of the member
     Value second;
@@ -109,6 +120,7 @@ private:
 
     // model.cpp: time, belts, scopes and frames
     [[noreturn]] void fail(Fault fault, const std::string& detail, bool of_bundle = false) const;
+    [[noreturn]] void fail_at(unsigned position) const;
     Value* take();
     void release(Value* value) { unused.push_back(value); }
     void drop(Scope& scope, Value* value);
@@ -127,9 +139,11 @@ private:
     Ended end(const Bundle& bundle);
     void give(const Issue& issue, Value* value);
     void drop_fresh();
-    void fly(std::vector<Due>& list, const Due& due);
-    void later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state = State::computed, uint32_t address = 0);
+    static void settle(std::vector<Due>& list);
+    void later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state = State::computed,
+        uint32_t address = 0);
     void drop_due(const Bundle& bundle, unsigned expected);
+    void arrive(const Due& due);
     void note(const Issue& issue, const Value& value);
 
     // actions.cpp: what single operations do
@@ -148,5 +162,54 @@ private:
     Ended go(const Issue& issue);
     Ended give_back(const Issue& issue);
 };
+
+// What runs several times a bundle.
+
+inline Value* Model::take() {
+    if (unused.empty()) return &values.emplace_back();
+    Value* value = unused.back();
+    unused.pop_back();
+    return value;
+}
+
+inline void Model::drop(Scope& to, Value* value) {
+    to.front = (to.front - 1) % ring;
+    if (to.filled == program.member.belt) release(to.belt[(to.front + to.filled) % ring]);
+    else ++to.filled;
+    to.belt[to.front] = value;
+}
+
+inline const Value& Model::at(unsigned position) const {
+    if (position >= scope->filled) [[unlikely]] fail_at(position);
+    return *scope->belt[(scope->front + position) % ring];
+}
+
+inline const Value& Model::operand(const Issue& issue, unsigned k) const {
+    if (issue.immediate && k + 1 == issue.count) return program.constants[issue.constant];
+    return at(issue.position[k]);
+}
+
+// A result of the phases R, K and P: it drops behind those beside it; without phases, as if it took one bundle.
+inline void Model::give(const Issue& issue, Value* value) {
+    if (options.most_events) [[unlikely]] note(issue, *value);
+    if (program.member.phasing) fresh[fresh_count++].set(0, State::computed, 0, value, &issue);
+    else later(issue, value, 1, false);
+}
+
+inline void Model::later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state,
+                         uint32_t address) {
+    const uint32_t key = latency << 16 | uint32_t(issue.slot) << 8 | is_second;
+    // Results of this bundle come in the order of slots, and before those that took longer.
+    if (latency == 1 && program.member.phasing) return fresh[fresh_count++].set(key, state, address, value, &issue);
+    std::vector<Due>& list = scope->due[(scope->age + latency - 1) % ring];
+    list.emplace_back().set(key, state, address, value, &issue);
+    settle(list);
+    ++scope->flying;
+}
+
+// In the order of drops; who comes later has a shorter latency, mostly.
+inline void Model::settle(std::vector<Due>& list) {
+    for (size_t n = list.size() - 1; n && list[n - 1].key > list[n].key; --n) std::swap(list[n], list[n - 1]);
+}
 
 }  // namespace polyloom::belt

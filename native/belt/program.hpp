@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel.hpp"
 #include "table.hpp"
 
 namespace polyloom::belt {
@@ -44,6 +45,7 @@ struct Issue {
     int32_t offset = 0;
     uint32_t first_item = 0, items = 0;
     uint32_t constant = 0;          // con, immediate
+    const Kernels* kernels = nullptr;
 };
 
 // Operations of phase p are issues[ends[p - 1]] to issues[ends[p]].
@@ -80,6 +82,9 @@ struct Malformed : std::runtime_error {
 };
 
 Program decode(Member member, std::span<const uint8_t> code);
+
+// Of a number of things in a message: `1 operand`, `2 operands`.
+std::string count_of(long number, const char* thing);
 
 // Of a slot, as in listings: E0, F2.
 std::string slot_name(unsigned slot);

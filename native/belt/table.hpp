@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations, numbered as the rows of `polyloom.targets.belt.isa` (tests/belt/model compares both): how the model executes each.
+// The operations, numbered as the rows of `polyloom.targets.belt.isa` (tests/belt/model compares both): how the model
+// executes each.
 #pragma once
 
 #include <array>
@@ -83,11 +84,17 @@ constexpr bool one_of(Op op, Ops... ops) {
     return ((op == ops) || ...);
 }
 
-constexpr bool takes_list(Op op) { return between(op, Op::op_call, Op::op_calltr) || between(op, Op::op_conform, Op::op_leavefl); }
+constexpr bool takes_list(Op op) {
+    return between(op, Op::op_call, Op::op_calltr) || between(op, Op::op_conform, Op::op_leavefl);
+}
 constexpr bool has_predicate(Op op) { return op == Op::op_calltr || between(op, Op::op_brtr, Op::op_leavefl); }
 constexpr bool multiplies(Op op) { return between(op, Op::op_mul, Op::op_muladd); }
-constexpr bool shifts(Op op) { return between(op, Op::op_shl, Op::op_rotl) || one_of(op, Op::op_shladd, Op::op_shrsadd); }
-constexpr bool moves_scratch(Op op) { return between(op, Op::op_fill, Op::op_fillx) || between(op, Op::op_spill, Op::op_spillx); }
+constexpr bool shifts(Op op) {
+    return between(op, Op::op_shl, Op::op_rotl) || one_of(op, Op::op_shladd, Op::op_shrsadd);
+}
+constexpr bool moves_scratch(Op op) {
+    return between(op, Op::op_fill, Op::op_fillx) || between(op, Op::op_spill, Op::op_spillx);
+}
 constexpr bool loads(Op op) { return between(op, Op::op_load, Op::op_loadu); }
 
 // The least and the most number of operands, without lists.
@@ -98,23 +105,31 @@ constexpr std::array<uint8_t, 2> operands_of(Op op) {
     if (loads(op)) return {1, 2};
     if (one_of(op, Op::op_muladd, Op::op_shladd, Op::op_shrsadd, Op::op_fmaf, Op::op_inject)) return {3, 3};
     if (one_of(op, Op::op_con, Op::op_fill, Op::op_fillx, Op::op_scratchf)) return {0, 0};
-    if (between(op, Op::op_abs, Op::op_bswap) || between(op, Op::op_sqrtf, Op::op_absf) || action == Action::convert || action == Action::split ||
-        between(op, Op::op_splat, Op::op_iota) || between(op, Op::op_any, Op::op_smeari) || one_of(op, Op::op_remaining, Op::op_spill, Op::op_spillx))
+    if (between(op, Op::op_abs, Op::op_bswap) || between(op, Op::op_sqrtf, Op::op_absf) || action == Action::convert
+        || action == Action::split ||
+        between(op, Op::op_splat, Op::op_iota) || between(op, Op::op_any, Op::op_smeari)
+            || one_of(op, Op::op_remaining, Op::op_spill, Op::op_spillx))
         return {1, 1};
     return {2, 2};
 }
 constexpr unsigned results_of(Op op) {
     if (takes_list(op) || row_of(op).phase == Phase::X) return 0;
-    return row_of(op).action == Action::split || between(op, Op::op_smearx, Op::op_smeari) || op == Op::op_remaining ? 2 : 1;
+    const bool two = row_of(op).action == Action::split || between(op, Op::op_smearx, Op::op_smeari);
+    return two || op == Op::op_remaining ? 2 : 1;
 }
 constexpr bool takes_immediate(Op op) {
-    return (op < Op::op_abs) || (multiplies(op) && op != Op::op_muladd) || shifts(op) || between(op, Op::op_divs, Op::op_remu) || between(op, Op::op_shuffle, Op::op_inject);
+    return (op < Op::op_abs) || (multiplies(op) && op != Op::op_muladd) || shifts(op)
+        || between(op, Op::op_divs, Op::op_remu) || between(op, Op::op_shuffle, Op::op_inject);
 }
 constexpr bool states_width(Op op) {
     const Action action = row_of(op).action;
-    return multiplies(op) || shifts(op) || moves_scratch(op) || loads(op) || action == Action::convert || action == Action::split || action == Action::join ||
+    return multiplies(op) || shifts(op) || moves_scratch(op) || loads(op) || action == Action::convert
+        || action == Action::split || action == Action::join ||
            one_of(op, Op::op_con, Op::op_store);
 }
-constexpr bool states_lanes(Op op) { return moves_scratch(op) || loads(op) || between(op, Op::op_splat, Op::op_iota) || one_of(op, Op::op_con, Op::op_remaining); }
+constexpr bool states_lanes(Op op) {
+    return moves_scratch(op) || loads(op) || between(op, Op::op_splat, Op::op_iota) ||
+           one_of(op, Op::op_con, Op::op_remaining);
+}
 
 }  // namespace polyloom::belt

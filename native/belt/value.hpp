@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies on the belt: an operand with a width and lanes of its own, each lane data, None or NaR.
 //
-// Lane k's data are the bytes from k << width on, lowest first. `none` and `nar` are sets of lanes and disjoint; data of
-// such lanes mean nothing, `why` is told of lanes in `nar` alone. The Nones that stand for results that nobody issued
-// have no shape: they take that of the operands they are computed with.
+// Lane k's data are the bytes from k << width on, lowest first. `none` and `nar` are sets of lanes and disjoint; data
+// of such lanes mean nothing, `why` is told of lanes in `nar` alone. The Nones that stand for results that nobody
+// issued have no shape: they take that of the operands they are computed with.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,9 @@ constexpr Cause cause_of(uint32_t why) { return Cause(why >> 24); }
 constexpr uint32_t bundle_of(uint32_t why) { return why & 0xffffff; }
 
 constexpr u128 first_lanes(unsigned n) { return n >= 128 ? ~u128(0) : (u128(1) << n) - 1; }
-constexpr unsigned lowest(u128 set) { return uint64_t(set) ? __builtin_ctzll(uint64_t(set)) : 64 + __builtin_ctzll(uint64_t(set >> 64)); }
+constexpr unsigned lowest(u128 set) {
+    return unsigned(uint64_t(set) ? __builtin_ctzll(uint64_t(set)) : 64 + __builtin_ctzll(uint64_t(set >> 64)));
+}
 
 struct Value {
     u128 none = 0, nar = 0;
@@ -65,7 +67,7 @@ struct Value {
         width = other.width;
         lanes_log = other.lanes_log;
         if (!lanes_log) [[likely]] {
-            std::memcpy(data, other.data, 16);
+            read(other.data);
             why[0] = nar ? other.why[0] : 0;
             return;
         }
@@ -104,6 +106,17 @@ struct Value {
             case 2: put_as<uint32_t>(lane, uint32_t(bits)); break;
             case 3: put_as<uint64_t>(lane, uint64_t(bits)); break;
             default: put_as<u128>(width == 4 ? lane : 0, bits);
+        }
+    }
+
+    // A scalar's data. Not more than that: the processor would wait for what was written last.
+    void read(const uint8_t* from) {
+        switch (width) {
+            case 0: data[0] = *from; break;
+            case 1: std::memcpy(data, from, 2); break;
+            case 2: std::memcpy(data, from, 4); break;
+            case 3: std::memcpy(data, from, 8); break;
+            default: std::memcpy(data, from, 16);
         }
     }
 

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -171,6 +172,39 @@ uint64_t checksum(nb::bytes data) {
     return fletcher64(static_cast<const uint8_t*>(data.data()), data.size());
 }
 
+// The container of all files (src/polyloom/binary.py), written once, where it stays; lengths are checked in Python.
+nb::bytes pack(nb::bytes magic, uint32_t version, uint64_t stamp, const std::vector<nb::bytes>& sections) {
+    constexpr size_t fixed = 32, checked = 16;
+    const auto padded = [](size_t size) { return (size + 3) & ~size_t{3}; };
+    if (magic.size() != 4) throw nb::value_error("a file begins with four bytes");
+    const size_t header = fixed + 4 * sections.size();
+    size_t size = header;
+    for (const auto& section : sections) size += padded(section.size());
+    if (size > size_t{1} << 32) throw nb::value_error("a file is shorter than 4 GiB");
+    nb::bytes file = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+    if (!file.is_valid()) nb::raise_python_error();
+    auto* const data = reinterpret_cast<uint8_t*>(PyBytes_AS_STRING(file.ptr()));
+    const auto put = [&](size_t at, uint64_t value, size_t bytes) {
+        for (size_t i = 0; i < bytes; ++i) data[at + i] = static_cast<uint8_t>(value >> 8 * i);
+    };
+    std::memcpy(data, magic.data(), 4);
+    put(4, version, 4);
+    put(checked, stamp, 8);
+    size_t at = header, end = fixed, last = header;
+    for (const auto& section : sections) {
+        const size_t next = at + padded(section.size());
+        std::memcpy(data + at, section.data(), section.size());
+        std::memset(data + at + section.size(), 0, next - at - section.size());
+        put(end, at + section.size(), 4);
+        last = at;
+        at = next;
+        end += 4;
+    }
+    put(checked + 8, fletcher64(data + last, size - last), 8);  // of the names
+    put(8, fletcher64(data + checked, size - checked), 8);
+    return file;
+}
+
 nb::tuple tile_sizes(const Instantiation& i, size_t dimensions) {
     nb::list sizes;
     for (size_t m = 0; m < dimensions && m < POLYLOOM_DIMENSIONS; ++m) sizes.append(i.result.sizes[m]);
@@ -204,6 +238,7 @@ NB_MODULE(instantiate, m) {
     m.def("query", &query, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(),
           "sizes"_a = nb::none(), "layouts"_a = nb::none());
     m.def("fletcher64", &checksum, "data"_a);
+    m.def("pack", &pack, "magic"_a, "version"_a, "stamp"_a, "sections"_a);
     m.def("status_message", &polyloom_status_message, "status"_a);
     bind_bench(m);
 }

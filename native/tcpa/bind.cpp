@@ -17,6 +17,7 @@
 #include <span>
 #include <tuple>
 
+#include "tcpa/kinds.hpp"
 #include "tcpa/model.hpp"
 
 namespace nb = nanobind;
@@ -93,6 +94,21 @@ tcpa::Machine machine(const Latencies& latencies, const std::vector<bool>& pipel
 using Progress = std::optional<std::function<void(int64_t)>>;
 using Placed = std::tuple<const tcpa::Config*, int, int, std::vector<Words>>;
 
+void check_units(const tcpa::Config& config, const Latencies& latencies) {
+    for (const auto& element : config.classes)
+        if (element.programs.size() != latencies.shape(0))
+            throw nb::value_error("the configuration has programs for another number of functional units");
+}
+
+// What a Python signal handler raises, such as KeyboardInterrupt, ends the run.
+std::function<void(int64_t)> poll(const Progress& progress) {
+    return [&progress](int64_t cycle) {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (progress) (*progress)(cycle);
+    };
+}
+
 std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies,
                               const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
                               const Progress& progress) {
@@ -100,23 +116,24 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
     for (const auto& [config, row, column, inputs] : placed) {
         tcpa::Placement& placement = placements.emplace_back(tcpa::Placement{config, row, column, {}});
         for (const Words& words : inputs) placement.inputs.emplace_back(words.data(), words.shape(0));
-        for (const auto& element : config->classes)
-            if (element.programs.size() != latencies.shape(0))
-                throw nb::value_error("the configuration has programs for another number of functional units");
+        check_units(*config, latencies);
         for (size_t a = 0; !check_only && a < config->arrays.size(); ++a)
             if (!config->arrays[a].is_output &&
                 (a >= inputs.size() || inputs[a].shape(0) < tcpa::words_of(config->arrays[a])))
                 throw nb::value_error("an input array is missing or too short");
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
-    // What a Python signal handler raises, such as KeyboardInterrupt, ends the run.
-    const auto poll = [&progress](int64_t cycle) {
-        nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (progress) (*progress)(cycle);
-    };
     nb::gil_scoped_release release;
-    return tcpa::run(placements, table, {trace, check_only, poll});
+    return tcpa::run(placements, table, {trace, check_only, poll(progress)});
+}
+
+std::optional<tcpa::Result> run_kinds(const tcpa::Config& config, const Latencies& latencies,
+                                      const std::vector<bool>& pipelined, int64_t hop_delay) {
+    check_units(config, latencies);
+    const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
+    const Progress silent;
+    nb::gil_scoped_release release;
+    return tcpa::run_kinds(config, table, poll(silent));
 }
 
 nb::tuple trace(tcpa::Trace& t) {
@@ -163,6 +180,7 @@ NB_MODULE(tcpa, m) {
             },
             nb::arg("data"), nb::arg("most_bytes") = std::numeric_limits<uint64_t>::max())
         .def("run_bytes", &tcpa::run_bytes, nb::arg("check_only"))
+        .def("kinds_bytes", [](const tcpa::Config& c) { return tcpa::kinds_bytes(c); })
         .def_prop_ro("most_operations", &tcpa::most_operations)
         .def("accesses", &tcpa::accesses, nb::arg("array"))
         .def_ro("kernel", &tcpa::Config::kernel)
@@ -192,4 +210,5 @@ NB_MODULE(tcpa, m) {
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
     m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
           nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none());
+    m.def("run_kinds", &run_kinds, nb::arg("config"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"));
 }

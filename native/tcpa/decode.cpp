@@ -99,4 +99,21 @@ std::array<size_t, 4> registers_used(const ElementProgram& element, const std::v
     return used;
 }
 
+Config one_of_each(const Config& config) {
+    Config single;
+    single.initiation_interval = config.initiation_interval;
+    single.rows = 1;
+    single.columns = uint32_t(config.classes.size());
+    single.extents = config.extents;
+    single.controller.steps = config.controller.steps;
+    single.controller.signals = config.controller.signals;
+    single.classes = config.classes;
+    single.element_class.assign(config.classes.size(), -1);
+    for (int32_t number : config.element_class)
+        if (number >= 0) single.element_class[size_t(number)] = number;
+    single.wrappers.emplace_back();
+    single.wrapper.assign(config.classes.size(), 0);
+    return single;
+}
+
 }  // namespace polyloom::tcpa

@@ -20,4 +20,8 @@ Programs decode(const Config& config, const Machine& machine, Coverages* coverag
 // Registers of each file (rd, fd, id, od) that a class's programs or an element's wires name.
 std::array<size_t, 4> registers_used(const ElementProgram& element, const std::vector<Connection>& wrapper);
 
+// The same programs and signals on a row of one element per class that occurs, unconnected, all of which start in cycle
+// 0.
+Config one_of_each(const Config& config);
+
 }  // namespace polyloom::tcpa

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "decode.hpp"
+#include "drivers.hpp"
+#include "kinds.hpp"
 #include "model.hpp"
 #include "state.hpp"
 
@@ -58,6 +60,19 @@ uint64_t stream_bytes(const Config& config) {
     return bytes;
 }
 
+// Ids and ods that a class's programs name.
+uint64_t ports_of(const ElementProgram& element) {
+    uint64_t ids = 0, ods = 0;
+    for (const Program& program : element.programs)
+        for (const Instruction& instruction : program) {
+            for (const Operand& o : instruction.sources)
+                if (o.file == File::io) ids |= uint64_t(1) << o.value;
+            for (const Operand& o : instruction.destinations)
+                if (o.file == File::io) ods |= uint64_t(1) << o.value;
+        }
+    return uint64_t(std::popcount(ids) + std::popcount(ods));
+}
+
 }  // namespace
 
 uint64_t accesses(const Config& config, size_t array) {
@@ -98,6 +113,30 @@ uint64_t run_bytes(const Config& config, bool check_only) {
         if (array.is_output) bytes = plus(bytes, times(words_of(array), check_only ? 1 : 1 + sizeof(uint32_t)));
     return plus(bytes,
                 times(signal_ring(config), (config.controller.signals.size() + 63) / 64 * (check_only ? 16 : 8)));
+}
+
+// Vectors grow by doubling. An id gives, and an od gets, at most one value per cycle.
+uint64_t kinds_bytes(const Config& config) {
+    constexpr uint64_t by_generator = sizeof(PortRoutes) + 128, by_element = sizeof(uint64_t);
+    const Config single = one_of_each(config);
+    const uint64_t cycles = plus(times(uint64_t(config.controller.steps), uint64_t(config.initiation_interval)), 1);
+    uint64_t ports = 2;
+    for (int32_t number : single.element_class)
+        if (number >= 0) ports += ports_of(config.classes[size_t(number)]);
+    // Of one array at a time, a bit per word, and the addresses of one generator.
+    uint64_t words = 0, addresses = 0;
+    for (const Generator& g : config.generators) {
+        const Array& array = config.arrays[g.array];
+        if (!array.is_output) continue;
+        uint64_t reached = 0;
+        for (const ConvexSet& set : *g.domain) reached = plus(reached, points(set));
+        words = std::max(words, words_of(array));
+        addresses = std::max(addresses, std::min(reached, words_of(array)) + 1);
+    }
+    uint64_t bytes = plus(run_bytes(single, true), times(ports, times(cycles, 2 * sizeof(Event))));
+    bytes = plus(bytes, Drivers::bytes(config));
+    bytes = plus(bytes, plus(words / 8, times(addresses, 2 * sizeof(int64_t))));
+    return plus(bytes, times(config.generators.size(), by_generator) + config.wrapper.size() * by_element);
 }
 
 }  // namespace polyloom::tcpa

@@ -17,13 +17,18 @@ namespace {
 
 constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "constant"};
 
+// The type that an instruction takes as its operand `source`.
+uint32_t wanted_type(const Code& code, unsigned source) {
+    return uint32_t(operation_of(code.opcode) == Operation::select && source == 0 ? Type::i32 : type_of(code.opcode));
+}
+
 // A configuration that runs on its rectangle of the array. A static run (`verify`) has no data: values are element
 // types, and what is never used is collected in a Report. Both choices are made at compile time, because they stand in
 // the innermost loops.
 template <bool Static, bool Traced>
 class Rectangle {
   public:
-    Rectangle(const Placement& placement, const Machine& machine);
+    Rectangle(const Placement& placement, const Machine& machine, Recording* recording = nullptr);
 
     // The next cycle after `now` in which something happens.
     int64_t next(int64_t now) const {
@@ -60,6 +65,7 @@ class Rectangle {
 
     [[gnu::always_inline]] void settle(Element& element, General& general, size_t index, int64_t now);
     [[gnu::always_inline]] uint32_t read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
+    uint32_t take_recorded(Element& element, const UnitState& unit, const Code& code, unsigned source, int64_t now);
     [[gnu::always_inline]] uint32_t pop(Fifo& fifo, const UnitState& unit, int64_t now);
     [[noreturn]] void fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const;
     [[gnu::always_inline]] void push(Fifo& fifo, int unit, Token token, int64_t now) const;
@@ -73,6 +79,7 @@ class Rectangle {
     const Config& config_;
     const Placement& placement_;
     const Machine& machine_;
+    Recording* const recording_;  // of a static run of single elements
     Wires wires_;
     Result result_;
     const Programs programs_;
@@ -133,8 +140,8 @@ static bool uniform(const Machine& machine) {
 }
 
 template <bool Static, bool Traced>
-Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& machine)
-    : config_(*placement.config), placement_(placement), machine_(machine), wires_(config_),
+Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& machine, Recording* recording)
+    : config_(*placement.config), placement_(placement), machine_(machine), recording_(recording), wires_(config_),
       programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
       digits_(config_.extents.size()) {
     result_.issues.resize(machine.units.size());
@@ -402,6 +409,8 @@ inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, 
     for (unsigned n = 0; n < code.sources; ++n) {
         if (code.file[n] == File::rd)
             operands[n] = read(element, unit, code.source[n], now);
+        else if (Static && recording_ && code.file[n] == File::fd && code.source[n] >= element.inputs)
+            operands[n] = take_recorded(element, unit, code, n, now);
         else if (code.file[n] == File::fd)
             operands[n] = pop(element.fifos[code.source[n]], unit, now);
         else
@@ -422,6 +431,8 @@ inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, 
         if (!output.write(result.ready, now, uniform_))
             fail(Cause::double_write, result.ready, element.index, unit.unit,
                  "two writes to od" + std::to_string(*to) + " in a cycle");
+        if constexpr (Static)
+            if (recording_) recording_->given[size_t(element.number)][*to].push_back({result.ready, result.value});
         for (const Sink& sink : output.sinks)
             push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
     }
@@ -452,7 +463,7 @@ uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitSt
     if constexpr (Static) {
         const Operation operation = operation_of(code.opcode);
         for (unsigned n = 0; n < code.sources; ++n) {
-            const auto wanted = uint32_t(operation == Operation::select && n == 0 ? Type::i32 : type_of(code.opcode));
+            const uint32_t wanted = wanted_type(code, n);
             if (operands[n] == wanted || operands[n] == any_type) continue;
             fail(Cause::type, now, element.index, unit.unit,
                  "operand " + std::to_string(n) + " is of type " + type_names[operands[n]] +
@@ -563,6 +574,17 @@ inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit
     --fifo.arrived;
     fifo.last_pop = now;
     return token.value;
+}
+
+// From an id that holds whatever is asked for.
+template <bool Static, bool Traced>
+uint32_t Rectangle<Static, Traced>::take_recorded(Element& element, const UnitState& unit, const Code& code,
+                                                  unsigned source, int64_t now) {
+    Fifo& fifo = element.fifos[code.source[source]];
+    if (fifo.last_pop == now) fail_pop(fifo, unit, now);
+    fifo.last_pop = now;
+    recording_->taken[size_t(element.number)][fifo.index].push_back({now, wanted_type(code, source)});
+    return any_type;
 }
 
 template <bool Static, bool Traced>
@@ -689,6 +711,26 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
 }
 
 }  // namespace
+
+Result record(const Config& config, const Machine& machine, Recording& recording,
+              const std::function<void(int64_t)>& poll) {
+    const Config single = one_of_each(config);
+    const Placement placement{&single, 0, 0, {}};
+    for (const ElementProgram& element : config.classes) {
+        const auto used = registers_used(element, {});
+        recording.taken.emplace_back(used[2]);
+        recording.given.emplace_back(used[3]);
+    }
+    Rectangle<true, false> rectangle(placement, machine, &recording);
+    int64_t passed = 0;
+    for (int64_t now = rectangle.next(-1); now != never; now = rectangle.next(now)) {
+        if (poll && (passed += single.columns) >= 1 << 20) poll(now), passed = 0;
+        rectangle.cycle(now);
+    }
+    for (auto& of_class : recording.given)
+        for (auto& events : of_class) std::ranges::sort(events);
+    return rectangle.finish();
+}
 
 std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options) {
     if (options.check_only) return run_all<true, false>(placements, machine, options);

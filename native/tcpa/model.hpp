@@ -143,6 +143,25 @@ struct Options {
     std::function<void(int64_t)> poll = {};
 };
 
+// A value that an element takes or gives, relative to the element's start; `type` is what the instruction takes or
+// makes.
+struct Event {
+    int64_t cycle = 0;
+    uint32_t type = 0;
+    auto operator<=>(const Event&) const = default;
+};
+
+// By class and register: the pops of each id, and what becomes ready at each od, both in ascending order.
+struct Recording {
+    std::vector<std::vector<std::vector<Event>>> taken, given;
+};
+
+// A static run of one element of every class that occurs, alone and without banks, from cycle 0 on: its ids hold
+// whatever is asked for. What an element does, and when, depends on its class and start alone, for control signals are
+// those of its step.
+Result record(const Config& config, const Machine& machine, Recording& recording,
+              const std::function<void(int64_t)>& poll);
+
 // Runs configurations on disjoint rectangles side by side from cycle 0 on; throws Fault.
 std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options);
 

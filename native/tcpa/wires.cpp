@@ -3,17 +3,9 @@
 
 #include <algorithm>
 
-namespace polyloom::tcpa {
+#include "routes.hpp"
 
-static Location opposite(Location side) {
-    switch (side) {
-        case Location::north: return Location::south;
-        case Location::south: return Location::north;
-        case Location::east: return Location::west;
-        case Location::west: return Location::east;
-        default: return side;
-    }
-}
+namespace polyloom::tcpa {
 
 static std::optional<BorderPort> border(const Config& config, uint32_t element, Port port) {
     const uint32_t row = element / config.columns, column = element % config.columns;
@@ -41,15 +33,6 @@ static uint32_t at_border(const Config& config, Location side, uint32_t position
         case Location::west: return position * config.columns;
         case Location::east: return (position + 1) * config.columns - 1;
         default: return position;
-    }
-}
-
-static uint32_t neighbour(const Config& config, uint32_t element, Location side) {
-    switch (side) {
-        case Location::north: return element - config.columns;
-        case Location::south: return element + config.columns;
-        case Location::west: return element - 1;
-        default: return element + 1;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "tcpa/kinds.hpp"
 #include "tcpa/model.hpp"
 #include "tcpa/operations.hpp"
 
@@ -143,11 +144,40 @@ static void test_static() {
             for (const Coverage& c : unit) expect(c.executed, "every instruction of bits is executed");
 }
 
+static void test_kinds() {
+    const Config config = bits();
+    const Result each = std::move(simulate(config, machine(), {false, true})[0]);
+    const auto once = run_kinds(config, machine());
+    expect(once.has_value(), "one element per class tells that bits is right");
+    if (!once) return;
+    expect(once->feedback_high == each.feedback_high && once->input_high == each.input_high, "occupancy by kinds");
+    expect(once->report.steps == each.report.steps && once->report.shortest == each.report.shortest, "steps by kinds");
+    for (size_t unit = 0; unit < 2; ++unit)
+        for (size_t pc = 0; pc < config.classes[0].programs[unit].size(); ++pc) {
+            const Coverage &a = once->report.coverage[0][unit][pc], &b = each.report.coverage[0][unit][pc];
+            expect(a.executed == b.executed && a.driven == b.driven && a.codes == b.codes && a.equals == b.equals,
+                   "coverage by kinds");
+        }
+}
+
+// Every fault of the run by elements that does not depend on data, and nothing else, is noticed by kinds.
+static void expect_noticed(const Config& config, const Machine& with, const std::string& what) {
+    bool faulty = false;
+    try {
+        const Report report = simulate(config, with, {false, true})[0].report;
+        faulty = !report.late.empty() || !report.unread.empty() || !report.idle.empty();
+    } catch (const Fault&) {
+        faulty = true;
+    }
+    expect(run_kinds(config, with).has_value() != faulty, what + ", by kinds");
+}
+
 static void faults(Cause cause, const std::string& what, const std::function<void(Config&, Machine&)>& change,
                    Options options = {}) {
     Config config = bits();
     Machine with = machine();
     change(config, with);
+    expect_noticed(config, with, what);
     try {
         simulate(config, with, options);
         expect(false, what + ": no fault");
@@ -321,6 +351,7 @@ int main() {
     test_together();
     test_trace();
     test_static();
+    test_kinds();
     test_faults();
     test_unbounded_push();
     test_order_of_readiness();

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike, fspath
 from time import perf_counter
 from typing import Any, Final
@@ -94,17 +95,16 @@ class Compiled(File):
         make = self.target.instantiate or need(
             self.target, "instantiate", registry.having(lambda t: t.instantiate is not None)
         )
-        known = {o: more[o] for o in _names(self.target, "instantiate") & more.keys() if o not in self.parameters}
+        known = {o: v for o, v in more.items() if o in self._own}
         parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
-        options = replace(self._options, **known)
+        options = replace(self._options, **known) if known else self._options
         start = perf_counter()
         try:
             data = make(self.data, parameters, self.place, options)
         except PolyloomError as error:
             raise error if self.path is None else _blamed(error, self.path) from None
         seconds = perf_counter() - start
-        origin = Origin(self.subject, self.data, self.on, self.seconds)
-        return Instance(self.target, data, parameters, self.place, options, origin, seconds)
+        return Instance(self.target, data, parameters, self.place, options, self._origin, seconds)
 
     def run(
         self,
@@ -148,7 +148,17 @@ class Compiled(File):
         origin = replace(origin, seconds=(self.seconds or 0.0) + seconds)
         return Instance(self.target, data, sizes, self.place, self._options, origin)
 
-    @property
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        """The options that `instantiate` takes by keyword: a parameter of the same name goes first."""
+        return _names(self.target, "instantiate").difference(self.parameters)
+
+    @cached_property
+    def _origin(self) -> Origin:
+        """Of every instance."""
+        return Origin(self.subject, self.data, self.on, self.seconds)
+
+    @cached_property
     def _options(self) -> Any:
         return self.target.options() if self.options is None else self.options
 

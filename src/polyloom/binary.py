@@ -17,6 +17,7 @@ from struct import iter_unpack
 from typing import Any, Generic, TypeVar
 
 from polyloom._native.instantiate import fletcher64 as _fletcher64
+from polyloom._native.instantiate import pack as _pack
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
 
 T = TypeVar("T")
@@ -271,21 +272,13 @@ class FileKind:
     sections: int
 
 
-_END = fixed(4, "length of the file")
-
-
 def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
     """The file of these sections, names last; `stamp` is a 64-bit value of the header (the machine's hash)."""
-    start, ends, parts = _FIXED + 4 * kind.sections, bytearray(), list[bytes]()
+    start = _FIXED + 4 * kind.sections
     for content in sections:
-        _END.write(ends, start + len(content))
-        parts += content, bytes(-len(content) % 4)
-        start += len(content) + -len(content) % 4
-    names = fletcher64(sections[-1] + bytes(-len(sections[-1]) % 4))
-    checked = b"".join((stamp.to_bytes(8, "little"), names.to_bytes(8, "little"), ends, *parts))
-    return b"".join(
-        (kind.magic, kind.version.to_bytes(4, "little"), fletcher64(checked).to_bytes(8, "little"), checked)
-    )
+        start = _fitting(start + len(content), 0, 1 << 32, "length of the file")
+        start += -start % 4
+    return _pack(kind.magic, kind.version, stamp, sections)
 
 
 def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:

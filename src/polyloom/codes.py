@@ -534,7 +534,10 @@ CODES: dict[str, tuple[str, str]] = {
         "below. Allow a larger interval or choose a machine with more units. When no interval at all has a schedule, "
         "operations that\n"
         "write one variable, and so must be ready in the same cycle, compete for one unit: give them units of their "
-        "own.",
+        "own.\n"
+        "Hundreds of operations are not searched exhaustively: the message then says that the search was given up, and "
+        "there may be a\n"
+        "schedule all the same. Split the function.",
     ),
     "PL0455": (
         "faulty schedule",
@@ -1089,6 +1092,14 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0932": (
         "a function that is too long",
         "A jump of RISC-V reaches one megabyte, and the code of this function is longer. Split the function.",
+    ),
+    "PL0933": (
+        "a function that holds too many values",
+        "The register allocator and its checker follow every value through every basic block in which it may still be "
+        "read. This function has\n"
+        "thousands of blocks and thousands of values in most of them, such as one with thousands of loops that each "
+        "take a pointer of their own.\n"
+        "Split the function.",
     ),
     # PL0960 to PL0979: graphs (analysis/dominators, `polyloom dominators`)
     "PL0960": (

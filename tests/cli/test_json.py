@@ -34,6 +34,7 @@ def keys(call: Call, words: str) -> list[str]:
 @pytest.mark.parametrize("words", PROMISED)
 def test_promised_keys(words: str, call: Call, scratch: Path) -> None:
     shutil.copy(ROOT / "examples" / "dot.c", scratch)
+    (scratch / "sum.s").write_text("ret\n")
     (scratch / "graph.json").write_text('{"n": 2, "edges": [[0, 1]]}')
     (scratch / "loop.json").write_text('{"nodes": [{"name": "a"}]}')
     if words == "show dot.elf":

@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 
 from polyloom.binary import CHECKED, FileKind, fletcher64
 from polyloom.diagnostics import PolyloomError
+from polyloom.targets.belt import belt_file
 from polyloom.targets.tcpa import concrete_file, symbolic_file
 from polyloom.targets.tcpa.phases import file as phase_file
 
@@ -46,7 +47,10 @@ NUMBERS: Final = (
     (1 << 63) - 1,
 )
 _HEADER: Final = 32
-_KINDS: Final = {k.magic: k for k in (symbolic_file.KIND, concrete_file.KIND, phase_file.SYMBOLIC, phase_file.CONCRETE)}
+_KINDS: Final = {
+    k.magic: k
+    for k in (symbolic_file.KIND, concrete_file.KIND, phase_file.SYMBOLIC, phase_file.CONCRETE, belt_file.KIND)
+}
 _CODECS: Final[dict[bytes, tuple[Callable[[bytes], Any], Callable[[Any], bytes]]]] = {
     symbolic_file.KIND.magic: (symbolic_file.decode, symbolic_file.encode),
     concrete_file.KIND.magic: (concrete_file.decode, concrete_file.encode),
@@ -114,6 +118,11 @@ def of_configuration(data: bytes, random: Random) -> bytes:
     if data[:4] in (phase_file.SYMBOLIC.magic, phase_file.CONCRETE.magic):
         ways = (*ways, _of_phase, _of_phase, _of_phase)
     return random.choice(ways)(data, random)
+
+
+def of_file(data: bytes, random: Random) -> bytes:
+    """A file with a section table: bytes, mostly with the sums that belong to them."""
+    return random.choice((_of_repaired_bytes, _of_repaired_bytes, of_bytes))(data, random)
 
 
 def of_bytes(data: bytes, random: Random) -> bytes:

@@ -25,6 +25,8 @@ from tests.device.devices import LIBRARY, ROOT
 from tests.fuzz import readers, texts
 from tests.fuzz.readers import READERS, Reader
 
+from polyloom.targets.belt import belt_file
+
 BUILD: Final = ROOT / "build" / "fuzz"
 FOUND: Final = Path(__file__).parent / "found"
 _HERE: Final = Path(__file__).parent
@@ -158,10 +160,25 @@ def _c(seconds: float, seed: int) -> str | None:
     return None if found is None else str(found)
 
 
+def _belt_code() -> Iterable[bytes]:
+    """Code words behind the byte that chooses a member."""
+    return (bytes((n % 8,)) + belt_file.parts(data).code for n, data in enumerate(readers.belt_programs()))
+
+
+BELT: Final = Native(
+    "belt",
+    (_HERE / "fuzz_belt.cpp", *(p for p in sorted((_NATIVE / "belt").glob("*.cpp")) if p.stem != "bind")),
+    ("clang++", "-std=c++20", "-ffp-contract=off", f"-I{_NATIVE}"),
+    _belt_code,
+    4096,
+)
+
+
 FUZZERS: Final = (
     Fuzzer("C", 2, _c),
     Fuzzer("native instantiation", 4, INSTANTIATE.fuzz),
     Fuzzer("native model", 4, MODEL.fuzz),
+    Fuzzer("native model of the belt machine", 2, BELT.fuzz),
     *(Fuzzer(reader.name, reader.share, _reading(reader)) for reader in READERS),
 )
 

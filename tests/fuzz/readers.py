@@ -18,6 +18,8 @@ from random import Random
 from typing import Final
 
 import numpy as np
+from tests.belt.model.programs import Draw, file
+from tests.belt.model.test_loops import dot
 from tests.device.devices import ROOT
 from tests.fuzz import damage
 from tests.fuzz.isolated import PATIENCE, Hunt, hunt, limited
@@ -32,6 +34,8 @@ from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable as executable_of
 from polyloom.riscv.names import Isa
 from polyloom.riscv.names import parse as isa_of
+from polyloom.targets.belt import belt_file, model
+from polyloom.targets.belt import machine as belt_machines
 from polyloom.targets.tcpa import machine_file
 
 EXAMPLES: Final = ROOT / "examples"
@@ -252,6 +256,32 @@ Time SB 0.00
 """
 
 
+def belt_program(path: str) -> None:
+    """Shown, checked, and run for some bundles with what its words ask for."""
+    call("show", path)
+    call("verify", path)
+    data = Path(path).read_bytes()
+
+    def run() -> None:
+        with contextlib.suppress(PolyloomError):
+            code = model.decoded(belt_file.parts(data))
+            given = [np.zeros(8, np.int32) if width == 2 else 1 for width, _ in code.parameters]
+            model.run(data, given, max_cycles=1 << 16, trace=True)
+
+    if not limited(PATIENCE, run):
+        raise Fault("the model of the belt machine does not end")
+
+
+@cache
+def belt_programs() -> Sequence[bytes]:
+    """A pipelined loop, open code, calls, scratch."""
+    drawn = (
+        Draw(Random(seed), belt_machines.member(name)).program()
+        for seed, name in enumerate(("tin", "silver", "gold") * 3)
+    )
+    return [file(made) for made in (dot(), *drawn)]
+
+
 def executable(path: str) -> None:
     call("show", path)
     call("verify", path)
@@ -333,6 +363,7 @@ READERS: Final = (
     Reader("litmus tests", ".litmus", tests, damage.of_text_bytes, litmus),
     Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log),
     Reader("executables", ".elf", executables, damage.of_bytes, executable),
+    Reader("belt programs", ".belt", belt_programs, damage.of_file, belt_program, 2.0),
     Reader("assembly", ".s", lambda: [ASSEMBLY], damage.of_text_bytes, assembly),
     Reader("graphs", ".json", lambda: GRAPHS, damage.of_text_bytes, graph),
     Reader("expressions", ".txt", lambda: EXPRESSIONS, damage.of_text_bytes, expression),

@@ -14,10 +14,11 @@ from tests.kernels.large import KINDS, Kind, Language, text
 
 from polyloom import api
 from polyloom.diagnostics import INFEASIBLE, INPUT, Diagnostic, PolyloomError
+from polyloom.riscv.backend import limits
 from polyloom.targets.tcpa.compile import EQUATIONS
 from polyloom.transform.limits import STATEMENTS
 
-HAS_C = find_spec("ziglang") is not None
+C = pytest.mark.skipif(find_spec("ziglang") is None, reason="needs the extra polyloom[c]")
 
 
 def refused(
@@ -53,9 +54,7 @@ def test_three_thousand_statements_in_python(kind: Kind, dims: int, tmp_path: Pa
 @pytest.mark.long
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "language", ["py", pytest.param("c", marks=pytest.mark.skipif(not HAS_C, reason="needs the extra polyloom[c]"))]
-)
+@pytest.mark.parametrize("language", ["py", pytest.param("c", marks=C)])
 def test_three_thousand_statements(kind: Kind, language: Language, dims: int, tmp_path: Path) -> None:
     check_refused(tmp_path, kind, language, dims)
 
@@ -77,6 +76,37 @@ def _shown(found: Diagnostic) -> str:
     return "\n".join(
         [f"{found.code}: {found.message}", f"at: {text}", *(f"note: {n}" for n in found.notes), f"help: {found.help}"]
     )
+
+
+@pytest.mark.parametrize("language", ["py", pytest.param("c", marks=C)])
+def test_a_chain_of_three_thousand_statements_runs_on_riscv(language: Language, tmp_path: Path) -> None:
+    check_runs_on_riscv(tmp_path, "chain", language)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("language", ["py", pytest.param("c", marks=C)])
+@pytest.mark.parametrize("kind", ["few", "independent"])
+def test_three_thousand_statements_run_on_riscv(kind: Kind, language: Language, tmp_path: Path) -> None:
+    check_runs_on_riscv(tmp_path, kind, language)
+
+
+def check_runs_on_riscv(folder: Path, kind: Kind, language: Language) -> None:
+    """The run is compared with the source itself."""
+    path = folder / f"large.{language}"
+    path.write_text(text(kind, language, 1, 3000), encoding="utf-8")
+    assert api.compile(path, on="riscv:rv64gc").run(N=2).verified
+
+
+def test_too_many_values_in_too_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
+    """Of loops of their own that each take a pointer: what three have is beyond a limit of ten."""
+    monkeypatch.setattr(limits, "LIVE", 10)
+    golden("large-riscv", _shown(refused(tmp_path, "apart", "py", 1, 3, "riscv:rv64gc")[1]))
+
+
+@pytest.mark.long
+def test_a_thousand_loops_with_pointers_of_their_own(tmp_path: Path) -> None:
+    _, found = refused(tmp_path, "apart", "py", 1, 1000, "riscv:rv64gc")
+    assert (found.code, found.exit_code) == ("PL0933", INFEASIBLE)
 
 
 @pytest.mark.long

@@ -18,7 +18,7 @@ def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Ite
     driven = frozenset(k.sink for wrapper in c.wrappers for k in wrapper)
 
     def free(g: Generator, channel: int) -> bool:
-        pairs = route(g, c.arrays[g.array].is_output, channel)
+        pairs = route(g.side, g.register, g.links > 0, c.arrays[g.array].is_output, channel)
         allowed = adjacent is None or all(pair in adjacent for pair in pairs)
         return (
             allowed and (g.side, g.position, channel) not in taken and not any(sink in driven for _, sink in pairs[1:])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where banks belong, found with sets of channels as bits, is what the rules say that are read channel by channel."""
+"""Where banks belong, found with sets of channels as bits, is what the rules say that are read channel by channel.
+A look at each kind of line notices the same."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from tests.model import naive_ports
 
 from polyloom.cli.bench import regions
-from polyloom.targets.tcpa import concrete_file, ports
+from polyloom.targets.tcpa import concrete_file, generator_kinds, ports
 from polyloom.targets.tcpa.concrete import Concrete, Generator, end_of, way
+from polyloom.targets.tcpa.outline import outline
 
 CASES = (("matmul", (4, 4)), ("fir", (4, 4)), ("matmul", (5, 3)), ("conv", (3, 4)))
 SOME_PAIRS = frozenset(
@@ -53,5 +55,7 @@ def test_misplaced_banks_are_those_of_the_rules(seed: int) -> None:
         random.shuffle(generators)
     changed = replace(concrete, generators=tuple(generators))
     assert all(end_of(changed, g) == way(changed, g)[-1] for g in generators)
+    read = outline(concrete_file.encode(changed))
     for adjacent in (None, SOME_PAIRS):
+        assert generator_kinds.in_place(read, adjacent) == (not any(True for _ in ports.misplaced(changed, adjacent)))
         assert list(ports.misplaced(changed, adjacent)) == list(naive_ports.misplaced(changed, adjacent))

@@ -137,7 +137,7 @@ TARGET = Target(
     name="toy", title="a toy", kinds=(KIND,), place=place, example="toy:slow", options=Options, signature=signature,
     takes=(loops.PLAN, function.form(lambda _place, _options: function.Model("riscv64-unknown-elf", 8)), image.IMAGE),
     owns=lambda data: KIND if data.startswith(MAGIC) else None, members=lambda: tuple(MEMBERS), compile=compile,
-    run=run, show=lambda data: read(data)["text"], facts=facts, report=report, verify=verify,
+    run=run, show=lambda data, _: read(data)["text"], facts=facts, report=report, verify=verify,
     summary=lambda data: [("joy", str(data["joy"]))],
 )  # fmt: skip
 ENTRY = Entry(

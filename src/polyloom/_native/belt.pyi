@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Operand = tuple[int, int, bytes, list[int], list[int]]
-"""Width (0 to 4, or -1 without a shape), lanes, data; by lane 0 data, 1 None, 2 NaR; by lane the NaR's cause (bits 24 on:
-1 overflow, 2 division, 3 load, 4 conversion) and bundle."""
+"""Width (0 to 4, or -1 without a shape), lanes, data; by lane 0 data, 1 None, 2 NaR; by lane the NaR's cause (bits 24
+on: 1 overflow, 2 division, 3 load, 4 conversion) and bundle."""
 
 class Malformed(ValueError):
     """Words, or a member, that the format does not describe."""
@@ -24,7 +24,7 @@ def operations() -> list[tuple[str, str, int, int, bool, int, bool, bool, bool]]
 def operate(
     op: int, width: int, lanes_log: int, operands: list[Operand], immediate: int | None, bundle: int
 ) -> list[Operand]:
-    """The results of an operation that only computes, of pick or recur. `width` is what its word states, -1 for nothing."""
+    """The results of an operation that only computes, of pick or recur. `width` is what its word states, or -1."""
 
 @final
 class Code:
@@ -55,5 +55,5 @@ class Code:
         most_cycles: int,
         most_events: int,
     ) -> dict[str, Any] | tuple[int, int, int, str | None, str | None, int, str]:
-        """`ranges` are (address, bytes, writable). A tuple is a fault: its number, routine, bundle, slot, operation, cycle
-        and what is wrong."""
+        """`ranges` are (address, bytes, writable). A tuple is a fault: its number, routine, bundle, slot, operation,
+        cycle and what is wrong."""

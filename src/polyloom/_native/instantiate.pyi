@@ -67,5 +67,9 @@ def fletcher64(data: bytes) -> int:
     """The checksum of files, of the library (native/instantiate/read.c). Raises ValueError where words of 32 bits do
     not fill the bytes."""
 
+def pack(magic: bytes, version: int, stamp: int, sections: Sequence[bytes]) -> bytes:
+    """A file of `polyloom.binary`: header, table of sections, the sections, with both checksums. Raises ValueError
+    where it is no file: `magic` has not four bytes, or the file 4 GiB."""
+
 def status_message(status: int) -> str:
     """What a status means."""

@@ -27,6 +27,9 @@ class Config:
     def run_bytes(self, check_only: bool) -> int:
         """The memory that a run takes, at most 2**64 - 1."""
 
+    def kinds_bytes(self) -> int:
+        """The memory that `run_kinds` takes, at most 2**64 - 1."""
+
     @property
     def most_operations(self) -> int:
         """How many operations a run issues, at most."""
@@ -141,3 +144,9 @@ def run(
     for programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives
     `Result.report`. `progress` is called with the cycle some times per second; what it raises ends the run.
     """
+
+def run_kinds(
+    config: Config, latencies: NDArray[np.uint16], pipelined: Sequence[bool], hop_delay: int
+) -> Result | None:
+    """What `run` gives with `check_only`, by running one element per class; None where there is a fault, or something
+    late, unread or idle, which `run` then names."""

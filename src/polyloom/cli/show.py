@@ -38,7 +38,7 @@ def execute(options: Request) -> Answer:
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
     data = files.read(options.file)
-    return of_given(options, data) or _listing(options.file, data, options.on)
+    return of_given(options, data) or _listing(options, data)
 
 
 def of_given(options: Request, data: bytes) -> Answer | None:
@@ -50,8 +50,9 @@ def of_given(options: Request, data: bytes) -> Answer | None:
     return Answer(found, listing.rstrip("\n"))
 
 
-def _listing(name: str, data: bytes, on: str | None) -> Answer:
+def _listing(options: Request, data: bytes) -> Answer:
     """By the target that wrote the file; a foreign one by the named target, or the only one that takes images."""
+    name, on = options.file, options.on
     owner = registry.owner(data)
     if owner is not None:
         target = owner[0]
@@ -66,7 +67,8 @@ def _listing(name: str, data: bytes, on: str | None) -> Answer:
             else None
         )
         target = named or registry.owned(name, data)[0]
-    listing = target.show(data)
+    own = target.options(**of_target.given_options(options, target, "show"))
+    listing = target.show(data, own)
     return Answer(listing if target.as_json is None else target.as_json(data), listing.rstrip("\n"))
 
 

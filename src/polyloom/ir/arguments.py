@@ -70,6 +70,18 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
     return result
 
 
+def are_plain(parameters: Sequence[str], values: Mapping[str, Any]) -> bool:
+    """Whether the values are integers in range, one for each parameter: then `check_parameters` has only their domain
+    to look at."""
+    if len(values) != len(parameters):
+        return False
+    for name in parameters:
+        value = values.get(name)
+        if type(value) is not int or not 0 <= value < PARAMETER_LIMIT:
+            return False
+    return True
+
+
 def named(what: str, names: Sequence[str]) -> str:
     """``array `A` ``, or ``arrays `A`, `B` and `C` ``."""
     quoted = [f"`{n}`" for n in names]

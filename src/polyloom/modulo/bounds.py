@@ -37,16 +37,19 @@ def resource_bound(problem: Problem) -> LowerBound:
 
 
 def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozenset[int]]:
-    """Limited resources alone, the sets that operations choose from, and unions of these."""
+    """Limited resources alone, the sets that operations choose from, and unions of these that overlap: of two disjoint
+    ones, one alone binds as much."""
     sets = {
         frozenset(r for k in ks for r in _limited(problem, problem.operations[v].choices[k]))
         for v, ks in enumerate(choices)
     }
     unions: set[frozenset[int]] = set()
-    for mine in sorted(sets - {frozenset()}, key=sorted):
-        # Hall's condition asks for every union of the sets that operations choose from. These are exponentially many; a
-        # bound from fewer unions is lower, and still a bound.
-        unions |= {mine} if len(unions) > UNIONS else {mine, *(mine | other for other in unions)}
+    # Hall's condition asks for every union of the sets that operations choose from. These are exponentially many; a
+    # bound from fewer unions is lower, and still a bound.
+    fresh = sets - {frozenset()}
+    while fresh and len(unions) <= UNIONS:
+        unions |= fresh
+        fresh = {mine | other for mine in sorted(fresh, key=sorted) for other in unions if mine & other} - unions
     unions |= {frozenset((r,)) for mine in sets for r in mine}
     return sorted(unions, key=lambda union: (len(union), sorted(union)))
 

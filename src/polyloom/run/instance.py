@@ -52,7 +52,7 @@ class File:
     @property
     def listing(self) -> str:
         """What `polyloom show` prints."""
-        return self.target.show(self.data)
+        return self.target.show(self.data, self.target.options())
 
     @property
     def _json(self) -> Json:

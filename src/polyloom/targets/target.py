@@ -112,8 +112,8 @@ class Target:
     compile: Callable[[Subject, Place, Mapping[str, int], Any, Progress | None], bytes]
     """Subject, place, parameter values (empty unless `per_size`), options."""
     run: Callable[[bytes, Job], Execution]
-    show: Callable[[bytes], str]
-    """The listing of a file."""
+    show: Callable[[bytes, Any], str]
+    """The listing of a file, by options of the verb `show`."""
     options: type[Any] = NoOptions
     per_size: bool = False
     instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None
@@ -173,5 +173,6 @@ def need(target: Target, what: str, having: Sequence[str] = ()) -> Any:
 
 def lack(message: str, having: Sequence[str]) -> NoReturn:
     """PL0801 for what a target does not have."""
-    help = f"{' and '.join(having)} {'do' if len(having) > 1 else 'does'}" if having else "leave it out"
+    named = " and ".join(filter(None, (", ".join(having[:-1]), *having[-1:])))
+    help = f"{named} {'do' if len(having) > 1 else 'does'}" if having else "leave it out"
     raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+from tests.belt.generate import draw
+
 from polyloom.targets.belt.genasm import print_genasm
 from polyloom.targets.belt.genasm_read import read_genasm
 from polyloom.targets.belt.interpret import interpret
 from polyloom.targets.belt.ir_verify import verify
-from tests.belt.generate import draw
 
 
 def test_drawn_loops_are_well_formed_print_and_read_back_and_run() -> None:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
+from tests.belt.model.twin import BASE
+
 from polyloom.ir.signature import Signature
 from polyloom.targets.belt import belt_file
 from polyloom.targets.belt.ir import Data, Type
 from polyloom.targets.belt.isa import MANY, OPS, predicates
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.program import NONE, Belt, Bundle, Immediate, Issue, Operand, Program, Routine, Slot
-from tests.belt.model.twin import BASE
 
 WORD: Final = Type("w")
 _KINDS: Final = {"fill": "R", "pick": "P", "spill": "W", "ls": "F", "control": "F", "con": "F", "conform": "F"}
@@ -55,7 +56,7 @@ def immediate(name: str, *positions: int, value: int, **fields: object) -> Issue
 
 
 class Draw:
-    """Random programs for a machine: a loop between two stretches of open code, and perhaps a routine that is called."""
+    """Random programs for a machine: a loop between two stretches of open code, and perhaps a routine to call."""
 
     def __init__(self, random: Random, machine: Machine) -> None:
         self.random, self.machine = random, machine

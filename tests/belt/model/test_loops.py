@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.belt.model.loops import Loop, Node
+from tests.belt.model.programs import WORD, file, program
+from tests.belt.model.twin import BASE, Twin, Value
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt import model
 from polyloom.targets.belt.program import Belt, Bundle, Immediate, Issue, Program, Routine, Slot
-from tests.belt.model.loops import Loop, Node
-from tests.belt.model.programs import WORD, file, program
-from tests.belt.model.twin import BASE, Twin, Value
 
 _BYTES = {"x": 0, "y": 4, "n": 8}
 """Of invariants, in scratch."""
@@ -30,8 +30,8 @@ def _w(**fields: object) -> dict[str, object]:
 def dot() -> Program:
     """`for (i = 0; i < n; i++) s += x[i] * y[i]`, n >= 1, in passes of two bundles and four stages.
 
-    The leave of iteration i looks at the test of iteration i + 3, which is as old as it is, against n + 3: the belt need
-    not keep the test for three passes.
+    The leave of iteration i looks at the test of iteration i + 3, against n + 3: the belt need not keep the test for
+    three passes.
     """
     silver = machines.member("silver")
     loop = Loop(

@@ -6,14 +6,15 @@ Both were written from docs/targets/belt.md, one on bits in C++, one on Python's
 
 from __future__ import annotations
 
-import pytest
 from random import Random
 from typing import Final
+
+import pytest
+from tests.belt.model.operands import NAR, WIDTHS, lane, operate
 
 from polyloom._native import belt
 from polyloom.targets.belt.isa import OPS, ROWS, Op
 from polyloom.targets.belt.meaning import Lanes, NaR, compute, computes
-from tests.belt.model.operands import NAR, WIDTHS, lane, operate
 
 COMPUTED: Final = tuple(op.name for op in ROWS if computes(op.name))
 _FLOATS: Final = (32, 64)

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from random import Random
 
 import numpy as np
 import pytest
+from tests.belt.model.programs import Draw, file
+from tests.belt.model.twin import BASE, Fault, Twin, Value, with_drops
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt import model
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.program import Program
-from tests.belt.model.programs import Draw, file
-from tests.belt.model.twin import BASE, Fault, Twin, Value, with_drops
 
 _BUNDLES = 60
 _DRAWS = 100
@@ -58,10 +59,8 @@ def in_python(program: Program, machine: Machine, memory: bytes, given: list[int
 def measured(program: Program, machine: Machine, memory: bytes, given: list[int]) -> Program:
     """With headers that count what drops."""
     twin = Twin(program, machine, bytearray(memory), _BUNDLES, checks_drops=False)
-    try:
+    with suppress(Fault):
         twin.run([Value(32, (argument,)) for argument in given])
-    except Fault:
-        pass
     return with_drops(program, twin.seen)
 
 

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.targets.belt.ir import BYTES
+from polyloom.targets.belt.ir import BYTES, Width
 from polyloom.targets.belt.isa import OPS, predicates
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.meaning import Lane, Lanes, NaR, compute
 from polyloom.targets.belt.program import NONE, Bundle, Immediate, Issue, Operand, Program, Routine, in_order
 
 BASE: Final = 1 << 16
+_WIDTHS: Final[dict[int, Width]] = {8: "b", 16: "h", 32: "w", 64: "d", 128: "q"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +230,7 @@ class _Step:
                 if given[0].bits and given[0].bits != 8 * BYTES[issue.width]:
                     raise self.fail("PL1056", issue)
                 bits = 8 * BYTES[issue.width]
-            width = next(w for w, size in BYTES.items() if 8 * size == bits)
-            latency = self.machine.latency(OPS[issue.name], width)
+            latency = self.machine.latency(OPS[issue.name], _WIDTHS[bits])
             for k, value in enumerate(self.results(issue, given)):
                 made.append(self.flying(issue, latency, _given(value), k))
         # Results of latency 1 drop beside older ones of longer latency: one order for all.
@@ -339,7 +339,7 @@ class _Step:
             if issue.offset + size > fixed:
                 raise self.fail("PL1053", issue)
             return issue.offset
-        if issue.offset + size > rotating or issue.offset // frame.frame != (issue.offset + size - 1) // frame.frame:
+        if issue.offset + size > rotating or (issue.offset + frame.base) % rotating + size > rotating:
             raise self.fail("PL1053", issue)
         return fixed + (issue.offset + frame.base) % rotating
 

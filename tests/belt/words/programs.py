@@ -41,7 +41,8 @@ def program(seed: int) -> Program:
         for name in _names(rng, 0, 2)
     )
     made = tuple(_routine(rng, name, names) for name in names)
-    return Program(machine.name, machine.phasing, machine.description, made, data)
+    loops = rng.choice(("[]", '[{"line":3,"reason":"a ; \\"b\\" é"}]'.replace("é", "\\u00e9")))
+    return Program(machine.name, machine.phasing, machine.description, made, data, loops)
 
 
 def _name(rng: Random) -> str:

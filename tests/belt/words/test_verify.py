@@ -3,16 +3,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
+from tests.belt.words.programs import SIGNATURE
+from tests.belt.words.programs import program as random_program
 
-from polyloom.targets.belt import conasm_read, machine
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.belt import belt_file, conasm_read, machine, model
 from polyloom.targets.belt.codes import CODES
+from polyloom.targets.belt.conasm import print_program
+from polyloom.targets.belt.decode import decode
+from polyloom.targets.belt.encode import encode
 from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.program import Program
+from polyloom.targets.belt.timeline import timeline
 from polyloom.targets.belt.verify import check, verify
 
 SUM = (Path(__file__).parent / "sum.conasm").read_text(encoding="utf-8")
@@ -70,6 +81,7 @@ WRONG = {
     "target_beyond": ("to 5 s1", "to 6 s1"),
     "no_pass_there": ("b0 %i) to 3", "b0 %i) to 4"),
     "pass_without_inner": ("F0 inner(none.w, none.b, none.w, none.w, b0 %i) to 3 : drops 0", ": drops 0"),
+    "loop_that_enters_itself": ("leavetr(b9 %q, b0 %s2) to 5", "inner(none.w, none.b, none.w, none.w, b6) to 3"),
     "runs_past_the_end": ("retn(b0 %s2)", "con.w(0)"),
     "leave_without_inner": ("retn(b0 %s2)", "leave(b0) to 5"),
     "too_few_results": ("retn(b0 %s2)", "retn()"),
@@ -139,6 +151,16 @@ def test_without_phases_results_drop_at_the_end() -> None:
     assert findings(read(reads)) == ["PL1012 f, bundle 0, F1 retn: it reads b0, but the belt has no operand"]
 
 
+def test_what_is_computed_of_a_missing_result_has_no_shape() -> None:
+    """In the first pass the vector is a None without lanes: no spill contradicts it."""
+    text = HEAD + (
+        "routine f () -> ()\n  0: F0 scratchf(64) frames 0 of 0 : drops 0\n  1: F0 inner(none) to 2 : drops 0\n"
+        "  2: E0 smearx(b0) | F0 leave() to 3 | W0 spillx.bx8(b1) at 0 : drops 2 back 1\n  3: F0 retn() : drops 0\n"
+    )
+    assert findings(read(text)) == []
+    assert "PL1017" in findings(read(text.replace("none", "none.b")))[0]
+
+
 def test_calls_take_and_give_what_the_callee_says() -> None:
     text = HEAD + (
         "routine f (w) -> (w)\n  0: F0 call g(b0) | F1 retn(b0) : drops 2\n"
@@ -167,3 +189,38 @@ def test_a_routine_without_bundles() -> None:
     program = read(SUM)
     empty = replace(program, routines=(replace(program.routines[0], bundles=(), loops=()),))
     assert findings(empty) == ["PL1016 sum, bundle 0: the routine has no bundle"]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_whatever_decodes_is_verified_listed_and_drawn(seed: int) -> None:
+    rng, silver = Random(seed), machine.member("silver")
+    code = bytearray(encode(read(SUM)))
+    for _ in range(rng.randint(1, 3)):
+        code[rng.randrange(8, len(code))] ^= 1 << rng.randrange(8)
+    programs = [random_program(seed)]
+    with suppress(PolyloomError):
+        programs.append(decode(bytes(code), silver))
+    for made in programs:
+        assert all(d.code in CODES and d.help for d in verify(made))
+        assert conasm_read.read(listing(made, SIGNATURE)) == (conasm_read.read(print_program(made, SIGNATURE)))
+        assert timeline(made)
+
+
+def test_the_timeline_is_that_of_the_positions(golden: Callable[[str, str], None]) -> None:
+    """The furthest position of each result is the greatest that an operand names."""
+    drawn = timeline(read(SUM))
+    golden("sum_timeline", drawn)
+    positions = re.findall(r"^\S+ +[A-Z]\d \w+ +(b\d+)", drawn, re.MULTILINE)
+    assert positions == ["b7", "b1", "b4", "b1", "b3", "b0", "b9", "b5"]
+
+
+def test_the_example_of_the_page() -> None:
+    """docs/formats.md: the text is what `listing` prints, and the load, which is longer under way, ends nearer the
+    front."""
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+    (text,) = (block for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) if block.startswith("member"))
+    program, signature = conasm_read.read(text)
+    assert findings(program) == []
+    assert listing(program, signature) == text
+    array = np.arange(8, dtype=np.int32)
+    assert model.run(belt_file.write(program, signature), [3, array]).results == ((5,),)

@@ -57,7 +57,7 @@ def control_flow(unit: UnitTree, interval: int, extents: tuple[int, ...], target
     degree = len(graph.edges[worst])
     raise infeasible(
         "PL0512",
-        f"kernel {worst + 1} of unit {name} has {degree} successors, but a branch has {targets} targets",
+        f"kernel class {worst + 1} of unit {name} has {degree} successors, but a branch has {targets} targets",
         help=f"use a machine with {(degree - 1).bit_length()} branch flags instead of {(targets - 1).bit_length()}",
     )
 

@@ -12,6 +12,7 @@ from tests.modulo.guarded.brute import Operation, Unit, cost, guarded, is_valid,
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.modulo import problem as modulo
+from polyloom.modulo.guarded import solve as solve_module
 from polyloom.modulo.guarded.problem import Guarded, Short
 from polyloom.modulo.guarded.solve import solve
 from polyloom.modulo.problem import Choice, Dependence, Resource, Use
@@ -113,6 +114,20 @@ def test_malformed_and_unsolvable_problems_are_refused() -> None:
     )
     rivals = guarded((Operation("a", (0,), (1,)), Operation("b", (0,), (1,))), (Unit("u"),), aligned=((0, 1),))
     assert message(rivals).startswith("error[PL0453]: the operations have no schedule at any initiation interval")
+
+
+def test_a_search_that_is_given_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether there is a schedule is then not known, and a larger limit alone is no advice."""
+    monkeypatch.setattr(solve_module, "PLACES", 0)
+    two = guarded((Operation("a", (0,), (1,)), Operation("b", (0,), (1,))), (Unit("u"),))
+    split = "split the function into smaller ones that pass values in arrays, or choose a machine with more units"
+    for limit, most, help in ((None, 2, split), (3, 3, f"allow a larger one (at least 4), or {split}")):
+        with pytest.raises(PolyloomError) as caught:
+            solve(two, limit=limit)
+        found = caught.value.diagnostics[0]
+        begin = "the search was given up: no schedule with an initiation interval of at most"
+        assert (found.code, found.message, found.help) == ("PL0453", f"{begin} {most} was found", help)
+        assert found.notes[0].startswith("whether there is one is not known")
 
 
 def test_no_operations() -> None:

@@ -30,15 +30,19 @@ KERNELS: Final = {
 """By name: the packets that LLVM 19 emits."""
 
 
+_COLUMNS: Final = ("loop", "rows", "packets", "to clang", "LLVM 19", "code", "emitted", "compiler")
+
+
 def rows() -> list[Row]:
     known = {loop.name: loop for loop in loops.loops()}
-    return [_row(known[name], published) for name, published in KERNELS.items()] + [_refused()]
+    found = [*(_row(known[name], published) for name, published in KERNELS.items()), _refused()]
+    return [{column: row.get(column) for column in _COLUMNS} for row in found]
 
 
 def compiled(loop: loops.Loop, on: str, **own: Any) -> dict[str, Any]:
     """The keys of `compile --json`, of a loop that is always pipelined unless `own` says otherwise."""
-    given = {"spl": "always", **own}
-    made = api.compile(loop.path, on, options=Options(function=loop.name), **given)
+    given: dict[str, Any] = {"spl": "always", **own}
+    made: Any = api.compile(loop.path, on, options=Options(function=loop.name), **given)
     return {**made.target.made(made.data)}
 
 

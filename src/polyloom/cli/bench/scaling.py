@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How instantiation grows with the region, on `ideal` with equal tiles: promises of the project, and what is measured.
+"""How instantiation and verification grow with the region, on `ideal` with equal tiles: promises of the project, and
+what is measured.
 
 Program instantiation must not depend on the number of elements. What is written must, so its added time is compared
 with a `memcpy` of the added bytes, with the file's checksum and without. This is promised of loops over boxes; two
-triangular nests are held to the same limits.
+triangular nests are held to the same limits. Verification looks at what is alike once, so that it takes seconds where
+running every element would take minutes.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from typing import Final
 from polyloom._native import instantiate as native
 from polyloom.cli.bench.instantiation import seconds
 from polyloom.cli.bench.regions import EXTENTS, LARGE, Region, bounds, candidate, instance, loop, regions, title
-from polyloom.targets.tcpa import concrete_file
+from polyloom.cli.bench.timing import median_cpu_seconds
+from polyloom.targets.tcpa import concrete_file, machine_file, verify
 
 _SMALL: Final = (4, 4)
 _MIDDLE: Final = (32, 32)
@@ -28,6 +31,10 @@ COUNTED: Final = {"own": True, "file": False}
 GROWTH: Final = 1.15
 COPIES: Final = {"with checksum": 8.0, "without checksum": 4.0}
 _TRIANGULAR: Final = ("trisolv", "syrk")
+_VERIFIED: Final = ((16, 16), (256, 256), _LARGE)
+_VERIFICATIONS: Final = 3
+_SECONDS: Final = 10.0
+"""What the verification of the largest region may take."""
 
 
 def rows() -> list[dict[str, object]]:
@@ -37,11 +44,22 @@ def rows() -> list[dict[str, object]]:
         *(row for kernel in kernels for row in _copies(kernel)),
         *(row for kernel in _TRIANGULAR for row in _copies(kernel, ", triangular")),
         *(row for kernel in EXTENTS for row in _bytes(kernel)),
+        *(_verified(kernel, region) for kernel in (*kernels, *_TRIANGULAR) for region in _VERIFIED),
     ]
 
 
-def _row(kernel: str, what: str, measured: float, limit: float) -> dict[str, object]:
-    return {"kernel": kernel, "measured": what, "value": measured, "limit": limit, "met": measured <= limit}
+def _row(kernel: str, what: str, measured: float, limit: float | None) -> dict[str, object]:
+    met = None if limit is None else measured <= limit
+    return {"kernel": kernel, "measured": what, "value": measured, "limit": limit, "met": met}
+
+
+def _verified(kernel: str, region: Region) -> dict[str, object]:
+    """CPU seconds of `polyloom verify` without the start of Python. A right file has no finding."""
+    data, machine = instance(kernel, region), machine_file.load("ideal")
+    if verify.verify(data, machine):
+        raise AssertionError(f"{kernel} on {title(region)} does not hold")
+    seconds = median_cpu_seconds(lambda: verify.verify(data, machine), _VERIFICATIONS)
+    return _row(kernel, f"CPU seconds to verify, {title(region)}", seconds, _SECONDS if region == _LARGE else None)
 
 
 def _growth(kernel: str) -> dict[str, object]:

@@ -9,6 +9,7 @@ RecMII is the maximum ratio of latency and distance of a cycle of constraints, s
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Final
 
 from ortools.sat.python import cp_model
 
@@ -28,6 +29,8 @@ PLACES = 20_000
 long to build."""
 UNIONS = 128
 """From this number of unit sets on, no more unions are formed."""
+_NAMED: Final = 40
+"""Operations that a reason names at most."""
 
 
 def resource_minimum(problem: Guarded) -> LowerBound:
@@ -104,7 +107,8 @@ def _shrink(problem: Guarded, pi: int, operations: tuple[int, ...]) -> tuple[int
 
 def _demand(problem: Guarded, operations: tuple[int, ...]) -> str:
     units = _units(problem, operations)
-    names = ", ".join(_described(problem, i) for i in operations)
+    names = ", ".join(_described(problem, i) for i in operations[:_NAMED])
+    names += f" and {len(operations) - _NAMED} more" if len(operations) > _NAMED else ""
     unit_names = ", ".join(problem.units[u].name for u in units)
     return f"{count(len(units), 'unit')} {{{unit_names}}} for {count(len(operations), 'operation')} {names}"
 

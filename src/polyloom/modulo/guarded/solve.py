@@ -70,7 +70,7 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> S
             check(problem, solution)
             return solution
         proved = proved and status == cp_model.INFEASIBLE
-    raise _no_schedule(bounds, lowest, highest, limit is None and proved)
+    raise _no_schedule(bounds, lowest, highest, proved=proved, limited=limit is not None)
 
 
 def _intervals(problem: Guarded, lowest: int, highest: int) -> Iterator[int]:
@@ -203,9 +203,12 @@ def _reason(bounds: tuple[LowerBound, LowerBound], pi: int, lowest: int, proved:
     return f"units and recurrences together: at {below} {outcome}; {bounds[0].reason}; {bounds[1].reason}"
 
 
-def _no_schedule(bounds: tuple[LowerBound, LowerBound], lowest: int, highest: int, never: bool) -> PolyloomError:
+def _no_schedule(
+    bounds: tuple[LowerBound, LowerBound], lowest: int, highest: int, *, proved: bool, limited: bool
+) -> PolyloomError:
+    """None exists, or none up to the limit, or the search was given up."""
     notes = tuple(f"no initiation interval below {b.value}: {b.reason}" for b in bounds)
-    if never:
+    if proved and not limited:
         help = (
             "operations that write one variable must be ready in the same cycle: give them equal latencies or "
             "units of their own"
@@ -213,10 +216,11 @@ def _no_schedule(bounds: tuple[LowerBound, LowerBound], lowest: int, highest: in
         return infeasible(
             "PL0453", "the operations have no schedule at any initiation interval", notes=notes, help=help
         )
-    message = f"no schedule with an initiation interval of at most {highest}"
-    return infeasible(
-        "PL0453",
-        message,
-        notes=notes,
-        help=f"allow a larger one (at least {max(lowest, highest + 1)}), or add units to the machine",
-    )
+    larger = f"allow a larger one (at least {max(lowest, highest + 1)})"
+    if proved:
+        message = f"no schedule with an initiation interval of at most {highest}"
+        return infeasible("PL0453", message, notes=notes, help=f"{larger}, or add units to the machine")
+    message = f"the search was given up: no schedule with an initiation interval of at most {highest} was found"
+    notes = ("whether there is one is not known: so many operations are not searched exhaustively", *notes)
+    smaller = "split the function into smaller ones that pass values in arrays, or choose a machine with more units"
+    return infeasible("PL0453", message, notes=notes, help=f"{larger}, or {smaller}" if limited else smaller)

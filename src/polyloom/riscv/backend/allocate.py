@@ -10,16 +10,19 @@ uses and definitions gets a short interval of its own beside an access to the fr
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from polyloom.riscv.backend.abi import SAVED, TEMPORARY_F, TEMPORARY_X
-from polyloom.riscv.backend.code import Block, Code, Op, Reg, is_move, registers, renamed
-from polyloom.riscv.backend.live import Segments, depths, intervals, overlap, united
+from polyloom.riscv.backend.code import Bank, Block, Code, Op, Reg, is_move, registers, renamed
+from polyloom.riscv.backend.live import Segments, bits_of, depths, intervals, overlap, united
 
 NEAR_SLOTS = 255
 """As many slots have offsets that fit loads and stores; with more, t6 is kept free to reach them."""
 FAR = Reg("x", 31)
+BANKS: Final[tuple[Bank, ...]] = ("x", "f")
 _UNSPILLABLE = float("inf")
 
 
@@ -32,20 +35,18 @@ class Interval:
     segments: Segments
     cost: float = 0.0
     hints: list[Reg] = field(default_factory=list[Reg])
-
-    @property
-    def weight(self) -> float:
-        return self.cost / max(1, sum(end - start for start, end in self.segments))
+    bits: int = 0
+    """Of `segments`, and the cost by position: both are filled in when all are joined."""
+    weight: float = 0.0
 
 
 def allocate(code: Code) -> Code:
     """The code with the machine's registers, moves from a register to itself left in, and the slots that it needs."""
     short: set[Reg] = set()
     while True:
-        # Everything is done anew after spilling: reloads are intervals of their own, and what was in the way is shorter
-        # now.
-        classes = _joined(code, short)
-        assigned, spilled = _scan(classes, _fixed(code), code)
+        found = intervals(code)
+        fixed = {register: segments for register, segments in found.items() if not register.is_virtual}
+        assigned, spilled = _scan(_joined(code, found, short), fixed, code)
         if not spilled:
             return _named(code, {member: register for interval, register in assigned for member in interval.members})
         code = _spilled(code, spilled, short)
@@ -58,14 +59,9 @@ def _named(code: Code, names: Mapping[Reg, Reg]) -> Code:
     )
 
 
-def _fixed(code: Code) -> dict[Reg, Segments]:
-    """Where the machine's registers are in use themselves."""
-    return {register: segments for register, segments in intervals(code).items() if not register.is_virtual}
-
-
-def _joined(code: Code, short: set[Reg]) -> list[Interval]:
+def _joined(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[Interval]:
     """The intervals of virtual registers, by beginning."""
-    found = {r: Interval([r], s) for r, s in intervals(code).items() if r.is_virtual}
+    found = {r: Interval([r], s) for r, s in alone.items() if r.is_virtual}
     moves: list[tuple[int, Reg, Reg]] = []
     for block, depth in zip(code.blocks, depths(code), strict=True):
         for op in block.ops:
@@ -81,6 +77,9 @@ def _joined(code: Code, short: set[Reg]) -> list[Interval]:
     for _, target, source in sorted(moves, key=lambda move: move[0]):
         _join(found, target, source)
     classes = {id(interval): interval for interval in found.values()}
+    for interval in classes.values():
+        interval.bits = bits_of(interval.segments)
+        interval.weight = interval.cost / max(1, interval.bits.bit_count())
     return sorted(classes.values(), key=lambda interval: (interval.segments[0], interval.members[0]))
 
 
@@ -99,78 +98,84 @@ def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
         found[member] = joined
 
 
+@dataclass(slots=True)
+class _Taken:
+    """What a register holds: the intervals that may still be in the way of later ones, and their positions as bits."""
+
+    held: list[Interval] = field(default_factory=list[Interval])
+    bits: int = 0
+
+    def add(self, interval: Interval) -> None:
+        """Intervals come by beginning: what ends before is in the way of no later one."""
+        begin = interval.segments[0][0]
+        self.held = [*(other for other in self.held if other.segments[-1][1] > begin), interval]
+        self.bits |= interval.bits
+
+    def remove(self, gone: Sequence[Interval]) -> None:
+        for interval in gone:
+            self.bits &= ~interval.bits
+        self.held = [other for other in self.held if other not in gone]
+
+
 def _scan(
     classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code
 ) -> tuple[list[tuple[Interval, Reg]], list[Interval]]:
-    """Registers for intervals, and the intervals that have to be spilled. What ends before an interval begins is in the
-    way of no later one."""
-    taken: dict[Reg, list[Interval]] = {}
+    """Registers for intervals, and the intervals that have to be spilled. Where the machine's registers are in use
+    themselves is `fixed`."""
+    taken: defaultdict[Reg, _Taken] = defaultdict(_Taken)
+    own = {register: bits_of(segments) for register, segments in fixed.items()}
+    every: dict[Bank, tuple[Reg, ...]] = {bank: tuple(_usable(bank, code)) for bank in BANKS}
     assigned: list[tuple[Interval, Reg]] = []
     spilled: list[Interval] = []
     for interval in classes:
-        choices = list(_choices(interval, code))
-        free = next((r for r in choices if _is_free(r, interval, taken, fixed)), None)
+        choices = _choices(interval, every)
+        possible = [r for r in choices if not own.get(r, 0) & interval.bits]
+        free = next((r for r in possible if not taken[r].bits & interval.bits), None)
         if free is None:
-            free = _evict(interval, choices, taken, fixed, spilled)
+            free = _evict(interval, possible, taken, spilled)
         if free is not None:
-            begin = interval.segments[0][0]
-            # Intervals come by their beginnings: what has ended can be forgotten.
-            taken[free] = [*(other for other in taken.get(free, ()) if other.segments[-1][1] > begin), interval]
+            taken[free].add(interval)
             assigned.append((interval, free))
     return assigned, spilled
 
 
-def _choices(interval: Interval, code: Code) -> Iterator[Reg]:
-    """What it is moved from or to first, then what need not be saved, then the rest."""
-    # x0, ra and sp are moved from or to, too, and are no choice.
-    yield from (hint for hint in interval.hints if hint.number > 2)
-    bank = interval.members[0].bank
+def _usable(bank: Bank, code: Code) -> Iterator[Reg]:
+    """What need not be saved first."""
     for number in (*(TEMPORARY_X if bank == "x" else TEMPORARY_F), *SAVED):
         # t6 is given out as long as every slot is within 2 KiB of sp.
         if Reg(bank, number) != FAR or code.slots + code.outgoing // 8 <= NEAR_SLOTS:
             yield Reg(bank, number)
 
 
-def _is_free(register: Reg, interval: Interval, taken: dict[Reg, list[Interval]], fixed: dict[Reg, Segments]) -> bool:
-    if register in fixed and overlap(fixed[register], interval.segments):
-        return False
-    return not any(overlap(other.segments, interval.segments) for other in taken.get(register, ()))
+def _choices(interval: Interval, every: Mapping[Bank, tuple[Reg, ...]]) -> Sequence[Reg]:
+    """What it is moved from or to first, then the rest of its bank."""
+    hints = [hint for hint in interval.hints if hint.number > 2]
+    usable = every[interval.members[0].bank]
+    return list(dict.fromkeys((*hints, *usable))) if hints else usable
 
 
 def _evict(
-    interval: Interval,
-    choices: Sequence[Reg],
-    taken: dict[Reg, list[Interval]],
-    fixed: dict[Reg, Segments],
-    spilled: list[Interval],
+    interval: Interval, possible: Sequence[Reg], taken: Mapping[Reg, _Taken], spilled: list[Interval]
 ) -> Reg | None:
     """The register whose intervals in the way are the cheapest to spill; None where this one is."""
-    possible = [r for r in dict.fromkeys(choices) if r not in fixed or not overlap(fixed[r], interval.segments)]
-    in_the_way = {
-        r: [other for other in taken.get(r, ()) if overlap(other.segments, interval.segments)] for r in possible
-    }
-    # Cost per position: a long interval with few accesses frees most for least.
+    in_the_way = {r: [other for other in taken[r].held if other.bits & interval.bits] for r in possible}
     best = min(possible, key=lambda r: sum(other.weight for other in in_the_way[r]), default=None)
     if best is None or sum(other.weight for other in in_the_way[best]) >= interval.weight:
         assert interval.cost < _UNSPILLABLE, "an instruction needs more registers than there are"
         spilled.append(interval)
         return None
     spilled += in_the_way[best]
-    taken[best] = [other for other in taken[best] if other not in in_the_way[best]]
+    taken[best].remove(in_the_way[best])
     return best
 
 
 def _spilled(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
     """The code with these intervals in slots, which those that do not overlap share."""
-    slots: list[list[Interval]] = []
+    slots: list[int] = []
     place: dict[Reg, int] = {}
     for interval in spilled:
-        number = next(
-            (k for k, held in enumerate(slots) if not any(overlap(o.segments, interval.segments) for o in held)),
-            len(slots),
-        )
-        # Slots are coloured greedily, as registers are.
-        slots[number:] = [[*(slots[number] if number < len(slots) else ()), interval], *slots[number + 1 :]]
+        number = next((k for k, bits in enumerate(slots) if not bits & interval.bits), len(slots))
+        slots[number:] = [(slots[number] if number < len(slots) else 0) | interval.bits, *slots[number + 1 :]]
         place.update(dict.fromkeys(interval.members, code.slots + number))
     fresh = _numbers(code)
     blocks = tuple(

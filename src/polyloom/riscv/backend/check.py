@@ -11,6 +11,7 @@ saved registers and slots hold what they held.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 from typing import Final
 
 from polyloom.riscv.backend.abi import SAVED
@@ -37,7 +38,7 @@ def check(before: Code, after: Code) -> Code:
     if [b.name for b in before.blocks] != [b.name for b in after.blocks]:
         raise Wrong("the blocks differ")
     while work:
-        k = work.pop()
+        k = heappop(work)  # the first one, before those that follow from it
         state = states[k]
         assert state is not None
         out = _through(before, before.blocks[k], after.blocks[k], state)
@@ -48,7 +49,8 @@ def check(before: Code, after: Code) -> Code:
             joined = out if known is None else _meet(known, out)
             if joined != known:
                 states[successor] = joined
-                work.append(successor)
+                if successor not in work:
+                    heappush(work, successor)
     return after
 
 
@@ -57,16 +59,46 @@ def _meet(a: State, b: State) -> State:
     return {place: values for place, values in both.items() if values}
 
 
+class _Held:
+    """A state as it changes along a block, also by value: code with thousands of slots has thousands of places."""
+
+    __slots__ = ("places", "values")
+
+    def __init__(self, state: State) -> None:
+        self.values = dict(state)
+        self.places: dict[Reg, set[Place]] = {}
+        for place, values in state.items():
+            for value in values:
+                self.places.setdefault(value, set()).add(place)
+
+    def at(self, place: Place) -> frozenset[Reg]:
+        return self.values.get(place, frozenset())
+
+    def holders(self, value: Reg) -> tuple[Place, ...]:
+        return tuple(self.places.get(value, ()))
+
+    def put(self, place: Place, values: frozenset[Reg]) -> None:
+        for value in self.at(place) - values:
+            self.places[value].discard(place)
+        for value in values:
+            self.places.setdefault(value, set()).add(place)
+        self.values[place] = values
+
+    def kill(self, value: Reg) -> None:
+        for place in self.holders(value):
+            self.put(place, self.values[place] - {value})
+
+
 def _through(code: Code, before: Block, after: Block, state: State) -> State:
     """The state behind a block."""
-    state = dict(state)
+    held = _Held(state)
     originals = iter(before.ops)
     for op in after.ops:
         if op.mnemonic in ("spill", "reload"):
             register, slot = op.operands
             assert isinstance(register, Reg) and isinstance(slot, int)
             source, target = (register, slot) if op.mnemonic == "spill" else (slot, register)
-            state[target] = state.get(source, frozenset())
+            held.put(target, held.at(source))
             continue
         original = next(originals, None)
         # Apart from spills and reloads, the allocation may only rename operands.
@@ -74,36 +106,34 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
             raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
         if is_pair(op) and op.operands[0] != op.operands[1]:
             raise Wrong(f"{before.name}: `{op}` keeps another register than it writes")
-        _instruction(code, original, op, state)
+        _instruction(code, original, op, held)
     if (rest := next(originals, None)) is not None:
         raise Wrong(f"{before.name}: `{rest}` is lost")
-    return state
+    return held.values
 
 
-def _instruction(code: Code, original: Op, op: Op, state: State) -> None:
+def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
     defined: list[tuple[Reg, Reg]] = []
     for letter, value, register in _operands(code, original, op):
-        # The one question that matters: does the register hold the value that the original instruction reads?
-        if letter == "u" and value not in state.get(register, frozenset()) and value != ZERO:
+        if letter == "u" and value not in held.at(register) and value != ZERO:
             raise Wrong(f"`{op}` reads {register}, which does not always hold {value} of `{original}`")
         if letter == "d":
             defined.append((value, register))
     source = original.operands[1] if is_move(original) else None
-    holders = [place for place, values in state.items() if source in values]
+    holders = held.holders(source) if isinstance(source, Reg) else ()
     for value, register in defined:
-        # A new definition of a virtual register makes its old copies stale, wherever they are.
-        _kill(state, value)
-        state[register] = frozenset({value})
+        held.kill(value)
+        held.put(register, frozenset({value}))
     if isinstance(source, Reg):  # a move makes the value one that all holders of its source have
         value = defined[0][0]
         for place in holders:
             if place != defined[0][1]:
-                state[place] = state.get(place, frozenset()) | {value}
-        state[defined[0][1]] = frozenset({value}) | ({source} if source != value else frozenset())
+                held.put(place, held.at(place) | {value})
+        held.put(defined[0][1], frozenset({value, source}))
     if op.mnemonic == "call":
-        _forget(state)
+        _forget(held)
     if op.mnemonic == "ret":
-        _check_saved(code, op, state)
+        _check_saved(code, op, held.values)
 
 
 def _operands(code: Code, original: Op, op: Op) -> Iterator[tuple[str, Reg, Reg]]:
@@ -121,19 +151,14 @@ def _operands(code: Code, original: Op, op: Op) -> Iterator[tuple[str, Reg, Reg]
             yield letter, value, register
 
 
-def _kill(state: State, value: Reg) -> None:
-    for place, values in list(state.items()):
-        if value in values:
-            state[place] = values - {value}
-
-
-def _forget(state: State) -> None:
-    """The called function leaves of registers those that it saves, sp, gp and tp; the others hold its results."""
+def _forget(held: _Held) -> None:
+    """The called function leaves of registers only those that it saves, and sp, gp and tp; the others hold what it
+    returned."""
     kept = {*(Reg("x", n) for n in (2, 3, 4)), *(Reg(bank, n) for bank in ("x", "f") for n in SAVED)}
     for register in REGISTERS:
         if register not in kept:
-            _kill(state, register)
-            state[register] = frozenset({register})
+            held.kill(register)
+            held.put(register, frozenset({register}))
 
 
 def _check_saved(code: Code, op: Op, state: State) -> None:

@@ -27,6 +27,7 @@ from polyloom.riscv.backend.data import Layout
 from polyloom.riscv.backend.expand import expand
 from polyloom.riscv.backend.hoist import hoisted
 from polyloom.riscv.backend.legalize import legalize
+from polyloom.riscv.backend.limits import check_size
 from polyloom.riscv.backend.link import executable, linked
 from polyloom.riscv.backend.live import without_dead
 from polyloom.riscv.backend.lower import lower
@@ -51,7 +52,7 @@ def compile_function(function: Function, isa: Isa, note: bytes = b"", watch: Wat
     """`note` goes into the file as it is.
 
     Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too
-    long."""
+    long, PL0933 for too many values in too many blocks."""
     layout = Layout(function.data)
     codes = [run_passes(allocated(code, watch), _LAST, watch) for code in lowered(function, isa, layout, watch)]
     words, starts = linked(codes)
@@ -113,7 +114,8 @@ PASSES: Final = (
 
 
 def allocated(code: Code, watch: Watch | None = None) -> Code:
-    """The code with registers; scheduled and with constants out of loops, unless that costs slots."""
+    """The code with registers; scheduled and with constants out of loops, unless that costs slots. Errors: PL0933."""
+    check_size(code)
     watch = watch or Watch()
     best: tuple[Code, Watch] | None = None
     for way in _WAYS:

@@ -7,7 +7,7 @@ move, and none where the loop calls, across which fewer are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,29 +25,33 @@ def hoisted(code: Code) -> Code:
     follow = successors(code)
     edges = np.array([(k, target) for k, targets in enumerate(follow) for target in targets], np.int32).reshape(-1, 2)
     forest = loop_forest(len(code.blocks), edges)
-    blocks = list(code.blocks)
+    blocks, several, names = list(code.blocks), _defined_again(code), dict[Reg, Reg]()
+    before = [list[int]() for _ in blocks]
+    for k, targets in enumerate(follow):
+        for target in targets:
+            before[target].append(k)
     for number, loop in enumerate(forest.loops):
+        if loop.parent != -1:
+            continue
         members = forest.members(number)
         inside = {int(k) for k in members}
-        entering = [
-            k for k, targets in enumerate(follow) if k not in inside and inside.intersection(targets)
-        ]  # an irreducible loop has several
+        entering = {k for m in inside for k in before[m] if k not in inside}  # an irreducible loop has several
         calls = any(op.mnemonic == "call" for k in members for op in blocks[k].ops)
-        # Only outermost loops: what leaves them leaves the inner ones too. A call would force the constants into saved
-        # registers.
-        if loop.parent == -1 and len(entering) == 1 and not calls:
-            _move(code, blocks, members, entering[0])
-    return replace(code, blocks=tuple(blocks))
+        if len(entering) == 1 and not calls:
+            _move(code, blocks, members, next(iter(entering)), several, names)
+    return replace(code, blocks=tuple(_renamed(block, names) for block in blocks))
 
 
-def _move(code: Code, blocks: list[Block], members: Sequence[int], entering: int) -> None:
-    several = _defined_again(code, blocks)
+def _move(
+    code: Code, blocks: list[Block], members: Sequence[int], entering: int, several: set[Reg], names: dict[Reg, Reg]
+) -> None:
+    """Moves the constants of one loop; `names` gets the registers that others stand for, everywhere. A register of
+    `several` definitions stays one, for none of them is moved."""
     moved: dict[Op, Reg] = {}
-    names: dict[Reg, Reg] = {}
     for k in members:
         kept: list[Op] = []
         for op in blocks[k].ops:
-            named = renamed(op, lambda r: names.get(r, r))
+            named = renamed(op, lambda r: _resolved(r, names))
             defined, used = registers(named, code.isa)
             key = Op(named.mnemonic, named.operands[1:])
             # The sources of a constant are constants themselves: `lui` and `addi` move together or not at all.
@@ -63,17 +67,26 @@ def _move(code: Code, blocks: list[Block], members: Sequence[int], entering: int
     before = blocks[entering].ops
     end = next(i for i, op in enumerate(before) if op.mnemonic in ENDS)
     blocks[entering] = Block(blocks[entering].name, (*before[:end], *made, *before[end:]))
-    for k, block in enumerate(blocks):
-        blocks[k] = Block(block.name, tuple(renamed(op, lambda r: names.get(r, r)) for op in block.ops))
 
 
-def _defined_again(code: Code, blocks: Sequence[Block]) -> set[Reg]:
+def _resolved(register: Reg, names: Mapping[Reg, Reg]) -> Reg:
+    """A constant may move out of one loop into another one, and out of that one."""
+    while (other := names.get(register, register)) != register:
+        register = other
+    return register
+
+
+def _renamed(block: Block, names: Mapping[Reg, Reg]) -> Block:
+    return Block(block.name, tuple(renamed(op, lambda r: _resolved(r, names)) for op in block.ops))
+
+
+def _defined_again(code: Code) -> set[Reg]:
     """The registers with several definitions."""
     seen, found = set[Reg](), set[Reg]()
-    for register in _definitions(code, blocks):
+    for register in _definitions(code):
         (found if register in seen else seen).add(register)
     return found
 
 
-def _definitions(code: Code, blocks: Sequence[Block]) -> Iterator[Reg]:
-    return (r for b in blocks for op in b.ops for r in registers(op, code.isa)[0])
+def _definitions(code: Code) -> Iterator[Reg]:
+    return (r for b in code.blocks for op in b.ops for r in registers(op, code.isa)[0])

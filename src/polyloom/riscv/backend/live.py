@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Final
 
 from polyloom.analysis.liveness import live
@@ -51,7 +52,12 @@ def _union(sets: Sequence[int], order: Sequence[Reg]) -> set[Reg]:
     union = 0
     for members in sets:
         union |= members
-    return {register for k, register in enumerate(order) if union >> k & 1}
+    found = set[Reg]()
+    while union:
+        lowest = (union & -union).bit_length() - 1
+        found.add(order[lowest])
+        union ^= 1 << lowest
+    return found
 
 
 def without_dead(code: Code) -> Code:
@@ -124,6 +130,14 @@ def overlap(a: Segments, b: Segments) -> bool:
     return False
 
 
+def bits_of(segments: Segments) -> int:
+    """An interval as the set of its positions: many are compared faster so."""
+    bits = 0
+    for start, end in segments:
+        bits |= (1 << end) - (1 << start)
+    return bits
+
+
 def united(a: Segments, b: Segments) -> Segments:
     """The union of two intervals that do not overlap."""
     joined: Segments = []
@@ -138,4 +152,8 @@ def united(a: Segments, b: Segments) -> Segments:
 def depths(code: Code) -> list[int]:
     """By block how many backward jumps go around it: its depth in loops, where a loop's blocks stand together."""
     back = [(target, k) for k, follow in enumerate(successors(code)) for target in follow if target <= k]
-    return [sum(low <= k <= high for low, high in back) for k in range(len(code.blocks))]
+    steps = [0] * (len(code.blocks) + 1)
+    for low, high in back:
+        steps[low] += 1
+        steps[high + 1] -= 1
+    return list(accumulate(steps[:-1]))

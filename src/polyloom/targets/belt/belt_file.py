@@ -17,7 +17,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
 from polyloom.ir.ssa import Place
-from polyloom.targets.belt import layout, machine
+from polyloom.targets.belt import layout, machine, told
 from polyloom.targets.belt.decode import decode
 from polyloom.targets.belt.encode import encode
 from polyloom.targets.belt.ir import BYTES, Data
@@ -53,7 +53,7 @@ def write(program: Program, signature: Signature) -> bytes:
         _machine(member),
         section(_DATA, _placed(program.data)),
         encode(program),
-        section(binary.text, _note(member, signature, program.loops)),
+        section(binary.text, _note(member, signature, program.told)),
         section(_NAMES, _Names(_names(program), tuple(d.name for d in program.data), _notes(program))),
     )
     return binary.pack(KIND, member.fingerprint, sections)
@@ -63,7 +63,7 @@ def read(data: bytes, on: Machine | None = None) -> File:
     """The program, signature and member of a file. Errors: PL0701 to PL0705, PL1005, and PL1006 unless it is for
     `on`."""
     stamp, (_, data_at, code, note_at, names_at) = binary.unpack(KIND, data)
-    member, signature, loops = _read_note(note_at)
+    member, signature, text = _read_note(note_at)
     if on is not None and on != member:
         raise _for_another(member, on)
     names = _whole(_NAMES, names_at)
@@ -74,8 +74,9 @@ def read(data: bytes, on: Machine | None = None) -> File:
     if len(placed) != len(names.data) or stamp != member.fingerprint:
         raise binary.malformed(names_at.position, "the names of data, or the hash of the member, do not fit the file")
     made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
-    program = replace(_with_notes(found, names.notes, names_at), data=made, loops=loops)
-    binary.check_canonical(data, write(program, signature))
+    program = replace(_with_notes(found, names.notes, names_at), data=made, told=text)
+    _check_told(program, note_at)
+    binary.check_canonical(data, _again(program, signature, data_at))
     return File(program, signature, member)
 
 
@@ -98,6 +99,14 @@ def parts(data: bytes) -> Parts:
     placed = tuple((d.address, d.initial, bool(d.constant)) for d in _whole(_DATA, data_at))
     machine_bytes, words = (at.take(at.end - at.position) for at in (machine_at, code))
     return Parts(machine_bytes, placed, words, _whole(_NAMES, names_at).routines)
+
+
+def _again(program: Program, signature: Signature, at: Reader) -> bytes:
+    """The file once more; alignments can be such that no address is left."""
+    try:
+        return write(program, signature)
+    except PolyloomError as error:
+        raise binary.malformed(at.position, error.diagnostics[0].message) from None
 
 
 def _for_another(member: Machine, on: Machine) -> PolyloomError:
@@ -190,8 +199,8 @@ def _noted(routine: Routine, notes: Any) -> Routine:
     return replace(routine, bundles=bundles)
 
 
-def _note(member: Machine, signature: Signature, loops: str) -> str:
-    own = {"version": VERSION, "member": member.name, "description": member.description, "loops": json.loads(loops)}
+def _note(member: Machine, signature: Signature, text: str) -> str:
+    own = {"version": VERSION, "member": member.name, "description": member.description, "told": json.loads(text)}
     made = {**own, **as_json(signature)}
     return json.dumps(made, sort_keys=True, separators=(",", ":"))
 
@@ -202,13 +211,17 @@ def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
         made = cast("dict[str, Any]", json.loads(binary.text.read(reader)))
         if made["version"] != VERSION:
             raise ValueError
-        loops = json.dumps(made["loops"], sort_keys=True, separators=(",", ":"))
-        if not isinstance(made["loops"], list) or not all(isinstance(loop, dict) for loop in made["loops"]):
-            raise ValueError
-        found = machine.read(str(made["description"]), str(made["member"])), of_json(made), loops
+        found = machine.read(str(made["description"]), str(made["member"])), of_json(made), told.dumped(made["told"])
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
         raise binary.malformed(at, "the note is not written as the format says") from None
     return found
+
+
+def _check_told(program: Program, at: Reader) -> None:
+    try:
+        told.of_json(program)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise binary.malformed(at.position, "what the note tells of loops does not fit the code") from None
 
 
 def _whole(codec: Codec[Any], reader: Reader) -> Any:

@@ -35,7 +35,6 @@ from polyloom.targets.belt.ir import (
     Return,
     Type,
     Value,
-    Width,
 )
 from polyloom.targets.belt.isa import MANY, OPS
 from polyloom.targets.belt.machine import Machine
@@ -182,8 +181,7 @@ class Builder:
             given.pop()
         is_list = OPS[op.name].operands[1] == MANY
         operands = tuple(self._source(op.name, given, j, k, is_list) for j in range(len(given)))
-        first: Width = next((o.type.width for o in given), "w")
-        width = stated_width(op, first)
+        width = stated_width(op, given)
         node = Node(
             op.name, operands, op.results, width, op.scale, op.offset, callee=op.callee, index=4 * k, place=op.place
         )

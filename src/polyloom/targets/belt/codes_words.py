@@ -75,8 +75,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1015": (
         "scratch that is not there",
-        "Spills and fills stay within what scratchf allocated, within one frame, aligned to their width; a fill comes "
-        "at least two bundles\nafter its spill.",
+        "Spills and fills stay within what scratchf allocated, a multiple of 8 bytes, within one frame, aligned to "
+        "their width; a fill comes\nat least two bundles after its spill.",
     ),
     "PL1016": (
         "control that leads nowhere",

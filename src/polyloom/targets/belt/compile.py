@@ -15,9 +15,10 @@ from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.targets.belt import stats
 from polyloom.targets.belt.block_code import Builder, Head, Plan, aliases, live_in, uses
 from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants, loop_piece, loop_spills, open_piece
-from polyloom.targets.belt.graph import Builder as LoopBuilder
 from polyloom.targets.belt.graph import LOADS, Graph, Read
-from polyloom.targets.belt.ir import BYTES, Block, Function, Loop, Module, Type, Value
+from polyloom.targets.belt.graph import Builder as LoopBuilder
+from polyloom.targets.belt.ir import BYTES, Block, Constant, Function, Loop, Module, Type, Value
+from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.layout import addresses
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads
@@ -25,6 +26,7 @@ from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
 from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
 from polyloom.targets.belt.stats import LoopFacts
+from polyloom.targets.belt.told import as_json
 
 Ratio = float | Literal["always", "never"]
 ROUNDS: Final = 8
@@ -46,19 +48,32 @@ def specialize(
     """The program, and the facts of the first function's loops, then of the others'. Errors: PL1110 to PL1112."""
     settings = Settings(spl, solver, effort)
     known = addresses(module.data)
+    _check_operations(module, machine)
     routines: list[Routine] = []
     facts: list[LoopFacts] = []
+    blocks: dict[str, Mapping[str, int]] = {}
     for function in module.functions:
-        routine, more = routine_of(function, machine, known, settings)
+        routine, more, blocks[function.name] = routine_of(function, machine, known, settings)
         routines.append(routine)
         facts += more
-    program = Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data)
+    told = as_json(tuple(facts), blocks)
+    program = Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data, told)
     return program, tuple(facts)
+
+
+def _check_operations(module: Module, machine: Machine) -> None:
+    """Every operation has a slot."""
+    for function in module.functions:
+        for op in (op for block in function.blocks for op in block.ops):
+            if not machine.slots_for(OPS[op.name].unit):
+                line = f", line {op.place.line}" if op.place.line else ""
+                message = f"{function.name}{line}: no slot of {machine.name} executes {op.name}"
+                raise infeasible("PL1112", message, help=f'add "{OPS[op.name].unit}" to a slot of the member')
 
 
 def routine_of(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
-) -> tuple[Routine, list[LoopFacts]]:
+) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
     """Loops whose frames and what they need at home do not fit into scratch are opened, the greatest first."""
     function = with_heads(reachable(function))
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
@@ -84,7 +99,7 @@ class _ScratchError(Exception):
 
 def _routine(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings, closed: set[str]
-) -> tuple[Routine, list[LoopFacts]]:
+) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
     loops: dict[str, Pipelined] = {}
     facts: dict[str, LoopFacts] = {}
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
@@ -93,8 +108,7 @@ def _routine(
             loops[loop.name] = found
         else:
             function = opened(function, loop)
-    pieces, scratch = _pieces(function, machine, known, loops)
-    del scratch
+    pieces = _pieces(function, machine, known, loops)
     bundles: list[Bundle] = []
     first: dict[str, int] = {}
     for name, piece in pieces.items():
@@ -107,7 +121,7 @@ def _routine(
         replace(f, routine=function.name, first_bundle=first[name] if name in loops else None)
         for name, f in facts.items()
     ]
-    return Routine(function.name, tuple(bundles), passes, parameters, function.results), told
+    return Routine(function.name, tuple(bundles), passes, parameters, function.results), told, first
 
 
 def _loop(
@@ -148,43 +162,52 @@ def _refused(facts: LoopFacts, spl: Ratio) -> str:
 
 def _pieces(
     function: Function, machine: Machine, known: Mapping[str, int], loops: Mapping[str, Pipelined]
-) -> tuple[dict[str, Piece], int]:
-    """The bundles of every block, and the bytes of scratch."""
+) -> dict[str, Piece]:
+    """The bundles of every block, by name."""
     plan = Plan(machine, function, known, {})
     plan.live = live_in(function)
     _begin_homes(plan, loops)
-    for number in range(ROUNDS + 2):
-        plan.serial = number == ROUNDS + 1
-        homes = _homes(plan, loops)
-        size = -(-sum(_bytes(v.type) for v in homes) // 8) * 8
-        frames = max((found.frames.bytes for found in loops.values()), default=0)
-        total = -(-(size + frames) // 8) * 8
-        plan.scratch = size
-        plan.heads = {name: _head(found, size) for name, found in loops.items()}
-        codes = {b.name: _code(plan, b) for b in function.blocks if isinstance(b, Block)}
-        lost = [name for name, (code, operation, linear) in codes.items() if _mark(plan, name, code, operation, linear)]
-        if not lost or plan.serial:
-            _refuse(function, machine, total, loops, lost)
+    for _ in range(ROUNDS + 1):
+        offsets, codes = _scheduled(plan, loops)
+        if not [name for name, found in codes.items() if _mark(plan, name, *found)]:
             break
-    offsets = _offsets(homes)
-    pieces: dict[str, Piece] = {}
+    else:
+        plan.serial = True
+        offsets, codes = _scheduled(plan, loops)
+        if lost := [name for name, found in codes.items() if _mark(plan, name, *found)]:
+            message = f"{function.name}: an operation of block {lost[0]} needs more operands than the belt holds"
+            help = f"take a member with a longer belt than {machine.belt}, or pass fewer values"
+            raise infeasible("PL1111", message, help=help)
+    _check_scratch(plan, loops)
+    found: dict[str, Piece] = {}
     for block in function.blocks:
         if isinstance(block, Loop):
-            pieces[block.name] = loop_piece(loops[block.name], offsets.__getitem__)
+            found[block.name] = loop_piece(loops[block.name], offsets.__getitem__)
         else:
             code, _, linear = codes[block.name]
-            pieces[block.name] = open_piece(code, linear, offsets.__getitem__)
-    return pieces, total
+            found[block.name] = open_piece(code, linear, offsets.__getitem__)
+    return found
 
 
-def _refuse(function: Function, machine: Machine, total: int, loops: Mapping[str, Pipelined], lost: list[str]) -> None:
-    if lost:
-        message = f"{function.name}: an operation of block {lost[0]} needs more operands than the belt holds"
-        help = f"take a member with a longer belt than {machine.belt}, or fewer arguments"
-        raise infeasible("PL1111", message, help=help)
+Scheduled = tuple[Code, dict[int, int], Linear]
+
+
+def _scheduled(plan: Plan, loops: Mapping[str, Pipelined]) -> tuple[dict[str, int], dict[str, Scheduled]]:
+    """Where values are at home, and every block by what is known so far."""
+    homes = _homes(plan, loops)
+    plan.scratch = -(-sum(_bytes(v.type) for v in homes) // 8) * 8
+    plan.heads = {name: _head(found, plan.scratch) for name, found in loops.items()}
+    return _offsets(homes), {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
+
+
+def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
+    """Homes and frames fit, or there is a loop that could do without frames, or with fewer homes."""
+    frames = max((found.frames.bytes for found in loops.values()), default=0)
+    total = -(-(plan.scratch + frames) // 8) * 8
+    machine = plan.machine
     if total <= machine.scratch:
         return
-    message = f"{function.name} needs {total} bytes of scratch, and {machine.name} has {machine.scratch}"
+    message = f"{plan.function.name} needs {total} bytes of scratch, and {machine.name} has {machine.scratch}"
     told = infeasible("PL1110", message, help="split the function, or take a member with more scratch")
     framed = [name for name, found in loops.items() if found.frames.bytes]
     raise _ScratchError(told, max(framed or loops, key=lambda n: loops[n].frames.bytes, default=None))
@@ -239,7 +262,7 @@ def _head(found: Pipelined, size: int) -> Head:
     return Head(total, frames.size, frames.count, loop_spills(found), loop_constants(found), loop_belt(found))
 
 
-def _code(plan: Plan, block: Block) -> tuple[Code, dict[int, int], Linear]:
+def _code(plan: Plan, block: Block) -> Scheduled:
     code, operation = Builder(plan, block).build()
     linear = schedule(plan.machine, code)
     assert not check(plan.machine, code, linear), check(plan.machine, code, linear)
@@ -262,8 +285,6 @@ def _send_home(plan: Plan, block: str, graph: Graph, read: Read, operation: int)
     source = graph.nodes[read.node]
     value = source.results[read.result]
     if source.name == "con":
-        from polyloom.targets.belt.ir import Constant
-
         plan.refilled.add((block, operation, Constant(value.type, source.literal)))
         return
     if source.name != "fillx" and (source.name == ENTRY or source.index >= 0):

@@ -4,7 +4,7 @@
     member silver
     signature {"arguments":[],"name":"f","sizes":[]}
     routine f (w, w) -> (w)
-      0: F0 load.w(b1 %x, b0 %i * 4 + 8) delay 3 -> %a @2 s0 | F1 con.w(5) -> %c @0 : drops 1 ; belt 3
+      0: F0 load.w(b2 %x, b1 %i * 4 + 8) delay 3 -> %a @2 s0 | F1 con.w(5) -> %c @0 : drops 1 ; belt 3
 
 An operation stands behind its slot: name, width, lanes, operands with their names, what its words state besides, its
 results with the bundle in which they drop (counted on, as if the routine were not left), its stage and its place in the
@@ -43,7 +43,7 @@ def print_program(program: Program, signature: Signature, lengths: Lengths | Non
     lines = [
         *_member(program, member),
         f"signature {json.dumps(as_json(signature), sort_keys=True, separators=(',', ':'))}",
-        *([f"loops {program.loops}"] if program.loops != "[]" else []),
+        *([f"told {program.told}"] if program.told != "{}" else []),
         *map(_data, program.data),
         *(line for routine in program.routines for line in _routine(routine, member, lengths or {})),
     ]

@@ -33,6 +33,8 @@ from polyloom.targets.belt.program import (
     Routine,
     Slot,
 )
+from polyloom.targets.belt.told import dumped
+from polyloom.targets.belt.told import of_json as of_told
 from polyloom.targets.belt.words import layout
 
 _TOKEN: Final = re.compile(r'\s+|;[^\n]*|(?P<token>"(?:[^"\\]|\\.)*"|@line\b|[\w.$]+|->|[-+]\d+|[^\w\s])')
@@ -122,7 +124,7 @@ class _Reader:
     source: Source
     member: Machine | None = None
     signature: Signature | None = None
-    loops: str = "[]"
+    told: str = "{}"
     data: list[Data] = field(default_factory=list[Data])
     routines: list[Routine] = field(default_factory=list[Routine])
     calls: list[tuple[str, _Line, int]] = field(default_factory=list[tuple[str, "_Line", int]])
@@ -144,8 +146,12 @@ class _Reader:
                 line.at = at
                 line.fail(f"there is no routine '{callee}'", nearest(callee, names, "routine"), code="PL1008")
         program = Program(
-            member.name, member.phasing, member.description, tuple(self.routines), tuple(self.data), self.loops
+            member.name, member.phasing, member.description, tuple(self.routines), tuple(self.data), self.told
         )
+        try:
+            of_told(program)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            end.fail("what is told of the loops does not fit the bundles", "leave the line `told` out")
         return program, self.signature or Signature(names[0], (), (), ())
 
     def known(self, line: _Line) -> Machine:
@@ -164,8 +170,8 @@ class _Reader:
         if text.startswith("signature "):
             self.signature = self.signed(text, offset)
             return
-        if text.startswith("loops "):
-            self.loops = self.told(text, offset)
+        if text.startswith("told "):
+            self.told = self.telling(text, offset)
             return
         tokens = [(m["token"], offset + m.start("token")) for m in _TOKEN.finditer(text) if m["token"]]
         line = _Line(self.source, tokens, offset + len(text))
@@ -206,21 +212,18 @@ class _Reader:
                 "PL1007", "the signature is not written as a file's note has it", span=span, help=help
             ) from None
 
-    def told(self, text: str, offset: int) -> str:
+    def telling(self, text: str, offset: int) -> str:
         try:
-            found = json.loads(text.removeprefix("loops "))
-            if not isinstance(found, list) or not all(isinstance(loop, dict) for loop in cast("list[object]", found)):
-                raise ValueError
-            return json.dumps(found, sort_keys=True, separators=(",", ":"))
+            return dumped(json.loads(text.removeprefix("told ")))
         except (ValueError, RecursionError):
             span = Span(self.source, offset, offset + len(text))
-            help = "write a list of JSON objects, or leave the line out"
-            raise input_error(
-                "PL1007", "what is told of the loops is no list of objects", span=span, help=help
-            ) from None
+            help = "write it as `polyloom show` does, or leave the line out"
+            raise input_error("PL1007", "what is told of the loops is no JSON", span=span, help=help) from None
 
     def datum(self, line: _Line) -> Data:
         name = line.name("the name of a datum")
+        if name in [datum.name for datum in self.data]:
+            line.fail(f"there is already a datum '{name}'", "give it another name", 1)
         line.expect("align")
         align = line.number("an alignment")
         constant = line.skip("constant")
@@ -256,8 +259,8 @@ class _Reader:
         line.expect(":")
         issues: list[tuple[Issue, Note]] = []
         while not line.skip(":"):
-            if issues:
-                line.expect("|")
+            if issues and not line.skip("|"):
+                line.fail("expected `|` and an operation, or `:` and the drops", "end the bundle with `: drops 2`")
             issues.append(self.issue(line, number, member))
         line.expect("drops")
         drops = line.number("the number of drops")

@@ -34,7 +34,7 @@ class _Words:
 
     def take(self, count: int = 1) -> Sequence[int]:
         if count > len(self.words) - self.at:
-            raise self.wrong(f"{count} words are needed, but {len(self.words) - self.at} follow")
+            raise self.wrong(f"{len(self.words) - self.at} of {count} words are there")
         self.at += count
         return self.words[self.at - count : self.at]
 
@@ -104,6 +104,8 @@ def _bundle(words: _Words, called: Sequence[str]) -> tuple[Bundle, int]:
     issues = tuple(_issue(words, called) for _ in range(fields["ops"]))
     if words.at - start != fields["words"]:
         raise words.wrong(f"a bundle has {words.at - start} words, its header says {fields['words']}")
+    if list(issues) != sorted(issues, key=lambda issue: issue.slot.order):
+        raise words.wrong("the operations of a bundle are not in the order of their slots")
     return Bundle(issues, fields["drops"], bool(fields["rotate"])), fields["back"]
 
 

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from polyloom.targets.belt import belt_file
+from polyloom.targets.belt import belt_file, told
 from polyloom.targets.belt.model import Run
 from polyloom.targets.belt.program import Program
 from polyloom.targets.target import Execution, Json
@@ -25,10 +24,10 @@ def loops(program: Program, run: Run | None = None) -> list[Facts]:
     """An object per loop of the source; `passes` is how often its first bundle ran, None without a run or where it is
     not pipelined."""
     found: list[Facts] = []
-    for told in cast("list[Facts]", json.loads(program.loops)):
-        routine, first = str(told["routine"]), told["first_bundle"]
-        ran = run is not None and isinstance(first, int)
-        found.append({**told, "passes": run.executed[routine][first] if ran else None})
+    for loop in told.of_json(program).loops:
+        first = loop["first_bundle"]
+        executed = () if run is None else run.executed.get(str(loop["routine"]), ())
+        found.append({**loop, "passes": executed[first] if executed and isinstance(first, int) else None})
     return found
 
 
@@ -76,7 +75,7 @@ def _loop(loop: Facts) -> str:
         return f"open code: {_REASONS.get(str(loop['reason']), loop['reason'])}"
     proof = "proved minimal" if loop["proved_minimal"] else "not proved minimal"
     passes = "" if loop["passes"] is None else f", {loop['passes']} passes"
-    spilled = f", {loop['spills']} spills" if loop["spills"] else ""
+    spilled = f", {loop['spills']} spilled" if loop["spills"] else ""
     vectors = f", {loop['lanes']} lanes" if loop["lanes"] != 1 else ""
     interval = f"initiation interval {loop['initiation_interval']} ({proof})"
     return f"{interval}, {loop['stages']} stages{vectors}{spilled}{passes}"

@@ -252,20 +252,20 @@ class _Reader:
             self.words.pop(0)
             name, sign, offset = re.split(r"([+-])", text[1:]) if re.search(r"[+-]", text) else (text[1:], "", "0")
             return Address(name, int(sign + offset))
-        if kind == "constant":
-            number, _, written = text.partition(":")
-            match = _TYPE.fullmatch(written)
-            assert match is not None
-            type = _type(match)
-            if number == "none":
-                self.words.pop(0)
-                return Nothing(type)
-            bits = 8 * BYTES[type.width]
-            if not -(1 << (bits - 1)) <= int(number, 0) < 1 << bits:
-                self._fail(f"{number} does not fit into {type}")
-            self.words.pop(0)
-            return Constant(type, int(number, 0) % (1 << bits))
-        self._fail("expected an operand, such as %x, 4:w, none:w or @taps")
+        if kind != "constant":
+            self._fail("expected an operand, such as %x, 4:w, none:w or @taps")
+        return self._constant(text)
+
+    def _constant(self, text: str) -> Constant | Nothing:
+        number, _, written = text.partition(":")
+        match = _TYPE.fullmatch(written)
+        assert match is not None
+        type = _type(match)
+        bits = 8 * BYTES[type.width]
+        if number != "none" and not -(1 << (bits - 1)) <= int(number, 0) < 1 << bits:
+            self._fail(f"{number} does not fit into {type}")
+        self.words.pop(0)
+        return Nothing(type) if number == "none" else Constant(type, int(number, 0) % (1 << bits))
 
     def _parameters(self, end: str = ")") -> tuple[Value, ...]:
         """Up to a mark, which is taken."""

@@ -27,7 +27,7 @@ from polyloom.targets.belt.ir import (
     Value,
     Width,
 )
-from polyloom.targets.belt.isa import MANY, OPS
+from polyloom.targets.belt.isa import BY_WIDTH, MANY, OPS
 from polyloom.targets.belt.program import Immediate
 
 LEAVES: Final = ("leave", "leavetr", "leavefl")
@@ -63,7 +63,8 @@ class Node:
 
     `home` is the value from outside that a fillx reads, or the name of the `constant` there; `spill` the node of the spill whose value a fill reads,
     `distance` iterations earlier. `first`: it must be issued in the stage 0. `near`: it is issued at most so many
-    bundles before that node. `role` is that in a counted loop: counter, test, leave.
+    bundles before that node. `role` is that in a counted loop: counter, test, leave. A scratchf has the bytes of a frame
+    as `literal`, and how many rotate as `scale`.
     """
 
     name: str
@@ -132,6 +133,11 @@ def read_instead(graph: Graph, changes: Mapping[tuple[int, int], Source], added:
 
 def prune(graph: Graph) -> Graph:
     """Without what nobody needs: leaves, fills, spills and recurs that lost their readers."""
+    return pruned(graph)[0]
+
+
+def pruned(graph: Graph) -> tuple[Graph, Sequence[int]]:
+    """The same, and which nodes are left."""
     needed: set[int] = set()
     waiting = [n for n, node in enumerate(graph.nodes) if node.index >= 0]
     while waiting:
@@ -143,12 +149,12 @@ def prune(graph: Graph) -> Graph:
         if graph.nodes[n].spill >= 0:
             waiting.append(graph.nodes[n].spill)
     if len(needed) == len(graph.nodes):
-        return graph
+        return graph, range(len(graph.nodes))
     kept = sorted(needed)
     to = {old: new for new, old in enumerate(kept)}
     nodes = tuple(_renumbered(graph.nodes[old], to) for old in kept)
     order = tuple(replace(o, source=to[o.source], sink=to[o.sink]) for o in graph.order)
-    return Graph(nodes, order, {(to[n], r): v for (n, r), v in graph.initial.items() if n in to})
+    return Graph(nodes, order, {(to[n], r): v for (n, r), v in graph.initial.items() if n in to}), kept
 
 
 def _renumbered(node: Node, to: Mapping[int, int]) -> Node:
@@ -173,12 +179,12 @@ def predicated(op: Op) -> Op:
     return replace(op, name="leavetr") if op.name == "leave" and op.operands else op
 
 
-def stated_width(op: Op, first: Width) -> Width | None:
+def stated_width(op: Op, given: Sequence[Operand]) -> Width | None:
     """What the word states."""
     row = OPS[op.name]
     if row.width == "=":
         return op.width
-    return first if row.latency in ("shift", "mul") else None
+    return given[0].type.width if row.latency in BY_WIDTH else None
 
 
 class Builder:
@@ -196,7 +202,7 @@ class Builder:
         self.arguments = arguments
         self.initial: dict[tuple[int, int], tuple[Operand, ...]] = {}
         self.shared: dict[object, Read] = {}
-        self.chain: dict[str, tuple[Source | Operand, tuple[Operand, ...]]] = {}
+        self.chain: dict[str, tuple[Read | Operand, tuple[Operand, ...]]] = {}
 
     def build(self) -> Graph:
         for parameter in self.loop.parameters:
@@ -217,12 +223,11 @@ class Builder:
             given.pop()
         row = OPS[name]
         operands = tuple(self._source(name, given, k, row.operands[1] == MANY) for k in range(len(given)))
-        first: Width = next((o.type.width for o in given), "w")
         return Node(
             name,
             operands,
             op.results,
-            stated_width(op, first),
+            stated_width(op, given),
             op.scale,
             op.offset,
             callee=op.callee,
@@ -250,8 +255,8 @@ class Builder:
             return self.where[operand.name]
         return self._outside(operand)
 
-    def _known(self, found: Source | Operand) -> Operand:
-        assert not isinstance(found, Read | Immediate)
+    def _known(self, found: Read | Operand) -> Operand:
+        assert not isinstance(found, Read)
         return found
 
     def _outside(self, operand: Operand, own: bool = False) -> Read:
@@ -274,7 +279,7 @@ class Builder:
         self.nodes.append(node)
         return Read(len(self.nodes) - 1)
 
-    def _parameter(self, name: str, path: tuple[str, ...]) -> tuple[Source | Operand, tuple[Operand, ...]]:
+    def _parameter(self, name: str, path: tuple[str, ...]) -> tuple[Read | Operand, tuple[Operand, ...]]:
         """Where the parameter's value comes from, and its values in the first iterations, the latest one first."""
         if name in self.chain:
             return self.chain[name]
@@ -302,7 +307,7 @@ class Builder:
     def _later(self, operand: Operand) -> Read:
         return replace(self._outside(operand, own=True), distance=1)
 
-    def _turn(self, name: str, after: Value) -> tuple[Source | Operand, tuple[Operand, ...]]:
+    def _turn(self, name: str, after: Value) -> tuple[Read | Operand, tuple[Operand, ...]]:
         """Parameters that change places: a copy breaks the circuit."""
         start = self.arguments[self.parameter[name]]
         copy = self._copy(Read(-1), after.type)
@@ -319,7 +324,7 @@ class Builder:
 
     def _carried(
         self, name: str, read: Read, starts: tuple[Operand, ...]
-    ) -> tuple[Source | Operand, tuple[Operand, ...]]:
+    ) -> tuple[Read | Operand, tuple[Operand, ...]]:
         """A value that comes over the back arc. Where others know it with other first values, a copy is made."""
         key = (read.node, read.result)
         known = self.initial.get(key, ())

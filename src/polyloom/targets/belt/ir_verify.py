@@ -128,9 +128,9 @@ def _edges(module: Module, function: Function) -> Iterator[str]:
                 )
         if isinstance(block, Loop) and _types(block.next) != _types(block.parameters):
             yield f"loop {block.name}: next is ({_text(block.next)}), the parameters ({_text(block.parameters)})"
-        if isinstance(block, Block) and isinstance(end := block.terminator, Return):
-            if _types(end.values) != function.results:
-                yield f"block {block.name}: returns ({_text(end.values)})"
+        values = block.terminator.values if isinstance(block, Block) and isinstance(block.terminator, Return) else None
+        if values is not None and _types(values) != function.results:
+            yield f"block {block.name}: returns ({_text(values)})"
 
 
 def _operations(module: Module, function: Function) -> Iterator[str]:

@@ -9,10 +9,11 @@ its station until its first reader.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.modulo.problem import Schedule
+from polyloom.modulo.problem import Dependence, Schedule, Use
 from polyloom.targets.belt.graph import LOADS, Graph
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.problem import Setting, gap
@@ -98,8 +99,12 @@ class _Late:
         return count * (max(times) - ready) + _LOST * beyond
 
     def _cost(self, n: int) -> int:
-        values = {n, *(read.node for read in self.graph.nodes[n].reads)}
+        """What the time of n decides. A constant or a fill that only n reads comes along with it."""
+        values = {n, *(r.node for r in self.graph.nodes[n].reads if not self._follows(r.node))}
         return sum(self._life(v) for v in values)
+
+    def _follows(self, n: int) -> bool:
+        return not self.graph.nodes[n].operands and not self.graph.nodes[n].first and len(self.readers.get(n, ())) == 1
 
     def _move(self, n: int) -> bool:
         """Whether it found a better time."""
@@ -160,3 +165,59 @@ class _Late:
 def late(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule:
     """A schedule with the same interval whose values live shorter; checked by the caller."""
     return _Late(machine, graph, setting, schedule).run()
+
+
+def inserted(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule | None:
+    """The schedule with what was appended to the graph in slots that it leaves free: a spill soon after what it reads,
+    a fill or constant as late as its readers allow. None where there is no room; checked by the caller."""
+    problem, interval = setting.problem, schedule.interval
+    old, count = len(schedule.start) - 1, len(graph.nodes)
+    used: dict[tuple[int, int], int] = {}
+    start = {n: schedule.start[n] for n in range(old)}
+    start[setting.begin] = schedule.start[-1]
+    choice = {n: schedule.choice[n] for n in range(old)} | {setting.begin: 0}
+    latency = {n: schedule.latency[n] for n in range(old)} | {setting.begin: 0}
+
+    def key(use: Use, at: int, k: int) -> tuple[int, int]:
+        return use.resource, (at + k) % interval
+
+    def hold(n: int) -> None:
+        for use in problem.operations[n].choices[choice[n]].uses:
+            for k in range(use.busy):
+                used[key(use, start[n], k)] = used.get(key(use, start[n], k), 0) + 1
+
+    for n in range(old):
+        hold(n)
+    for n in range(old, count):
+        latency[n] = problem.operations[n].choices[0].latency
+        into = [d for d in problem.dependences if d.sink == n and d.source in start]
+        out = [d for d in problem.dependences if d.source == n and d.sink in start]
+        low = max(start[d.source] + _weight(d, latency) - interval * d.distance for d in into)
+        high = min((start[d.sink] - _weight(d, latency) + interval * d.distance for d in out), default=low + interval)
+        spills = graph.nodes[n].name == "spill"
+        times = range(low, min(high, low + interval) + 1) if spills else range(high, max(low, high - interval) - 1, -1)
+        found = next(
+            (
+                (at, c)
+                for at in times
+                for c, option in enumerate(problem.operations[n].choices)
+                if all(
+                    used.get(key(u, at, k), 0) < (problem.resources[u.resource].limit or 0)
+                    for u in option.uses
+                    for k in range(u.busy)
+                )
+            ),
+            None,
+        )
+        if found is None:
+            return None
+        start[n], choice[n] = found
+        hold(n)
+    order = range(len(problem.operations))
+    return Schedule(
+        interval, tuple(start[n] for n in order), tuple(choice[n] for n in order), tuple(latency[n] for n in order)
+    )
+
+
+def _weight(d: Dependence, latency: Mapping[int, int]) -> int:
+    return (latency[d.source] if d.latency is None else d.latency) + d.delay - (latency[d.sink] if d.to_result else 0)

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, cast, get_args
 
@@ -156,6 +156,7 @@ def _file(path: str) -> str:
         raise input_error("PL1000", f"cannot read the machine file '{path}': {reason}", help=help) from error
 
 
+@lru_cache(64)
 def read(text: str, name: str) -> Machine:
     """The member that `text` describes; messages call the text `name`. Errors PL0302 to PL0306, PL1000 to PL1002."""
     table = _based(parse(text, name))

@@ -81,18 +81,22 @@ def _or(given: tuple[Lane, ...]) -> Lane:
 
 
 def _scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | NaR:
-    if name in _UNSIGNED:
-        return _UNSIGNED[name](width, *given)
+    if name in _BINARY:
+        return _BINARY[name](width, given[0], given[1])
     if name in _SIGNED:
-        return int(_SIGNED[name](*(signed(lane, width) for lane in given)))
-    if name in _SIGNED_RESULT:
-        return _SIGNED_RESULT[name](width, signed(given[0], width), given[1])
-    stem, mode = (name[:-2], name[-2:]) if name not in ("add", "sub", "mul") else (name, "")
+        return int(_SIGNED[name](signed(given[0], width), signed(given[1], width)))
+    if name in _UNARY:
+        return _UNARY[name](width, given[0])
+    if name in _TERNARY:
+        return _TERNARY[name](width, given[0], given[1], given[2])
+    stem, mode = (name[:-2], name[-2:]) if name not in _FAMILY else (name, "")
     if stem in _FAMILY:
         return _family(stem, mode, width, given)
-    if name in _FLOATING:
-        return _FLOATING[name](width, *given)
-    return _CONVERSIONS[name](width, result, given[0])
+    if name in _CONVERSIONS:
+        return _CONVERSIONS[name](width, result, given[0])
+    found = _floating(name, width, given)
+    assert found is not None, name
+    return found
 
 
 def _family(stem: str, mode: str, width: int, given: Sequence[int]) -> int | NaR:
@@ -128,7 +132,17 @@ def _rotated(width: int, a: int, b: int) -> int:
     return a << amount | a >> (width - amount)
 
 
-_UNSIGNED: Final[dict[str, Callable[..., int | NaR]]] = {
+_UNARY: Final[dict[str, Callable[[int, int], int]]] = {
+    "not": lambda _, a: ~a,
+    "abs": lambda width, a: abs(signed(a, width)),
+    "clz": lambda width, a: width - a.bit_length(),
+    "ctz": lambda width, a: (a & -a).bit_length() - 1 if a else width,
+    "pop": lambda _, a: a.bit_count(),
+    "bswap": lambda width, a: int.from_bytes(a.to_bytes(width // 8, "little"), "big"),
+    "negf": lambda width, a: a ^ 1 << (width - 1),
+    "absf": lambda width, a: a & ~(1 << (width - 1)),
+}
+_BINARY: Final[dict[str, Callable[[int, int, int], int | NaR]]] = {
     "and": lambda _, a, b: a & b,
     "or": lambda _, a, b: a | b,
     "xor": lambda _, a, b: a ^ b,
@@ -141,32 +155,29 @@ _UNSIGNED: Final[dict[str, Callable[..., int | NaR]]] = {
     "gequ": lambda _, a, b: int(a >= b),
     "minu": lambda _, a, b: min(a, b),
     "maxu": lambda _, a, b: max(a, b),
-    "not": lambda _, a: ~a,
-    "clz": lambda width, a: width - a.bit_length(),
-    "ctz": lambda width, a: (a & -a).bit_length() - 1 if a else width,
-    "pop": lambda _, a: a.bit_count(),
-    "bswap": lambda width, a: int.from_bytes(a.to_bytes(width // 8, "little"), "big"),
     "shl": lambda width, a, b: a << b % width,
     "shru": lambda width, a, b: a >> b % width,
+    "shrs": lambda width, a, b: signed(a, width) >> b % width,
     "rotl": _rotated,
-    "muladd": lambda _, a, b, c: a * b + c,
-    "shladd": lambda width, a, b, c: (a << c % width) + b,
-    "shrsadd": lambda width, a, b, c: (signed(a, width) >> c % width) + b,
     "divs": lambda width, a, b: _divided(width, a, b, True, False),
     "divu": lambda width, a, b: _divided(width, a, b, False, False),
     "rems": lambda width, a, b: _divided(width, a, b, True, True),
     "remu": lambda width, a, b: _divided(width, a, b, False, True),
+    "copysignf": lambda width, a, b: a & ~(1 << (width - 1)) | b & 1 << (width - 1),
 }
-_SIGNED: Final[dict[str, Callable[..., int]]] = {
+_TERNARY: Final[dict[str, Callable[[int, int, int, int], int]]] = {
+    "muladd": lambda _, a, b, c: a * b + c,
+    "shladd": lambda width, a, b, c: (a << c % width) + b,
+    "shrsadd": lambda width, a, b, c: (signed(a, width) >> c % width) + b,
+}
+_SIGNED: Final[dict[str, Callable[[int, int], int]]] = {
     "lsss": lambda a, b: a < b,
     "leqs": lambda a, b: a <= b,
     "gtrs": lambda a, b: a > b,
     "geqs": lambda a, b: a >= b,
-    "mins": min,
-    "maxs": max,
-    "abs": abs,
+    "mins": lambda a, b: min(a, b),
+    "maxs": lambda a, b: max(a, b),
 }
-_SIGNED_RESULT: Final[dict[str, Callable[[int, int, int], int]]] = {"shrs": lambda width, a, b: a >> b % width}
 
 
 def as_float(bits: int, width: int) -> float:
@@ -179,58 +190,27 @@ def float_bits(number: float, width: int) -> int:
     return int.from_bytes(struct.pack("<f" if width == 32 else "<d", number), "little")
 
 
-def _float_arithmetic(operation: str) -> Callable[[int, int, int], int]:
-    def apply(width: int, a: int, b: int) -> int:
-        return float_bits(floating(operation, _FLOATS[width], as_float(a, width), as_float(b, width)), width)
-
-    return apply
-
-
-def _float_intrinsic(callee: str) -> Callable[..., int]:
-    def apply(width: int, *given: int) -> int:
-        numbers = tuple(as_float(lane, width) for lane in given)
-        return float_bits(float(intrinsic(callee, _FLOATS[width], numbers)), width)
-
-    return apply
-
-
-def _extreme(smallest: bool) -> Callable[[int, int, int], int]:
-    """IEEE 754's minimumNumber and maximumNumber: a number where one is, and -0 less than +0."""
-
-    def apply(width: int, a: int, b: int) -> int:
-        x, y = as_float(a, width), as_float(b, width)
-        if math.isnan(x):
-            return float_bits(y, width)
-        first = x < y or (x == y and bool(a >> (width - 1)))
-        return a if math.isnan(y) or (x == y and a == b) or first == smallest else b
-
-    return apply
-
-
-def _float_comparison(relation: Callable[[float, float], bool]) -> Callable[[int, int, int], int]:
-    return lambda width, a, b: int(relation(as_float(a, width), as_float(b, width)))
-
-
-_FLOATING: Final[dict[str, Callable[..., int]]] = {
-    "addf": _float_arithmetic("fadd"),
-    "subf": _float_arithmetic("fsub"),
-    "mulf": _float_arithmetic("fmul"),
-    "divf": _float_arithmetic("fdiv"),
-    "minf": _extreme(smallest=True),
-    "maxf": _extreme(smallest=False),
-    "sqrtf": _float_intrinsic("sqrt"),
-    "fmaf": _float_intrinsic("fma"),
-    "negf": lambda width, a: a ^ 1 << (width - 1),
-    "absf": lambda width, a: a & ~(1 << (width - 1)),
-    "copysignf": lambda width, a, b: a & ~(1 << (width - 1)) | b & 1 << (width - 1),
-    "eqlf": _float_comparison(lambda a, b: a == b),
-    "neqf": _float_comparison(lambda a, b: a != b),
-    "lssf": _float_comparison(lambda a, b: a < b),
-    "leqf": _float_comparison(lambda a, b: a <= b),
-    "gtrf": _float_comparison(lambda a, b: a > b),
-    "geqf": _float_comparison(lambda a, b: a >= b),
-    "unof": _float_comparison(lambda a, b: math.isnan(a) or math.isnan(b)),
+_FLOAT_OPERATIONS: Final = {"addf": "fadd", "subf": "fsub", "mulf": "fmul", "divf": "fdiv"}
+_FLOAT_INTRINSICS: Final = {"minf": "minnum", "maxf": "maxnum", "sqrtf": "sqrt", "fmaf": "fma"}
+_FLOAT_RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
+    "eqlf": lambda a, b: a == b,
+    "neqf": lambda a, b: a != b,
+    "lssf": lambda a, b: a < b,
+    "leqf": lambda a, b: a <= b,
+    "gtrf": lambda a, b: a > b,
+    "geqf": lambda a, b: a >= b,
+    "unof": lambda a, b: math.isnan(a) or math.isnan(b),
 }
+
+
+def _floating(name: str, width: int, given: Sequence[int]) -> int | None:
+    """What computes with floats as numbers."""
+    numbers = tuple(as_float(lane, width) for lane in given)
+    if name in _FLOAT_OPERATIONS:
+        return float_bits(floating(_FLOAT_OPERATIONS[name], _FLOATS[width], numbers[0], numbers[1]), width)
+    if name in _FLOAT_INTRINSICS:
+        return float_bits(float(intrinsic(_FLOAT_INTRINSICS[name], _FLOATS[width], numbers)), width)
+    return int(_FLOAT_RELATIONS[name](numbers[0], numbers[1])) if name in _FLOAT_RELATIONS else None
 
 
 def _nearest(number: int, width: int) -> int:

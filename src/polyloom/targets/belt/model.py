@@ -56,8 +56,9 @@ class Event:
 class Run:
     """`results` are those of retn, the first one first, lane by lane: bits, None or NaR.
 
-    `high_water` is the number of belt positions that were needed, `stations` of loads in flight at once, `depth` of calls.
-    `executed` counts bundles, by routine and bundle; `taken` transfers and calls that happened, by routine, bundle and slot.
+    `high_water` is the number of belt positions that were needed, `stations` of loads in flight at once, `depth` of
+    calls. `executed` counts bundles, by routine and bundle; `taken` transfers and calls that happened, by routine,
+    bundle and slot.
     """
 
     results: tuple[Lanes, ...]
@@ -76,7 +77,7 @@ class Run:
 def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES, trace: bool = False) -> Run:
     """Runs a `.belt` file; arrays are changed in place. Errors: of the file, PL1005, PL1050 to PL1060."""
     parts = belt_file.parts(data)
-    code = _decoded(parts)
+    code = decoded(parts)
     ranges, given = _placed(parts, code.parameters, arguments)
     ended = code.run(ranges, given, max_cycles, TRACED if trace else 0)
     if isinstance(ended, tuple):
@@ -87,13 +88,16 @@ def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES,
     return _run(parts.routines, ended)
 
 
-def _decoded(parts: Parts) -> belt.Code:
+def decoded(parts: Parts) -> belt.Code:
+    """The program, as the model has it. Errors: PL1005."""
     head = parts.machine[:_HEAD]
     if len(head) < _HEAD:
         raise _malformed("the section about the member is cut off")
     scratch = int.from_bytes(head[8:12], "little")
+    belt_length, vector, phasing, least, most, stations = head[:6]
+    latencies = parts.machine[_HEAD:]
     try:
-        return belt.Code(head[0], head[1], bool(head[2]), *head[3:6], scratch, parts.machine[_HEAD:], parts.code)
+        return belt.Code(belt_length, vector, bool(phasing), least, most, stations, scratch, latencies, parts.code)
     except belt.Malformed as error:
         raise _malformed(str(error)) from None
 
@@ -107,7 +111,7 @@ def _placed(
 ) -> tuple[list[tuple[int, NDArray[np.uint8], bool]], list[belt.Operand]]:
     """The ranges of memory, and the arguments as operands. The same array twice is one range."""
     if len(parameters) != len(arguments):
-        raise _misfit(f"the routine has {len(parameters)} parameters and gets {len(arguments)} arguments")
+        raise _misfit(f"the routine takes {len(parameters)} and gets {len(arguments)} arguments")
     ranges = [(at, np.frombuffer(bytearray(initial), np.uint8), not constant) for at, initial, constant in parts.data]
     free = max((at + len(initial) + layout.GAP for at, initial, _ in parts.data), default=layout.BASE)
     known: dict[int, int] = {}

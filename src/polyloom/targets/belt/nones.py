@@ -243,6 +243,11 @@ def repair(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) ->
         readers = [(n, k) for n, k, _ in graph.consumers().get((wrong.node, 0), [])]
         graph, new = _recur(graph, Read(wrong.node), starts[-1], type, addresses)
         return read_instead(graph, dict.fromkeys(readers, new))
+    if wrong.kind == "early" and node.name == "call":
+        graph, guard = always(graph)
+        nodes = list(graph.nodes)
+        nodes[wrong.node] = replace(node, name="calltr", operands=(guard, *node.operands))
+        return replace(graph, nodes=tuple(nodes))
     if wrong.kind == "early":
         return with_first(graph, wrong.node)
     if wrong.kind == "none":

@@ -165,10 +165,8 @@ class _List:
         node = self.code.graph.nodes[n]
         slot = self._free(n, at)
         is_load = node.name in LOADS
-        if (
-            slot is None
-            or is_load
-            and sum(abs(at - t) < self.machine.load[0] for t in self.loads) >= self.machine.stations
+        if slot is None or (
+            is_load and sum(abs(at - t) < self.machine.load[0] for t in self.loads) >= self.machine.stations
         ):
             return False
         self.used[slot, at] = True

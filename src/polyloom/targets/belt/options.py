@@ -110,6 +110,9 @@ class Options:
         metavar="NOTATION",
         read=_one_of("--emit", ("genasm", "conasm")),
     )
+    timeline: bool = option(
+        "draw each pipelined loop: rows by slots, and how long values are on the belt", "show", default=False
+    )
     max_cycles: int = option(
         f"give up after so many cycles ({LIMIT})", "run", "simulate", default=LIMIT, metavar="N", read=_cycles
     )

@@ -13,14 +13,14 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.modulo.bounds import recurrence_bound, resource_bound
-from polyloom.modulo.check import check
+from polyloom.modulo.check import check, violations
 from polyloom.modulo.graph import Arc, Demand, build
 from polyloom.modulo.placing import Case
-from polyloom.modulo.problem import LowerBound, Choice, Problem, Schedule, Solution
+from polyloom.modulo.problem import Choice, LowerBound, Problem, Schedule, Solution
 from polyloom.modulo.solve import SOLVERS, solve
-from polyloom.targets.belt.graph import Graph, Read, prune
+from polyloom.targets.belt.graph import Graph, Read, prune, pruned
 from polyloom.targets.belt.ir import Constant, Value
-from polyloom.targets.belt.late import late
+from polyloom.targets.belt.late import inserted, late
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.nones import Nones, Wrong, repair, with_recur
 from polyloom.targets.belt.positions import Belt
@@ -28,21 +28,25 @@ from polyloom.targets.belt.problem import Setting, linear, setting
 from polyloom.targets.belt.slots import assign
 from polyloom.targets.belt.spill import Frames, frames, lost, relieve
 
-TRIES: Final = (4, 2, 2)
-"""Schedules that are thrown away for a lost operand, at most, in each try."""
+TRIES: Final = (1, 1, 1, 1)
+"""Schedules that are thrown away for a lost operand in each try, before its last one is."""
+_INSERTIONS: Final = 12
+"""How often spills and fills are put into a schedule as it is."""
 _REPAIRS: Final = 24
 """Schedules that are thrown away for what their first passes would do, at most; half of them by cheap means."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipelined:
-    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop before the first."""
+    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop before the first, `at_least`
+    is what the last try began with."""
 
     belt: Belt
     solution: Solution
     bounds: tuple[LowerBound, LowerBound]
     rounds: int
     frames: Frames
+    at_least: int = 1
 
     @property
     def interval(self) -> int:
@@ -88,10 +92,11 @@ def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], optio
         found = _Try(machine, known, options, limits, least, at_least).run(graph, most)
         rounds += found.rounds
         if isinstance(found, Pipelined):
-            return replace(found, rounds=rounds)
+            return replace(found, rounds=rounds, at_least=at_least)
         if found.reason != "belt":
             break
-        at_least = max(found.interval + 1, found.interval * 3 // 2)
+        rounds += 1
+        at_least = max(at_least + 1, at_least * 5 // 4)
     return Failed(found.reason, rounds)
 
 
@@ -121,7 +126,7 @@ class _Try:
         interval = self.at_least
         while True:
             made = setting(self.machine, graph)
-            solution = self._solve(made, max(self.at_least, linear(self.machine, graph)))
+            solution = self._solve(made, max(2 * self.at_least, 2 * linear(self.machine, graph)))
             if solution is None:
                 if not any(node.near for node in graph.nodes):
                     return _Failure("schedule", rounds, interval)
@@ -129,6 +134,7 @@ class _Try:
                 continue
             interval = solution.schedule.interval
             belt, nones = _best(self.machine, graph, made, solution.schedule)
+            graph = belt.graph
             if wrongs := list(nones.wrongs()):
                 repairs += 1
                 if repairs > _REPAIRS:
@@ -198,15 +204,49 @@ def _repaired(nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard
 
 
 def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> tuple[Belt, Nones]:
-    """The schedule as it is if all is well with it, else with shorter lifetimes."""
-    early = Belt(machine, graph, assign(graph, made, schedule))
-    nones = Nones(early)
-    if not lost(early):
-        return early, nones
-    moved = late(machine, graph, made, schedule)
-    check(made.problem, moved)
-    belt = Belt(machine, graph, assign(graph, made, moved))
+    """The schedule as it is if all is well with it; else with shorter lifetimes, and with spills and fills in slots
+    that are free at this interval, as long as there are any. The graph is the belt's."""
+    belt = Belt(machine, graph, assign(graph, made, schedule))
+    nones = Nones(belt)
+    if not lost(belt):
+        return belt, nones
+    for _ in range(_INSERTIONS):
+        schedule = late(machine, graph, made, schedule)
+        check(made.problem, schedule)
+        belt = Belt(machine, graph, assign(graph, made, schedule))
+        found = lost(belt)
+        if not found or list(Nones(belt).wrongs()):
+            break
+        values = sorted({(r.node, r.result) for _, _, r in found})
+        attempts = [found, *([f for f in found if (f[2].node, f[2].result) == v] for v in values)]
+        step = next((s for some in attempts if (s := _with(belt, schedule, some)) is not None), None)
+        if step is None:
+            break
+        graph, made, schedule = step
     return belt, Nones(belt)
+
+
+def _with(
+    belt: Belt, schedule: Schedule, found: Sequence[tuple[int, int, Read]]
+) -> tuple[Graph, Setting, Schedule] | None:
+    """These lost operands spilled and filled in the slots that are free."""
+    more = relieve(belt, found)
+    wider = setting(belt.machine, more)
+    placed = inserted(belt.machine, more, wider, schedule)
+    if placed is None or violations(wider.problem, placed):
+        return None
+    graph, kept = pruned(more)
+    return graph, setting(belt.machine, graph), _only(placed, [*kept, wider.begin])
+
+
+def _only(schedule: Schedule, kept: Sequence[int]) -> Schedule:
+    """Of these operations."""
+    return Schedule(
+        schedule.interval,
+        tuple(schedule.start[n] for n in kept),
+        tuple(schedule.choice[n] for n in kept),
+        tuple(schedule.latency[n] for n in kept),
+    )
 
 
 def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: int) -> Graph:

@@ -33,14 +33,18 @@ class Class:
     slots: tuple[Slot, ...]
 
 
+Groups = tuple[tuple[Class, frozenset[str]], ...]
+
+
 @lru_cache(maxsize=64)
-def classes(machine_slots: tuple[tuple[Slot, frozenset[str]], ...]) -> tuple[tuple[Class, frozenset[str]], ...]:
-    """Groups of a member's slots, the least able ones first."""
-    groups: dict[tuple[str, frozenset[str]], list[Slot]] = {}
+def classes(machine_slots: tuple[tuple[Slot, frozenset[str]], ...], alone: bool = False) -> Groups:
+    """Groups of a member's slots, the least able ones first. `alone`: each slot is a group, as an operation needs that
+    holds its slot for several bundles."""
+    groups: dict[tuple[str, frozenset[str], int], list[Slot]] = {}
     for slot, units in machine_slots:
-        groups.setdefault((slot.kind, units), []).append(slot)
+        groups.setdefault((slot.kind, units, slot.number if alone and slot.kind == "E" else 0), []).append(slot)
     order = sorted(groups.items(), key=lambda item: len(item[0][1]))
-    return tuple((Class(_named(tuple(slots)), tuple(slots)), units) for (_, units), slots in order)
+    return tuple((Class(_named(tuple(slots)), tuple(slots)), units) for (_, units, _), slots in order)
 
 
 def _named(slots: tuple[Slot, ...]) -> str:
@@ -81,7 +85,8 @@ class Setting:
 
 
 def setting(machine: Machine, graph: Graph) -> Setting:
-    groups = classes(machine.slots)
+    alone = any(machine.busy(OPS[node.name], graph.first_width(node)) > 1 for node in graph.nodes)
+    groups = classes(machine.slots, alone)
     slots = [group.slots for group, _ in groups]
     resources = [Resource(group.name, len(group.slots)) for group, _ in groups]
     if machine.free_loop:
@@ -110,9 +115,7 @@ def label(graph: Graph, n: int) -> str:
     return f"{name} (line {node.place.line})" if node.place.line else name
 
 
-def _choices(
-    machine: Machine, graph: Graph, node: Node, groups: tuple[tuple[Class, frozenset[str]], ...]
-) -> tuple[Choice, ...]:
+def _choices(machine: Machine, graph: Graph, node: Node, groups: Groups) -> tuple[Choice, ...]:
     op = OPS[node.name]
     least = latency(machine, graph, node)
     most = machine.load[1] if node.name in LOADS else None

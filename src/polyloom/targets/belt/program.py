@@ -133,8 +133,9 @@ class Program:
     description: str
     routines: tuple[Routine, ...]
     data: tuple[Data, ...] = ()
-    loops: str = "[]"
-    """What the specializer tells of its loops: a list of objects, in JSON with sorted keys and without spaces."""
+    told: str = "{}"
+    """What the specializer tells, in JSON with sorted keys and without spaces: `loops`, a list of objects, and
+    `blocks`, by routine and block the first bundle."""
 
 
 def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:

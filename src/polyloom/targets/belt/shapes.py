@@ -28,6 +28,7 @@ class Item(NamedTuple):
     tag: tuple[int, ...] = ()
 
 
+_SCALAR: Final = frozenset({"extract", "any", "all"})
 NOTHING: Final = Item(None, 1, "none")
 IMMEDIATE: Final = Item(None, 1, "some")
 
@@ -40,6 +41,8 @@ def results(issue: Issue, operands: Sequence[Item]) -> tuple[Item, ...]:
     """The results of an operation other than a call."""
     op, data = OPS[issue.name], _data(issue.name, operands)
     width, lanes = _width(op, issue, operands), _lanes(op, issue, operands)
+    if op.name not in LANED | _SCALAR and all(item.width is None for item in operands):
+        width, lanes = None, 1
     if op.results < 2:
         return (Item(width, lanes, data),) if op.results else ()
     other = Item("b", 1, data) if op.latency == "smear" else Item(width, lanes, data)
@@ -64,7 +67,7 @@ def _width(op: Op, issue: Issue, operands: Sequence[Item]) -> Width | None:
 def _lanes(op: Op, issue: Issue, operands: Sequence[Item]) -> int:
     if op.name in LANED:
         return issue.lanes
-    if op.name in ("extract", "any", "all"):
+    if op.name in _SCALAR:
         return 1
     most = max((item.lanes for item in operands), default=1)
     if op.latency != "widenv":

@@ -34,7 +34,8 @@ def relieve(belt: Belt, found: Sequence[tuple[int, int, Read]]) -> Graph:
         source = graph.nodes[v]
         is_repeated = (source.name in LEAF and not source.first) or source.name == "fill"
         if is_repeated and all(read.distance == 0 for _, _, read in readers):
-            graph = _again(belt, graph, replace(source, near=None), readers, within)
+            for cluster in _clusters(belt, readers, within):
+                graph = _again(belt, graph, replace(source, near=None), cluster, within)
             continue
         spilling = [item for item in readers if graph.nodes[item[0]].name == "spill"]
         for n, _, _ in spilling:
@@ -66,14 +67,25 @@ def _spilled(belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[int,
     if spill == len(graph.nodes):
         graph = replace(graph, nodes=(*graph.nodes, Node("spill", (value,), (), type.width)))
     for distance in sorted({read.distance for _, _, read in readers}):
-        mine = [item for item in readers if item[2].distance == distance]
-        size = len(graph.nodes)
-        name = graph.nodes[value.node].results[value.result].name
-        fill = Node("fill", (), (Value(f"{name}.f{size}", type),), type.width, spill=spill, distance=distance)
-        fill = replace(fill, near=_near(belt, fill, mine[0][0], within))
-        changes: dict[tuple[int, int], Source] = {(n, k): Read(size) for n, k, _ in mine}
-        graph = read_instead(graph, changes, [fill])
+        for mine in _clusters(belt, [item for item in readers if item[2].distance == distance], within):
+            size = len(graph.nodes)
+            name = graph.nodes[value.node].results[value.result].name
+            fill = Node("fill", (), (Value(f"{name}.f{size}", type),), type.width, spill=spill, distance=distance)
+            fill = replace(fill, near=_near(belt, fill, mine[0][0], within))
+            changes: dict[tuple[int, int], Source] = {(n, k): Read(size) for n, k, _ in mine}
+            graph = read_instead(graph, changes, [fill])
     return graph
+
+
+def _clusters(belt: Belt, readers: Sequence[tuple[int, int, Read]], within: int) -> list[list[tuple[int, int, Read]]]:
+    """Readers, in order of time, that one fill may serve."""
+    found: list[list[tuple[int, int, Read]]] = []
+    for item in readers:
+        if found and belt.placed.start[item[0]] - belt.placed.start[found[-1][0][0]] <= within:
+            found[-1].append(item)
+        else:
+            found.append([item])
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from polyloom.targets.belt.problem import linear
 
 @dataclass(frozen=True, slots=True)
 class LoopFacts:
-    """One loop. What only a pipelined loop has is None for others; `reason` says why it is not pipelined.
+    """One loop. What only a pipelined loop has is None for others; `reason` says why it is not pipelined: never and
+    ratio (the test), stations (more loads than these), schedule, none, belt, scratch (what could not be found, or did
+    not fit, after all rounds), or what the importer says.
 
     `linear`: bundles of an iteration by its data flow; `packed`: by slots alone. `minimum_initiation_interval` is the
     greater one of the bounds of the loop as it is given, before fills, spills and recurs; `stations` are those in use,
@@ -65,15 +67,15 @@ def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
     names = [node.name for node in graph.nodes]
     interval = found.interval
     loads = [belt.placed.latency[n] for n, node in enumerate(graph.nodes) if node.name in LOADS]
-    added = "spills" if "spill" in names or "recur" in names else ""
-    proved = interval == facts.minimum_initiation_interval or (found.solution.proved and not added)
+    is_larger = "spill" in names or "recur" in names
+    proved = interval == facts.minimum_initiation_interval or (found.solution.proved and not is_larger)
     return replace(
         facts,
         pipelined=True,
         reason="",
         initiation_interval=interval,
         proved_minimal=proved,
-        bound_by=found.solution.bound_by,
+        bound_by=_reason(found),
         stages=belt.placed.stages,
         drops=belt.drops,
         belt_high_water=1 + max(belt.positions.values(), default=-1),
@@ -84,3 +86,10 @@ def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
         scratch_bytes=found.frames.bytes,
         stations=sum(-(-delay // interval) for delay in loads),
     )
+
+
+def _reason(found: Pipelined) -> str:
+    """In the words of the bounds; where a shorter interval had a schedule but not the belt, that."""
+    if found.interval == found.at_least > max(1, *(b.value for b in found.bounds)):
+        return f"the belt: {found.belt.machine.belt} positions for {found.belt.drops} drops per pass"
+    return found.solution.bound_by

@@ -3,34 +3,33 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Final, cast
 
 import numpy as np
 
+from polyloom import files
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend import SSA_PASSES
-from polyloom.ir.signature import RESULT, Signature
-from polyloom.ir.ssa_types import F32, F64, I8, I16, I32, I64
-from polyloom.targets.belt import belt_file, conasm, conasm_read, facts, model, view
+from polyloom.ir.signature import RESULT, Argument, Signature
+from polyloom.targets.belt import belt_file, conasm, conasm_read, facts, model, profile, view
 from polyloom.targets.belt.compile import specialize
+from polyloom.targets.belt.front.profile import with_counts
 from polyloom.targets.belt.genasm import print_genasm
 from polyloom.targets.belt.genasm_read import read_genasm
+from polyloom.targets.belt.import_ssa import Options as Importing
 from polyloom.targets.belt.import_ssa import import_function
-from polyloom.targets.belt.ir import Module
+from polyloom.targets.belt.ir import BYTES, Function, Module, Type
+from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.machine import load, members
 from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
 from polyloom.targets.belt.program import Program
 from polyloom.targets.forms import function
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Json, Kind, Target
+from polyloom.targets.target import Execution, Job, Kind, Target
 
 _PROGRAM: Final = Kind(".belt", "belt program")
-_TYPES: Final = {"i1": I8, "i2": I16, "i4": I32, "i8": I64, "f4": F32, "f8": F64}
-"""Of a scalar result, by kind and bytes."""
 _GENASM: Final = ("function", "data @")
 """How text begins that is not conasm."""
 
@@ -38,7 +37,7 @@ _GENASM: Final = ("function", "data @")
 def _model(place: Place, options: Options) -> function.Model:
     """C is read for 32 bits, little-endian: pointers are a w."""
     del place, options
-    return function.Model("riscv32-unknown-elf", 4)
+    return function.Model("riscv32-unknown-elf", 4, reassociates=True)
 
 
 def _compile(
@@ -48,7 +47,9 @@ def _compile(
     if progress is not None:
         progress("compiling", 0.0)
     content = cast(function.Content, subject.content)
-    module = import_function(content.function, place.machine)
+    module = import_function(content.function, place.machine, _importing(content, options))
+    if options.profile is not None:
+        module = with_counts(module, profile.read(options.profile))
     if options.emit == "genasm":
         return print_genasm(module).encode()
     program = _specialized(module, place, options)
@@ -57,16 +58,13 @@ def _compile(
     return belt_file.write(program, subject.signature)
 
 
+def _importing(content: function.Content, options: Options) -> Importing:
+    how = options.vectorize or "never"
+    return Importing(content.distinct, how, content.reassociate, options.expect or {})
+
+
 def _specialized(module: Module, place: Place, options: Options) -> Program:
-    program, loops = specialize(module, place.machine, spl=options.spl, solver=options.solver)
-    return program_with(program, [asdict(loop) for loop in loops])
-
-
-def program_with(program: Program, loops: Sequence[Mapping[str, Json]]) -> Program:
-    """The program, with what is told of its loops."""
-    from dataclasses import replace
-
-    return replace(program, loops=json.dumps(loops, sort_keys=True, separators=(",", ":")))
+    return specialize(module, place.machine, spl=options.spl, solver=options.solver)[0]
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
@@ -74,8 +72,19 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     if text.lstrip().startswith(_GENASM):
         module = read_genasm(text, name)
         first = module.functions[0]
-        return belt_file.write(_specialized(module, place, options), Signature(first.name, (), (), ()))
+        return belt_file.write(_specialized(module, place, options), _of_types(first))
     return belt_file.write(*conasm_read.read(text, name))
+
+
+def _of_types(first: Function) -> Signature:
+    """Of a function whose text has widths alone: everything is a scalar."""
+    given = tuple(Argument(p.name, _integer(p.type), (), True, False) for p in first.blocks[0].parameters)
+    result = tuple(Argument(RESULT, _integer(t), (), False, True) for t in first.results[:1])
+    return Signature(first.name, tuple(a.name for a in given), (), (*result, *given))
+
+
+def _integer(type: Type) -> np.dtype[Any]:
+    return np.dtype(f"<i{min(8, BYTES[type.width])}")
 
 
 def _run(data: bytes, job: Job) -> Execution:
@@ -89,6 +98,8 @@ def _run(data: bytes, job: Job) -> Execution:
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
     if (result := signature.argument(RESULT)) is not None:
         outputs = {RESULT: _result(done, result.dtype), **outputs}
+    if options.counts is not None:
+        files.write({options.counts: profile.written(belt_file.read(data).program, done)})
     trace = view.trace(data, done) if job.trace else view.Trace()
     return Execution(outputs, done.cycles, done.operations, {}, trace, done)
 
@@ -113,9 +124,13 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
         return error.diagnostics
 
 
-def _show(data: bytes) -> str:
+def _show(data: bytes, options: Options) -> str:
     file = belt_file.read(data)
-    return conasm.print_program(file.program, file.signature)
+    if options.timeline:
+        from polyloom.targets.belt.timeline import timeline
+
+        return timeline(file.program)
+    return listing(file.program, file.signature)
 
 
 TARGET: Final = Target(

@@ -20,7 +20,7 @@ from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.program import Bundle, Issue, Note, Program, Routine, in_order
 from polyloom.targets.belt.walk import Found, Seen, State, counted, walker
 
-_MOST_STATES = 50_000
+_MOST_STATES = 10_000
 """Of a routine: hostile words may have more than anybody waits for."""
 _HELP = {
     "PL1009": "compile the function again: nobody but a compiler's author should see this",

@@ -105,6 +105,10 @@ def walker(program: Program, routine: Routine, machine: Machine, most_passes: in
     return Walker(program, routine, machine, backs, most_passes, tags)
 
 
+_DEEPEST: Final = 4
+"""Loops that are entered within another one; the compiler nests none."""
+_ROUNDED: Final = 8
+"""What scratchf allocates is a multiple of."""
 _TRANSFERS: Final = ("br", "inner", "leave", "retn")
 
 
@@ -242,6 +246,8 @@ class _Step:
         if issue.name == "scratchf":
             if issue.offset > self.machine.scratch:
                 self.wrong("PL1015", f"it allocates {issue.offset} bytes of {self.machine.scratch}", issue)
+            if issue.offset % _ROUNDED:
+                self.wrong("PL1015", f"it allocates {issue.offset} bytes, no multiple of {_ROUNDED}", issue)
             self.scratch = Scratch(issue.offset, issue.frame, issue.frames)
         elif OPS[issue.name].unit == "spill":
             self.spilled.append(self.place(issue))
@@ -321,6 +327,9 @@ class _Step:
         if issue.name == "inner":
             if issue.target not in self.walker.backs.values():
                 self.wrong("PL1016", f"no pass begins at bundle {issue.target}", issue)
+            if len(inner) == _DEEPEST:
+                self.wrong("PL1016", f"loops are entered more than {_DEEPEST} deep", issue)
+                return
             scopes = (*inner, scope, Scope(given[: self.machine.belt]))
         elif issue.name.startswith("leave"):
             if not inner:

@@ -32,6 +32,7 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE, WIDTH, Type
 from polyloom.passes import Watch
+from polyloom.targets.forms.loops import close
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 Array = npt.NDArray[Any]
@@ -42,19 +43,23 @@ STEPS: Final = 2 * 10**6
 @dataclass(frozen=True, slots=True)
 class Model:
     """How C is read for a target: the target for which clang reads it, the bytes of its `long`, the level of clang's
-    optimization (0 or 1)."""
+    optimization (0 or 1); whether it changes the order of float sums where that is allowed."""
 
     target: str
     long: int
     level: int = 1
+    reassociates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The function, and where it stands in the user's text."""
+    """The function, and where it stands in the user's text. `distinct`: no two arrays overlap, as in a Python kernel;
+    `reassociate`: float sums may change their order."""
 
     function: Function
     span: Span | None
+    distinct: bool = False
+    reassociate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,8 @@ def _load(written: Written, model: Model) -> Subject:
     if (path := written.path) is not None and frontend.file_of(path).endswith(".c"):
         return _subject(_Text(path, written.options), model, start, written.watch)
     nest, reference, path = _kernel(written)
-    return _subject(_Text(path, Options(), deeply(print_c)(nest)), model, start, written.watch, nest, reference)
+    reading = Options(reassociate=written.options.reassociate)
+    return _subject(_Text(path, reading, deeply(print_c)(nest)), model, start, written.watch, nest, reference)
 
 
 def _kernel(written: Written) -> tuple[Nest, Reference, str]:
@@ -158,11 +164,12 @@ class _Oracles:
 
     @property
     def all(self) -> tuple[Oracle, ...]:
-        interpreter = Oracle("interpreter", "the interpreter of SSA form", self.interpreter)
-        host = Oracle("host", "the host's own function", self.host)
+        bound = close if self.model.reassociates and self.text.options.reassociate else None
+        interpreter = Oracle("interpreter", "the interpreter of SSA form", self.interpreter, bound)
+        host = Oracle("host", "the host's own function", self.host, bound)
         if self.reference is None:
             return interpreter, host
-        return interpreter, host, Oracle("source", f"the source, {self.text.path}", self.source)
+        return interpreter, host, Oracle("source", f"the source, {self.text.path}", self.source, bound)
 
 
 def _subject(
@@ -181,7 +188,7 @@ def _subject(
     oracles = _Oracles(text, model, function, declared, tuple(names), nest, reference)
     signature = _signature(declared, names, declared.name if nest is None else nest.name)
     seconds = perf_counter() - start
-    content = Content(function, declared.span)
+    content = Content(function, declared.span, nest is not None, text.options.reassociate)
     return Subject(
         "function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden, watch=watch
     )

@@ -8,6 +8,7 @@ of use.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -223,12 +224,26 @@ _arrays = Codec(_write_arrays, _read_arrays)
 
 def encode(concrete: Concrete) -> bytes:
     """The file of `concrete`. Errors: PL0706 (exit 3) when a value does not fit its field."""
-    head = _Head(concrete.initiation_interval, concrete.rows, concrete.columns, concrete.extents)
+    head = _head_of(concrete)
     domains: list[Domain] = []
     domain = pooled(domains, "the number of a domain", lambda what, _: u32(what))
+    section(_controller(domain), concrete.controller)
+    return packed(concrete, domains, section(_generators(head, len(concrete.arrays), domain), concrete.generators))
+
+
+def _head_of(concrete: Concrete) -> _Head:
+    return _Head(concrete.initiation_interval, concrete.rows, concrete.columns, concrete.extents)
+
+
+def packed(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> bytes:
+    """The file with a section of generators that is already written, whose domains follow those of the signals in this
+    order."""
+    head, classes, wrappers = _head_of(concrete), concrete.classes, concrete.wrappers
+    pool: list[Domain] = []
+    domain = pooled(pool, "the number of a domain", lambda what, _: u32(what))
     controller = section(_controller(domain), concrete.controller)
-    generators = section(_generators(head, len(concrete.arrays), domain), concrete.generators)
-    classes, wrappers = concrete.classes, concrete.wrappers
+    for used in domains:
+        section(domain, used)
     # -1, an element without a program, is 0 in the file, whose numbers have no sign.
     shifted = tuple(tuple(c + 1 for c in row) for row in concrete.element_class)
     maps = section(_grid("a class", len(classes) + 1, head), shifted) + section(
@@ -242,7 +257,7 @@ def encode(concrete: Concrete) -> bytes:
             section(_classes(), classes),
             section(_wrappers(), wrappers),
             maps,
-            section(counted(_domain(len(head.extents)), u32("the number of domains")), tuple(domains)),
+            section(counted(_domain(len(head.extents)), u32("the number of domains")), tuple(pool)),
             generators,
             b"".join(
                 section(text, name) for name in (concrete.kernel, concrete.machine, *(a.name for a in concrete.arrays))
@@ -253,6 +268,23 @@ def encode(concrete: Concrete) -> bytes:
 
 def decode(data: bytes) -> Concrete:
     """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
+    concrete = parse(data)
+    # Exactly one file for each configuration: whoever changes a byte is found out even where the value would be the
+    # same.
+    binary.check_canonical(data, encode(concrete))
+    return concrete
+
+
+def parse(data: bytes) -> Concrete:
+    """`decode` for what the library has just made, whose bytes need not be made again. Errors: as for `decode`, but for
+    a file that is not written in the one way."""
+    concrete, pool, reader = without_generators(data)
+    domain = pooled(pool, "the number of a domain", u32)
+    return replace(concrete, generators=_generators(_head_of(concrete), len(concrete.arrays), domain).read(reader))
+
+
+def without_generators(data: bytes) -> tuple[Concrete, list[Domain], Reader]:
+    """Everything but the generators, the pool of domains, and where the generators begin."""
     stamp, (first, class_reader, wrapper_reader, maps, domain_reader, generator_reader, names) = binary.unpack(
         KIND, data
     )
@@ -265,13 +297,11 @@ def decode(data: bytes) -> Concrete:
         "use a smaller region",
     )
     pool = list(counted(_domain(len(head.extents)), u32("the number of domains")).read(domain_reader))
-    domain = pooled(pool, "the number of a domain", u32)
-    controller = _controller(domain).read(first)
+    controller = _controller(pooled(pool, "the number of a domain", u32)).read(first)
     arrays = _arrays.read(first)
     classes, wrappers = _classes().read(class_reader), _wrappers().read(wrapper_reader)
     element_class = _grid("a class", len(classes) + 1, head).read(maps)
     wrapper = _grid("a wrapper", len(wrappers), head).read(maps)
-    generators = _generators(head, len(arrays), domain).read(generator_reader)
     kernel, machine = text.read(names), text.read(names)
     concrete = Concrete(
         kernel=kernel,
@@ -286,13 +316,10 @@ def decode(data: bytes) -> Concrete:
         element_class=tuple(tuple(c - 1 for c in row) for row in element_class),
         wrappers=wrappers,
         wrapper=wrapper,
-        generators=generators,
+        generators=(),
         arrays=tuple(replace(array, name=text.read(names)) for array in arrays),
     )
-    # Exactly one file for each configuration: whoever changes a byte is found out even where the value would be the
-    # same.
-    binary.check_canonical(data, encode(concrete))
-    return concrete
+    return concrete, pool, generator_reader
 
 
 def size_without_names(data: bytes) -> int:

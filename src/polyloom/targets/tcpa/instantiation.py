@@ -49,13 +49,29 @@ def instantiate(
     array, as (strides, base, bank), where no strides are row-major ones. Raises `PolyloomError`: PL0506 and PL0706,
     PL0510 to PL0520 where no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
+    return file_of(symbolic, request(data, values, rows, columns, candidate, sizes, layouts))
+
+
+def request(
+    data: bytes,
+    values: Sequence[int],
+    rows: int,
+    columns: int,
+    candidate: int | None,
+    sizes: Sequence[int] | None = None,
+    layouts: Sequence[tuple[Sequence[int], int, int]] | None = None,
+) -> native.Instantiation:
+    """What the library makes of `instantiate`'s arguments, if only a refusal. Errors: PL0706 for memory."""
     try:
-        made = native.instantiate(data, values, rows, columns, candidate, sizes, layouts)
-    # Python allocates the buffers, whose sizes the library is asked for first.
+        return native.instantiate(data, values, rows, columns, candidate, sizes, layouts)
     except MemoryError:
         raise infeasible(
             "PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region"
         ) from None
+
+
+def file_of(symbolic: Symbolic, made: native.Instantiation) -> bytes:
+    """The concrete file. Errors: those of `instantiate`."""
     if made.status:
         raise _refusal(symbolic, made)
     return made.file

@@ -161,21 +161,41 @@ def execute(
             "the trace of this run",
             "leave out the trace, or use smaller loop bounds",
         )
-    # By opcode, whose encoding is one byte.
-    latencies = np.zeros((len(machine.units), 256), np.uint16)
-    for number, unit in enumerate(machine.units):
-        for (operation, dtype), cycles in unit.latencies.items():
-            latencies[number, opcode(operation, dtype)] = cycles
     try:
-        return tcpa.run(
-            placements, latencies, [u.pipelined for u in machine.units], machine.hop_delay, trace, check_only, progress
-        )
+        return tcpa.run(placements, *_timing(machine), trace, check_only, progress)
     except tcpa.Fault as fault:
         raise PolyloomError(_diagnostic(fault, machine)) from None
     except MemoryError:
         raise _too_large(None) from None
     except ValueError as error:
-        raise input_error("PL0603", str(error), help="instantiate the configuration again for this machine") from None
+        raise _for_another(error) from None
+
+
+def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
+    """What `execute` gives with `check_only`, from one element per class and one wire per kind (native/tcpa/kinds.hpp);
+    None where something is wrong, which `execute` then names, or where it takes too much memory. Errors: PL0603."""
+    if config.kinds_bytes() > memory.available_bytes():
+        return None
+    try:
+        return tcpa.run_kinds(config, *_timing(machine))
+    except MemoryError:
+        return None
+    except ValueError as error:
+        raise _for_another(error) from None
+
+
+def _timing(machine: Machine) -> tuple[NDArray[np.uint16], list[bool], int]:
+    """Latencies by unit and opcode, whether each unit is pipelined, the delay of a hop."""
+    # By opcode, whose encoding is one byte.
+    latencies = np.zeros((len(machine.units), 256), np.uint16)
+    for number, unit in enumerate(machine.units):
+        for (operation, dtype), cycles in unit.latencies.items():
+            latencies[number, opcode(operation, dtype)] = cycles
+    return latencies, [u.pipelined for u in machine.units], machine.hop_delay
+
+
+def _for_another(error: ValueError) -> PolyloomError:
+    return input_error("PL0603", str(error), help="instantiate the configuration again for this machine")
 
 
 def _too_large(needed: int | None) -> PolyloomError:

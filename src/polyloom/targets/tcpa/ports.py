@@ -19,30 +19,44 @@ Port = tuple[int, int]
 """(location, index), as in a `Connection`."""
 
 
-def route(g: Generator, is_output: bool, channel: int | None = None) -> list[tuple[Port, Port]]:
-    """(source, sink) in the wrapper of the register, then, if there is any, in those on the way; on another channel if
-    one is given."""
-    n = g.channel if channel is None else channel
-    outer, through = (LOCATIONS.index(g.side), n), (LOCATIONS.index(OPPOSITE[g.side]), n)
-    inner = ((0, g.register), through)[: 1 + (g.links > 0)]
+def route_of(g: Generator, is_output: bool) -> list[tuple[Port, Port]]:
+    """(source, sink) in the wrapper of the register, then, if there is any, in those on the way."""
+    return route(g.side, g.register, g.links > 0, is_output, g.channel)
+
+
+def route(side: Side, register: int, far: bool, is_output: bool, channel: int) -> list[tuple[Port, Port]]:
+    """`far`: there are wrappers on the way."""
+    outer, through = (LOCATIONS.index(side), channel), (LOCATIONS.index(OPPOSITE[side]), channel)
+    inner = ((0, register), through)[: 1 + far]
     return [(i, outer) if is_output else (outer, i) for i in inner]
+
+
+class Channels:
+    """Which of the first `count` channels a route may take, as bits: their ports are adjacent, and on the way not
+    driven."""
+
+    def __init__(self, c: Concrete, count: int, adjacent: frozenset[tuple[Port, Port]] | None) -> None:
+        self._count, self._adjacent = count, adjacent
+        self._driven = frozenset(k.sink for wrapper in c.wrappers for k in wrapper)
+        self._usable: dict[tuple[Side, int, bool, bool], int] = {}
+
+    def usable(self, side: Side, register: int, is_output: bool, far: bool) -> int:
+        """`far`: the route has links."""
+        key = side, register, is_output, far
+        if key not in self._usable:
+            routes = (route(side, register, far, is_output, n) for n in range(self._count))
+            self._usable[key] = sum(1 << n for n, r in enumerate(routes) if _passes(r, self._adjacent, self._driven))
+        return self._usable[key]
 
 
 def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Iterator[tuple[Generator, str]]:
     """Generators whose bank stands elsewhere, and what the rule names. `adjacent`: the allowed (source, sink) pairs;
     None: every pair."""
-    channels = 1 + max((g.channel for g in c.generators), default=0)
-    driven = frozenset(k.sink for wrapper in c.wrappers for k in wrapper)
+    channels = Channels(c, 1 + max((g.channel for g in c.generators), default=0), adjacent)
     taken: dict[tuple[str, int], int] = {}
-    usable: dict[tuple[str, int, bool, bool], int] = {}
 
     def allowed(g: Generator) -> int:
-        """Channels, as bits, whose ports are adjacent, and on the way not driven."""
-        is_output = c.arrays[g.array].is_output
-        key = g.side, g.register, is_output, g.links > 0
-        if key not in usable:
-            usable[key] = sum(1 << n for n in range(channels) if _passes(route(g, is_output, n), adjacent, driven))
-        return usable[key]
+        return channels.usable(g.side, g.register, c.arrays[g.array].is_output, g.links > 0)
 
     def lowest(last: int, alike: Sequence[Generator]) -> int | None:
         """The lowest channel, up to `last`, that is free for all of them."""

@@ -39,8 +39,9 @@ from polyloom.targets.tcpa import verify as rules
 from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.outline import outline
 from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, signature
+from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, is_plain, signature
 from polyloom.targets.tcpa.symbolic import Symbolic
 from polyloom.targets.trace import Span
 
@@ -77,20 +78,27 @@ def _symbolic(data: bytes) -> Symbolic:
 
 
 def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+    """The concrete file. The library checks what it is asked for; what it refuses is checked here again, for a
+    sentence."""
     symbolic, asked = _opened(data)
+    made = None
+    if is_plain(symbolic, values, region, candidate):
+        made = instantiation.request(data, [values[name] for name in symbolic.parameters], *region, candidate)
+        if not made.status:
+            return made.file
     if candidate is not None and candidate not in range(len(symbolic.candidates)):
         help = f"the file stores candidates 0 to {len(symbolic.candidates) - 1}"
         raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
     known = check_parameters(asked, values)
     check_region(symbolic, *region)
-    return instantiation.instantiate(data, symbolic, known, *region, candidate=candidate)
+    return instantiation.file_of(symbolic, made or instantiation.request(data, known, *region, candidate))
 
 
 def _machine(data: bytes, member: str | None) -> Machine:
     """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
     if member is not None:
         return machine_file.load(member)
-    name = concrete_file.decode(data).machine if is_concrete(data) else _symbolic(data).machine
+    name = outline(data).concrete.machine if is_concrete(data) else _symbolic(data).machine
     if name not in machine_file.members():
         help = "name its description, for instance --on tcpa:FILE.toml"
         raise input_error(
@@ -119,7 +127,7 @@ def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
     if is_concrete(data):
         return tuple(
             (Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output)
-            for a in concrete_file.decode(data).arrays
+            for a in outline(data).concrete.arrays
         )
     symbolic = _symbolic(data)
     shapes = (
@@ -142,6 +150,11 @@ class Simulation:
 def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
     return _symbolic(data).parameters
+
+
+def domain(data: bytes) -> Signature:
+    """The parameters of a symbolic file, and their domain."""
+    return _opened(data)[1]
 
 
 def candidates(data: bytes) -> int:
@@ -363,7 +376,7 @@ def is_concrete(data: bytes) -> bool:
 
 
 def kernel(data: bytes) -> str:
-    return concrete_file.decode(data).kernel if is_concrete(data) else _symbolic(data).kernel
+    return outline(data).concrete.kernel if is_concrete(data) else _symbolic(data).kernel
 
 
 def show(data: bytes) -> str:

@@ -40,6 +40,17 @@ def signature(symbolic: Symbolic) -> Signature:
     return Signature(symbolic.kernel, symbolic.parameters, domain)
 
 
+def is_plain(symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bool:
+    """Whether the library can take the request as it is: it checks the domain and the machine's size itself, and what
+    it refuses is asked for again here, where there are sentences for it."""
+    return (
+        arguments.are_plain(symbolic.parameters, values)
+        and 0 < region[0] <= _LONGEST_SIDE
+        and 0 < region[1] <= _LONGEST_SIDE
+        and (candidate is None or candidate in range(len(symbolic.candidates)))
+    )
+
+
 def check_parameters(asked: Signature, parameters: Mapping[str, int]) -> tuple[int, ...]:
     """The values in the order of the parameters. Errors: PL0230."""
     return tuple(arguments.check_parameters(asked, parameters).values())

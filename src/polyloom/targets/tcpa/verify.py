@@ -16,9 +16,11 @@ from itertools import combinations
 from math import prod
 from typing import Final, TypeVar
 
+import numpy as np
+
 from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.targets.tcpa import concrete_file, model, ports, scan_sets
+from polyloom.targets.tcpa import concrete_file, generator_kinds, model, ports, scan_sets
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import (
     OPCODE_NOP,
@@ -33,6 +35,7 @@ from polyloom.targets.tcpa.isa import (
     operation_of,
 )
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.outline import outline
 
 _HELP: Final = "instantiate the configuration again; edited words are not supported"
 T = TypeVar("T")
@@ -44,17 +47,47 @@ Rule = Callable[[Concrete, Machine], Iterator[Finding]]
 def verify(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a concrete configuration for `machine`; nothing when it is right.
 
+    What is alike is looked at once; only where that finds something, `by_element` does, to say where.
     Codes: PL0603, PL0610 to PL0627 (faults), PL0640 to PL0650, PL0701 to PL0705.
     """
     try:
+        found = _by_kinds(data, machine)
+    except PolyloomError as error:
+        return error.diagnostics
+    return by_element(data, machine) if found is None else _diagnostics(found)
+
+
+def by_element(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
+    """`verify` as it is defined, from a look at every generator and a run of every element."""
+    try:
         concrete = concrete_file.decode(data)
         config = model.load(data, machine)
-        found = [f for rule in (_ON_WORDS if all(concrete.extents) else _ON_NOTHING) for f in rule(concrete, machine)]
+        found = [*_on_words(concrete, machine), *_misplaced(concrete, machine)]
         if not found:
             (result,) = model.execute([(config, 0, 0, [])], machine, check_only=True)
             found = [f for rule in _ON_RUN for f in rule(concrete, result)]
     except PolyloomError as error:
         return error.diagnostics
+    return _diagnostics(found)
+
+
+def _by_kinds(data: bytes, machine: Machine) -> list[Finding] | None:
+    """Findings that name no place; None where there are others."""
+    read = outline(data)
+    config = model.load(data, machine)
+    some = read.with_generators(generator_kinds.representatives(read))
+    if any(True for _ in _on_words(some, machine)) or not generator_kinds.in_place(read, _adjacency(machine)):
+        return None
+    result = model.execute_kinds(config, machine)
+    return None if result is None else [f for rule in _ON_RUN for f in rule(some, result)]
+
+
+def _on_words(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    """Of generators these rules look at one at a time, and not at all fields: `generator_kinds.representatives`."""
+    return (f for rule in (_ON_WORDS if all(c.extents) else _ON_NOTHING) for f in rule(c, machine))
+
+
+def _diagnostics(found: Iterable[Finding]) -> tuple[Diagnostic, ...]:
     return tuple(Diagnostic(code, message, help=_HELP) for code, message in found)
 
 
@@ -155,7 +188,7 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
             g.register + 1,
             machine.output_registers if is_output else machine.input_registers,
         )
-        for source, sink in ports.route(g, is_output):
+        for source, sink in ports.route_of(g, is_output):
             if allowed is not None and (_port(source), _port(sink)) not in allowed:
                 yield (
                     "PL0642",
@@ -163,12 +196,16 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
                 )
 
 
-def _banks(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    allowed = (
-        None if machine.adjacency is None else frozenset((_location(a), _location(b)) for a, b in machine.adjacency)
-    )
-    for g, place in ports.misplaced(c, allowed):
+def _misplaced(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    for g, place in ports.misplaced(c, _adjacency(machine)) if all(c.extents) else ():
         yield "PL0642", f"{_name(g)} stands elsewhere than its port, {place}"
+
+
+def _adjacency(machine: Machine) -> frozenset[tuple[ports.Port, ports.Port]] | None:
+    """The allowed (source, sink) pairs."""
+    if machine.adjacency is None:
+        return None
+    return frozenset((_location(a), _location(b)) for a, b in machine.adjacency)
 
 
 def _location(name: str) -> tuple[int, int]:
@@ -266,15 +303,15 @@ def _signals_used(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 def _controller(c: Concrete, machine: Machine) -> Iterator[Finding]:
     """A delay that no token waits for, and a corner without a delay, are 0."""
-    k, rows, columns = c.controller, range(c.rows), range(c.columns)
-    busy = [(r, s) for r in rows for s in columns if c.element_class[r][s] >= 0]
-    away_rows = {c.rows - 1 - r if k.south else r for r, _ in busy}
-    away_columns = {c.columns - 1 - s if k.east else s for _, s in busy}
+    k, busy = c.controller, np.array(c.element_class) >= 0
+    rows, columns = np.flatnonzero(busy.any(axis=1)), np.flatnonzero(busy.any(axis=0))
+    away_rows = c.rows - 1 - rows if k.south else rows
+    away_columns = c.columns - 1 - columns if k.east else columns
     for name, delay, flag, away in (
         ("row", k.row_delay, k.south, away_rows),
         ("column", k.column_delay, k.east, away_columns),
     ):
-        if delay and not any(away):
+        if delay and not away.any():
             yield "PL0648", f"the controller's {name} delay is {delay}, but no start token waits for it"
         if flag and not delay:
             yield "PL0648", f"the controller's {name} delay is 0, so that its corner must be north and west"
@@ -289,9 +326,7 @@ def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
         if scan_sets.meets(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
     whole = tuple(p - 1 for p in c.extents)
-    faulty = {
-        d for d in {g.domain for g in c.generators} if any(_domain("", d, whole))
-    }  # the domains of a million generators are few
+    faulty = {d for d in {g.domain for g in c.generators} if any(_domain("", d, whole))}
     for g in c.generators if faulty else ():
         if g.domain in faulty:
             yield from _domain(f"the enable domain of {_name(g)}", g.domain, whole)
@@ -491,7 +526,6 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _capacities,
     _periphery_capacities,
     _wires,
-    _banks,
     _references,
     _classes,
     _signals_used,

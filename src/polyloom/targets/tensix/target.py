@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.ir.signature import Signature
@@ -63,7 +63,7 @@ TARGET: Final = Target(
     signature=lambda data: Signature("program", (), (), (), is_open=True),
     compile=_compile,
     run=_run,
-    show=lambda data: cast(str, lack("the target tensix has no files of its own", ())),
+    show=lambda data, options: lack("the target tensix has no files of its own", ()),
     options=Options,
     members=lambda: MEMBERS,
     describe=describe,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.targets.belt.front.affine import W, Form, Forms, entry, form, signed, steps
+from polyloom.targets.belt.front.affine import Form, Forms, W, entry, form, signed, steps
 from polyloom.targets.belt.front.hoist import before
 from polyloom.targets.belt.front.lower import constant
 from polyloom.targets.belt.ir import (

@@ -78,6 +78,10 @@ class Forms:
         if self.inside is None:
             self.arguments.update(_single(self.function))
 
+    def named(self, atom: Atom) -> Form:
+        """Of an atom of another form."""
+        return self.of(Value(atom, W)) if atom[:1] not in ("@", "?", ITERATION) else Form(0, ((atom, 1),))
+
     def of(self, operand: Operand) -> Form:
         match operand:
             case Constant(_, bits):

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from polyloom.targets.belt.front.addresses import materialized, with_head
-from polyloom.targets.belt.front.affine import W, Form, Forms, entry, steps
+from polyloom.targets.belt.front.affine import Form, Forms, W, entry, steps
 from polyloom.targets.belt.front.hoist import before
 from polyloom.targets.belt.front.lower import constant
-from polyloom.targets.belt.front.simplify import op_with
-from polyloom.targets.belt.ir import Constant, Edge, Function, Loop, Op, Operand, Value
+from polyloom.targets.belt.ir import Edge, Function, Loop, Op, Operand, Value
 
 _ACCESSES = ("load", "loads", "loadu", "store")
 Fresh = Callable[[str], str]

@@ -15,6 +15,8 @@ from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Operand, Return, Value, flow_edges, with_edges
 from polyloom.transform.ssa.editing import names
 
+STAYS: Final = "emulated_"
+"""Routines that begin so stay calls: they come in parts that fit into the scratch of the smallest member."""
 SHORT: Final = 40
 """Instructions that are copied for a call."""
 
@@ -25,7 +27,7 @@ def inline(function: Function) -> Function:
     members = {member.name: member for member in function.program}
     done: dict[str, Function] = {}
     for name in _callees_first(members):
-        done[name] = _inlined(members[name], {n: f for n, f in done.items() if _pays(f)})
+        done[name] = _inlined(members[name], {n: f for n, f in done.items() if n[:9] != STAYS and _pays(f)})
     first = done[function.name]
     called, work = set[str](), [first]
     while work:

@@ -338,8 +338,8 @@ def _access(emitter: Emitter, i: Instruction, given: list[Operand], guard: Opera
     else:
         value, base = given
         type = type_of(i.operands[0].type)
-        if guard is not None:
-            base = emitter.emit("pick", guard, base, type=W)
+        if guard is not None:  # None is not stored, wherever that would be: the address keeps its form
+            value = emitter.emit("pick", guard, value, type=type)
         emitter.ops.append(Op("store", (base, value), (), type.width, place=i.place, volatile=volatile))
 
 

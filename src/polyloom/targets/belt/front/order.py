@@ -58,7 +58,9 @@ def _effects(module: Module) -> dict[str, Effect]:
     """What a call of each function may do; callees come after their callers or not, so to a fixpoint."""
     found: dict[str, Effect] = {function.name: "" for function in module.functions}
     while True:
-        new = {f.name: _effect([op for b in f.blocks for op in b.ops], found) for f in module.functions}
+        new: dict[str, Effect] = {
+            f.name: _effect([op for b in f.blocks for op in b.ops], found) for f in module.functions
+        }
         if new == found:
             return found
         found = new

@@ -26,6 +26,7 @@ from polyloom.targets.belt.ir import (
     Operand,
     Return,
     Terminator,
+    Type,
     Value,
 )
 from polyloom.targets.belt.ir_verify import edges, ends
@@ -63,6 +64,16 @@ def end_with(end: Terminator, change: Callable[[Operand], Operand]) -> Terminato
             )
         case Return(values):
             return replace(end, values=tuple(map(change, values)))
+
+
+def end_edges(end: Terminator, change: Callable[[Edge], Edge]) -> Terminator:
+    match end:
+        case Jump(edge):
+            return replace(end, edge=change(edge))
+        case Branch(_, then, orelse):
+            return replace(end, then=change(then), orelse=change(orelse))
+        case Return():
+            return end
 
 
 def pure(op: Op) -> bool:
@@ -192,6 +203,8 @@ def _peephole(op: Op, made: dict[str, Op], uses: dict[str, int], kept: list[Op])
     last = op.operands[-1] if op.operands else None
     if op.name == "mul" and isinstance(last, Constant) and last.bits.bit_count() == 1:
         return replace(op, name="shl", operands=(op.operands[0], constant(last.type, last.bits.bit_length() - 1)))
+    if op.name == "mul" and op.results[0].type == Type("d") and (halves := _words(op, made)):
+        return replace(op, name="muluw", operands=halves)
     if op.name == "store" and isinstance(last, Value):
         narrow = made.get(last.name)
         if (
@@ -219,6 +232,13 @@ def _peephole(op: Op, made: dict[str, Op], uses: dict[str, int], kept: list[Op])
         made.pop(first.name)
         return loaded
     return op
+
+
+def _words(op: Op, made: dict[str, Op]) -> tuple[Operand, ...]:
+    """The words of which the operands are extensions by zeros, or nothing."""
+    sources = [made.get(o.name) if isinstance(o, Value) else None for o in op.operands]
+    found = [s.operands[0] for s in sources if s is not None and s.name == "widenu" and s.operands[0].type == Type("w")]
+    return tuple(found) if len(found) == len(op.operands) else ()
 
 
 def without_dead(function: Function) -> Function:

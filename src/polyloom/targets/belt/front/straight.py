@@ -4,8 +4,8 @@
 A block's predicate follows from the branches between it and its dominator; where it also post-dominates that, the
 predicate is the dominator's (Ferrante, Ottenstein, Warren, 1987, on control dependence). Exits count as no way on: what
 comes behind a leave in the line happens only where it was not taken. What only computes is done anyway, loads too: one
-outside of every array gives NaR, which nobody uses. Stores get the address None where their predicate is false, calls
-are not made, and what several blocks give is picked.
+outside of every array gives NaR, which nobody uses. Stores get None to store where their predicate is false, calls are
+not made, and what several blocks give is picked.
 
 NaR and data: a condition of a block that is not reached may be NaR. So predicates are joined by `and` where the
 condition is always data, else by a pick that does not look at it.
@@ -93,7 +93,7 @@ class Straight:
         posts: dict[str, set[str]] = {_END: {_END}}
         for name in reversed(self.region.blocks):
             ways = [posts[t] for t in targets[name]]
-            posts[name] = {name} | (set.intersection(*ways) if ways else set())
+            posts[name] = {name} | (ways[0].intersection(*ways[1:]) if ways else set())
         return {name: found[-2] for name, found in doms.items() if len(found) > 1}, posts
 
     def _predicate(self, name: str, above: dict[str, str], below: dict[str, set[str]]) -> Operand | None:

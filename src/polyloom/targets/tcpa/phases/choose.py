@@ -14,9 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa import concrete_file
+from polyloom.targets.tcpa.banks import accesses
+from polyloom.targets.tcpa.concrete import Concrete
 from polyloom.targets.tcpa.phases.stages import NamedStage
 from polyloom.targets.tcpa.phases.transfers import Touched, touched, transfer_cycles
+from polyloom.targets.tcpa.predict import predicted_cycles
 
 LARGE = 1 << 18
 SMALL = 1 / 8
@@ -29,13 +32,17 @@ class Option:
     stage: NamedStage
 
     @cached_property
+    def _words(self) -> Concrete:
+        return concrete_file.parse(self.stage.data)
+
+    @cached_property
     def cycles(self) -> int:
         """Without transfers."""
-        return program.cycles(self.stage.data)
+        return predicted_cycles(self._words)
 
     @cached_property
     def touched(self) -> Touched:
-        return touched(self.stage)
+        return touched(self.stage, accesses(self._words))
 
 
 def chosen(best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int) -> Sequence[Option]:

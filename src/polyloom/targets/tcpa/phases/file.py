@@ -132,6 +132,11 @@ def _number(value: int) -> bytes:
     return section(_NUMBER, Affine((), value))
 
 
+@lru_cache(1 << 12)
+def _length(value: int) -> bytes:
+    return section(_LENGTH, value)
+
+
 def _head(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Codec[_Head]:
     piece = mapped(counted(affine, natural("the number of constraints")), lambda p: p.constraints, Polyhedron)
     slot = record(
@@ -208,12 +213,13 @@ def concrete(made: Form, values: Mapping[str, int], files: Sequence[bytes]) -> b
     head = bytearray(made.pieces[0])
     for hole, piece in zip(made.holes, made.pieces[1:], strict=True):
         if isinstance(hole.value, int):
-            _LENGTH.write(head, len(files[hole.value]))
+            head += _length(len(files[hole.value]))
         else:
             number = hole.value.evaluate(values)
             head += _number(number if hole.least is None else max(hole.least, number))
         head += piece
-    return binary.pack(CONCRETE, _stamp(files), (bytes(head), b"".join(files), made.names))
+    together = files[0] if len(files) == 1 else b"".join(files)
+    return binary.pack(CONCRETE, _stamp(files), (bytes(head), together, made.names))
 
 
 def decode(kind: FileKind, data: bytes) -> Phased:

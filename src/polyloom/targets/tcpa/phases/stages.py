@@ -14,13 +14,6 @@ from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Form, Phased, Stage, decode, form
 
 
-@remembered
-def opened(data: bytes) -> tuple[Phased, Form]:
-    """A symbolic file of phases, and the form of the concrete ones that are made of it."""
-    phased = decode(SYMBOLIC, data)
-    return phased, form(phased)
-
-
 @dataclass(frozen=True, slots=True)
 class NamedStage:
     """A stage with names: what its file calls its arrays, and what they are outside."""
@@ -28,6 +21,31 @@ class NamedStage:
     data: bytes
     inputs: tuple[tuple[str, str], ...]
     outputs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A symbolic file of phases, the form of the concrete ones that are made of it, and whether it has one phase that
+    takes the same parameters from the same domain. `named` are its stages with names."""
+
+    phased: Phased
+    form: Form
+    named: tuple[NamedStage, ...]
+    is_alone: bool
+
+
+@remembered
+def opened(data: bytes) -> Opened:
+    """What every instantiation of a symbolic file of phases needs."""
+    phased = decode(SYMBOLIC, data)
+    return Opened(
+        phased, form(phased), named_stages(phased), len(phased.stages) == 1 and _takes(phased, phased.stages[0].data)
+    )
+
+
+def _takes(phased: Phased, data: bytes) -> bool:
+    domain = program.domain(data)
+    return (domain.parameters, domain.assumptions) == (phased.parameters, phased.assumptions)
 
 
 def check(data: bytes) -> None:
@@ -62,7 +80,7 @@ def file_kind(data: bytes) -> FileKind:
 def read(data: bytes) -> Phased:
     """The stages of any file, with the whole's signature; a symbolic program keeps its assumptions."""
     if is_phased(data):
-        return opened(data)[0] if file_kind(data) is SYMBOLIC else decode(CONCRETE, data)
+        return opened(data).phased if file_kind(data) is SYMBOLIC else decode(CONCRETE, data)
     arrays = program.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
     return Phased(

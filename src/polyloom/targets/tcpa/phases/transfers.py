@@ -8,12 +8,11 @@ per cycle.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.banks import Accesses
 from polyloom.targets.tcpa.phases.stages import NamedStage
 
@@ -23,9 +22,8 @@ Touched = tuple[dict[str, Accesses], dict[str, Accesses]]
 _NOTHING = np.zeros(0, np.int64)
 
 
-def touched(stage: NamedStage) -> Touched:
-    """What a phase touches, by the names of arrays outside of it."""
-    accesses = program.accesses(stage.data)
+def touched(stage: NamedStage, accesses: Mapping[str, Accesses]) -> Touched:
+    """What a phase touches, by the names of arrays outside of it; `accesses` are by those inside."""
     return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged(
         (outer, accesses[inner]) for inner, outer in stage.outputs
     )

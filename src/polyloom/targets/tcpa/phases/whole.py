@@ -19,7 +19,7 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays as Given
-from polyloom.ir.arguments import Arrays, check_parameters
+from polyloom.ir.arguments import Arrays, are_plain, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
@@ -160,8 +160,11 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     of its phases."""
     if not is_phased(data):
         return program.instantiate(data, values, region, *_chosen(candidate, program.kernel(data), 1, "candidate"))
-    phased, form = opened(data)
-    count, known = len(phased.stages), check_parameters(phased, values)
+    found = opened(data)
+    phased, form, count = found.phased, found.form, len(found.phased.stages)
+    if found.is_alone and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
+        return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
+    known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
 
     def make(number: int, own: int | None) -> bytes:
@@ -171,7 +174,7 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     # Transfers are between phases: with one there is nothing to choose together.
     if count == 1:
         return phase_file.concrete(form, known, files)
-    best = [Option(replace(stage, data=file)) for stage, file in zip(named_stages(phased), files, strict=True)]
+    best = [Option(replace(stage, data=file)) for stage, file in zip(found.named, files, strict=True)]
 
     @cache
     def others(number: int) -> list[Option]:
@@ -187,6 +190,16 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
 
     taken = chosen(best, others, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays))
     return phase_file.concrete(form, known, [option.stage.data for option in taken])
+
+
+def _alone(phased: Phased, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+    """The concrete file of the only phase, which checks its parameters itself; only where it refuses something, the
+    kernel's own are asked first, for they have its name."""
+    try:
+        return program.instantiate(phased.stages[0].data, values, region, candidate)
+    except PolyloomError:
+        check_parameters(phased, values)
+        raise
 
 
 def simulate(
@@ -221,7 +234,11 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
 def transfers(data: bytes) -> tuple[int, ...]:
     """The cycles of transfers before each phase of a concrete file."""
     stages = named_stages(read(data)) if is_phased(data) else ()
-    return tuple(transfer_cycles(touched(stage) for stage in stages)) if len(stages) > 1 else (0,)
+    return (
+        tuple(transfer_cycles(touched(stage, program.accesses(stage.data)) for stage in stages))
+        if len(stages) > 1
+        else (0,)
+    )
 
 
 def _part(progress: Progress | None, number: int, count: int) -> Progress | None:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large a function may be. Allocation and its checker keep, by block, what every value that is live there is held
+in, so that time and memory grow with the values that are live over all blocks, which this counts before either
+begins."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.diagnostics import infeasible
+from polyloom.riscv.backend.code import Code
+from polyloom.riscv.backend.live import live_out
+
+LIVE: Final = 1_500_000
+"""Values that are live behind a block, summed over the blocks: half a minute."""
+
+
+def check_size(code: Code) -> None:
+    """PL0933 for code whose values are live in too many blocks."""
+    live = sum(len(values) for values in live_out(code))
+    if live <= LIVE:
+        return
+    blocks = len(code.blocks)
+    message = (
+        f"`{code.name}` has {blocks} basic blocks, behind which {live // blocks} values on average are still needed"
+    )
+    help = "split the function: loops that share no values can stand in functions of their own"
+    raise infeasible("PL0933", message, help=help)
