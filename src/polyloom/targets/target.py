@@ -65,7 +65,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A file that no target wrote, for a target that is named: what messages call it, the place, the target's options."""
+    """A file that no target wrote, for a target that is named: its path, the place, and the target's options."""
 
     name: str
     data: bytes
