@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from polyloom.targets.tensix.codes_tile import CODES as TILE
+
 CODES: dict[str, tuple[str, str]] = {
     "PL1200": (
         "malformed Tensix instruction",
@@ -56,4 +58,5 @@ CODES: dict[str, tuple[str, str]] = {
         "The instruction is one, but a field holds a value that the machine reserves: an odd address of Dst, or a mode "
         "without a meaning.",
     ),
+    **TILE,
 }
