@@ -74,6 +74,40 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file of `simulate`, and where the user places it."""
+
+    path: str
+    data: bytes
+    address: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What a machine that has places instead of arguments is asked for: `inputs` and `outputs` are texts of `--in` and
+    `--out`, place to file; `written` are files that the caller writes, such as a trace."""
+
+    files: tuple[Loaded, ...]
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    place: Place
+    options: Any
+    written: tuple[str, ...] = ()
+    trace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """`data` for `--json`, `text` for people, `files` that are written even where `diagnostics` tell of a fault."""
+
+    data: Mapping[str, Json]
+    text: str
+    files: Mapping[str, bytes]
+    trace: Trace
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """The file that runs; `symbolic` is the one that it was instantiated from, where that is known, `place` and
     `options` what was asked for."""
@@ -140,6 +174,8 @@ class Target:
     """The listing of a file that no target wrote, as text and for `show --json`."""
     verify_given: Callable[[Given], Sequence[Diagnostic]] | None = None
     """The findings in such a file."""
+    simulate_given: Callable[[Simulation], Simulated] | None = None
+    """Runs files that no target wrote, on a machine that has places instead of arguments."""
     include: Callable[[], str] | None = None
     """The folder of headers and linker scripts for programs of the target."""
     passes: tuple[str, ...] = ()

@@ -46,9 +46,7 @@ def floats(random: np.random.Generator, low: int, high: int) -> Words:
         ((180, 255), (190, 255), (230, 256)),  # at the upper end
     ],
 )
-def test_a_million_operands(
-    x: tuple[int, int], y: tuple[int, int], z: tuple[int, int], blackhole: bool
-) -> None:
+def test_a_million_operands(x: tuple[int, int], y: tuple[int, int], z: tuple[int, int], blackhole: bool) -> None:
     random = np.random.default_rng(17)
     check(floats(random, *x), floats(random, *y), floats(random, *z), blackhole)
 

@@ -16,6 +16,7 @@ from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.isa import MEMBERS
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
+from polyloom.targets.tensix.simulate import simulate
 from polyloom.targets.tensix.verify import verify
 
 
@@ -70,5 +71,6 @@ TARGET: Final = Target(
     assemble=_assemble,
     show_given=_show,
     verify_given=_verify,
+    simulate_given=simulate,
     include=include,
 )
