@@ -188,8 +188,8 @@ class Tile:
         self.native.release(CORES.index(self._core(core)), pc)
 
     def run(self, max_cycles: int = MAX_CYCLES, *, check: bool = True) -> Outcome:
-        """Until the tile is idle, nothing can move, or `max_cycles` have passed. A fault, a deadlock, and under `error` a
-        hazard are raised unless `check` is off (PL1220 to PL1222); the tile stays readable."""
+        """Until the tile is idle, nothing can move, or `max_cycles` have passed. A fault, a deadlock, and under `error`
+        a hazard are raised unless `check` is off (PL1220 to PL1222); the tile stays readable."""
         stop = STOPS[self.native.run(max_cycles)]
         hazards = tuple(self._finding(each) for each in self.native.findings)
         fault = self.native.fault
