@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.tensix.matrix import tiles
 from tests.tensix.matrix.bench import FORMATS, Bench, Bits, bf16, pattern, word
 from tests.tensix.matrix.tiles import describe, lay, rounded, unpacr
@@ -271,5 +270,5 @@ def test_conversions_that_the_machine_does_not_offer_fault() -> None:
 def test_packing_a_face_takes_its_rows() -> None:
     bench = Bench()
     set_up(bench, "bf16", "bf16")
-    unit, busy, latency, *blocks = bench.native.timing(0, pacr((1, 0)))
+    _, busy, latency, *blocks = bench.native.timing(0, pacr((1, 0)))
     assert (busy, latency, blocks) == (32, 32, [0, 16, 0, 0])
