@@ -11,7 +11,7 @@ namespace polyloom::tensix {
 namespace {
 
 constexpr uint32_t SFPNOP = 0x8f, SETDVALID = 0x57, UNPACR = 0x42, UNPACR_NOP = 0x43, WRCFG = 0xb0;
-constexpr uint64_t DST_SETTLES = 4;  // cycles until SFPLOAD sees what the matrix unit wrote
+constexpr uint64_t DST_SETTLES = 4;  // cycles until rows of Dst can be read that were written
 
 constexpr Unit unit_of_opcode(uint32_t op) {
     if (op >= 0xb0 && op <= 0xb8) return Unit::Config;
@@ -44,6 +44,15 @@ bool uses(Unit unit, uint32_t index) {
     return packs && index < 156;
 }
 
+// The blocks of 8 rows that rows of Dst lie in: [first, behind).
+struct Span {
+    uint32_t first, behind;
+};
+Span span(const Blocks& rows) {
+    if (rows.count == 0) return {0, 0};
+    return {rows.first / 8u, std::min((rows.first + rows.count + 7u) / 8u, 128u)};
+}
+
 bool is_mutex(Word word) { return opcode(word) <= 0xa1; }
 
 }  // namespace
@@ -55,8 +64,9 @@ Unit unit_of(Word word) {
 
 // Matrix unit and packers wait until rows of Dst that they read or overwrite have arrived.
 bool Tile::blocks_ready(const Timing& timing) const {
-    for (uint32_t n = 0; n < timing.dst_reads.count; ++n)
-        if (dst_writers[(timing.dst_reads.first + n) % 128].due > cycle) return false;
+    const Span rows = span(timing.dst_reads);
+    for (uint32_t n = rows.first; n < rows.behind; ++n)
+        if (dst_writers[n].due > cycle) return false;
     return true;
 }
 
@@ -139,8 +149,9 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
                    "L" + std::to_string(std::countr_zero(bits)) + " is read before its new value has arrived",
                    "one SFPNOP or an independent instruction between");
     }
-    for (uint32_t n = 0; n < timing.dst_reads.count; ++n) {
-        const Writer& writer = dst_writers[(timing.dst_reads.first + n) % 128];
+    const Span rows = span(timing.dst_reads);
+    for (uint32_t n = rows.first; n < rows.behind; ++n) {
+        const Writer& writer = dst_writers[n];
         if (writer.due > cycle && writer.cycle + DST_SETTLES > cycle && unit_of(writer.entry.word) == Unit::Matrix)
             hazard("dst-too-early", thread, entry, writer, "rows of Dst are loaded while the matrix unit writes them",
                    "three other instructions between, or STALLWAIT blocking SFPU (0x100) while FPU is busy (0x80)");
@@ -216,8 +227,9 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
                               "disassemble the words with polyloom show");
             break;
     }
-    for (uint32_t n = 0; n < timing.dst_writes.count; ++n)
-        dst_writers[(timing.dst_writes.first + n) % 128] = {cycle, cycle + timing.latency, entry, thread, false};
+    const Span rows = span(timing.dst_writes);
+    for (uint32_t n = rows.first; n < rows.behind; ++n)
+        dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
     front.gate.pop();
     UnitState& used = units[size_t(unit)];
     used.free_at = std::max(used.free_at, cycle + timing.busy);

@@ -7,6 +7,9 @@
 
 #include <cstdint>
 
+// All of it is inlined into whoever computes, also where that is compiled for wider instructions.
+#define POLYLOOM_INLINE [[gnu::always_inline]] inline
+
 namespace polyloom::tensix::accumulate {
 
 using I = int32_t __attribute__((vector_size(16)));
@@ -31,24 +34,24 @@ struct Sum {
     I negative{};  // -1 or 0
 };
 
-inline I splat(int32_t x) { return I{x, x, x, x}; }
-inline I most(I a, I b) { return a > b ? a : b; }
-inline I least(I a, I b) { return a < b ? a : b; }
+POLYLOOM_INLINE I splat(int32_t x) { return I{x, x, x, x}; }
+POLYLOOM_INLINE I most(I a, I b) { return a > b ? a : b; }
+POLYLOOM_INLINE I least(I a, I b) { return a < b ? a : b; }
 
 // (x + half) >> d, less one unit before where x is negative; 0 where all bits leave.
-inline U align(U x, I negative, I distance) {
+POLYLOOM_INLINE U align(U x, I negative, I distance) {
     const U by = U(least(distance, splat(31)));
     const U half = (U(splat(1)) << by) >> 1;
     return (x + half + U(negative & (distance > 0))) >> by;
 }
 
-inline I magnitude_bits(U x) {  // the position of the highest bit; x > 0 and below 2**31
+POLYLOOM_INLINE I magnitude_bits(U x) {  // the position of the highest bit; x > 0 and below 2**31
     const F f = __builtin_convertvector(I(x & ~(x >> 1)), F);
     return I(U(f) >> 23) - 127;
 }
 
 // `exponent` and `mantissa` of the result as a pattern: sign, 8 bits of exponent, 23 of mantissa.
-inline U encode(U mantissa, I exponent, I negative, const Kept& kept) {
+POLYLOOM_INLINE U encode(U mantissa, I exponent, I negative, const Kept& kept) {
     const int tail = kept.wide_exponent ? 16 : 13;
     I shift = 23 - magnitude_bits(mantissa);
     if (kept.sign_bug) shift -= (negative & I(mantissa == 1)) & 27;
@@ -68,7 +71,7 @@ inline U encode(U mantissa, I exponent, I negative, const Kept& kept) {
 }
 
 // Dst plus both sums. `dst` is such a pattern too.
-inline U add(const Sum& first, const Sum& second, U dst, const Kept& kept) {
+POLYLOOM_INLINE U add(const Sum& first, const Sum& second, U dst, const Kept& kept) {
     const I own = I(dst >> 23 & 255);
     const I dst_negative = I(dst) >> 31;
     const U held = own > 0 ? (dst & 0x7FFFFF) | 0x800000 : U{};
@@ -97,8 +100,8 @@ struct Operands {
 };
 
 // A group: eight rows of SrcA, each times one datum of SrcB. `least_exponent` is what zeros have.
-inline Sum group(const Operands* a, const int32_t* exponents, const float* mantissas, const int32_t* negatives,
-                 int quad, int32_t least_exponent) {
+POLYLOOM_INLINE Sum group(const Operands* a, const int32_t* exponents, const float* mantissas, const int32_t* negatives,
+                          int quad, int32_t least_exponent) {
     I largest = splat(least_exponent);
     for (int k = 0; k < 8; ++k) largest = most(largest, a[k].exponent[quad] + exponents[k]);
     I total{};
@@ -118,7 +121,7 @@ inline Sum group(const Operands* a, const int32_t* exponents, const float* manti
 }
 
 // What turns the sum of two exponents into that of their product, and the least exponent a sum has.
-inline int32_t product_bias(const Kept& kept, uint32_t phase) {
+POLYLOOM_INLINE int32_t product_bias(const Kept& kept, uint32_t phase) {
     const int32_t bias = kept.wide_exponent ? -127 : kept.fp32 ? 97 : -15;
     return bias - (phase & 1 ? 5 : 0) - (phase & 2 ? 7 : 0);
 }

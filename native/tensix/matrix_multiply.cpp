@@ -23,7 +23,7 @@ Place place(const Instruction& i) {
 }
 
 // Sixteen rows of SrcA, each ready to be multiplied by one datum of SrcB.
-void load_a(const SourceBank& bank, uint32_t first, Style style, uint32_t phase, Operands* made) {
+POLYLOOM_INLINE void load_a(const SourceBank& bank, uint32_t first, Style style, uint32_t phase, Operands* made) {
     for (uint32_t k = 0; k < 16; ++k)
         for (uint32_t j = 0; j < 16; ++j) {
             const Datum d = datum(bank.rows[(first + k) & 63][j], style);
@@ -33,7 +33,7 @@ void load_a(const SourceBank& bank, uint32_t first, Style style, uint32_t phase,
         }
 }
 
-void floating(const Instruction& i, const Place& p, const Formats& f) {
+POLYLOOM_INLINE void floating(const Instruction& i, const Place& p, const Formats& f) {
     const uint32_t phase = i.phase();
     const int32_t bias = product_bias(kept(f), phase), lowest = std::max(bias, 0);
     Operands a[16];
@@ -48,12 +48,24 @@ void floating(const Instruction& i, const Place& p, const Formats& f) {
             mantissas[k] = d.exponent ? float(part_of_b(d.mantissa, phase)) : 0;
             negatives[k] = -d.negative;
         }
-        accumulate_row(i.matrix, p.dst + r, f, false, [&](int quad) {
+        accumulate_row(i.matrix, p.dst + r, f, false, [&](int quad) __attribute__((always_inline)) {
             return std::pair(group(a, exponents, mantissas, negatives, quad, lowest),
                              group(a + 8, exponents + 8, mantissas + 8, negatives + 8, quad, lowest));
         });
     }
 }
+
+// The same code for processors that shift each lane by its own distance, chosen when it runs.
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void floating_avx2(const Instruction& i, const Place& p, const Formats& f) {
+    floating(i, p, f);
+}
+const bool HAS_AVX2 = (__builtin_cpu_init(), __builtin_cpu_supports("avx2"));
+#else
+void floating_avx2(const Instruction& i, const Place& p, const Formats& f) { floating(i, p, f); }
+constexpr bool HAS_AVX2 = false;
+#endif
+void floating_baseline(const Instruction& i, const Place& p, const Formats& f) { floating(i, p, f); }
 
 void integral(const Instruction& i, const Place& p) {
     const uint32_t mask_a = integer_mask_a(i.phase()), mask_b = integer_mask_b(i.phase());
@@ -89,7 +101,10 @@ void multiply(const Instruction& i) {
     refuse_unmodelled(i, true);
     const Formats f = formats(i.configuration);
     const Place p = place(i);
-    f.style == Style::INT8 ? integral(i, p) : floating(i, p, f);
+    if (f.style == Style::INT8)
+        integral(i, p);
+    else
+        HAS_AVX2 ? floating_avx2(i, p, f) : floating_baseline(i, p, f);
     flip(i);
     apply_address_mode(i.configuration, i.counters, i.field(16, 15));
 }

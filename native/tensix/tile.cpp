@@ -8,7 +8,6 @@ namespace polyloom::tensix {
 
 namespace {
 
-constexpr const char* CORE_NAMES[CORES] = {"b", "t0", "t1", "t2", "nc"};
 constexpr uint32_t RESET_PC[CORES] = {0, 0x6000, 0xa000, 0xe000, 0x12000};
 constexpr uint64_t PATIENCE = 64;  // cycles without any movement; longer than an atomic's tries are apart
 
@@ -124,8 +123,8 @@ void Tile::step() {
         flush_code = false;
     }
     make_visible();
-    accept();
     move_latches();
+    accept();
     for (int t = 0; t < THREADS; ++t) {
         Front& front = fronts[size_t(t)];
         moved |= front.move();
@@ -244,7 +243,7 @@ Stop Tile::run(uint64_t most) {
             }
             if (cycle >= end) break;
             step();
-            if (cycle - last_move > PATIENCE && timed_until() <= cycle) {
+            if (cycle - last_move > PATIENCE && timed_until() + PATIENCE < cycle) {
                 tell_deadlock();
                 stop = Stop::Deadlock;
                 break;

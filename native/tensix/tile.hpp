@@ -120,6 +120,7 @@ struct Tile {
     bool claim(uint32_t address, int core);
     void write_config(int bank, uint32_t index, uint32_t mask, uint32_t value);
     void soft_reset(uint32_t held);
+    [[noreturn]] void refuse(int core, const char* kind, const std::string& what, const char* cure) const;
     [[nodiscard]] uint32_t reset_pc(int core) const;
     Context context(const Entry& entry);
     // A hazard, whose second party is `earlier`.
@@ -164,6 +165,7 @@ struct Tile {
     void execute_config(const Entry& entry, int thread);
 
     bool moved = false;
+    int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
     uint64_t last_move = 0, last_active = 0;
     bool ever_active = false;
     void active(uint64_t until);

@@ -25,7 +25,7 @@ constexpr int UNITS = 11;
 // Bits of Timing::reads and writes: L0 to L16, then the flags with their stack.
 constexpr uint32_t FLAGS_BIT = 1u << 17;
 
-// Blocks of 8 rows of Dst, in 16-bit rows: [first, first + count).
+// Rows of 16 bits of Dst, [first, first + count); the loop keeps time for aligned blocks of 8.
 struct Blocks {
     uint16_t first = 0, count = 0;
 };

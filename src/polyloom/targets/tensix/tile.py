@@ -61,8 +61,6 @@ class Finding:
         parts = [f"{self.kind}: {who}cycle {self.cycle}: {self.text}"]
         if self.word:
             parts.append(_told(self.word, self.pc, self.member))
-        elif self.pc:
-            parts.append(f"at {self.pc:#x}")
         if self.earlier:
             parts.append(f"after {_told(self.earlier, self.earlier_pc, self.member)} of cycle {self.earlier_cycle}")
         return "; ".join(parts)
