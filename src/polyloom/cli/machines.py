@@ -31,4 +31,7 @@ def execute(options: Request) -> Answer:
 def _listed(targets: list[Target]) -> Answer:
     having = registry.having(lambda t: t.members is not None)
     names = [f"{target.name}:{member}" for target in targets for member in need(target, "members", having)()]
-    return Answer({"machines": names}, "\n".join(names))
+    include = targets[0].include() if len(targets) == 1 and targets[0].include is not None else None
+    if include is None:
+        return Answer({"machines": names}, "\n".join(names))
+    return Answer({"machines": names, "include": include}, "\n".join([*names, f"headers in {include}"]))

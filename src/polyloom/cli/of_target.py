@@ -12,7 +12,7 @@ from polyloom.passes import Watch, chosen
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
 from polyloom.targets.options import Option, taken
-from polyloom.targets.target import Target
+from polyloom.targets.target import Given, Target
 
 _DEST: Final = "option_of_target_"
 
@@ -69,6 +69,14 @@ def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]
             raise usage_error(f"the target {target.name} has no option {flag.option.flag}", help)
         found[name] = True if known[name].metavar is None else known[name].read(text)
     return found
+
+
+def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | None:
+    """A file that no target wrote, and the target that `--on` names for it; None where either is missing."""
+    if request.on is None or registry.owner(data) is not None:
+        return None
+    target, place = registry.split(request.on)
+    return target, Given(request.file, data, place, target.options(**given_options(request, target, verb)))
 
 
 def option_files(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:

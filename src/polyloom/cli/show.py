@@ -37,7 +37,17 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
-    return _listing(options, files.read(options.file))
+    data = files.read(options.file)
+    return of_given(options, data) or _listing(options, data)
+
+
+def of_given(options: Request, data: bytes) -> Answer | None:
+    """The listing of a file that nobody wrote, by the target that is named, if it lists such files."""
+    given = of_target.given(options, data, "show")
+    if given is None or given[0].show_given is None:
+        return None
+    listing, found = given[0].show_given(given[1])
+    return Answer(found, listing.rstrip("\n"))
 
 
 def _listing(options: Request, data: bytes) -> Answer:

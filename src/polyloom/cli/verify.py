@@ -21,6 +21,7 @@ from polyloom.targets.target import need
 def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     of_target.on_option(parser)
+    of_target.target_options(parser, "verify")
 
 
 def execute(options: Request) -> Answer:
@@ -30,7 +31,7 @@ def execute(options: Request) -> Answer:
         api.source_of(options.file, sources.options_of(options))
         found: Sequence[Diagnostic] = ()
     else:
-        found = _faults(options.file, files.read(options.file), placed)
+        found = _named(options.file, _faults(options, files.read(options.file), placed))
     data: dict[str, object] = {
         "file": options.file,
         "valid": not found,
@@ -39,13 +40,19 @@ def execute(options: Request) -> Answer:
     return Answer(data, "" if found else f"{options.file}: valid", tuple(found))
 
 
-def _faults(name: str, data: bytes, placed: tuple[registry.Target, registry.Place] | None) -> Sequence[Diagnostic]:
+def _faults(
+    options: Request, data: bytes, placed: tuple[registry.Target, registry.Place] | None
+) -> Sequence[Diagnostic]:
     """By the target that wrote the file; of a foreign one, by the target that is named."""
-    owner = registry.owner(data)
-    if owner is None and placed is not None:
-        target = placed[0]
-    else:
-        target, _ = registry.owned(name, data)
+    given = of_target.given(options, data, "verify")
+    if given is not None and given[0].verify_given is not None:
+        return given[0].verify_given(given[1])
+    target = given[0] if given is not None else registry.owned(options.file, data)[0]
+    of_target.given_options(options, target, "verify")
     place = placed[1] if placed is not None and placed[0] is target else None
-    found = need(target, "verify", registry.having(lambda t: t.verify is not None))(data, place)
+    return need(target, "verify", registry.having(lambda t: t.verify is not None))(data, place)
+
+
+def _named(name: str, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """Each says of which file it is."""
     return [d if d.span is not None or name in d.message else replace(d, message=f"{name}: {d.message}") for d in found]

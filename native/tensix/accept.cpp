@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phase 2 of a cycle: which words the units accept from the wait gates, and what they occupy from then on. Hazards that
+// the machine does not interlock are found here, from what the units say of their instructions.
+#include <algorithm>
+#include <bit>
+
+#include "tile.hpp"
+
+namespace polyloom::tensix {
+
+namespace {
+
+constexpr uint32_t SFPNOP = 0x8f, SETDVALID = 0x57, UNPACR = 0x42, UNPACR_NOP = 0x43, WRCFG = 0xb0;
+constexpr uint64_t DST_SETTLES = 4;  // cycles until rows of Dst can be read that were written
+
+constexpr Unit unit_of_opcode(uint32_t op) {
+    if (op >= 0xb0 && op <= 0xb8) return Unit::Config;
+    if (op >= 0xa0 && op <= 0xa7) return Unit::Sync;
+    if (op >= 0x70 && op <= 0x99) return Unit::Vector;
+    if (op == 0x40) return Unit::Mover;
+    if (op == 0x41 || op == 0x4a || op == 0x4b) return Unit::Pack;
+    if (op == UNPACR || op == UNPACR_NOP) return Unit::Unpack0;
+    if (op == 0x45 || op == 0x46 || op == 0x48 || op == 0x49) return Unit::Scalar;
+    if (op >= 0x58 && op <= 0x5d) return Unit::Scalar;
+    if (op >= 0x60 && op <= 0x68) return Unit::Scalar;
+    if (op == 0x44 || (op >= 0x50 && op <= 0x5e)) return Unit::Misc;
+    if (op >= 0x08 && op <= 0x3a) return Unit::Matrix;
+    return Unit::Nothing;
+}
+
+constexpr std::array<Unit, 256> UNIT_OF = [] {
+    std::array<Unit, 256> all{};
+    for (uint32_t op = 0; op < 256; ++op) all[op] = unit_of_opcode(op);
+    return all;
+}();
+
+// Whether a unit reads a configuration word: by the ranges of facts 1.6.
+bool uses(Unit unit, uint32_t index) {
+    const bool unpacks = unit == Unit::Unpack0 || unit == Unit::Unpack1, packs = unit == Unit::Pack;
+    if (index < 4) return packs || unit == Unit::Matrix || unit == Unit::Vector;
+    if (index < 36) return packs;
+    if (index < 50) return unpacks;
+    if (index < 152) return packs || unpacks;
+    return packs && index < 156;
+}
+
+// The blocks of 8 rows that rows of Dst lie in: [first, behind).
+struct Span {
+    uint32_t first, behind;
+};
+Span span(const Blocks& rows) {
+    if (rows.count == 0) return {0, 0};
+    return {rows.first / 8u, std::min((rows.first + rows.count + 7u) / 8u, 128u)};
+}
+
+bool is_mutex(Word word) { return opcode(word) <= 0xa1; }
+
+}  // namespace
+
+Unit unit_of(Word word) {
+    const Unit unit = UNIT_OF[opcode(word)];
+    return unit == Unit::Unpack0 && field(word, 23, 23) ? Unit::Unpack1 : unit;
+}
+
+// Matrix unit and packers wait until rows of Dst that they read or overwrite have arrived.
+bool Tile::blocks_ready(const Timing& timing) const {
+    const Span rows = span(timing.dst_reads);
+    for (uint32_t n = rows.first; n < rows.behind; ++n)
+        if (dst_writers[n].due > cycle) return false;
+    return true;
+}
+
+// The registers that interlock hold the instruction; the others are a matter of `note_vector`.
+bool Tile::may_vector(int thread, const Entry& entry, const Timing& timing) {
+    for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
+        const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
+        if (writer.due > cycle && writer.interlocked) return false;
+    }
+    return vector::ready(state, entry.word, thread);
+}
+
+bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
+    const Entry& entry = fronts[size_t(thread)].gate.front();
+    const Word word = entry.word;
+    if (unit == Unit::Nothing) return true;
+    if (unit == Unit::Sync) return may_sync(thread, word);
+    const bool busy = units[size_t(unit)].free_at > cycle;
+    if (busy && !(unit == Unit::Vector && opcode(word) == SFPNOP)) return false;
+    switch (unit) {
+        case Unit::Vector: timing = vector::timing(state, word, thread); return may_vector(thread, entry, timing);
+        case Unit::Matrix:
+            timing = matrix::timing(state, word, thread);
+            return matrix::ready(state, word, thread) && blocks_ready(timing);
+        case Unit::Unpack0:
+        case Unit::Unpack1:
+            timing = unpack::timing(state, word, thread);
+            return unpack::ready(state, word, thread) && blocks_ready(timing);
+        case Unit::Pack:
+            timing = pack::timing(state, word, thread);
+            return pack::ready(state, word, thread) && blocks_ready(timing);
+        case Unit::Scalar: timing = scalar_timing(word); return scalar_ready(entry, thread);
+        case Unit::Config: timing = config_timing(word); return true;
+        default: return true;
+    }
+}
+
+// One instruction per unit and cycle: where threads want the same, round-robin behind the one that was served last.
+// Mutexes are each their own.
+void Tile::accept() {
+    int alone = -1, asking = 0;
+    for (int t = 0; t < THREADS; ++t)
+        if (!fronts[size_t(t)].gate.empty() && thread_free[size_t(t)] <= cycle) alone = t, ++asking;
+    if (asking == 0) return;
+    if (asking > 1) return accept_one_per_unit();
+    const Word word = fronts[size_t(alone)].gate.front().word;
+    const Unit unit = unit_of(word);
+    Timing timing;
+    if (!blocked(alone, unit, word) && may_accept(alone, unit, timing)) issue(alone, unit, timing);
+}
+
+void Tile::accept_one_per_unit() {
+    std::array<bool, THREADS> wants{};
+    std::array<Unit, THREADS> unit{};
+    std::array<Timing, THREADS> timing;
+    int count = 0;
+    for (int t = 0; t < THREADS; ++t) {
+        const Front& front = fronts[size_t(t)];
+        if (front.gate.empty() || thread_free[size_t(t)] > cycle) continue;
+        const Word word = front.gate.front().word;
+        unit[size_t(t)] = unit_of(word);
+        if (blocked(t, unit[size_t(t)], word)) continue;
+        wants[size_t(t)] = may_accept(t, unit[size_t(t)], timing[size_t(t)]);
+        count += wants[size_t(t)];
+    }
+    if (count == 0) return;
+    const std::array<bool, THREADS> asked = wants;
+    for (int t = 0; count > 1 && t < THREADS; ++t) {
+        const Unit own = unit[size_t(t)];
+        if (!asked[size_t(t)] || own == Unit::Nothing) continue;
+        if (own == Unit::Sync && is_mutex(fronts[size_t(t)].gate.front().word)) continue;
+        const int last = units[size_t(own)].last, turn = (t - last + 2) % THREADS;
+        for (int other = 0; other < THREADS; ++other) {
+            if (other == t || !asked[size_t(other)] || unit[size_t(other)] != own) continue;
+            if (own == Unit::Sync && is_mutex(fronts[size_t(other)].gate.front().word)) continue;
+            if ((other - last + 2) % THREADS < turn) wants[size_t(t)] = false;
+        }
+    }
+    for (int t = 0; t < THREADS; ++t)
+        if (wants[size_t(t)]) issue(t, unit[size_t(t)], timing[size_t(t)]);
+}
+
+void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
+    if (opcode(entry.word) != SFPNOP && shuffle.due > cycle)
+        hazard("shuffle-followed", thread, entry, shuffle, "an SFPSHFT2 shuffle must be followed by SFPNOP",
+               "one SFPNOP between");
+    for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
+        const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
+        if (writer.due > cycle)
+            hazard("read-too-early", thread, entry, writer,
+                   "L" + std::to_string(std::countr_zero(bits)) + " is read before its new value has arrived",
+                   "one SFPNOP or an independent instruction between");
+    }
+    const Span rows = span(timing.dst_reads);
+    for (uint32_t n = rows.first; n < rows.behind; ++n) {
+        const Writer& writer = dst_writers[n];
+        if (writer.due > cycle && writer.cycle + DST_SETTLES > cycle && unit_of(writer.entry.word) == Unit::Matrix)
+            hazard("dst-too-early", thread, entry, writer, "rows of Dst are loaded while the matrix unit writes them",
+                   "three other instructions between, or STALLWAIT blocking SFPU (0x100) while FPU is busy (0x80)");
+    }
+}
+
+void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
+    for (const Writer& writer : slow_config) {
+        const Word by = writer.entry.word;
+        const uint32_t index = opcode(by) == WRCFG ? field(by, 10, 0) : 52 + field(by, 12, 6);
+        if (writer.thread != thread || writer.due <= cycle || !uses(unit, index)) continue;
+        hazard("config-too-early", thread, entry, writer, "configuration is used in the cycle behind its write",
+               "one NOP between");
+    }
+}
+
+// A bank that is handed over becomes the matrix unit's when the unpacker has filled it.
+void Tile::execute_unpack(const Entry& entry, int thread, const Timing& timing, Context& context) {
+    MatrixState& m = state.matrix;
+    bool before[4];
+    SourceBank* const banks[4] = {&m.a[0], &m.a[1], &m.b[0], &m.b[1]};
+    for (int n = 0; n < 4; ++n) before[n] = banks[n]->with_matrix;
+    unpack::execute(state, entry.word, thread, context);
+    for (int n = 0; n < 4; ++n) {
+        if (before[n] || !banks[n]->with_matrix) continue;
+        banks[n]->with_matrix = false;
+        gifts.push_back({cycle + std::max(timing.busy, timing.latency), n >= 2, n % 2});
+    }
+}
+
+void Tile::issue(int thread, Unit unit, const Timing& timing) {
+    Front& front = fronts[size_t(thread)];
+    const Entry entry = front.gate.front();
+    Context context = this->context(entry);
+    const uint64_t until = cycle + std::max(timing.busy, timing.latency);
+    if (!slow_config.empty()) note_config_use(thread, entry, unit);
+    switch (unit) {
+        case Unit::Vector:
+            note_vector(thread, entry, timing);
+            // A newer write to the same register finds the older one done.
+            if (!pending.empty())
+                for (Pending& each : pending)
+                    if (timing.writes >> each.target & 1) each.due = 0;
+            if (!pending.empty()) commit_vector();
+            vector::execute(state, entry.word, thread, context);
+            for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
+                vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
+                                                                  timing.interlocked};
+            if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
+            break;
+        case Unit::Matrix: matrix::execute(state, entry.word, thread, context); break;
+        case Unit::Unpack0:
+        case Unit::Unpack1: execute_unpack(entry, thread, timing, context); break;
+        case Unit::Pack: pack::execute(state, entry.word, thread, context); break;
+        case Unit::Scalar:
+            execute_scalar(entry, thread, timing);
+            thread_free[size_t(thread)] = cycle + timing.busy;
+            break;
+        case Unit::Config: execute_config(entry, thread); break;
+        case Unit::Sync: execute_sync(entry, thread); break;
+        case Unit::Misc:
+            if (opcode(entry.word) == SETDVALID)
+                matrix::execute(state, entry.word, thread, context);
+            else
+                counters::execute(state, entry.word, thread, context);
+            break;
+        case Unit::Mover:
+            context.fault("not-modelled", thread, entry.word, "the mover (XMOV) is not modelled",
+                          "copy with a core or with the scalar unit");
+        case Unit::Nothing:
+            if (opcode(entry.word) != OP_NOP)
+                context.fault("reserved-opcode", thread, entry.word, "no unit has this opcode",
+                              "disassemble the words with polyloom show");
+            break;
+    }
+    const Span rows = span(timing.dst_writes);
+    for (uint32_t n = rows.first; n < rows.behind; ++n)
+        dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
+    front.gate.pop();
+    UnitState& used = units[size_t(unit)];
+    used.free_at = std::max(used.free_at, cycle + timing.busy);
+    used.last = thread, ++used.accepted, used.busy_cycles += timing.busy;
+    uint64_t& flight = in_flight[size_t(thread)][size_t(unit)];
+    flight = std::max(flight, until);
+    active(until), moved = true;
+    if (tracing) events.push_back({cycle, until, thread, int(unit), entry.word, entry.pc});
+}
+
+}  // namespace polyloom::tensix

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a word of a thread passes before the units: push FIFO, MOP expander, Replay expander, and the FIFOs between.
+// One `move` per cycle, oldest stage first; a stage that has no room behind it waits. The wait gate is the head of
+// `gate`. Sources: facts 1.0 and 1.3; tensix.md, "Machine".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "state.hpp"
+#include "unit.hpp"
+
+namespace polyloom::tensix {
+
+constexpr uint32_t OP_MOP = 0x01, OP_NOP = 0x02, OP_MOP_CFG = 0x03, OP_REPLAY = 0x04;
+
+// A word, and the address it was pushed from.
+struct Entry {
+    Word word = 0;
+    uint32_t pc = 0;
+};
+
+template <class T, int SIZE>
+struct Fifo {
+    [[nodiscard]] bool empty() const { return count == 0; }
+    [[nodiscard]] bool full() const { return count == SIZE; }
+    [[nodiscard]] const T& front() const { return items[size_t(head)]; }
+    void push(const T& item) { items[size_t((head + count++) % SIZE)] = item; }
+    T pop() {
+        const T item = items[size_t(head)];
+        head = (head + 1) % SIZE, --count;
+        return item;
+    }
+    std::array<T, SIZE> items{};
+    int head = 0, count = 0;
+};
+
+// Where an expansion stands. Templates are read when they are emitted: who rewrites them meanwhile changes the rest.
+struct Expander {
+    std::array<uint32_t, 9> config{};
+    uint32_t mask_high = 0;
+
+    void start(Word word);
+    [[nodiscard]] bool active() const { return step != DONE; }
+    // The word whose turn it is; then goes on to the next one, if any.
+    Word emit();
+
+  private:
+    enum Step : uint8_t { BEGIN, FIRST, SECOND, THIRD, FOURTH, LAST, DONE };
+    void settle();
+    void settle_unpack();
+    void settle_loops();
+    [[nodiscard]] uint32_t slot() const;
+    bool loops = false;
+    Step step = DONE;
+    uint32_t mask = 0, outer = 0, inner = 0, outers = 0, inners = 0;
+};
+
+struct Replay {
+    std::array<Entry, 32> buffer{};
+    uint32_t at = 0, play = 0, record = 0;
+    bool passes = false;
+};
+
+// Counts of instructions: into the MOP expander, out of it, out of the Replay expander.
+struct Passed {
+    uint64_t in = 0, mop = 0, replay = 0;
+};
+
+struct Front {
+    Fifo<Entry, 32> pushed;
+    Fifo<Entry, 2> middle, gate;
+    std::optional<Entry> back_door;  // B's word, which enters behind the MOP expander
+    Expander mop;
+    Replay replay;
+    Passed passed;
+    Entry expanding;      // the MOP under way
+    bool bubble = false;  // the cycle behind an expansion
+    std::optional<Entry> lost;
+
+    [[nodiscard]] bool expander_idle() const { return pushed.empty() && !mop.active(); }
+    [[nodiscard]] bool empty() const {
+        return pushed.empty() && middle.empty() && gate.empty() && !back_door && !mop.active() && !replay.play;
+    }
+    // Whether a cycle can change anything.
+    [[nodiscard]] bool moves() const {
+        return !middle.empty() || mop.active() || !pushed.empty() || replay.play || back_door || bubble || lost;
+    }
+    // A cycle; whether anything moved. `lost` is a word that collided with B's.
+    bool move();
+
+  private:
+    bool move_replay();
+    bool move_mop();
+    std::optional<Entry> expand(bool room, bool& moved);
+};
+
+}  // namespace polyloom::tensix

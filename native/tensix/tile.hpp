@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile: its state, what of it is under way, and the loop over cycles. A cycle has four phases: results that are due
+// become visible, units accept words from the wait gates, expanders and FIFOs move, cores execute. Source: tensix.md,
+// "Machine".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core.hpp"
+#include "front.hpp"
+#include "state.hpp"
+#include "unit.hpp"
+#include "vector.hpp"
+
+namespace polyloom::tensix {
+
+// A wait of the gate: STALLWAIT's, or with semaphores SEMWAIT's.
+struct Latch {
+    bool on = false, ends = false;
+    uint32_t blocks = 0, conditions = 0, semaphores = 0;
+    Entry entry;
+};
+
+struct ConfigWrite {
+    uint64_t due = 0;
+    int thread = -1;  // of a word of a thread's configuration, else -1
+    int bank = 0;
+    uint32_t index = 0, mask = 0, value = 0;
+};
+
+struct GprWrite {
+    uint64_t due = 0;
+    int thread = 0;
+    uint32_t index = 0, mask = 0, value = 0;
+};
+
+struct BankGift {
+    uint64_t due = 0;
+    bool is_b = false;
+    int bank = 0;
+};
+
+// Who wrote what is read too early.
+struct Writer {
+    uint64_t cycle = 0, due = 0;
+    Entry entry;
+    int thread = -1;
+    bool interlocked = false;
+};
+
+struct UnitState {
+    uint64_t free_at = 0, busy_cycles = 0, accepted = 0;
+    int last = THREADS - 1;  // the thread that was served last
+};
+
+enum class Stop : uint8_t { Idle, MaxCycles, Deadlock, Fault };
+
+// A span of the trace: a core's or unit's, with the word.
+struct Event {
+    uint64_t start = 0, end = 0;
+    int thread = 0, unit = 0;
+    Word word = 0;
+    uint32_t pc = 0;
+};
+
+struct Tile {
+    explicit Tile(Member member = Member::Wormhole, Policy policy = Policy::Error);
+    Tile(const Tile&) = delete;
+
+    void push(int thread, Word word) { hand[size_t(thread)].push_back(word); }
+    void release(int core, std::optional<uint32_t> pc = {});
+    void hold(int core);
+    // Until nothing is left to do, nothing can move, a fault, or `most` cycles more.
+    Stop run(uint64_t most);
+    void step();
+
+    State state;
+    Policy policy;
+    bool ignore_mmio = false, tracing = false;
+    uint64_t ignored_mmio = 0;
+    uint64_t cycle = 0, cycles = 0;  // the cycle that is next; and the count as it is told
+    std::vector<Finding> findings;
+    std::optional<Finding> fault;
+    std::vector<std::string> waits;  // of a deadlock: what each thread and core waits for
+    std::vector<Event> events;
+
+    std::array<Front, THREADS> fronts;
+    std::array<std::deque<Word>, THREADS> hand;  // words that are pushed by hand, one a cycle
+    std::array<std::unique_ptr<Core>, CORES> cores;
+    std::array<UnitState, UNITS> units;
+    std::array<Latch, THREADS> latches;
+    std::array<std::array<uint64_t, UNITS>, THREADS> in_flight{};  // until when a thread has something in a unit
+    std::array<uint64_t, THREADS> thread_free{}, memory_until{};
+    std::array<int8_t, 8> mutex_last{};
+    std::array<Writer, 18> vector_writers{};
+    Writer shuffle;
+    std::array<Writer, 128> dst_writers{};
+    std::array<std::array<Writer, 64>, THREADS> gpr_writers{};
+    std::vector<Pending> pending;
+    vector::Schedule schedule;  // of SFPLOADMACRO
+    std::vector<ConfigWrite> config_writes;
+    std::vector<GprWrite> gpr_writes;
+    std::vector<BankGift> gifts;
+    std::vector<Writer> slow_config;              // WRCFG and REG2FLOP of this cycle, by thread
+    std::array<Fifo<uint32_t, 4>, 16> mailboxes;  // 4 * writer + reader
+    std::array<Fifo<uint32_t, 16>, THREADS> pcbufs;
+    std::array<uint64_t, 16> bank_claims{};  // the cycle after the one a bank of L1 was last used in
+    int first_core = 0;
+    bool flush_code = false;
+    std::unique_ptr<riscv::Code<Baby>> code;
+
+    [[nodiscard]] bool thread_idle(int thread) const;
+    [[nodiscard]] bool idle() const;
+    bool claim(uint32_t address, int core);
+    void write_config(int bank, uint32_t index, uint32_t mask, uint32_t value);
+    void soft_reset(uint32_t held);
+    [[noreturn]] void refuse(int core, const char* kind, const std::string& what, const char* cure) const;
+    [[nodiscard]] uint32_t reset_pc(int core) const;
+    Context context(const Entry& entry);
+    // A hazard, whose second party is `earlier`.
+    void hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
+                std::string cure);
+    // Registers outside the cores' local RAM, for cores and the scalar unit (core -1).
+    riscv::Answer load(int core, uint32_t address, unsigned size, uint64_t& value);
+    riscv::Answer store(int core, uint32_t address, unsigned size, uint32_t value);
+
+  private:
+    friend struct Core;
+    void make_visible();
+    void commit_vector();
+    void accept();
+    void accept_one_per_unit();
+    bool may_accept(int thread, Unit unit, Timing& timing);
+    bool may_vector(int thread, const Entry& entry, const Timing& timing);
+    bool blocks_ready(const Timing& timing) const;
+    void issue(int thread, Unit unit, const Timing& timing);
+    void note_vector(int thread, const Entry& entry, const Timing& timing);
+    void note_config_use(int thread, const Entry& entry, Unit unit);
+    void execute_unpack(const Entry& entry, int thread, const Timing& timing, Context& context);
+    // sync.cpp
+    bool blocked(int thread, Unit unit, Word word) const;
+    bool holds_back(const Latch& latch, int thread) const;
+    [[nodiscard]] bool condition(int bit, int thread) const;
+    void move_latches();
+    bool may_sync(int thread, Word word) const;
+    void execute_sync(const Entry& entry, int thread);
+    // scalar.cpp
+    Timing scalar_timing(Word word) const;
+    bool scalar_ready(const Entry& entry, int thread);
+    void execute_scalar(const Entry& entry, int thread, const Timing& timing);
+    void load_indirect(const Entry& entry, int thread);
+    void store_indirect(const Entry& entry, int thread);
+    void atomic(const Entry& entry, int thread);
+    void reg_to_flop(const Entry& entry, int thread);
+    uint32_t gpr(const Entry& entry, int thread, uint32_t index);
+    void put_gpr(int thread, uint32_t index, uint32_t value, uint32_t mask, uint64_t latency, const Entry& entry);
+    uint8_t* l1(const Entry& entry, int thread, uint32_t address, uint32_t size);
+    // config.cpp
+    Timing config_timing(Word word) const;
+    void execute_config(const Entry& entry, int thread);
+
+    bool moved = false;
+    bool any_core = false;   // has left reset
+    int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
+    uint64_t last_move = 0, last_active = 0;
+    bool ever_active = false;
+    void active(uint64_t until);
+    void tell_deadlock();
+    [[nodiscard]] uint64_t timed_until() const;
+};
+
+Unit unit_of(Word word);
+
+}  // namespace polyloom::tensix

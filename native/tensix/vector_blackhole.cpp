@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Blackhole's vector unit has beyond Wormhole's (facts §1.10): comparisons of two registers, the product of
+// integers of 23 bits, and an approximate reciprocal. The exponential that SFPARECIP also has is not modelled.
+#include "tensix/vector.hpp"
+#include "tensix/vector_run.hpp"
+
+namespace polyloom::tensix::vector {
+
+namespace {
+
+void compare(const Run& run) {
+    VectorState& vector = run.vector();
+    uint32_t holds =
+        where([](uint32_t d, uint32_t c) { return ordered(c) < ordered(d); }, run.at(run.op.vb), run.at(run.op.vc));
+    if (run.op.code == Code::LessEqual) holds = ~holds;
+    if (run.op.mod & 8) {
+        Lanes value;
+        for (int k = 0; k < LANES; ++k) value[k] = holds >> k & 1 ? ALL : 0;
+        run.write(value);
+    }
+    if (run.op.mod & 1) vector.flags.set = (vector.flags.set & ~run.lanes) | (holds & run.lanes);
+    if (!(run.op.mod & 2) || !vector.depth) return;
+    uint32_t& top = vector.stack[size_t(vector.depth - 1)].set;
+    top = run.op.mod & 4 ? top | holds : top & holds;
+}
+
+void multiply(const Run& run) {
+    if (run.op.mod & 2) run.fault("reserved-mode", "bit 1 of SFPMUL24's mode is reserved");
+    if (run.op.mod & 12) run.fault("not-modelled", "SFPMUL24 with registers named by L7 is not modelled");
+    if (run.op.vc != 9) run.fault("not-modelled", "SFPMUL24 with an addend is not modelled", "use L9, zero, as VC");
+    const int shift = run.op.mod & 1 ? 23 : 0;
+    run.write(each([=](uint32_t a,
+                       uint32_t b) { return uint32_t(uint64_t(a & FRACTION) * (b & FRACTION) >> shift) & FRACTION; },
+                   run.at(run.op.va), run.at(run.op.vb)),
+              2);
+}
+
+// Of |x| the sign returns in mode 0 alone; mode 1 leaves x where B is not negative.
+void reciprocal(const Run& run) {
+    if (run.op.mod > 1) run.fault("not-modelled", "the exponential of SFPARECIP is not modelled");
+    const bool conditional = run.op.mod == 1;
+    run.write(each(
+        [=](uint32_t b, uint32_t c) {
+            if (conditional) return int32_t(b) < 0 ? approximate_reciprocal(c & ~SIGN) : c;
+            return (c & SIGN) | approximate_reciprocal(c & ~SIGN);
+        },
+        run.at(run.op.vb), run.at(run.op.vc)));
+}
+
+}  // namespace
+
+// Seven bits of mantissa of 1/x, of the middle of an interval of x, rounded; 0 and infinity beyond the exponents.
+uint32_t approximate_reciprocal(uint32_t magnitude) {
+    if (magnitude < 0x00800000) return 0x7F800000;
+    if (magnitude >= 0x7E800000) return 0;
+    // 2 / (1 + (i + 1/2) / 128) = 512 / (257 + 2 i), less one, in units of 1/128, half added.
+    const uint32_t divisor = 257 + 2 * (magnitude >> 16 & 127);
+    const uint32_t mantissa = (2 * 128 * 512 + divisor) / (2 * divisor) - 128;
+    return (253 - (magnitude >> 23)) << 23 | mantissa << 16;
+}
+
+void run_blackhole(const Run& run) {
+    switch (run.op.code) {
+        case Code::Mul24: return multiply(run);
+        case Code::Reciprocal: return reciprocal(run);
+        default: return compare(run);
+    }
+}
+
+}  // namespace polyloom::tensix::vector

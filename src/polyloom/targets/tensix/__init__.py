@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Tensix tile of Tenstorrent's Wormhole: one instruction table, and what follows from it."""
+
+from typing import Final
+
+from polyloom.targets.entry import Entry
+
+ENTRY: Final = Entry(
+    "tensix",
+    "polyloom.targets.tensix.target:TARGET",
+    codes="polyloom.targets.tensix.codes:CODES",
+    names={"tensix": "polyloom.targets.tensix.python"},
+)

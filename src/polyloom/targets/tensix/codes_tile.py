@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Codes of running a tile: PL1220 to PL1229, in the form of `polyloom.codes.CODES`."""
+
+from __future__ import annotations
+
+CODES: dict[str, tuple[str, str]] = {
+    "PL1220": (
+        "fault on a tile",
+        "The program does what the tile cannot do, or what the model does not cover; the message names it. The tile's "
+        "state is as it was\nbefore the instruction.",
+    ),
+    "PL1221": (
+        "hazard on a tile",
+        "The hardware does not wait here, and goes on with an old value or loses an instruction. The help says what to "
+        "put between;\n`--hazards report` lists all of them and goes on.",
+    ),
+    "PL1222": (
+        "deadlock of a tile",
+        "No core, thread or unit can move again. The notes say what each waits for: a semaphore nobody posts, a mutex "
+        "nobody releases, a\nbank of SrcA or SrcB nobody fills, an empty mailbox.",
+    ),
+    "PL1223": (
+        "unknown part of a tile",
+        "Cores are b, t0, t1, t2 and nc, threads t0, t1 and t2; hazards are `error`, `report` or `off`.",
+    ),
+    "PL1224": (
+        "program outside of a core's memory",
+        "A core's program lies in L1 (0 to 0x16FFFF) or its local memory, NC's also in its instruction memory. The "
+        "linker scripts in\n`pl.tensix.include` place programs so.",
+    ),
+    "PL1225": (
+        "unknown place of a tile",
+        "`--in` and `--out` name an address in L1, `dst:FORMAT` with a format of bf16, fp16, fp32, int32 and uint16, "
+        "or an array of\n`pl.tensix.Tile`.",
+    ),
+    "PL1226": (
+        "array that does not fit a place",
+        "Dst takes (rows, 16), or tiles of (32, 32) and (n, 32, 32), as floats or as unsigned bits; other arrays are "
+        "those of\n`pl.tensix.Tile`, in shape and type.",
+    ),
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C headers of include/, made of the tables: a macro per instruction in three spellings, the names of the
+configuration.
+
+`TT_OP_X(...)` is the word, `TT_X(...)` pushes it by a store, with values that are known at run time, `TTI_X(...)` is an
+instruction of the core, whose operands are constants. Operands go from the highest bit down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from polyloom.targets.tensix.configuration import settings
+from polyloom.targets.tensix.isa import MEMBERS, Instruction, Member, table
+
+_LICENCE: Final = "// SPDX-License-Identifier: Apache-2.0"
+_WORD: Final = 32
+CONFIGURATION: Final = "tensix_config.h"
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Every header that is made: its name and text."""
+    for member in MEMBERS:
+        yield f"tensix_{member}.h", instructions(member)
+    yield CONFIGURATION, configuration()
+
+
+def instructions(member: Member) -> str:
+    """The macros of a member."""
+    guard = f"POLYLOOM_TENSIX_{member.upper()}_H"
+    lines = [
+        _LICENCE,
+        f"// The instructions of a {member.capitalize()} tile, made of the instruction table: do not edit.",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        '#include "tensix.h"',
+        "",
+    ]
+    for row in table(member).values():
+        lines += _macros(row)
+    return "\n".join([*lines, "#endif", ""])
+
+
+def _macros(row: Instruction) -> Iterator[str]:
+    names = ", ".join(f.name for f in row.fields)
+    parts = [f"0x{row.opcode << 24:08x}u"]
+    parts += [f"TENSIX_FIELD({f.name}, {f.shift}, {f.width})" for f in row.fields]
+    head, *others = parts
+    body = " | \\\n    ".join([f"({head}", *others]) if others else f"({head}"
+    yield f"#define TT_OP_{row.name}({names}) \\"
+    yield f"    {body})"
+    yield f"#define TT_{row.name}({names}) TENSIX_PUSH(TT_OP_{row.name}({names}))"
+    yield f"#define TTI_{row.name}({names}) TENSIX_INLINE(TT_OP_{row.name}({names}))"
+    yield ""
+
+
+def configuration() -> str:
+    """NAME_ADDR32, NAME_SHAMT and NAME_MASK of every field of a Wormhole tile."""
+    guard = "POLYLOOM_TENSIX_CONFIG_H"
+    lines = [
+        _LICENCE,
+        "// The configuration of a Wormhole tile, made of its table: word, shift and mask in place. Do not edit.",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+    ]
+    for setting in settings().values():
+        lines.append(f"#define {setting.name}_ADDR32 {setting.word}")
+        lines.append(f"#define {setting.name}_SHAMT {setting.shift}")
+        if setting.width <= _WORD:
+            lines.append(f"#define {setting.name}_MASK 0x{setting.mask:x}u")
+    return "\n".join([*lines, "", "#endif", ""])

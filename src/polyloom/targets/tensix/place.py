@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which member of the family: `tensix` or `tensix:wormhole`, `tensix:blackhole`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.targets.tensix.isa import MEMBERS, Member
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A member."""
+
+    member: Member
+
+    def __str__(self) -> str:
+        return self.member
+
+
+def place(text: str) -> Place:
+    """What follows `tensix:`. Errors: PL1204."""
+    wanted = text or MEMBERS[0]
+    found: Member | None = next((member for member in MEMBERS if member == wanted), None)
+    if found is None:
+        message = f"there is no Tensix tile '{text}'"
+        raise PolyloomError(Diagnostic("PL1204", message, USAGE, help=nearest(text, MEMBERS, "member")))
+    return Place(found)
+
+
+def include() -> str:
+    """The folder of the macro header, the addresses, crt0.S and the linker scripts, for a C compiler's -I and -T."""
+    return str(Path(str(files("polyloom.targets.tensix"))) / "include")
+
+
+def describe(name: str) -> str:
+    """A member, in TOML."""
+    member = place(name).member
+    size, local = ((0x170000, "4 KiB (B, NC), 2 KiB (T0, T1, T2)"), (0x180000, "8 KiB (B, NC), 4 KiB (T0, T1, T2)"))[
+        member == "blackhole"
+    ]
+    rows = [f'name = "{member}"', f"l1_bytes = {size:#x}", f'local_ram = "{local}"', f'include = "{include()}"']
+    return "\n".join(rows) + "\n"
