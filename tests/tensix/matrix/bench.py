@@ -88,7 +88,9 @@ class Bench:
         rows = []
         for k in range(row, row + count):
             x = self.dst[upper(k) if wide else k].astype(np.uint32)
-            usual = x & 0x8000 | (x & 0x1F) << 10 | x >> 5 & 0x3FF if fp16 else x & 0x8000 | (x & 0xFF) << 7 | x >> 8 & 0x7F
+            usual = (
+                x & 0x8000 | (x & 0x1F) << 10 | x >> 5 & 0x3FF if fp16 else x & 0x8000 | (x & 0xFF) << 7 | x >> 8 & 0x7F
+            )
             rows.append(usual << 16 | self.dst[upper(k) + 8] if wide else usual)
         return np.array(rows)
 

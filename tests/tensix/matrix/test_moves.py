@@ -244,7 +244,12 @@ def test_what_is_not_modelled_faults_by_name(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     "opcode, latency, reads, writes",
-    [(MVMUL, 5, (16, 8), (16, 8)), (MOVA2D, 4, (0, 0), (16, 8)), (MOVD2A, 2, (16, 8), (0, 0)), (INCRWC, 1, (0, 0), (0, 0))],
+    [
+        (MVMUL, 5, (16, 8), (16, 8)),
+        (MOVA2D, 4, (0, 0), (16, 8)),
+        (MOVD2A, 2, (16, 8), (0, 0)),
+        (INCRWC, 1, (0, 0), (0, 0)),
+    ],
 )
 def test_timing_names_blocks_of_dst(
     bench: Bench, opcode: int, latency: int, reads: tuple[int, int], writes: tuple[int, int]

@@ -45,7 +45,9 @@ def test_a_negative_zero_in_a_block_is_minus_infinity(bench: Bench, name: str, i
     lay(bench, tiles.blocks(name, np.full(16, 20, dtype=np.uint32), ones, minus_zero))
     describe(bench, 0, name)
     bench.run(unpacr())
-    assert (bench.srca[0, :16] == (to_src(np.array([0x7FC00])) if name == "bfp8" else to_src(np.array([infinite])))).all()
+    assert (
+        bench.srca[0, :16] == (to_src(np.array([0x7FC00])) if name == "bfp8" else to_src(np.array([infinite])))
+    ).all()
 
 
 def test_a_forced_exponent_replaces_those_of_the_tile(bench: Bench) -> None:
