@@ -5,13 +5,13 @@
 
 namespace polyloom::tensix::vector {
 
-// A later write of a register wins over an earlier one that is not yet visible.
+// A later write of a register that is visible no later than an earlier one wins over it.
 void Run::write(int target, const Lanes& value, uint32_t lanes, int latency) const {
     if (!lanes) return;
     std::vector<Pending>* pending = context.pending;
     if (!pending) return blend(vector().registers[size_t(target)], value, lanes);
     for (Pending& earlier : *pending)
-        if (earlier.target == target && earlier.due <= context.cycle + uint64_t(latency)) earlier.lanes &= ~lanes;
+        if (earlier.target == target && earlier.due >= context.cycle + uint64_t(latency)) earlier.lanes &= ~lanes;
     if (latency > 1 || late)
         pending->push_back({context.cycle + uint64_t(latency), target, lanes, value});
     else

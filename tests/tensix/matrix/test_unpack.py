@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles of every format arrive in SrcA, SrcB and Dst as what they are worth; strides, contexts, transposition, hand-over
-and the address counters do what the instruction pages say."""
+"""Tiles of every format arrive in SrcA, SrcB and Dst as what they are worth; strides, contexts, transposition,
+hand-over and the address counters do what the instruction pages say."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.tensix.matrix import tiles
 from tests.tensix.matrix.bench import FORMATS, Bench, bf16, pattern, src, to_dst, to_src, word
 from tests.tensix.matrix.tiles import describe, lay, unpacr

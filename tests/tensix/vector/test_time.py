@@ -173,3 +173,11 @@ def test_a_store_sub_unit_needs_a_store() -> None:
     made = prepared(1)
     with pytest.raises(ValueError, match="reserved-mode"):
         run(made, macro(0, 6, 8))
+
+
+def test_results_of_one_register_come_one_after_the_other() -> None:
+    """A reader between two sums into one register sees the first."""
+    made = tensix.VectorBench()
+    run(made, mad(ADD, 10, 10, 9, 0), mad(ADD, 10, 10, 10, 0), simple(MOV, 0, 1), simple(MOV, 0, 2))
+    assert (made.registers[1] == ONE).all()
+    assert (made.registers[2] == TWO).all()
