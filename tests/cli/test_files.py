@@ -63,6 +63,7 @@ def test_machines(call: Call) -> None:
         "tcpa:paper",
         "tcpa:unit",
         "tcpa:wide",
+        *(f"belt:{name}" for name in ("copper", "gold", "gold5", "hex4", "silver", "tin", "unit")),
         "tensix:wormhole",
         "tensix:blackhole",
     ]
