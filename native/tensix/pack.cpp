@@ -10,7 +10,8 @@ namespace polyloom::tensix::pack {
 namespace {
 
 [[noreturn]] void fault(const Context& context, int thread, Word word, std::string text) {
-    context.fault(text.ends_with("modelled") ? "not-modelled" : "undefined", thread, word, std::move(text));
+    const char* kind = text.ends_with("modelled") ? "not-modelled" : "undefined";
+    context.fault(kind, thread, word, std::move(text));
 }
 
 uint32_t mask_of(Word word) { return field(word, 11, 8) ? field(word, 11, 8) : 1; }

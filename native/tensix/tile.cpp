@@ -46,7 +46,7 @@ uint32_t Tile::reset_pc(int core) const {
 
 void Tile::release(int core, std::optional<uint32_t> pc) {
     cores[size_t(core)]->release(pc ? *pc : reset_pc(core));
-    flush_code = true;
+    flush_code = any_core = true;
 }
 
 void Tile::hold(int core) { cores[size_t(core)]->hold(); }
@@ -127,7 +127,7 @@ void Tile::step() {
     accept();
     for (int t = 0; t < THREADS; ++t) {
         Front& front = fronts[size_t(t)];
-        moved |= front.move();
+        if (front.moves()) moved |= front.move();
         if (front.lost)
             hazard("lost-collision", t, *front.lost, {cycle, cycle, front.middle.front(), t, false},
                    "B's word and the thread's own came behind the MOP expander in one cycle: the thread's is lost",
@@ -137,7 +137,7 @@ void Tile::step() {
             hand[size_t(t)].pop_front(), moved = true;
         }
     }
-    for (int n = 0, core = first_core; n < CORES; ++n, core = core == CORES - 1 ? 0 : core + 1)
+    for (int n = 0, core = first_core; any_core && n < CORES; ++n, core = core == CORES - 1 ? 0 : core + 1)
         if (cores[size_t(core)]->running && cores[size_t(core)]->step()) active(cycle + 1), moved = true;
     if (moved) last_move = cycle;
     ++cycle;
@@ -153,10 +153,10 @@ bool Tile::thread_idle(int thread) const {
 }
 
 bool Tile::idle() const {
-    for (const auto& core : cores)
-        if (!core->at_rest()) return false;
     for (size_t t = 0; t < THREADS; ++t)
         if (!fronts[t].empty() || !hand[t].empty()) return false;
+    for (const auto& core : cores)
+        if (!core->at_rest()) return false;
     return timed_until() <= cycle && schedule.count == 0 && pending.empty() && config_writes.empty() &&
            gpr_writes.empty() && gifts.empty();
 }

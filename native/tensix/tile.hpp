@@ -135,6 +135,7 @@ struct Tile {
     void make_visible();
     void commit_vector();
     void accept();
+    void accept_one_per_unit();
     bool may_accept(int thread, Unit unit, Timing& timing);
     bool may_vector(int thread, const Entry& entry, const Timing& timing);
     bool blocks_ready(const Timing& timing) const;
@@ -165,6 +166,7 @@ struct Tile {
     void execute_config(const Entry& entry, int thread);
 
     bool moved = false;
+    bool any_core = false;   // has left reset
     int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
     uint64_t last_move = 0, last_active = 0;
     bool ever_active = false;

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from polyloom._native import tensix
 
 Bits = NDArray[np.uint32]
+Integers = NDArray[np.integer[Any]]
 FORMATS = {
     "fp32": 0,
     "fp16": 1,
@@ -35,7 +36,7 @@ def word(opcode: int, *fields: tuple[int, int]) -> int:
     return opcode << 24 | sum(value << low for value, low in fields)
 
 
-def to_dst(pattern: Bits, fp16: bool = False) -> Bits:
+def to_dst(pattern: Integers, fp16: bool = False) -> Bits:
     """Patterns of 16 bits in Dst's order."""
     x = pattern.astype(np.uint32)
     if fp16:
@@ -43,7 +44,7 @@ def to_dst(pattern: Bits, fp16: bool = False) -> Bits:
     return x & 0x8000 | (x & 0x7F) << 8 | x >> 7 & 0xFF
 
 
-def to_src(pattern: Bits) -> Bits:
+def to_src(pattern: Integers) -> Bits:
     """Patterns of TF32 (sign, 8 bits, 10 bits) in Src's order."""
     x = pattern.astype(np.uint32)
     return x & 0x40000 | (x & 0x3FF) << 8 | x >> 10 & 0xFF
@@ -55,7 +56,7 @@ def upper(row: int) -> int:
 
 
 class Bench:
-    """Arrays as attributes: `dst`, `valid`, `srca`, `srcb`, `config`, `thread_config`, `lane_config`, `rwc`, `adc`, `l1`."""
+    """Arrays as attributes: `dst`, `valid`, `srca`, `srcb`, `thread_config`, `lane_config`, `rwc`, `adc`, `l1`."""
 
     def __init__(self) -> None:
         self.native = tensix.MatrixBench()
@@ -75,7 +76,9 @@ class Bench:
         mask = ((1 << bits) - 1) << low
         self.config[at] = int(self.config[at]) & ~mask & 0xFFFFFFFF | value << low
 
-    def put(self, row: int, patterns: Bits, *, wide: bool = False, fp16: bool = False) -> None:
+    def put(
+        self, row: int, patterns: Integers | NDArray[np.float64], *, wide: bool = False, fp16: bool = False
+    ) -> None:
         """Rows of Dst; patterns as usual (FP32, BF16 or FP16)."""
         for k, values in enumerate(patterns.astype(np.uint32).reshape(-1, 16), row):
             if wide:
@@ -88,7 +91,9 @@ class Bench:
         rows = []
         for k in range(row, row + count):
             x = self.dst[upper(k) if wide else k].astype(np.uint32)
-            usual = x & 0x8000 | (x & 0x1F) << 10 | x >> 5 & 0x3FF if fp16 else x & 0x8000 | (x & 0xFF) << 7 | x >> 8 & 0x7F
+            usual = (
+                x & 0x8000 | (x & 0x1F) << 10 | x >> 5 & 0x3FF if fp16 else x & 0x8000 | (x & 0xFF) << 7 | x >> 8 & 0x7F
+            )
             rows.append(usual << 16 | self.dst[upper(k) + 8] if wide else usual)
         return np.array(rows)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.tensix.matrix import twin
 from tests.tensix.matrix.bench import ELWADD, ELWMUL, ELWSUB, GAPOOL, MVMUL, Bench, Bits, pattern, src, word
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from polyloom._native import tensix
 from tests.tensix.matrix.bench import (
     ELWADD,
     GAPOOL,
@@ -19,6 +17,8 @@ from tests.tensix.matrix.bench import (
     upper,
     word,
 )
+
+from polyloom._native import tensix
 
 MOVD2A, MOVD2B, ZEROACC, ZEROSRC, MOVA2D, MOVB2D, TRNSPSRCB = 0x08, 0x0A, 0x10, 0x11, 0x12, 0x13, 0x16
 CLEARDVALID, SETRWC, INCRWC, SETDVALID = 0x36, 0x37, 0x38, 0x57
@@ -244,12 +244,17 @@ def test_what_is_not_modelled_faults_by_name(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     "opcode, latency, reads, writes",
-    [(MVMUL, 5, (16, 8), (16, 8)), (MOVA2D, 4, (0, 0), (16, 8)), (MOVD2A, 2, (16, 8), (0, 0)), (INCRWC, 1, (0, 0), (0, 0))],
+    [
+        (MVMUL, 5, (16, 8), (16, 8)),
+        (MOVA2D, 4, (0, 0), (16, 8)),
+        (MOVD2A, 2, (16, 8), (0, 0)),
+        (INCRWC, 1, (0, 0), (0, 0)),
+    ],
 )
 def test_timing_names_blocks_of_dst(
     bench: Bench, opcode: int, latency: int, reads: tuple[int, int], writes: tuple[int, int]
 ) -> None:
-    unit, busy, got, *blocks = bench.native.timing(0, word(opcode, (18, 0)))
+    _, busy, got, *blocks = bench.native.timing(0, word(opcode, (18, 0)))
     assert (busy, got) == (1, latency)
     assert tuple(blocks) == (*reads, *writes)
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles of every format arrive in SrcA, SrcB and Dst as what they are worth; strides, contexts, transposition, hand-over
-and the address counters do what the instruction pages say."""
+"""Tiles of every format arrive in SrcA, SrcB and Dst as what they are worth; strides, contexts, transposition,
+hand-over and the address counters do what the instruction pages say."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.tensix.matrix import tiles
 from tests.tensix.matrix.bench import FORMATS, Bench, bf16, pattern, src, to_dst, to_src, word
 from tests.tensix.matrix.tiles import describe, lay, unpacr
@@ -45,7 +44,9 @@ def test_a_negative_zero_in_a_block_is_minus_infinity(bench: Bench, name: str, i
     lay(bench, tiles.blocks(name, np.full(16, 20, dtype=np.uint32), ones, minus_zero))
     describe(bench, 0, name)
     bench.run(unpacr())
-    assert (bench.srca[0, :16] == (to_src(np.array([0x7FC00])) if name == "bfp8" else to_src(np.array([infinite])))).all()
+    assert (
+        bench.srca[0, :16] == (to_src(np.array([0x7FC00])) if name == "bfp8" else to_src(np.array([infinite])))
+    ).all()
 
 
 def test_a_forced_exponent_replaces_those_of_the_tile(bench: Bench) -> None:

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from tests.tensix.matrix.bench import FORMATS, Bench, Bits, to_src, word
+from tests.tensix.matrix.bench import FORMATS, Bench, Bits, Integers, to_src, word
 
 Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
@@ -23,13 +22,13 @@ def bias(name: str) -> int:
     return 15 if name in NARROW else 127
 
 
-def joined(values: Bits, bits: int) -> Bytes:
+def joined(values: Integers, bits: int) -> Bytes:
     """Datums of 2, 4 or 8 bits as bytes, low bits first."""
     each = 8 // bits
     return (values.reshape(-1, each) << (np.arange(each) * bits)).sum(axis=1).astype(np.uint8)
 
 
-def blocks(name: str, exponents: Bits, signs: Bits, magnitudes: Bits) -> Bytes:
+def blocks(name: str, exponents: Bits, signs: Integers, magnitudes: Bits) -> Bytes:
     """Exponents first, to a multiple of 16 bytes."""
     bits = BLOCKS[name]
     head = np.zeros(-(-len(exponents) // 16) * 16, dtype=np.uint8)
@@ -37,7 +36,7 @@ def blocks(name: str, exponents: Bits, signs: Bits, magnitudes: Bits) -> Bytes:
     return np.concatenate([head, joined(signs << (bits - 1) | magnitudes, bits)])
 
 
-def worth(name: str, exponents: Bits, signs: Bits, magnitudes: Bits) -> Floats:
+def worth(name: str, exponents: Bits, signs: Integers, magnitudes: Bits) -> Floats:
     scale = exponents.astype(np.float64).repeat(16) - bias(name) - (BLOCKS[name] - 2)
     return np.where(signs, -1.0, 1.0) * magnitudes * 2.0**scale
 

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.conftest import Golden
-from tests.tensix.table.conftest import Call
+from tests.tensix.table.conftest import Call, link
 
 import polyloom
 from polyloom.targets.tensix import header
@@ -130,7 +128,7 @@ def test_headers_are_those_of_the_table(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize("core", ["b", "t0", "t1", "t2", "nc"])
 def test_firmware_in_c(call: Call, core: str) -> None:
     """A program of clang's with all three kinds of macros, whose Tensix words stand among RISC-V instructions."""
-    _link(core, FIRMWARE)
+    link(core, FIRMWARE)
     status, listing, err = call("show", "fw.elf", "--on", "tensix")
     assert (status, err) == (0, "")
     for line in ("SFPMAD L1, L0, L13, L14, 0", "SFPNOP", "TTSETC16 1, 0  ; DEST_TARGET_REG_CFG_MATH_Offset", "ebreak"):
@@ -146,16 +144,6 @@ def test_macros_give_the_words_of_the_assembler() -> None:
     calls = [f"{row.name}({', '.join(str(f.most if f.kind != 's' else 5) for f in row.fields)})" for row in rows]
     data = ", ".join(f"TT_OP_{call}" for call in calls)
     text = f'#include "tensix_wormhole.h"\nconst volatile uint32_t words[] = {{{data}}};'
-    _link("b", f"{text}\nint main(void) {{ return words[0]; }}")
+    link("b", f"{text}\nint main(void) {{ return words[0]; }}")
     expected = tensix.assemble("\n".join(f"TTI_{call}" for call in calls)).words
     assert b"".join(word.to_bytes(4, "little") for word in expected) in Path("fw.elf").read_bytes()
-
-
-def _link(core: str, text: str) -> None:
-    pytest.importorskip("ziglang", reason="C needs the extra `c`")
-    Path("fw.c").write_text(text, encoding="utf-8")
-    include = Path(tensix.include)
-    target = ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m", "-Os", "-ffreestanding", "-nostdlib"]
-    linked = ["-fno-pic", "-I", str(include), "-T", str(include / f"{core}.ld"), str(include / "crt0.S"), "fw.c"]
-    command = [sys.executable, "-m", "ziglang", "cc", *target, *linked, "-o", "fw.elf"]
-    subprocess.run(command, check=True, capture_output=True)

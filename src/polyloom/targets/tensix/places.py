@@ -45,7 +45,7 @@ def where(text: str) -> Where:
     if name not in VIEWS:
         raise _unknown(f"a tile has no array '{name}'", nearest(name, VIEWS, "array"))
     if form and (name != "dst" or form not in _FORMATS):
-        raise _unknown(f"'{text}' has no format '{form}'", f"Dst has {nearest(form, _FORMATS, 'format')}")
+        raise _unknown(f"'{text}' has no format '{form}'", nearest(form, _FORMATS, "format"))
     return Where(text, name, form)
 
 

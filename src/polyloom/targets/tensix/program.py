@@ -86,6 +86,8 @@ def _executable(data: bytes, name: str) -> Program:
 
 
 def _compiled(error: Diagnostic) -> str:
+    if "no ELF file" in error.message:
+        return "give a static executable; --thread pushes words and text"
     if "extension" in error.message or "bits" in error.message:
         return "compile it with -march=rv32im -mabi=ilp32"
     return error.help or "compile it with -march=rv32im -mabi=ilp32, and link it statically"

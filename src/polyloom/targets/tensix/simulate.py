@@ -16,11 +16,12 @@ from typing import Any, Final, cast
 import numpy as np
 
 from polyloom import files, npy
-from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.riscv.image import MAGIC
 from polyloom.targets.target import Given, Json, Loaded, Simulated, Simulation
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.disassemble import disassemble
+from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.places import Where, get, put, where
@@ -36,6 +37,9 @@ _LOCAL: Final = 0xFFB00000
 def simulate(asked: Simulation) -> Simulated:
     """Errors: PL1200 to PL1226; what a run meets is in the result."""
     options, place = cast(Options, asked.options), cast(Place, asked.place)
+    if not asked.files and not options.core:
+        help = "write a file, such as `polyloom simulate k.tts --on tensix --thread t1`"
+        raise PolyloomError(Diagnostic("PL0801", "there is no program", USAGE, help=help))
     inputs = {where(text): path for text, path in asked.inputs.items()}
     outputs = {where(text): _sized(path) for text, path in asked.outputs.items()}
     sources = [*(f.path for f in asked.files), *(path for _, path in options.core), *inputs.values()]
@@ -67,8 +71,9 @@ def _load(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -
     started: list[str] = []
     for file in given:
         if file.address is not None:
-            _apart(taken, file.address, len(file.data), file.path)
-            put(tile, Where(file.path, address=file.address), np.frombuffer(file.data, np.uint8))
+            data = _image(file, options, place)
+            _apart(taken, file.address, len(data), file.path)
+            put(tile, Where(file.path, address=file.address), np.frombuffer(data, np.uint8))
         elif file.data.startswith(MAGIC):
             _start(tile, "b", file.path, file.data, taken, started)
         else:
@@ -76,6 +81,14 @@ def _load(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -
     for core, path in options.core:
         _start(tile, core, path, files.read(path), taken, started)
     return lines
+
+
+def _image(file: Loaded, options: Options, place: Place) -> bytes:
+    """What lies in L1: the bytes of a file, or the words of text in the form that is asked for."""
+    if not file.path.endswith(program.TEXT):
+        return file.data
+    found = program.read(Given(file.path, file.data, place, options))
+    return to_bytes([item.word for item in found.items], options.form)
 
 
 def _start(
@@ -192,7 +205,8 @@ def _located(found: Sequence[Diagnostic], outcome: Outcome, lines: Mapping[int, 
 
 
 def _text(asked: Simulation, outcome: Outcome) -> str:
-    hazards = f", {len(outcome.hazards)} hazards" if outcome.hazards else ""
+    count = len(outcome.hazards)
+    hazards = f", {count} hazard{'s' if count > 1 else ''}" if count else ""
     lines = [f"{_kernel(asked)}: {outcome.cycles} cycles, {outcome.stop}{hazards}"]
     return "\n".join([*lines, *map(str, outcome.hazards if outcome.fault is None else ())])
 

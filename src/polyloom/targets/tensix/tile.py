@@ -126,7 +126,8 @@ VIEWS: Final = tuple(Views.__dataclass_fields__)
 @dataclass(slots=True)  # a machine is a thing that changes
 class Tile:
     """A tile after power-on. `hazards` says what a hazard does: it stops the run as a fault (`error`), is listed
-    (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow writes."""
+    (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow
+    writes."""
 
     member: Member = "wormhole"
     hazards: Hazards = "error"
@@ -139,7 +140,7 @@ class Tile:
             raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_any_of(POLICIES))
         self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
         self.native.ignore_mmio = self.ignore_mmio
-        self.views = Views(**{name: cast(NDArray[np.uint32], self.native.view(name)) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
+        self.views = Views(**{name: self.native.view(name) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
 
     def __getattr__(self, name: str) -> NDArray[np.uint32]:
         if name in VIEWS:
@@ -222,7 +223,7 @@ class Tile:
     def _core(self, name: str) -> Core:
         if name not in CORES:
             raise input_error("PL1223", f"{name!r} is no core of a tile", help=nearest(name, CORES, "core"))
-        return cast(Core, name)
+        return name
 
 
 def _any_of(names: Sequence[str] | dict[Hazards, int]) -> str:
