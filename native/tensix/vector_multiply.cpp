@@ -134,7 +134,7 @@ LANEWISE Bits blackhole(Bits xs, Bits ys, Bits zs) {
 // of zero or too small for an exponent is nothing. Normalizing to bit 28 keeps the two bits that a sum can have above
 // its place.
 template <Member member>
-LANEWISE Bits ordinary(Bits xs, Bits ys, Bits zs, Ints& odd) {
+LANEWISE Bits ordinary(const Bits& xs, const Bits& ys, const Bits& zs, Ints& odd) {
     const Ints xe = Ints(xs >> 23 & 255), ye = Ints(ys >> 23 & 255), ze = Ints(zs >> 23 & 255);
     const Ints product_exponent = xe + ye - 127;
     const Ints some = ~((xe == 0) | (ye == 0) | (product_exponent >> 31));
