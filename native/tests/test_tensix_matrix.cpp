@@ -62,7 +62,7 @@ int main() {
     State state;
     Context context;
     unsigned executed = 0, faults = 0;
-    for (int k = 0; k < 4'000; ++k) {
+    for (int k = 0; k < 20'000; ++k) {
         if (k % 100 == 0) fill(state, random);
         const Word w = word(random);
         const int thread = int(random() % 3);
@@ -83,5 +83,5 @@ int main() {
         }
     }
     std::printf("%u executed, %u faulted\n", executed, faults);
-    return executed > 2'000 && faults > 100 ? 0 : 1;
+    return executed > 10'000 && faults > 100 ? 0 : 1;
 }
