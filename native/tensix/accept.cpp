@@ -82,7 +82,6 @@ bool Tile::may_vector(int thread, const Entry& entry, const Timing& timing) {
 bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
     const Entry& entry = fronts[size_t(thread)].gate.front();
     const Word word = entry.word;
-    timing = {};
     if (unit == Unit::Nothing) return true;
     if (unit == Unit::Sync) return may_sync(thread, word);
     const bool busy = units[size_t(unit)].free_at > cycle;
@@ -108,6 +107,18 @@ bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
 // One instruction per unit and cycle: where threads want the same, round-robin behind the one that was served last.
 // Mutexes are each their own.
 void Tile::accept() {
+    int alone = -1, asking = 0;
+    for (int t = 0; t < THREADS; ++t)
+        if (!fronts[size_t(t)].gate.empty() && thread_free[size_t(t)] <= cycle) alone = t, ++asking;
+    if (asking == 0) return;
+    if (asking > 1) return accept_one_per_unit();
+    const Word word = fronts[size_t(alone)].gate.front().word;
+    const Unit unit = unit_of(word);
+    Timing timing;
+    if (!blocked(alone, unit, word) && may_accept(alone, unit, timing)) issue(alone, unit, timing);
+}
+
+void Tile::accept_one_per_unit() {
     std::array<bool, THREADS> wants{};
     std::array<Unit, THREADS> unit{};
     std::array<Timing, THREADS> timing;

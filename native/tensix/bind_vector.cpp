@@ -58,7 +58,7 @@ struct Bench {
         for (size_t k = 0; k < words.size(); ++k, ++context.cycle) {
             phase();
             context.pc = uint32_t(k);
-            vector::execute(state, words(k), thread, context);
+            if (words(k)) vector::execute(state, words(k), thread, context);  // else nothing comes in this cycle
         }
         for (; schedule.count || !pending.empty(); ++context.cycle) {
             phase();
@@ -123,21 +123,32 @@ void bind_vector(nb::module_& m) {
         .def("seed", [](Bench& self, uint32_t value) { vector::seed(self.state.vector, value); })
         .def("invalidate", [](Bench& self) { self.state.matrix.valid.fill(false); })
         .def_prop_rw(
-            "flags", [](const Bench& self) { return std::make_tuple(self.state.vector.flags.set, self.state.vector.flags.used); },
+            "flags",
+            [](const Bench& self) {
+                return std::make_tuple(self.state.vector.flags.set, self.state.vector.flags.used);
+            },
             [](Bench& self, std::tuple<uint32_t, uint32_t> given) {
                 self.state.vector.flags = {std::get<0>(given), std::get<1>(given)};
             })
         .def_prop_ro("depth", [](const Bench& self) { return self.state.vector.depth; })
         .def_prop_ro("cycle", [](const Bench& self) { return self.context.cycle; })
         .def_prop_ro("miscellaneous", [](const Bench& self) { return self.state.vector.miscellaneous; })
-        .def_prop_ro("registers", [](Bench& s) { return view(s.state.vector.registers[0].data(), {17, 32}); }, ref)
-        .def_prop_ro("dst", [](Bench& s) { return view(s.state.matrix.dst[0].data(), {1024, 16}); }, ref)
-        .def_prop_ro("lane_config", [](Bench& s) { return view(s.state.vector.lane_config.data(), {8}); }, ref)
-        .def_prop_ro("random", [](Bench& s) { return view(s.state.vector.random.data(), {32}); }, ref)
-        .def_prop_ro("templates", [](Bench& s) { return view(s.state.vector.templates.data(), {4}); }, ref)
-        .def_prop_ro("sequences", [](Bench& s) { return view(s.state.vector.sequences.data(), {4}); }, ref)
-        .def_prop_ro("config", [](Bench& s) { return view(s.state.config.banks[0].data(), {256}); }, ref)
-        .def_prop_ro("thread_config", [](Bench& s) { return view(s.state.config.thread[0].data(), {3, 64}); }, ref)
+        .def_prop_ro(
+            "registers", [](Bench& s) { return view(s.state.vector.registers[0].data(), {17, 32}); }, ref)
+        .def_prop_ro(
+            "dst", [](Bench& s) { return view(s.state.matrix.dst[0].data(), {1024, 16}); }, ref)
+        .def_prop_ro(
+            "lane_config", [](Bench& s) { return view(s.state.vector.lane_config.data(), {8}); }, ref)
+        .def_prop_ro(
+            "random", [](Bench& s) { return view(s.state.vector.random.data(), {32}); }, ref)
+        .def_prop_ro(
+            "templates", [](Bench& s) { return view(s.state.vector.templates.data(), {4}); }, ref)
+        .def_prop_ro(
+            "sequences", [](Bench& s) { return view(s.state.vector.sequences.data(), {4}); }, ref)
+        .def_prop_ro(
+            "config", [](Bench& s) { return view(s.state.config.banks[0].data(), {256}); }, ref)
+        .def_prop_ro(
+            "thread_config", [](Bench& s) { return view(s.state.config.thread[0].data(), {3, 64}); }, ref)
         .def_prop_rw(
             "dst_counter", [](const Bench& self) { return self.state.matrix.counters[0].dst; },
             [](Bench& self, uint32_t value) { self.state.matrix.counters[0].dst = value; });

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
+#include <string>
 
 #include "riscv/execute.hpp"
 #include "riscv/table.hpp"
@@ -210,14 +212,15 @@ bool Core::step() {
         return true;
     }
     Finding finding;
-    finding.kind = "core-trap", finding.thread = number - 1, finding.cycle = tile.cycle;
-    finding.word = outcome.word, finding.pc = uint32_t(outcome.pc);
-    finding.text = describe(outcome.cause);
-    if (outcome.cause == Cause::load || outcome.cause == Cause::store) {
-        char digits[16];
-        std::snprintf(digits, sizeof digits, "0x%08x", uint32_t(outcome.value));
-        finding.text += std::string(": ") + digits;
-    }
+    finding.kind = "core-trap", finding.cycle = tile.cycle, finding.pc = uint32_t(outcome.pc);
+    const auto digits = [](uint64_t value) {
+        char text[16];
+        std::snprintf(text, sizeof text, "0x%08x", uint32_t(value));
+        return std::string(text);
+    };
+    finding.text = std::string("core ") + CORE_NAMES[number] + " at " + digits(outcome.pc) + ": ";
+    finding.text += describe(outcome.cause);
+    if (outcome.cause == Cause::load || outcome.cause == Cause::store) finding.text += ": " + digits(outcome.value);
     throw Fault{finding};
 }
 

@@ -17,6 +17,8 @@ namespace polyloom::tensix {
 constexpr int CORES = 5, B = 0, NC = 4;  // T0 to T2 are 1 to 3
 constexpr uint32_t LOCAL = 0xffb00000, IRAM = 0xffc00000, IRAM_BYTES = 0x4000;
 
+inline constexpr const char* CORE_NAMES[CORES] = {"b", "t0", "t1", "t2", "nc"};
+
 struct Tile;
 struct Core;
 

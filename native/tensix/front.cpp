@@ -82,7 +82,7 @@ Word Expander::emit() {
 }
 
 bool Front::move() {
-    lost.reset();
+    if (lost) lost.reset();
     const bool replayed = move_replay();
     return move_mop() || replayed;
 }
@@ -156,6 +156,7 @@ std::optional<Entry> Front::expand(bool room, bool& moved) {
 bool Front::move_mop() {
     bool moved = false;
     const bool room = !middle.full();
+    if (mop.active() ? !room : pushed.empty() && !bubble && !back_door) return false;
     std::optional<Entry> made = expand(room, moved);
     if (back_door && room) {
         lost = made, made = back_door;

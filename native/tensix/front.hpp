@@ -83,6 +83,10 @@ struct Front {
     [[nodiscard]] bool empty() const {
         return pushed.empty() && middle.empty() && gate.empty() && !back_door && !mop.active() && !replay.play;
     }
+    // Whether a cycle can change anything.
+    [[nodiscard]] bool moves() const {
+        return !middle.empty() || mop.active() || !pushed.empty() || replay.play || back_door || bubble || lost;
+    }
     // A cycle; whether anything moved. `lost` is a word that collided with B's.
     bool move();
 

@@ -32,6 +32,17 @@ const char* not_modelled(uint32_t address) {
 
 }  // namespace
 
+// What neither a core nor, without one, the scalar unit can do.
+void Tile::refuse(int core, const char* kind, const std::string& what, const char* cure) const {
+    Finding finding;
+    finding.kind = kind, finding.cycle = cycle, finding.cure = cure;
+    finding.pc = core >= 0 ? cores[size_t(core)]->pc() : 0;
+    char place[32] = "the scalar unit: ";
+    if (core >= 0) std::snprintf(place, sizeof place, "core %s at 0x%08x: ", CORE_NAMES[core], finding.pc);
+    finding.text = place + what;
+    throw Fault{finding};
+}
+
 void Tile::soft_reset(uint32_t held) {
     for (int n = 0; n < CORES; ++n) {
         const bool holds = held >> HELD_BIT[n] & 1;
@@ -57,8 +68,7 @@ Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t& value) {
     }
     if (const char* name = not_modelled(address)) {
         if (ignore_mmio) return ++ignored_mmio, give(0);
-        throw Fault{{"mmio-not-modelled", thread, cycle, 0, 0, 0, core >= 0 ? cores[size_t(core)]->pc() : 0, 0,
-                     std::string("a load from ") + name, "--mmio ignore lets such loads give 0"}};
+        refuse(core, "mmio-not-modelled", std::string("a load from ") + name, "--mmio ignore lets such loads give 0");
     }
     if (core < 0 || core == NC) return ABSENT;
     if (aligned >= GPRS && aligned < GPRS + 0x1000) {
@@ -106,11 +116,9 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     const char* name = not_modelled(address);
     if (name && address != SOFT_RESET) {
         if (ignore_mmio) return ++ignored_mmio, DONE;
-        throw Fault{{"mmio-not-modelled", thread, cycle, 0, 0, 0, pc, 0, std::string("a store to ") + name,
-                     "--mmio ignore lets such stores pass"}};
+        refuse(core, "mmio-not-modelled", std::string("a store to ") + name, "--mmio ignore lets such stores pass");
     }
-    if (size != 4)
-        throw Fault{{"narrow-store", thread, cycle, 0, 0, 0, pc, 0, "registers are stored to by words only", "use sw"}};
+    if (size != 4) refuse(core, "narrow-store", "a store of less than a word to a register", "use sw");
     if (address == SOFT_RESET) return soft_reset(value), DONE;
     if (core < 0 || core == NC) return ABSENT;
     if (is_t && address >= MOP && address < MOP + 36) {

@@ -88,14 +88,15 @@ uint8_t* Tile::l1(const Entry& entry, int thread, uint32_t address, uint32_t siz
     return state.l1.data() + address;
 }
 
-// Whether the head of a gate can execute now; a failed try of an atomic occupies the unit.
+// Whether the head of a gate can execute now. What waits does so in the unit, which no other thread can use meanwhile.
 bool Tile::scalar_ready(const Entry& entry, int thread) {
+    if (scalar_holder >= 0 && scalar_holder != thread) return false;
     const Word word = entry.word;
     const uint32_t op = opcode(word);
     if (op == FLUSHDMA) {
         const uint32_t conditions = field(word, 3, 0) ? field(word, 3, 0) : 15;
         for (int bit = 0; bit < 4; ++bit)
-            if ((conditions >> bit & 1) && condition(bit, thread)) return false;
+            if ((conditions >> bit & 1) && condition(bit, thread)) return scalar_holder = thread, false;
         return true;
     }
     if ((op != ATCAS && op != ATINCGETPTR) || field(word, 23, 23)) return true;
@@ -109,7 +110,7 @@ bool Tile::scalar_ready(const Entry& entry, int thread) {
         const uint32_t capacity = width ? 1u << (width - 1) : 0x8000;
         done = field(word, 12, 12) ? size == 0 || size % capacity != 0 : size != 0;
     }
-    if (!done) units[size_t(Unit::Scalar)].free_at = cycle + TRY;
+    if (!done) scalar_holder = thread, units[size_t(Unit::Scalar)].free_at = cycle + TRY;
     return done;
 }
 
@@ -142,8 +143,8 @@ void Tile::store_indirect(const Entry& entry, int thread) {
     if (field(word, 23, 23)) {
         const uint32_t size = field(word, 22, 21), bytes = BYTES[size];
         uint8_t* to = l1(entry, thread, (base * 16 + offset) & ~(bytes - 1), bytes);
-        uint32_t values[4];
-        for (uint32_t n = 0; n < 4; ++n) values[n] = gpr(entry, thread, size ? from : (from & ~3u) + n);
+        uint32_t values[4]{};
+        for (uint32_t n = 0; n < (size ? 1 : 4); ++n) values[n] = gpr(entry, thread, size ? from : (from & ~3u) + n);
         std::memcpy(to, values, bytes);
     } else if (field(word, 22, 22)) {
         const uint32_t address = REGISTERS + ((base + (offset >> 4)) & 0xffffc);
@@ -221,6 +222,7 @@ void Tile::reg_to_flop(const Entry& entry, int thread) {
 void Tile::execute_scalar(const Entry& entry, int thread, const Timing& timing) {
     const Word word = entry.word;
     const uint32_t op = opcode(word);
+    scalar_holder = -1;
     if (op == DMANOP || op == FLUSHDMA) return;
     if (op == SETDMAREG) {
         if (field(word, 7, 7))

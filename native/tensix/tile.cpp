@@ -8,7 +8,6 @@ namespace polyloom::tensix {
 
 namespace {
 
-constexpr const char* CORE_NAMES[CORES] = {"b", "t0", "t1", "t2", "nc"};
 constexpr uint32_t RESET_PC[CORES] = {0, 0x6000, 0xa000, 0xe000, 0x12000};
 constexpr uint64_t PATIENCE = 64;  // cycles without any movement; longer than an atomic's tries are apart
 
@@ -47,7 +46,7 @@ uint32_t Tile::reset_pc(int core) const {
 
 void Tile::release(int core, std::optional<uint32_t> pc) {
     cores[size_t(core)]->release(pc ? *pc : reset_pc(core));
-    flush_code = true;
+    flush_code = any_core = true;
 }
 
 void Tile::hold(int core) { cores[size_t(core)]->hold(); }
@@ -124,11 +123,11 @@ void Tile::step() {
         flush_code = false;
     }
     make_visible();
-    accept();
     move_latches();
+    accept();
     for (int t = 0; t < THREADS; ++t) {
         Front& front = fronts[size_t(t)];
-        moved |= front.move();
+        if (front.moves()) moved |= front.move();
         if (front.lost)
             hazard("lost-collision", t, *front.lost, {cycle, cycle, front.middle.front(), t, false},
                    "B's word and the thread's own came behind the MOP expander in one cycle: the thread's is lost",
@@ -138,7 +137,7 @@ void Tile::step() {
             hand[size_t(t)].pop_front(), moved = true;
         }
     }
-    for (int n = 0, core = first_core; n < CORES; ++n, core = core == CORES - 1 ? 0 : core + 1)
+    for (int n = 0, core = first_core; any_core && n < CORES; ++n, core = core == CORES - 1 ? 0 : core + 1)
         if (cores[size_t(core)]->running && cores[size_t(core)]->step()) active(cycle + 1), moved = true;
     if (moved) last_move = cycle;
     ++cycle;
@@ -154,10 +153,10 @@ bool Tile::thread_idle(int thread) const {
 }
 
 bool Tile::idle() const {
-    for (const auto& core : cores)
-        if (!core->at_rest()) return false;
     for (size_t t = 0; t < THREADS; ++t)
         if (!fronts[t].empty() || !hand[t].empty()) return false;
+    for (const auto& core : cores)
+        if (!core->at_rest()) return false;
     return timed_until() <= cycle && schedule.count == 0 && pending.empty() && config_writes.empty() &&
            gpr_writes.empty() && gifts.empty();
 }
@@ -244,7 +243,7 @@ Stop Tile::run(uint64_t most) {
             }
             if (cycle >= end) break;
             step();
-            if (cycle - last_move > PATIENCE && timed_until() <= cycle) {
+            if (cycle - last_move > PATIENCE && timed_until() + PATIENCE < cycle) {
                 tell_deadlock();
                 stop = Stop::Deadlock;
                 break;

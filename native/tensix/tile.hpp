@@ -120,6 +120,7 @@ struct Tile {
     bool claim(uint32_t address, int core);
     void write_config(int bank, uint32_t index, uint32_t mask, uint32_t value);
     void soft_reset(uint32_t held);
+    [[noreturn]] void refuse(int core, const char* kind, const std::string& what, const char* cure) const;
     [[nodiscard]] uint32_t reset_pc(int core) const;
     Context context(const Entry& entry);
     // A hazard, whose second party is `earlier`.
@@ -134,6 +135,7 @@ struct Tile {
     void make_visible();
     void commit_vector();
     void accept();
+    void accept_one_per_unit();
     bool may_accept(int thread, Unit unit, Timing& timing);
     bool may_vector(int thread, const Entry& entry, const Timing& timing);
     bool blocks_ready(const Timing& timing) const;
@@ -164,6 +166,8 @@ struct Tile {
     void execute_config(const Entry& entry, int thread);
 
     bool moved = false;
+    bool any_core = false;   // has left reset
+    int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
     uint64_t last_move = 0, last_active = 0;
     bool ever_active = false;
     void active(uint64_t until);

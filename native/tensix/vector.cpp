@@ -5,15 +5,17 @@
 
 namespace polyloom::tensix::vector {
 
-// A later write of a register wins over an earlier one that is not yet visible.
+// A later write of a register that is visible no later than an earlier one wins over it.
 void Run::write(int target, const Lanes& value, uint32_t lanes, int latency) const {
     if (!lanes) return;
     std::vector<Pending>* pending = context.pending;
     if (!pending) return blend(vector().registers[size_t(target)], value, lanes);
     for (Pending& earlier : *pending)
-        if (earlier.target == target && earlier.due <= context.cycle + uint64_t(latency)) earlier.lanes &= ~lanes;
-    if (latency > 1 || late) pending->push_back({context.cycle + uint64_t(latency), target, lanes, value});
-    else blend(vector().registers[size_t(target)], value, lanes);
+        if (earlier.target == target && earlier.due >= context.cycle + uint64_t(latency)) earlier.lanes &= ~lanes;
+    if (latency > 1 || late)
+        pending->push_back({context.cycle + uint64_t(latency), target, lanes, value});
+    else
+        blend(vector().registers[size_t(target)], value, lanes);
 }
 
 void commit(VectorState& vector, const Pending& write) {
@@ -45,17 +47,27 @@ void dispatch(const Run& run) {
         case Code::LoadImmediate: return run_load_immediate(run);
         case Code::Store: return run_store(run);
         case Code::LoadMacro: return run_macro(run);
-        case Code::Lut: case Code::LutWide: return run_table(run);
-        case Code::Mad: case Code::Add: case Code::Mul: case Code::MulImmediate: case Code::AddImmediate:
-            return run_multiply(run);
-        case Code::SetCC: case Code::EnableCC: case Code::Push: case Code::Pop: case Code::Complement:
-            return run_flags(run);
+        case Code::Lut:
+        case Code::LutWide: return run_table(run);
+        case Code::Mad:
+        case Code::Add:
+        case Code::Mul:
+        case Code::MulImmediate:
+        case Code::AddImmediate: return run_multiply(run);
+        case Code::SetCC:
+        case Code::EnableCC:
+        case Code::Push:
+        case Code::Pop:
+        case Code::Complement: return run_flags(run);
         case Code::Mov: return run_move(run);
         case Code::Config: return run_config(run);
         case Code::Swap: return run_swap(run);
         case Code::Round: return run_round(run);
         case Code::Shuffle: return run_shuffle(run);
-        case Code::LessEqual: case Code::Greater: case Code::Mul24: case Code::Reciprocal: return run_blackhole(run);
+        case Code::LessEqual:
+        case Code::Greater:
+        case Code::Mul24:
+        case Code::Reciprocal: return run_blackhole(run);
         case Code::Nop: return;
         case Code::None: run.fault("unknown-word", "no instruction of this member's vector unit");
         default: return run_simple(run);

@@ -16,13 +16,13 @@ void seed(VectorState& vector, uint32_t value);
 // Makes a pending write visible.
 void commit(VectorState& vector, const Pending& write);
 
-// What SFPLOADMACRO has scheduled, by sub-unit (simple, MAD, round, store) and by what is left to wait, from the cycle in
-// which it was scheduled: a delay of 0 executes in the next. Delays count cycles, or, while anything scheduled asks for
-// it, instructions that the unit accepts (facts §1.2.3).
+// What SFPLOADMACRO has scheduled, by sub-unit (simple, MAD, round, store) and by what is left to wait, from the cycle
+// in which it was scheduled: a delay of 0 executes in the next. Delays count cycles, or, while anything scheduled asks
+// for it, instructions that the unit accepts (facts §1.2.3).
 struct Scheduled {
     bool used = false, by_instructions = false;
     int thread = 0;
-    Word word = 0;         // of the template
+    Word word = 0;  // of the template
     uint32_t pc = 0;
     uint32_t address = 0;  // of a store
     uint8_t vb = 0, vc = 0, vd = 0, mode = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Blackhole's vector unit has beyond Wormhole's (facts §1.10): comparisons of two registers, the product of integers
-// of 23 bits, and an approximate reciprocal. The exponential that SFPARECIP also has is not modelled.
+// What Blackhole's vector unit has beyond Wormhole's (facts §1.10): comparisons of two registers, the product of
+// integers of 23 bits, and an approximate reciprocal. The exponential that SFPARECIP also has is not modelled.
 #include "tensix/vector.hpp"
 #include "tensix/vector_run.hpp"
 
@@ -10,8 +10,8 @@ namespace {
 
 void compare(const Run& run) {
     VectorState& vector = run.vector();
-    uint32_t holds = where([](uint32_t d, uint32_t c) { return ordered(c) < ordered(d); }, run.at(run.op.vb),
-                           run.at(run.op.vc));
+    uint32_t holds =
+        where([](uint32_t d, uint32_t c) { return ordered(c) < ordered(d); }, run.at(run.op.vb), run.at(run.op.vc));
     if (run.op.code == Code::LessEqual) holds = ~holds;
     if (run.op.mod & 8) {
         Lanes value;
@@ -29,19 +29,22 @@ void multiply(const Run& run) {
     if (run.op.mod & 12) run.fault("not-modelled", "SFPMUL24 with registers named by L7 is not modelled");
     if (run.op.vc != 9) run.fault("not-modelled", "SFPMUL24 with an addend is not modelled", "use L9, zero, as VC");
     const int shift = run.op.mod & 1 ? 23 : 0;
-    run.write(each([=](uint32_t a, uint32_t b) {
-        return uint32_t(uint64_t(a & FRACTION) * (b & FRACTION) >> shift) & FRACTION;
-    }, run.at(run.op.va), run.at(run.op.vb)), 2);
+    run.write(each([=](uint32_t a,
+                       uint32_t b) { return uint32_t(uint64_t(a & FRACTION) * (b & FRACTION) >> shift) & FRACTION; },
+                   run.at(run.op.va), run.at(run.op.vb)),
+              2);
 }
 
 // Of |x| the sign returns in mode 0 alone; mode 1 leaves x where B is not negative.
 void reciprocal(const Run& run) {
     if (run.op.mod > 1) run.fault("not-modelled", "the exponential of SFPARECIP is not modelled");
     const bool conditional = run.op.mod == 1;
-    run.write(each([=](uint32_t b, uint32_t c) {
-        if (conditional) return int32_t(b) < 0 ? approximate_reciprocal(c & ~SIGN) : c;
-        return (c & SIGN) | approximate_reciprocal(c & ~SIGN);
-    }, run.at(run.op.vb), run.at(run.op.vc)));
+    run.write(each(
+        [=](uint32_t b, uint32_t c) {
+            if (conditional) return int32_t(b) < 0 ? approximate_reciprocal(c & ~SIGN) : c;
+            return (c & SIGN) | approximate_reciprocal(c & ~SIGN);
+        },
+        run.at(run.op.vb), run.at(run.op.vc)));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SFPCONFIG, SFPMOV and the generators of random numbers (facts §1.1, §1.2). LOADMACRO's configuration is kept once, not
-// for each column: columns that would differ fault.
+// SFPCONFIG, SFPMOV and the generators of random numbers (facts §1.1, §1.2). LOADMACRO's configuration is kept once,
+// not for each column: columns that would differ fault.
 #include <bit>
 
 #include "tensix/vector.hpp"
@@ -78,8 +78,7 @@ uint32_t enabled(const VectorState& vector) {
     const uint32_t made = vector.flags.set | ~vector.flags.used;
     if (!(any_config(vector) & ROW_MASK)) return made;
     uint32_t masked = 0;
-    for (int row = 0; row < ROWS; ++row)
-        masked |= (configured(vector, 1u << (12 + row)) & 255) << (8 * row);
+    for (int row = 0; row < ROWS; ++row) masked |= (configured(vector, 1u << (12 + row)) & 255) << (8 * row);
     return made & ~masked;
 }
 
@@ -124,10 +123,12 @@ void run_move(const Run& run) {
     const uint32_t lanes = run.op.mod == 2 ? ALL : run.lanes;
     Lanes value = run.op.mod & 8 ? Lanes{} : run.at(run.op.vc);
     if (run.op.mod & 8) {
-        if (run.op.vc == 9) value = drawn(run.vector(), lanes);
+        if (run.op.vc == 9)
+            value = drawn(run.vector(), lanes);
         else if (run.op.vc == 15)
             for (int k = 0; k < LANES; ++k) value[k] = run.vector().lane_config[k % COLUMNS];
-        else value.fill(special(run.vector(), run.op.vc));
+        else
+            value.fill(special(run.vector(), run.op.vc));
     } else if (run.op.mod & 1) {
         for (uint32_t& v : value) v ^= SIGN;
     }

@@ -10,10 +10,14 @@ void set(const Run& run) {
     Flags& flags = run.vector().flags;
     const Lanes& c = run.at(run.op.vc);
     uint32_t holds = 0;
-    if (run.op.mod & 8) holds = 0;
-    else if (run.op.mod & 1) holds = run.op.immediate & 1 ? ALL : 0;
-    else if (run.op.mod & 2) holds = where([](uint32_t v) { return v != 0; }, c);
-    else holds = where([](uint32_t v) { return v >> 31; }, c);
+    if (run.op.mod & 8)
+        holds = 0;
+    else if (run.op.mod & 1)
+        holds = run.op.immediate & 1 ? ALL : 0;
+    else if (run.op.mod & 2)
+        holds = where([](uint32_t v) { return v != 0; }, c);
+    else
+        holds = where([](uint32_t v) { return v >> 31; }, c);
     if (!(run.op.mod & 9) && run.op.mod & 4) holds = ~holds;
     flags.set = (flags.set & ~run.lanes) | (holds & flags.used & run.lanes);
 }
@@ -21,8 +25,10 @@ void set(const Run& run) {
 // SFPENCC takes its bits from the immediate (tensix.md, Machine).
 void enable(const Run& run) {
     Flags& flags = run.vector().flags;
-    if (run.op.mod & 2) flags.used = run.op.immediate & 1 ? ALL : 0;
-    else if (run.op.mod & 1) flags.used = ~flags.used;
+    if (run.op.mod & 2)
+        flags.used = run.op.immediate & 1 ? ALL : 0;
+    else if (run.op.mod & 1)
+        flags.used = ~flags.used;
     flags.set = run.op.mod & 8 ? run.op.immediate & 2 ? ALL : 0 : ALL;
 }
 
@@ -64,10 +70,14 @@ void pop(const Run& run) {
         run.report("stack-full", "SFPPOPC with a mode on a full stack overwrites the lowest flags", "pop before it");
         vector.stack[0] = top;
     }
-    if (!mode) vector.depth -= vector.depth > 0, vector.flags = top;
-    else if (mode <= 12) vector.flags = {combined(mode, vector.flags.set, top.set), top.used};
-    else if (mode == 13) vector.flags.set = ~vector.flags.set;
-    else vector.flags = {mode == 14 ? ALL : 0, ALL};
+    if (!mode)
+        vector.depth -= vector.depth > 0, vector.flags = top;
+    else if (mode <= 12)
+        vector.flags = {combined(mode, vector.flags.set, top.set), top.used};
+    else if (mode == 13)
+        vector.flags.set = ~vector.flags.set;
+    else
+        vector.flags = {mode == 14 ? ALL : 0, ALL};
 }
 
 void complement(const Run& run) {

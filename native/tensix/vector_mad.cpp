@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MAD sub-unit (facts §1.2): SFPMAD and its relatives, and the piecewise linear tables. Results come after two cycles.
+// The MAD sub-unit (facts §1.2): SFPMAD and its relatives, and the piecewise linear tables. Results come after two
+// cycles.
 #include "tensix/vector_multiply.hpp"
 #include "tensix/vector_run.hpp"
 
@@ -47,13 +48,14 @@ void mad(const Run& run) {
 void with_immediate(const Run& run) {
     const Lanes given = filled(uint32_t(run.op.immediate) << 16), &c = run.at(run.op.vc);
     Lanes value;
-    if (run.op.code == Code::MulImmediate) multiply_add(run.state.member, given, c, run.at(9), value);
-    else multiply_add(run.state.member, given, run.at(10), c, value);
+    if (run.op.code == Code::MulImmediate)
+        multiply_add(run.state.member, given, c, run.at(9), value);
+    else
+        multiply_add(run.state.member, given, run.at(10), c, value);
     deliver(run, value, run.op.mod & 8);
 }
 
-// Which third |v| falls into: below 1, below 2, the rest, NaN included. Bit patterns order as their floats do.
-constexpr uint32_t third(uint32_t b) { return b < 0x3F800000 ? 0 : b < 0x40000000 ? 1 : 2; }
+// Tables are cut by |v|: below 1, below 2, and the rest, NaN included. Bit patterns order as their floats do.
 
 constexpr uint32_t of_8_bits(uint32_t v) {
     return v == 255 ? 0 : (v & 128) << 24 | (127 - (v >> 4 & 7)) << 23 | (v & 15) << 19;
@@ -64,24 +66,35 @@ constexpr uint32_t of_16_bits(uint32_t v) {
     return (v & 0x8000) << 16 | (exponent == 31 ? 0 : exponent + 112) << 23 | (v & 0x3FF) << 13;
 }
 
-struct Line {
-    uint32_t slope, offset;
-};
-
-Line narrow_line(const Run& run, int lane, uint32_t b) {
-    const uint32_t entry = run.at(int(third(b)))[lane];
-    return {of_8_bits(entry >> 8 & 255), of_8_bits(entry & 255)};
+// Of three registers from `first` on, in each lane, the one of the third that |v| falls into.
+Lanes entries(const Run& run, const Lanes& magnitude, int first) {
+    const auto chosen = [](uint32_t b, uint32_t low, uint32_t middle, uint32_t high) {
+        return b < 0x3F800000 ? low : b < 0x40000000 ? middle : high;
+    };
+    return each(chosen, magnitude, run.at(first), run.at(first + 1), run.at(first + 2));
 }
 
-// Modes 0, 2 and 3, and 10, which has three entries of two halves.
-Line wide_line(const Run& run, int lane, uint32_t b) {
-    const int i = int(third(b));
-    const uint32_t low = run.at(i)[lane];
-    if (!(run.op.mod & 2)) return {low, run.at(4 + i)[lane]};
-    if ((run.op.mod & 10) == 10) return {of_16_bits(low >> 16), of_16_bits(low & 0xFFFF)};
-    const uint32_t last = run.op.mod & 1 ? 0x40800000 : 0x40400000, cuts[] = {0x3F000000, 0x3FC00000, last};
-    const uint32_t half = b < cuts[i] ? 0 : 16;
-    return {of_16_bits(low >> half & 0xFFFF), of_16_bits(run.at(4 + i)[lane] >> half & 0xFFFF)};
+struct Lines {
+    Lanes slopes, offsets;
+};
+
+Lines narrow_lines(const Lanes& entry) {
+    return {each([](uint32_t v) { return of_8_bits(v >> 8 & 255); }, entry),
+            each([](uint32_t v) { return of_8_bits(v & 255); }, entry)};
+}
+
+// Modes 0, 2 and 3, and 10, which has three entries of two halves; 2 and 3 take the lower half below a third's middle.
+Lines wide_lines(const Run& run, const Lanes& magnitude, const Lanes& entry) {
+    const auto low = [](uint32_t v) { return of_16_bits(v & 0xFFFF); };
+    const auto high = [](uint32_t v) { return of_16_bits(v >> 16); };
+    if (!(run.op.mod & 2)) return {entry, entries(run, magnitude, 4)};
+    if ((run.op.mod & 10) == 10) return {each(high, entry), each(low, entry)};
+    const uint32_t last = run.op.mod & 1 ? 0x40800000 : 0x40400000;
+    const auto half = [=](uint32_t b, uint32_t v) {
+        const uint32_t cut = b < 0x3F800000 ? 0x3F000000 : b < 0x40000000 ? 0x3FC00000 : last;
+        return of_16_bits(b < cut ? v & 0xFFFF : v >> 16);
+    };
+    return {each(half, magnitude, entry), each(half, magnitude, entries(run, magnitude, 4))};
 }
 
 }  // namespace
@@ -92,14 +105,11 @@ void run_multiply(const Run& run) {
 }
 
 void run_table(const Run& run) {
-    Lanes slopes, offsets, value;
     const Lanes &input = run.at(3), magnitude = each([](uint32_t v) { return v & ~SIGN; }, input);
-    for (int k = 0; k < LANES; ++k) {
-        const bool wide = run.op.code == Code::LutWide;
-        const Line line = wide ? wide_line(run, k, magnitude[k]) : narrow_line(run, k, magnitude[k]);
-        slopes[k] = line.slope, offsets[k] = line.offset;
-    }
-    multiply_add(run.state.member, slopes, magnitude, offsets, value);
+    const Lanes entry = entries(run, magnitude, 0);
+    const Lines lines = run.op.code == Code::Lut ? narrow_lines(entry) : wide_lines(run, magnitude, entry);
+    Lanes value;
+    multiply_add(run.state.member, lines.slopes, magnitude, lines.offsets, value);
     if (run.op.mod & 4) value = each([](uint32_t v, uint32_t l3) { return (v & ~SIGN) | (l3 & SIGN); }, value, input);
     deliver(run, value, run.op.mod & 8);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SFPLOAD, SFPSTORE and SFPLOADI (facts §1.2.1): 32 datums of the even or odd columns of four rows of Dst, in Dst's order
-// of bits. A row that is not valid loads as zero, with a report; a store makes it valid, zero where it does not write.
-#include <algorithm>
+// SFPLOAD, SFPSTORE and SFPLOADI (facts §1.2.1): 32 datums of the even or odd columns of four rows of Dst, in Dst's
+// order of bits. A row that is not valid loads as zero, with a report; a store makes it valid, zero where it does not
+// write.
+#include <bit>
 
 #include "tensix/vector_run.hpp"
 
@@ -10,7 +11,21 @@ namespace polyloom::tensix::vector {
 namespace {
 
 enum Mode : uint32_t {
-    SRCB, FP16, BF16, FP32, INT32, INT8, UINT16, HI16, INT16, LO16, INT32_ALL, ZERO, INT32_SM, INT8_COMP, LO16_ONLY,
+    SRCB,
+    FP16,
+    BF16,
+    FP32,
+    INT32,
+    INT8,
+    UINT16,
+    HI16,
+    INT16,
+    LO16,
+    INT32_ALL,
+    ZERO,
+    INT32_SM,
+    INT8_COMP,
+    LO16_ONLY,
     HI16_ONLY
 };
 
@@ -43,38 +58,82 @@ constexpr uint32_t complemented(uint32_t v) { return int32_t(v) < 0 ? 0 - (v & ~
 constexpr uint32_t signed_magnitude(uint32_t v) { return int32_t(v) < 0 ? SIGN | ((0 - v) & ~SIGN) : v; }
 constexpr uint32_t int8_stored(uint32_t v) { return (v >> 16 & 0x8000) | (v & 0x3FF) << 5 | 16; }
 
-uint32_t loaded(uint32_t mode, uint32_t v, uint32_t old, bool infinite) {
-    const uint32_t sign = (v & 0x8000) << 16;
+// The mode is switched on once for all lanes.
+Lanes loaded(uint32_t mode, const Lanes& data, const Lanes& old, uint32_t infinite) {
+    const auto sign = [](uint32_t v) { return (v & 0x8000) << 16; };
     switch (mode) {
-        case FP16: return fp16_loaded(v, infinite);
-        case BF16: return bf16_loaded(v) << 16;
-        case FP32: case INT32: case INT32_ALL: return fp32_loaded(v);
-        case INT32_SM: return complemented(fp32_loaded(v));
-        case INT8: return sign | (v >> 5 & 0x7F);
-        case INT8_COMP: return complemented(sign | (v >> 5 & 0x3FF));
-        case LO16_ONLY: return (old & 0xFFFF0000) | v;
-        case HI16_ONLY: return v << 16 | (old & 0xFFFF);
-        case INT16: return sign | (v & 0x7FFF);
-        case HI16: return v << 16;
-        case ZERO: return 0;
-        default: return v;
+        case FP16: {
+            Lanes made;
+            for (int k = 0; k < LANES; ++k) made[k] = fp16_loaded(data[k], infinite & LANE_BIT[k]);
+            return made;
+        }
+        case BF16: return each([](uint32_t v) { return bf16_loaded(v) << 16; }, data);
+        case FP32:
+        case INT32:
+        case INT32_ALL: return each(fp32_loaded, data);
+        case INT32_SM: return each([](uint32_t v) { return complemented(fp32_loaded(v)); }, data);
+        case INT8: return each([=](uint32_t v) { return sign(v) | (v >> 5 & 0x7F); }, data);
+        case INT8_COMP: return each([=](uint32_t v) { return complemented(sign(v) | (v >> 5 & 0x3FF)); }, data);
+        case LO16_ONLY: return each([](uint32_t v, uint32_t o) { return (o & 0xFFFF0000) | v; }, data, old);
+        case HI16_ONLY: return each([](uint32_t v, uint32_t o) { return v << 16 | (o & 0xFFFF); }, data, old);
+        case INT16: return each([=](uint32_t v) { return sign(v) | (v & 0x7FFF); }, data);
+        case HI16: return each([](uint32_t v) { return v << 16; }, data);
+        case ZERO: return Lanes{};
+        default: return data;
     }
 }
 
-uint32_t stored(uint32_t mode, uint32_t v) {
+Lanes stored(uint32_t mode, const Lanes& value) {
     switch (mode) {
-        case FP16: return fp16_stored(v);
-        case BF16: return bf16_of(v);
-        case FP32: case INT32: case INT32_ALL: return fp32_stored(v);
-        case INT32_SM: return fp32_stored(signed_magnitude(v));
-        case INT8: return int8_stored(v);
-        case INT8_COMP: return int8_stored(signed_magnitude(v));
-        case HI16_ONLY: return v >> 16;
-        case INT16: return (v >> 16 & 0x8000) | (v & 0x7FFF);
-        case LO16: return v << 16 | v >> 16;
-        case ZERO: return 0;
-        default: return v;  // HI16: all 32 bits; else the low 16
+        case FP16: return each(fp16_stored, value);
+        case BF16: return each(bf16_of, value);
+        case FP32:
+        case INT32:
+        case INT32_ALL: return each(fp32_stored, value);
+        case INT32_SM: return each([](uint32_t v) { return fp32_stored(signed_magnitude(v)); }, value);
+        case INT8: return each(int8_stored, value);
+        case INT8_COMP: return each([](uint32_t v) { return int8_stored(signed_magnitude(v)); }, value);
+        case HI16_ONLY: return each([](uint32_t v) { return v >> 16; }, value);
+        case INT16: return each([](uint32_t v) { return (v >> 16 & 0x8000) | (v & 0x7FFF); }, value);
+        case LO16: return each([](uint32_t v) { return v << 16 | v >> 16; }, value);
+        case ZERO: return Lanes{};
+        default: return value;  // HI16: all 32 bits; else the low 16
     }
+}
+
+// A row of Dst as pairs: the even column in the low half, the odd one in the high half.
+using Pairs = std::array<uint32_t, COLUMNS>;
+
+Pairs pairs(const std::array<uint16_t, 16>& row) {
+    Pairs made;
+    if constexpr (std::endian::native == std::endian::little)
+        std::memcpy(&made, &row, sizeof made);
+    else
+        for (int c = 0; c < COLUMNS; ++c) made[c] = row[2 * c] | uint32_t(row[2 * c + 1]) << 16;
+    return made;
+}
+
+void put(std::array<uint16_t, 16>& row, const Pairs& given) {
+    if constexpr (std::endian::native == std::endian::little)
+        std::memcpy(&row, &given, sizeof given);
+    else
+        for (int c = 0; c < COLUMNS; ++c) row[2 * c] = uint16_t(given[c]), row[2 * c + 1] = uint16_t(given[c] >> 16);
+}
+
+// The columns of a row that lanes see, and back; lanes are bits of this row alone.
+void gather(const std::array<uint16_t, 16>& row, uint32_t odd, uint32_t* to) {
+    const Pairs from = pairs(row);
+    for (int c = 0; c < COLUMNS; ++c) to[c] = odd & LANE_BIT[c] ? from[c] >> 16 : from[c] & 0xFFFF;
+}
+
+void scatter(std::array<uint16_t, 16>& row, uint32_t odd, uint32_t lanes, const uint32_t* from) {
+    Pairs at = pairs(row);
+    for (int c = 0; c < COLUMNS; ++c) {
+        const uint32_t given =
+            odd & LANE_BIT[c] ? (at[c] & 0xFFFF) | from[c] << 16 : (at[c] & ~0xFFFFu) | (from[c] & 0xFFFF);
+        at[c] = lanes & LANE_BIT[c] ? given : at[c];
+    }
+    put(row, at);
 }
 
 constexpr bool wide_load(uint32_t mode) {
@@ -82,9 +141,9 @@ constexpr bool wide_load(uint32_t mode) {
 }
 constexpr bool wide_store(uint32_t mode) { return wide_load(mode) || mode == LO16 || mode == HI16; }
 
-// The lanes that use odd columns; columns can be told to by LaneConfig.
-uint32_t odd_lanes(const VectorState& vector, uint32_t address, uint32_t bit) {
-    return address & 2 ? ALL : configured(vector, bit);
+// The lanes whose column has the bit; `config` is what any column has, mostly nothing.
+uint32_t told(const VectorState& vector, uint32_t config, uint32_t bit) {
+    return config & bit ? configured(vector, bit) : 0;
 }
 
 // Advances the thread's counters as ADDR_MOD says, but fidelity. Blackhole's three bits name one of eight directly.
@@ -96,16 +155,23 @@ void advance_counters(State& state, int thread, int mode) {
     const uint32_t ab = config[7 + 2 * index], dst = config[23 + index], bias = config[48 + index];
     const auto step = [](uint32_t& at, uint32_t& start, uint32_t bits, uint32_t mask, uint32_t cr, uint32_t clear) {
         const uint32_t by = bits & mask;
-        if (clear) at = start = 0;
-        else if (cr) at = start = (start + by) & mask;
-        else at = (at + by) & mask;
+        if (clear)
+            at = start = 0;
+        else if (cr)
+            at = start = (start + by) & mask;
+        else
+            at = (at + by) & mask;
     };
     step(c.a, c.a_carriage, ab, 63, ab & 0x40, ab & 0x80);
     step(c.b, c.b_carriage, ab >> 8, 63, ab & 0x4000, ab & 0x8000);
-    if (!(dst & 0x800) && dst & 0x1000) c.dst = c.dst_carriage = (c.dst + (dst & 0x3FF)) & 0x3FF;
-    else step(c.dst, c.dst_carriage, dst, 0x3FF, dst & 0x400, dst & 0x800);
-    if (bias & 16) c.bias = 0;
-    else if (bias & 3) c.bias ^= 1;
+    if (!(dst & 0x800) && dst & 0x1000)
+        c.dst = c.dst_carriage = (c.dst + (dst & 0x3FF)) & 0x3FF;
+    else
+        step(c.dst, c.dst_carriage, dst, 0x3FF, dst & 0x400, dst & 0x800);
+    if (bias & 16)
+        c.bias = 0;
+    else if (bias & 3)
+        c.bias ^= 1;
 }
 
 }  // namespace
@@ -128,28 +194,31 @@ void run_load(const Run& run) {
     const auto [mode, address] = place(state, run.op, run.thread);
     const uint32_t config = any_config(state.vector);
     if (run.op.vd < 8) {
-        const uint32_t row = address & ~3u, odd = odd_lanes(state.vector, address, LOAD_ODD);
-        const uint32_t infinite = config & INFINITE_HALF ? configured(state.vector, INFINITE_HALF) : 0;
+        const uint32_t row = address & ~3u, odd = address & 2 ? ALL : told(state.vector, config, LOAD_ODD);
+        const uint32_t infinite = told(state.vector, config, INFINITE_HALF);
         uint32_t lanes = mode == INT32_ALL ? ALL : run.lanes;
-        if (config & NO_LOAD) lanes &= ~configured(state.vector, NO_LOAD);
+        lanes &= ~told(state.vector, config, NO_LOAD);
         bool invalid = false;
-        Lanes value;
-        for (int r = 0; r < ROWS; ++r) {
-            const uint32_t at = wide_load(mode) ? wide_row(row + uint32_t(r)) : row + uint32_t(r);
-            const auto &high = state.matrix.dst[at], &low = state.matrix.dst[wide_load(mode) ? at + 8 : at];
-            const bool valid = state.matrix.valid[at];
-            if (!valid && mode != ZERO) invalid |= (lanes >> (8 * r) & 255) != 0;
-            for (int c = 0; c < COLUMNS; ++c) {
-                const int lane = 8 * r + c, column = 2 * c + int(odd >> lane & 1);
-                const uint32_t datum = wide_load(mode) ? uint32_t(high[column]) << 16 | low[column] : high[column];
-                value[lane] = loaded(mode, valid ? datum : 0, run.at(run.op.vd)[lane], infinite >> lane & 1);
+        Lanes data{};
+        for (uint32_t r = 0; r < ROWS && mode != ZERO; ++r) {
+            const uint32_t at = wide_load(mode) ? wide_row(row + r) : row + r;
+            if (!state.matrix.valid[at]) {
+                invalid |= (lanes >> (8 * r) & 255) != 0;
+                continue;
             }
+            gather(state.matrix.dst[at], odd >> (8 * r), &data[8 * r]);
+            if (!wide_load(mode)) continue;
+            Pairs low;
+            gather(state.matrix.dst[at + 8], odd >> (8 * r), low.data());
+            for (uint32_t c = 0; c < COLUMNS; ++c) data[8 * r + c] = data[8 * r + c] << 16 | low[c];
         }
+        Lanes value = loaded(mode, data, run.at(run.op.vd), infinite);
         if (invalid)
             run.report("undefined-row", "SFPLOAD of rows of Dst that ZEROACC, or reset, left undefined",
                        "write the rows before, or load with mode 11 (zero)");
         run.write(run.op.vd, value, lanes);
-        const uint32_t both = configured(state.vector, WITH_INDEX) & configured(state.vector, CAPTURE_INDEX) & lanes;
+        const uint32_t with = told(state.vector, config, WITH_INDEX),
+                       both = with & told(state.vector, config, CAPTURE_INDEX) & lanes;
         if (run.op.vd < 4 && both) {
             for (uint32_t k = 0; k < LANES; ++k) value[k] = (row + k / 8) << 4 | k % 8 << 1 | (odd >> k & 1);
             run.write(run.op.vd + 4, value, both);
@@ -163,25 +232,24 @@ void run_store(const Run& run) {
     Place where_to = place(state, run.op, run.thread);
     if (run.op.scheduled) where_to.address = run.address;
     const auto [mode, address] = where_to;
-    const uint32_t row = address & ~3u, odd = odd_lanes(state.vector, address, STORE_ODD);
-    const uint32_t lanes = (mode == INT32_ALL ? ALL : run.lanes) & ~configured(state.vector, NO_STORE);
+    const uint32_t row = address & ~3u, config = any_config(state.vector);
+    const uint32_t odd = address & 2 ? ALL : told(state.vector, config, STORE_ODD);
+    const uint32_t lanes = (mode == INT32_ALL ? ALL : run.lanes) & ~told(state.vector, config, NO_STORE);
     const bool wide = wide_store(mode);
-    const Lanes& value = run.at(run.op.vd);
-    for (int r = 0; r < ROWS; ++r) {
-        if (!(lanes >> (8 * r) & 255)) continue;
-        const uint32_t at = wide ? wide_row(row + uint32_t(r)) : row + uint32_t(r);
-        auto &high = state.matrix.dst[at], &low = state.matrix.dst[wide ? at + 8 : at];
-        for (const uint32_t each_row : {at, wide ? at + 8 : at}) {
-            if (!state.matrix.valid[each_row]) state.matrix.dst[each_row].fill(0);
-            state.matrix.valid[each_row] = true;
+    const Lanes value = stored(mode, run.at(run.op.vd));
+    for (uint32_t r = 0; r < ROWS; ++r) {
+        const uint32_t of_row = lanes >> (8 * r) & 255;
+        if (!of_row) continue;
+        const uint32_t at = wide ? wide_row(row + r) : row + r, low = wide ? at + 8 : at;
+        for (const uint32_t written : {at, low}) {
+            if (!state.matrix.valid[written]) state.matrix.dst[written].fill(0);
+            state.matrix.valid[written] = true;
         }
-        for (int c = 0; c < COLUMNS; ++c) {
-            const int lane = 8 * r + c, column = 2 * c + int(odd >> lane & 1);
-            if (!(lanes >> lane & 1)) continue;
-            const uint32_t datum = stored(mode, value[lane]);
-            low[column] = uint16_t(datum);
-            if (wide) high[column] = uint16_t(datum >> 16);
-        }
+        scatter(state.matrix.dst[low], odd >> (8 * r), of_row, &value[8 * r]);
+        if (!wide) continue;
+        Pairs high;
+        for (uint32_t c = 0; c < COLUMNS; ++c) high[c] = value[8 * r + c] >> 16;
+        scatter(state.matrix.dst[at], odd >> (8 * r), of_row, high.data());
     }
     if (!run.op.scheduled) advance_counters(state, run.thread, run.op.address_mode);
 }

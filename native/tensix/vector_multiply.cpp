@@ -45,7 +45,8 @@ LANEWISE Parts parts(Bits value) {
     return {Ints(exponent), ((value & FRACTION) | HIDDEN) & Bits(exponent != 0), value & SIGN};
 }
 
-// Where the highest one is, less 26; through the exponent of a float. Clearing a bit below the highest prevents rounding.
+// Where the highest one is, less 26; through the exponent of a float. Clearing a bit below the highest prevents
+// rounding.
 LANEWISE Ints excess(Bits sum) {
     const Floats close = __builtin_convertvector(Ints(sum & ~(sum >> 1)), Floats);
     return Ints(Bits(close) >> 23) - (127 + 26);
@@ -144,8 +145,8 @@ LANEWISE Bits ordinary(Bits xs, Bits ys, Bits zs, Ints& odd) {
     const Bits magnitude = Bits((difference ^ negative) - negative), sign = p_sign ^ (apart & Bits(negative));
     const Ints n = excess(magnitude), e = exponent + n;
     const Bits normal = magnitude << Bits((2 - n) & 31);
-    const Bits below = member == Member::Wormhole ? magnitude & 1 & Bits(n > 0)
-                                                  : Bits(smaller(Ints(normal & 3), Ints{} + 1));
+    const Bits below =
+        member == Member::Wormhole ? magnitude & 1 & Bits(n > 0) : Bits(smaller(Ints(normal & 3), Ints{} + 1));
     const Bits low = ((normal >> 2) | below) & 7, cut = (Bits(e) << 23) + (normal >> 5 & FRACTION);
     odd = (xe == 0) | (ye == 0) | (xe == 255) | (ye == 255) | (ze == 255) | (pe < 0) | (e < 1) | (larger(pe, e) > 254) |
           (difference == 0);
@@ -164,20 +165,25 @@ LANEWISE void all(const Lanes& x, const Lanes& y, const Lanes& z, Lanes& result)
         std::memcpy(&a, &x[k], sizeof a), std::memcpy(&b, &y[k], sizeof b), std::memcpy(&c, &z[k], sizeof c);
         Ints odd;
         Bits made = ordinary<member>(a, b, c, odd);
-        if (any(odd)) [[unlikely]] made = member == Member::Wormhole ? wormhole(a, b, c) : blackhole(a, b, c);
+        if (any(odd)) [[unlikely]]
+            made = member == Member::Wormhole ? wormhole(a, b, c) : blackhole(a, b, c);
         std::memcpy(&result[k], &made, sizeof made);
     }
 }
 
 void plain(Member member, const Lanes& x, const Lanes& y, const Lanes& z, Lanes& result) {
-    if (member == Member::Wormhole) all<Member::Wormhole>(x, y, z, result);
-    else all<Member::Blackhole>(x, y, z, result);
+    if (member == Member::Wormhole)
+        all<Member::Wormhole>(x, y, z, result);
+    else
+        all<Member::Blackhole>(x, y, z, result);
 }
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void wide(Member member, const Lanes& x, const Lanes& y, const Lanes& z, Lanes& result) {
-    if (member == Member::Wormhole) all<Member::Wormhole>(x, y, z, result);
-    else all<Member::Blackhole>(x, y, z, result);
+    if (member == Member::Wormhole)
+        all<Member::Wormhole>(x, y, z, result);
+    else
+        all<Member::Blackhole>(x, y, z, result);
 }
 
 const auto best = __builtin_cpu_supports("avx2") ? wide : plain;

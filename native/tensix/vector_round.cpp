@@ -55,7 +55,8 @@ void run_round(const Run& run) {
     switch (mode) {
         case 0: return run.write(each([](uint32_t v, uint32_t t) { return narrowed(v, t, 10); }, c, threshold));
         case 1: return run.write(each([](uint32_t v, uint32_t t) { return narrowed(v, t, 7); }, c, threshold));
-        case 4: case 5: {
+        case 4:
+        case 5: {
             Lanes by = run.at(run.op.vb);
             if (run.op.mod & 8) by.fill(uint32_t(run.op.immediate));
             const auto made = [=](uint32_t v, uint32_t t, uint32_t b) { return descaled(v, t, mode & 1, b & 31); };
@@ -87,10 +88,12 @@ void copy_down(const Run& run, const Lanes& last, int latency) {
 void shift(const Run& run) {
     const bool immediate = run.op.mod == 6;
     const int32_t given = run.op.immediate;
-    run.write(each([=](uint32_t v, uint32_t c) {
-        const int32_t by = immediate ? given : int32_t(c);
-        return by >= 0 ? v << (by & 31) : v >> (-uint32_t(by) & 31);
-    }, run.at(run.op.vb), run.at(run.op.vc)));
+    run.write(each(
+        [=](uint32_t v, uint32_t c) {
+            const int32_t by = immediate ? given : int32_t(c);
+            return by >= 0 ? v << (by & 31) : v >> (-uint32_t(by) & 31);
+        },
+        run.at(run.op.vb), run.at(run.op.vc)));
 }
 
 }  // namespace
@@ -109,7 +112,8 @@ void run_shuffle(const Run& run) {
         case 2: seen = c; return copy_down(run, rotated(c, c), 2);
         case 3: seen = c; return run.write(rotated(c, c), 2);
         case 4: return run.write(rotated(c, run.state.member == Member::Wormhole ? seen : Lanes{}), 2);
-        case 5: case 6: return shift(run);
+        case 5:
+        case 6: return shift(run);
         default: run.fault("reserved-mode", "this mode of SFPSHFT2 is reserved");
     }
 }

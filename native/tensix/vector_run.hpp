@@ -9,10 +9,10 @@ namespace polyloom::tensix::vector {
 
 // LaneConfig (facts §1.1).
 enum LaneConfig : uint32_t {
-    INFINITE_HALF = 1 << 0,    // FP16: the largest pattern loads as infinity
-    NO_BACKDOOR = 1 << 1,      // VD >= 12 executes, instead of becoming a template
-    WITH_INDEX = 1 << 2,       // SWAP moves L4 to L7 along
-    CAPTURE_INDEX = 1 << 3,    // with WITH_INDEX, SFPLOAD keeps where it loaded from
+    INFINITE_HALF = 1 << 0,  // FP16: the largest pattern loads as infinity
+    NO_BACKDOOR = 1 << 1,    // VD >= 12 executes, instead of becoming a template
+    WITH_INDEX = 1 << 2,     // SWAP moves L4 to L7 along
+    CAPTURE_INDEX = 1 << 3,  // with WITH_INDEX, SFPLOAD keeps where it loaded from
     NO_STORE = 1 << 4,
     NO_LOAD = 1 << 5,
     LOAD_ODD = 1 << 6,
@@ -43,8 +43,10 @@ uint32_t configured(const VectorState& vector, uint32_t bit);
 uint32_t enabled(const VectorState& vector);
 
 inline void blend(Lanes& to, const Lanes& value, uint32_t lanes) {
-    if (lanes == ALL) to = value;
-    else for (int k = 0; k < LANES; ++k) to[k] = lanes & LANE_BIT[k] ? value[k] : to[k];
+    if (lanes == ALL)
+        to = value;
+    else
+        for (int k = 0; k < LANES; ++k) to[k] = lanes & LANE_BIT[k] ? value[k] : to[k];
 }
 
 // An instruction while it executes. `late` says that even a result of one cycle waits for the next: other instructions

@@ -14,7 +14,9 @@ void flag(const Run& run, uint32_t holds) {
     flags.set = (flags.set & ~run.lanes) | (holds & run.lanes);
 }
 
-uint32_t negative(const Lanes& value) { return where([](uint32_t v) { return v >> 31; }, value); }
+uint32_t negative(const Lanes& value) {
+    return where([](uint32_t v) { return v >> 31; }, value);
+}
 
 constexpr uint32_t shifted(uint32_t value, int32_t by) {
     return by >= 0 ? value << (by & 31) : value >> (-uint32_t(by) & 31);
@@ -27,10 +29,12 @@ void shift(const Run& run) {
     const bool arithmetic = blackhole && run.op.mod & 2, from_c = blackhole && by_immediate && run.op.mod & 4;
     const int32_t immediate = run.op.immediate;
     const Lanes& value = run.at(from_c ? run.op.vc : run.op.vb);
-    run.write(each([=](uint32_t v, uint32_t c) {
-        const int32_t by = by_immediate ? immediate : int32_t(c);
-        return arithmetic && by < 0 ? uint32_t(int32_t(v) >> (-uint32_t(by) & 31)) : shifted(v, by);
-    }, value, run.at(run.op.vc)));
+    run.write(each(
+        [=](uint32_t v, uint32_t c) {
+            const int32_t by = by_immediate ? immediate : int32_t(c);
+            return arithmetic && by < 0 ? uint32_t(int32_t(v) >> (-uint32_t(by) & 31)) : shifted(v, by);
+        },
+        value, run.at(run.op.vc)));
 }
 
 void add(const Run& run) {
@@ -76,34 +80,36 @@ void magnitude(const Run& run) {
 void divide_by_power(const Run& run) {
     const uint32_t given = uint32_t(run.op.immediate);
     const bool adds = run.op.mod & 1;
-    run.write(each([=](uint32_t v) {
-        const uint32_t old = v >> 23 & 255, made = adds ? old == 255 ? old : (old + given) & 255 : given;
-        return (v & (SIGN | FRACTION)) | made << 23;
-    }, run.at(run.op.vc)));
+    run.write(each(
+        [=](uint32_t v) {
+            const uint32_t old = v >> 23 & 255, made = adds ? old == 255 ? old : (old + given) & 255 : given;
+            return (v & (SIGN | FRACTION)) | made << 23;
+        },
+        run.at(run.op.vc)));
 }
 
 void set_exponent(const Run& run) {
     const uint32_t given = uint32_t(run.op.immediate), mode = run.op.mod & 1 ? 1 : run.op.mod & 2;
-    run.write(each([=](uint32_t b, uint32_t c) {
-        const uint32_t made = mode == 1 ? given : mode == 2 ? b >> 23 & 255 : b & 255;
-        return (c & (SIGN | FRACTION)) | made << 23;
-    }, run.at(run.op.vb), run.at(run.op.vc)));
+    run.write(each(
+        [=](uint32_t b, uint32_t c) {
+            const uint32_t made = mode == 1 ? given : mode == 2 ? b >> 23 & 255 : b & 255;
+            return (c & (SIGN | FRACTION)) | made << 23;
+        },
+        run.at(run.op.vb), run.at(run.op.vc)));
 }
 
 void set_mantissa(const Run& run) {
     const uint32_t given = uint32_t(run.op.immediate) << 11;
     const bool immediate = run.op.mod & 1;
-    run.write(each([=](uint32_t b, uint32_t c) {
-        return (c & ~FRACTION) | ((immediate ? given : b) & FRACTION);
-    }, run.at(run.op.vb), run.at(run.op.vc)));
+    run.write(each([=](uint32_t b, uint32_t c) { return (c & ~FRACTION) | ((immediate ? given : b) & FRACTION); },
+                   run.at(run.op.vb), run.at(run.op.vc)));
 }
 
 void set_sign(const Run& run) {
     const uint32_t given = uint32_t(run.op.immediate & 1) << 31;
     const bool immediate = run.op.mod & 1;
-    run.write(each([=](uint32_t b, uint32_t c) {
-        return (c & ~SIGN) | (immediate ? given : b & SIGN);
-    }, run.at(run.op.vb), run.at(run.op.vc)));
+    run.write(each([=](uint32_t b, uint32_t c) { return (c & ~SIGN) | (immediate ? given : b & SIGN); },
+                   run.at(run.op.vb), run.at(run.op.vc)));
 }
 
 // Of 31 bits of magnitude 24 stay: to nearest, ties to even, or up with a chance.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each instruction of the vector unit reads and writes, and when its result is there (facts §1.2, §1.10). Registers
-// that L7 names are those that it names now, in the lanes that execute.
+// What each instruction of the vector unit reads and writes, and when its result is there (facts §1.2, §1.10).
+// Registers that L7 names are those that it names now, in the lanes that execute.
 #include "tensix/vector_run.hpp"
 
 namespace polyloom::tensix::vector {
@@ -23,9 +23,12 @@ void mad(Timing& timing, const State& state, const Operation& op) {
     const bool indirect = op.mod & 8 && op.vd != 16;
     timing.latency = 2;
     timing.interlocked = state.member == Member::Blackhole;
-    if (table) timing.reads = op.code == Code::Lut || (op.mod & 10) == 10 ? 0xF : 0x7F;
-    else if (immediate) timing.reads = bit(op.vc) | bit(op.code == Code::MulImmediate ? 9 : 10);
-    else timing.reads = bit(op.vb) | bit(op.vc) | (op.mod & 4 ? named(state) | bit(7) : bit(op.va));
+    if (table)
+        timing.reads = op.code == Code::Lut || (op.mod & 10) == 10 ? 0xF : 0x7F;
+    else if (immediate)
+        timing.reads = bit(op.vc) | bit(op.code == Code::MulImmediate ? 9 : 10);
+    else
+        timing.reads = bit(op.vb) | bit(op.vc) | (op.mod & 4 ? named(state) | bit(7) : bit(op.va));
     if (indirect) timing.reads |= bit(7);
     timing.writes = indirect ? named(state) & 0xFF : bit(op.vd);
 }
@@ -71,8 +74,8 @@ void memory(Timing& timing, const State& state, const Operation& op, int thread)
 }
 
 void simple(Timing& timing, const State& state, const Operation& op) {
-    const bool both = op.code == Code::And || op.code == Code::Or || op.code == Code::Xor || op.code == Code::LessEqual ||
-                      op.code == Code::Greater || op.code == Code::Shift;
+    const bool both = op.code == Code::And || op.code == Code::Or || op.code == Code::Xor ||
+                      op.code == Code::LessEqual || op.code == Code::Greater || op.code == Code::Shift;
     const bool fields = op.code == Code::SetExp || op.code == Code::SetMan || op.code == Code::SetSign;
     const bool immediate = op.mod & 1;
     if (op.code == Code::Transpose) {
@@ -97,8 +100,11 @@ Timing timing(const State& state, Word word, int thread) {
     Timing timing;
     timing.unit = Unit::Vector;
     switch (op.code) {
-        case Code::Nop: case Code::None: return timing;
-        case Code::Load: case Code::Store: case Code::LoadMacro: memory(timing, state, op, thread); break;
+        case Code::Nop:
+        case Code::None: return timing;
+        case Code::Load:
+        case Code::Store:
+        case Code::LoadMacro: memory(timing, state, op, thread); break;
         case Code::LoadImmediate:
             timing.writes = bit(op.vd);
             if (op.mod & 8) timing.reads = bit(op.vd);
@@ -118,14 +124,19 @@ Timing timing(const State& state, Word word, int thread) {
             timing.writes = op.vd >= 11 && op.vd <= 14 ? bit(op.vd) : 0;
             break;
         case Code::SetCC: timing.reads = op.mod & 9 ? 0 : bit(op.vc), timing.writes = FLAGS_BIT; break;
-        case Code::EnableCC: case Code::Push: case Code::Pop: case Code::Complement: timing.writes = FLAGS_BIT; break;
+        case Code::EnableCC:
+        case Code::Push:
+        case Code::Pop:
+        case Code::Complement: timing.writes = FLAGS_BIT; break;
         case Code::Mul24:
             timing.latency = 2, timing.interlocked = true;
             timing.reads = bit(op.va) | bit(op.vb) | bit(op.vc), timing.writes = bit(op.vd);
             break;
         default:
-            if (sub_unit(op.code) == SubUnit::Mad) mad(timing, state, op);
-            else simple(timing, state, op);
+            if (sub_unit(op.code) == SubUnit::Mad)
+                mad(timing, state, op);
+            else
+                simple(timing, state, op);
     }
     timing.reads |= FLAGS_BIT;
     // L8 to L15 are never written but by SFPCONFIG; a word with such a VD writes nothing, or is captured.

@@ -52,16 +52,24 @@ Operation decoded(Word word, Member member) {
     if (code < 0x70 || code > (member == Member::Wormhole ? 0x95u : 0x99u)) return op;
     op.code = Code(code - 0x70);
     switch (op.code) {
-        case Code::Load: case Code::Store: load_fields(op, word, member); break;
+        case Code::Load:
+        case Code::Store: load_fields(op, word, member); break;
         case Code::LoadImmediate: load_fields(op, word, member), op.immediate = int32_t(field(word, 15, 0)); break;
         case Code::Lut: load_fields(op, word, member); break;
         case Code::LoadMacro: macro_fields(op, word, member); break;
-        case Code::MulImmediate: case Code::AddImmediate: case Code::Config: immediate_fields(op, word); break;
-        case Code::Mad: case Code::Add: case Code::Mul: case Code::Mul24: mad_fields(op, word); break;
+        case Code::MulImmediate:
+        case Code::AddImmediate:
+        case Code::Config: immediate_fields(op, word); break;
+        case Code::Mad:
+        case Code::Add:
+        case Code::Mul:
+        case Code::Mul24: mad_fields(op, word); break;
         case Code::Round: round_fields(op, word, member); break;
         case Code::Shuffle: mad_fields(op, word), op.immediate = extended(field(word, 23, 12)); break;
-        case Code::IAdd: case Code::Shift: simple_fields(op, word), op.immediate = extended(field(word, 23, 12)); break;
-        case Code::DivP2: case Code::SetExp: simple_fields(op, word), op.immediate &= 255; break;
+        case Code::IAdd:
+        case Code::Shift: simple_fields(op, word), op.immediate = extended(field(word, 23, 12)); break;
+        case Code::DivP2:
+        case Code::SetExp: simple_fields(op, word), op.immediate &= 255; break;
         case Code::Reciprocal: simple_fields(op, word), op.vb = field(word, 15, 12); break;
         default: simple_fields(op, word);
     }
@@ -70,11 +78,21 @@ Operation decoded(Word word, Member member) {
 
 SubUnit sub_unit(Code code) {
     switch (code) {
-        case Code::Load: case Code::LoadImmediate: case Code::LoadMacro: case Code::Nop: return SubUnit::Load;
+        case Code::Load:
+        case Code::LoadImmediate:
+        case Code::LoadMacro:
+        case Code::Nop: return SubUnit::Load;
         case Code::Store: return SubUnit::Store;
-        case Code::Mad: case Code::Add: case Code::Mul: case Code::MulImmediate: case Code::AddImmediate:
-        case Code::Lut: case Code::LutWide: case Code::Mul24: return SubUnit::Mad;
-        case Code::Round: case Code::Shuffle: return SubUnit::Round;
+        case Code::Mad:
+        case Code::Add:
+        case Code::Mul:
+        case Code::MulImmediate:
+        case Code::AddImmediate:
+        case Code::Lut:
+        case Code::LutWide:
+        case Code::Mul24: return SubUnit::Mad;
+        case Code::Round:
+        case Code::Shuffle: return SubUnit::Round;
         default: return SubUnit::Simple;
     }
 }

@@ -61,6 +61,8 @@ def test_machines(call: Call) -> None:
         "tcpa:paper",
         "tcpa:unit",
         "tcpa:wide",
+        "tensix:wormhole",
+        "tensix:blackhole",
     ]
     assert call("machines", "tcpa:unit") == call("machines", "unit")
     assert json.loads(call("machines", "unit", "--json")[1])["name"] == "unit"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import polyloom
-from polyloom.codes import CODES
+from polyloom import codes as catalogue
+from polyloom.targets.entry import BUILT_IN, entries, loaded
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 SECTIONS = {
@@ -22,14 +23,20 @@ SECTIONS = {
     "PL07": "Files",
     "PL08": "Command line",
     "PL09": "RISC-V",
+    "PL10": "The belt machine",
+    "PL11": "The belt machine: specializer",
+    "PL12": "The Tensix tile",
 }
+OWN = [loaded(where) for name in BUILT_IN if (where := entries()[name].codes) is not None]
+CODES: dict[str, tuple[str, str]] = {code: text for codes in (catalogue.CODES, *OWN) for code, text in codes.items()}
 
 
 def page() -> str:
     lines = [
         "# Error codes",
         "",
-        "`polyloom explain CODE` prints an entry. This page is made of the catalogue, `src/polyloom/codes.py`.",
+        "`polyloom explain CODE` prints an entry. This page is made of the catalogue, `src/polyloom/codes.py`, and of "
+        "those of the targets.",
     ]
     for prefix, title in SECTIONS.items():
         entries = [(code, *text) for code, text in sorted(CODES.items()) if code.startswith(prefix)]
@@ -50,8 +57,8 @@ def test_every_code_is_explained() -> None:
     raised = {
         code
         for path in sources
-        if path.name != "codes.py"
-        for code in re.findall(r'"(PL0\d{3})"', path.read_text(encoding="utf-8"))
+        if not path.name.startswith("codes")
+        for code in re.findall(r'"(PL[01]\d{3})"', path.read_text(encoding="utf-8"))
     }
     assert sorted(raised - set(CODES)) == []
     assert all(code[:4] in SECTIONS for code in CODES)

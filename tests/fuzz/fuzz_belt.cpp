@@ -19,7 +19,8 @@ Member member(uint8_t choice) {
     for (unsigned n = 0; n < op_count; ++n) {
         const uint8_t slow = uint8_t(1 + n % 5);
         const bool computes = rows[n].phase == Phase::C && !loads(Op(n));
-        made.latencies.push_back(computes ? std::array<uint8_t, widths>{1, 1, slow, slow, 5} : std::array<uint8_t, widths>{});
+        using Latencies = std::array<uint8_t, widths>;
+        made.latencies.push_back(computes ? Latencies{1, 1, slow, slow, 5} : Latencies{});
     }
     return made;
 }
@@ -34,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         Options options;
         options.most_cycles = most_cycles;
         options.most_events = most_events;
-        Model model(program, Memory({{1 << 16, 256, array.data(), true}, {1 << 17, 64, constant.data(), false}}), options);
+        const Range ranges[] = {{1 << 16, 256, array.data(), true}, {1 << 17, 64, constant.data(), false}};
+        Model model(program, Memory({ranges[0], ranges[1]}), options);
         std::vector<Value> arguments;
         for (const Kind& kind : program.routines[0].parameters) {
             Value& value = arguments.emplace_back();

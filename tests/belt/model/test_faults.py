@@ -113,6 +113,14 @@ def test_malformed_words_name_their_byte() -> None:
     assert "a word is missing" in caught.value.diagnostics[0].message
 
 
+def test_arguments_of_numpy_are_numbers() -> None:
+    made = main(bundle(do("retn", 0)), results=1)
+    given: list[Argument] = [np.int32(-1), np.float32(1.5), 1.5]  # pyright: ignore[reportAssignmentType] (NumPy's numbers)
+    assert [model.run(file(made), [one]).results for one in given] == [
+        ((n,),) for n in (0xFFFFFFFF, 0x3FC00000, 0x3FC00000)
+    ]
+
+
 def test_immediates_are_operands() -> None:
     run = model.run(file(main(bundle(immediate("add", 0, value=-8), drops=1), bundle(do("retn", 0)), results=1)), [7])
     assert run.results == ((0xFFFFFFFF,),)

@@ -74,8 +74,20 @@ def drawn(seed: int, name: str, phasing: bool) -> Counter[str]:
     return Counter([expected[0] if isinstance(expected[0], str) else "returned"])
 
 
-@pytest.mark.parametrize("phasing", [True, False])
-@pytest.mark.parametrize("name", ["tin", "silver", "gold", "unit"])
+_MACHINES = pytest.mark.parametrize("name", ["tin", "silver", "gold", "unit"])
+_PHASING = pytest.mark.parametrize("phasing", [True, False])
+
+
+@pytest.mark.long
+@_PHASING
+@_MACHINES
+def test_native_and_python_end_alike_for_long(name: str, phasing: bool) -> None:
+    for seed in range(_DRAWS, 50 * _DRAWS):
+        drawn(seed, name, phasing)
+
+
+@_PHASING
+@_MACHINES
 def test_native_and_python_end_alike(name: str, phasing: bool) -> None:
     ends = sum((drawn(seed, name, phasing) for seed in range(_DRAWS)), Counter[str]())
     assert ends["returned"] >= 10, ends

@@ -25,6 +25,7 @@ from polyloom.targets.belt.program import (
     Routine,
     Slot,
 )
+from polyloom.targets.belt.told import as_json
 from polyloom.targets.belt.words import layout
 
 _LETTERS = 'ab9_.$%@"\\ ;|(),->é\n\x1f'
@@ -41,8 +42,8 @@ def program(seed: int) -> Program:
         for name in _names(rng, 0, 2)
     )
     made = tuple(_routine(rng, name, names) for name in names)
-    loops = rng.choice(("[]", '[{"line":3,"reason":"a ; \\"b\\" é"}]'.replace("é", "\\u00e9")))
-    return Program(machine.name, machine.phasing, machine.description, made, data, loops)
+    told = rng.choice(("{}", as_json((), {name: {_name(rng): 0} for name in names})))
+    return Program(machine.name, machine.phasing, machine.description, made, data, told)
 
 
 def _name(rng: Random) -> str:

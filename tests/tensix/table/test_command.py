@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.conftest import Golden
-from tests.tensix.table.conftest import Call
+from tests.tensix.table.conftest import Call, link
 
-import polyloom as pl
+import polyloom
 from polyloom.targets.tensix import header
+from polyloom.targets.tensix import python as tensix
 from polyloom.targets.tensix.isa import MEMBERS, table
 
 KERNEL = """; x * x, a row of eight times
@@ -76,7 +75,7 @@ def test_words_in_both_forms(call: Call, golden: Golden, form: str) -> None:
 def test_listing_as_json(call: Call) -> None:
     found = json.loads(call("show", "k.tts", "--on", "tensix", "--json")[1])
     assert found["member"] == "wormhole"
-    assert found["tensix"] == list(pl.tensix.assemble(KERNEL).words)
+    assert found["tensix"] == list(tensix.assemble(KERNEL).words)
 
 
 def test_a_form_is_of_this_target(call: Call, golden: Golden) -> None:
@@ -107,16 +106,20 @@ def test_files_that_are_no_programs(call: Call, golden: Golden) -> None:
 def test_machines_tell_where_the_headers_are(call: Call) -> None:
     found = json.loads(call("machines", "tensix", "--json")[1])
     assert found["machines"] == [f"tensix:{member}" for member in MEMBERS]
-    assert found["include"] == pl.tensix.include
+    assert found["include"] == tensix.include
     assert {"tensix.h", "crt0.S", "b.ld", "t0.ld", "t1.ld", "t2.ld", "nc.ld"} <= {
         path.name for path in Path(found["include"]).iterdir()
     }
     assert json.loads(call("machines", "tensix:blackhole", "--json")[1])["l1_bytes"] == 0x180000
 
 
+def test_the_name_in_python() -> None:
+    assert polyloom.tensix is tensix  # pyright: ignore[reportAttributeAccessIssue]  # names of targets are found when used
+
+
 def test_headers_are_those_of_the_table(request: pytest.FixtureRequest) -> None:
     for name, text in header.files():
-        path = Path(pl.tensix.include) / name
+        path = Path(tensix.include) / name
         if request.config.getoption("--update-golden"):
             path.write_text(text, encoding="utf-8")
         assert path.read_text(encoding="utf-8") == text
@@ -125,7 +128,7 @@ def test_headers_are_those_of_the_table(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize("core", ["b", "t0", "t1", "t2", "nc"])
 def test_firmware_in_c(call: Call, core: str) -> None:
     """A program of clang's with all three kinds of macros, whose Tensix words stand among RISC-V instructions."""
-    _link(core, FIRMWARE)
+    link(core, FIRMWARE)
     status, listing, err = call("show", "fw.elf", "--on", "tensix")
     assert (status, err) == (0, "")
     for line in ("SFPMAD L1, L0, L13, L14, 0", "SFPNOP", "TTSETC16 1, 0  ; DEST_TARGET_REG_CFG_MATH_Offset", "ebreak"):
@@ -141,16 +144,6 @@ def test_macros_give_the_words_of_the_assembler() -> None:
     calls = [f"{row.name}({', '.join(str(f.most if f.kind != 's' else 5) for f in row.fields)})" for row in rows]
     data = ", ".join(f"TT_OP_{call}" for call in calls)
     text = f'#include "tensix_wormhole.h"\nconst volatile uint32_t words[] = {{{data}}};'
-    _link("b", f"{text}\nint main(void) {{ return words[0]; }}")
-    expected = pl.tensix.assemble("\n".join(f"TTI_{call}" for call in calls)).words
+    link("b", f"{text}\nint main(void) {{ return words[0]; }}")
+    expected = tensix.assemble("\n".join(f"TTI_{call}" for call in calls)).words
     assert b"".join(word.to_bytes(4, "little") for word in expected) in Path("fw.elf").read_bytes()
-
-
-def _link(core: str, text: str) -> None:
-    pytest.importorskip("ziglang", reason="C needs the extra `c`")
-    Path("fw.c").write_text(text, encoding="utf-8")
-    include = Path(pl.tensix.include)
-    target = ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m", "-Os", "-ffreestanding", "-nostdlib"]
-    linked = ["-fno-pic", "-I", str(include), "-T", str(include / f"{core}.ld"), str(include / "crt0.S"), "fw.c"]
-    command = [sys.executable, "-m", "ziglang", "cc", *target, *linked, "-o", "fw.elf"]
-    subprocess.run(command, check=True, capture_output=True)

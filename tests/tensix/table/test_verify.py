@@ -16,17 +16,17 @@ from polyloom.targets.tensix.program import read
 from polyloom.targets.tensix.verify import verify
 
 WRONG = {
-    "early-read": ("SFPMAD L1, L0, L0, L9, 0", "SFPSTORE L1, 0, 0, 3"),
+    "read-too-early": ("SFPMAD L1, L0, L0, L9, 0", "SFPSTORE L1, 0, 0, 3"),
     "early-operand": ("SFPMULI L2, 0x3f80, 0", "SFPADDI L2, 0x3f80, 0"),
     "early-lut": ("SFPLUTFP32 L5, 0", "SFPABS L5, L5, 1"),
-    "shuffle": ("SFPSHFT2 L1, L2, 0, 3", "SFPIADD L3, L4, 1, 5"),
-    "dst-distance": ("TTMVMUL 0, 0, 0, 0", "TTSETRWC 0, 0, 0, 0, 0, 4", "SFPLOAD L0, 0, 0, 3"),
-    "store-of-constant": ("SFPSTORE L12, 0, 0, 3",),
-    "captured": ("SFPMOV L13, L0, 0",),
+    "shuffle-followed": ("SFPSHFT2 L1, L2, 0, 3", "SFPIADD L3, L4, 1, 5"),
+    "dst-too-early": ("TTMVMUL 0, 0, 0, 0", "TTSETRWC 0, 0, 0, 0, 0, 4", "SFPLOAD L0, 0, 0, 3"),
+    "store-from-constant": ("SFPSTORE L12, 0, 0, 3",),
+    "captured-template": ("SFPMOV L13, L0, 0",),
     "stack-overflow": ("SFPPUSHC 0",) * 9,
     "stack-underflow": ("SFPPUSHC 0", "SFPPOPC 0", "SFPPOPC 0"),
-    "config-use": ("TTWRCFG 4, 0, ALU_FORMAT_SPEC_REG0_SrcA", "TTMVMUL 0, 0, 0, 0"),
-    "load-use": ("TTLOADIND 1, 0, 0, 5, 4", "TTADDDMAREG 0, 6, 5, 5"),
+    "config-too-early": ("TTWRCFG 4, 0, ALU_FORMAT_SPEC_REG0_SrcA", "TTMVMUL 0, 0, 0, 0"),
+    "gpr-before-load": ("TTLOADIND 1, 0, 0, 5, 4", "TTADDDMAREG 0, 6, 5, 5"),
     "replayed": ("TTREPLAY 0, 1, 0, 1", "SFPADD L0, L10, L0, L1, 0", "SFPMUL L0, L1, L1, L9, 0", "TTREPLAY 0, 1, 0, 0"),
     "odd-address": ("SFPSTORE L1, 5, 0, 3",),
     "reserved-mode": ("SFPLOADI L1, 0, 3",),
@@ -78,7 +78,7 @@ def test_the_cure_is_enough(lines: tuple[str, ...]) -> None:
 
 
 def test_blackhole_waits_by_itself() -> None:
-    for name in ("early-read", "shuffle"):
+    for name in ("read-too-early", "shuffle-followed"):
         assert len(found(WRONG[name])) == 1
         assert found(WRONG[name], "blackhole") == []
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The multiplier's exact results: against a twin over integers, on a million operands of each kind and on all triples of
-special ones."""
+"""The multiplier's exact results: against a twin over integers, on a million operands of each kind and on all triples
+of special ones."""
 
 import itertools
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-from polyloom._native import tensix
 from tests.tensix.vector import twin
 from tests.tensix.vector.words import SPECIAL
+
+from polyloom._native import tensix
 
 COUNT = 1 << 20
 Words = NDArray[np.uint32]
@@ -46,9 +46,7 @@ def floats(random: np.random.Generator, low: int, high: int) -> Words:
         ((180, 255), (190, 255), (230, 256)),  # at the upper end
     ],
 )
-def test_a_million_operands(
-    x: tuple[int, int], y: tuple[int, int], z: tuple[int, int], blackhole: bool
-) -> None:
+def test_a_million_operands(x: tuple[int, int], y: tuple[int, int], z: tuple[int, int], blackhole: bool) -> None:
     random = np.random.default_rng(17)
     check(floats(random, *x), floats(random, *y), floats(random, *z), blackhole)
 
@@ -57,7 +55,8 @@ def test_a_million_operands(
 def test_all_triples_of_special_operands(blackhole: bool) -> None:
     triples = np.array(list(itertools.product(SPECIAL, repeat=3)), np.uint32)
     triples = np.resize(triples, ((len(triples) + 31) // 32 * 32, 3))
-    check(*(np.ascontiguousarray(triples[:, k]) for k in range(3)), blackhole)
+    x, y, z = (np.ascontiguousarray(triples[:, k]) for k in range(3))
+    check(x, y, z, blackhole)
 
 
 def of(*values: float) -> Words:

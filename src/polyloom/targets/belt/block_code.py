@@ -39,7 +39,7 @@ from polyloom.targets.belt.ir import (
 from polyloom.targets.belt.isa import MANY, OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges
-from polyloom.targets.belt.open_code import ENTRY, Code, memory_after
+from polyloom.targets.belt.open_code import ENTRY, Code, is_leaf, memory_after
 from polyloom.targets.belt.problem import gap, latency
 from polyloom.targets.belt.program import Immediate
 
@@ -63,7 +63,8 @@ class Head:
 @dataclass(slots=True)
 class Plan:
     """Mutable: grows from round to round. `homed` are names of values in scratch; `refilled` are (block, operation,
-    what): read from a con or fillx of its own."""
+    what): read from a con or fillx of its own; `carried` are parameters that pass through scratch; `used` are all
+    operands of the function."""
 
     machine: Machine
     function: Function
@@ -71,19 +72,27 @@ class Plan:
     heads: Mapping[str, Head]
     homed: set[str] = field(default_factory=set[str])
     refilled: set[tuple[str, int, Key]] = field(default_factory=set[tuple[str, int, Key]])
+    carried: set[str] = field(default_factory=set[str])
     serial: bool = False
     scratch: int = 0
     live: Mapping[str, tuple[Value, ...]] = field(default_factory=dict[str, tuple[Value, ...]])
+    used: frozenset[Operand] = frozenset()
 
     def entry(self, block: Block | Loop) -> tuple[Value, ...]:
         """The belt that a transfer to the block makes."""
-        return (*block.parameters, *(v for v in self.live[block.name] if not self.is_homed(v)))
+        parameters = (p for p in block.parameters if p.name not in self.carried)
+        return (*parameters, *(v for v in self.live[block.name] if not self.is_homed(v)))
 
     def is_homed(self, value: Value) -> bool:
         return self.serial or value.name in self.homed
 
     def is_refilled(self, block: str, operation: int, key: Key) -> bool:
         return self.serial or (block, operation, key) in self.refilled
+
+
+def incoming(parameter: Value) -> Value:
+    """Where a parameter is put that passes through scratch."""
+    return Value(f"{parameter.name}'", parameter.type)
 
 
 def uses(block: Block | Loop, after: Iterable[Operand] = ()) -> list[Operand]:
@@ -139,7 +148,12 @@ class Builder:
             self.nodes.append(Node(ENTRY, (), (value,)))
         self._scratch()
         for k, value in enumerate(self.block.parameters):
-            self._home(value, k - len(self.block.parameters))
+            position = k - len(self.block.parameters)
+            if value.name in self.plan.carried:
+                home = incoming(value)
+                node = Node("fillx", (), (value,), value.type.width, home=home, index=4 * position, role="parameter")
+                self.where[value.name] = Read(self._add(node, -1))
+            self._home(value, position)
         for k in range(len(self.block.ops)):
             self._op(k)
         self._end()
@@ -163,14 +177,12 @@ class Builder:
         node = Node("spillx", (self.where[value.name],), (), type.width, index=4 * position + 1, home=value)
         n = self._add(node, -1)
         self.spilled[value.name] = n
-        for k, other in enumerate(self.nodes):
-            if other.name == "scratchf":
-                self.after.setdefault(n, []).append((k, 1))
+        self.after.setdefault(n, []).extend(self._allocated(n))
 
     def _is_needed_at_home(self, value: Value) -> bool:
         if not self.plan.serial:
             return True
-        return any(value in uses(b) for b in self.plan.function.blocks)
+        return value in self.plan.used
 
     def _op(self, k: int) -> None:
         op = predicated(self.block.ops[k])
@@ -249,6 +261,7 @@ class Builder:
             case Jump(edge) if self._loop(edge) is not None:
                 transfers = [self._inner(edge, k)]
             case Jump(edge):
+                self._carry(edge, k)
                 transfers = [self._add(Node("br", self._list(self._to(edge), k), edge=edge, index=4 * k), k)]
             case Branch(condition, then, orelse):
                 decided = self._read(condition, k, False)
@@ -265,7 +278,7 @@ class Builder:
         machine, graph = self.plan.machine, Graph(tuple(self.nodes))
         found: list[tuple[int, int]] = []
         for n, node in enumerate(self.nodes):
-            if n in transfers or node.name == ENTRY or node.name in ("con", "fillx"):
+            if n in transfers or node.name == ENTRY or is_leaf(node):
                 continue
             if node.results:
                 found.append((n, latency(machine, graph, node) + gap(machine, node, self.nodes[transfer])))
@@ -278,7 +291,24 @@ class Builder:
 
     def _to(self, edge: Edge) -> tuple[Operand, ...]:
         target = next(b for b in self.plan.function.blocks if b.name == edge.target)
-        return (*edge.arguments, *self.plan.entry(target)[len(edge.arguments) :])
+        pairs = zip(target.parameters, edge.arguments, strict=True)
+        given = [argument for parameter, argument in pairs if parameter.name not in self.plan.carried]
+        return (*given, *self.plan.entry(target)[len(given) :])
+
+    def _carry(self, edge: Edge, k: int) -> None:
+        """What the target's parameters that pass through scratch are to be."""
+        target = next(b for b in self.plan.function.blocks if b.name == edge.target)
+        first = [n for n, node in enumerate(self.nodes) if node.role == "parameter"]
+        for parameter, argument in zip(target.parameters, edge.arguments, strict=True):
+            if parameter.name not in self.plan.carried:
+                continue
+            read = self._read(argument, k, False)
+            home, width = incoming(parameter), parameter.type.width
+            n = self._add(Node("spillx", (read,), (), width, index=4 * k - 1, home=home), k)
+            self.after[n] = [*((m, 0) for m in first), *self._allocated(n)]
+
+    def _allocated(self, end: int) -> list[tuple[int, int]]:
+        return [(n, 1) for n, node in enumerate(self.nodes[:end]) if node.name == "scratchf"]
 
     def _list(self, operands: Sequence[Operand], k: int) -> tuple[Source, ...]:
         return tuple(self._read(o, k, True) for o in operands)
@@ -288,7 +318,7 @@ class Builder:
         for home, constant in head.constants:
             read = self._leaf(constant, k)
             n = self._add(Node("spillx", (read,), (), constant.type.width, index=4 * k - 1, home=home), k)
-            self.after[n] = [(m, 1) for m, node in enumerate(self.nodes[:n]) if node.name == "scratchf"]
+            self.after[n] = self._allocated(n)
             self.spilled[home.name] = n
         if head.frames:
             scratch = self._add(

@@ -13,15 +13,16 @@ from typing import Final, Literal
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.targets.belt import stats
-from polyloom.targets.belt.block_code import Builder, Head, Plan, aliases, live_in, uses
+from polyloom.targets.belt.block_code import Builder, Head, Plan, live_in, uses
 from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants, loop_piece, loop_spills, open_piece
 from polyloom.targets.belt.graph import LOADS, Graph, Read
 from polyloom.targets.belt.graph import Builder as LoopBuilder
-from polyloom.targets.belt.ir import BYTES, Block, Constant, Function, Loop, Module, Type, Value
+from polyloom.targets.belt.homes import homes
+from polyloom.targets.belt.ir import Block, Constant, Function, Loop, Module
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.layout import addresses
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads
+from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads, with_stubs
 from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
 from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
@@ -108,6 +109,7 @@ def _routine(
             loops[loop.name] = found
         else:
             function = opened(function, loop)
+    function = with_stubs(function, machine.belt - 2)
     pieces = _pieces(function, machine, known, loops)
     bundles: list[Bundle] = []
     first: dict[str, int] = {}
@@ -144,6 +146,8 @@ def _loop(
         return None, replace(facts, reason="scratch")
     if reason := _refused(facts, settings.spl):
         return None, replace(facts, reason=reason)
+    if any(len(op.edge.arguments) > machine.belt - 2 for op in loop.ops if op.edge is not None):
+        return None, replace(facts, reason="belt")
     options = Options(settings.solver, settings.effort, machine.scratch)
     found = pipeline(machine, graph, known, options)
     if isinstance(found, Failed):
@@ -166,6 +170,7 @@ def _pieces(
     """The bundles of every block, by name."""
     plan = Plan(machine, function, known, {})
     plan.live = live_in(function)
+    plan.used = frozenset(o for block in function.blocks for o in uses(block))
     _begin_homes(plan, loops)
     for _ in range(ROUNDS + 1):
         offsets, codes = _scheduled(plan, loops)
@@ -194,10 +199,9 @@ Scheduled = tuple[Code, dict[int, int], Linear]
 
 def _scheduled(plan: Plan, loops: Mapping[str, Pipelined]) -> tuple[dict[str, int], dict[str, Scheduled]]:
     """Where values are at home, and every block by what is known so far."""
-    homes = _homes(plan, loops)
-    plan.scratch = -(-sum(_bytes(v.type) for v in homes) // 8) * 8
+    offsets, plan.scratch = homes(plan, loops)
     plan.heads = {name: _head(found, plan.scratch) for name, found in loops.items()}
-    return _offsets(homes), {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
+    return offsets, {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
 
 
 def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
@@ -221,39 +225,13 @@ def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
     for block in plan.function.blocks:
         if block.name in loops:
             plan.homed |= {v.name for edge in edges(block) for v in plan.live[edge.target]}
+    for block in plan.function.blocks[1:]:
+        if isinstance(block, Block) and len(block.parameters) > plan.machine.belt - 2:
+            plan.carried |= {p.name for p in block.parameters[plan.machine.belt // 2 :]}
     for block in plan.function.blocks:
         free = [v for v in plan.live[block.name] if v.name not in plan.homed]
-        room = max(0, plan.machine.belt * 3 // 4 - len(block.parameters))
+        room = max(0, plan.machine.belt * 3 // 4 - sum(p.name not in plan.carried for p in block.parameters))
         plan.homed |= {v.name for v in free[room:]}
-
-
-def _homes(plan: Plan, loops: Mapping[str, Pipelined]) -> list[Value]:
-    """Values in scratch, widest first."""
-    found: dict[str, Value] = {}
-    constants = aliases(plan.function)
-    needed = {o.name for b in plan.function.blocks for o in uses(b) if isinstance(o, Value)}
-    needed |= {n.home.name for f in loops.values() for n in f.belt.graph.nodes if n.home is not None}
-    found |= {v.name: v for f in loops.values() for v, _ in loop_constants(f)}
-    for block in plan.function.blocks:
-        if isinstance(block, Loop):
-            continue
-        for value in (*block.parameters, *(v for op in block.ops for v in op.results)):
-            if plan.is_homed(value) and value.name not in constants and value.name in needed | plan.homed:
-                found[value.name] = value
-    return sorted(found.values(), key=lambda v: (-BYTES[v.type.width], v.name))
-
-
-def _bytes(type: Type) -> int:
-    return BYTES[type.width] * type.lanes
-
-
-def _offsets(homes: list[Value]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    end = 0
-    for value in homes:
-        found[value.name] = end
-        end += _bytes(value.type)
-    return found
 
 
 def _head(found: Pipelined, size: int) -> Head:

@@ -122,8 +122,10 @@ def linked(piece: Piece, first: Mapping[str, int]) -> tuple[Bundle, ...]:
 
 
 def _bundle(row: Sequence[tuple[Issue, Note]], drops: int, rotate: bool) -> Bundle:
+    """Notes that say nothing are left out, as a listing does."""
     row = sorted(row, key=lambda item: item[0].slot.order)
-    return Bundle(tuple(i for i, _ in row), drops, rotate, tuple(n for _, n in row))
+    notes = tuple(n for _, n in row)
+    return Bundle(tuple(i for i, _ in row), drops, rotate, notes if any(n != Note() for n in notes) else ())
 
 
 def _operand(source: Source, position: int) -> Placed:
@@ -161,7 +163,10 @@ def _issue(graph: Graph, node: Node, slot: Slot, operands: Sequence[Placed], off
 
 
 def _note(graph: Graph, node: Node, stage: int | None) -> Note:
-    return Note(tuple(_name(graph, o) for o in node.operands), tuple(v.name for v in node.results), stage, node.place)
+    operands = [_name(graph, o) for o in node.operands]
+    while operands and not operands[-1]:
+        operands.pop()
+    return Note(tuple(operands), tuple(v.name for v in node.results), stage, node.place)
 
 
 def _name(graph: Graph, source: Source) -> str:

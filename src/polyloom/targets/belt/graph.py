@@ -61,10 +61,11 @@ Source = Read | Immediate | Absent
 class Node:
     """An operation of a bundle. `index` is its position in the program, the order of what acts; -1 if it was added.
 
-    `home` is the value from outside that a fillx reads, or the name of the `constant` there; `spill` the node of the spill whose value a fill reads,
-    `distance` iterations earlier. `first`: it must be issued in the stage 0. `near`: it is issued at most so many
-    bundles before that node. `role` is that in a counted loop: counter, test, leave. A scratchf has the bytes of a frame
-    as `literal`, and how many rotate as `scale`.
+    `home` is the value from outside that a fillx reads, or the name of the `constant` there; `spill` the node of the
+    spill whose value a fill reads, `distance` iterations earlier. `first`: it must be issued in the stage 0. `near`: it
+    is issued at most so many bundles before that node. `role` is that in a counted loop: counter, test, leave; or
+    parameter, of a fillx that gives a block's parameter. A scratchf has the bytes of a frame as `literal`, and how many
+    rotate as `scale`.
     """
 
     name: str

@@ -5,7 +5,8 @@
   callers, recursion is refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops
   within loops are unrolled.
 - `build`: loops with one entry and closed exits; each innermost one if-converted to a line.
-- `_addressed`: invariants before loops, sums in the order of least circuits, addresses in the machine's mode.
+- `_addressed`: invariants before loops, sums in the order of least circuits, addresses in the machine's mode,
+  each loaded once.
 - `vectorize`, where asked for; then `_lean`: counters to 0, what is used behind loops computed there, operations that
   the member has, jumps threaded, additions fused; and the order of memory.
 """
@@ -31,6 +32,7 @@ from polyloom.targets.belt.front.inline import inline
 from polyloom.targets.belt.front.lacking import substitute
 from polyloom.targets.belt.front.order import Arrays, ordered
 from polyloom.targets.belt.front.reassociate import reassociate
+from polyloom.targets.belt.front.share import share_loads
 from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.front.sink import sink
 from polyloom.targets.belt.front.threading import thread
@@ -89,7 +91,8 @@ def _addressed(function: Function, arrays: Arrays, expect: Mapping[str, int]) ->
     """The function with invariants before loops, and addresses in the machine's mode."""
     fresh = names(function)
     function = reassociate(simplify(hoist(simplify(function), arrays)), fresh)
-    return expected(simplify(addresses(function, fresh)), expect)
+    function = simplify(share_loads(simplify(addresses(function, fresh)), arrays))
+    return expected(function, expect)
 
 
 def _lean(function: Function, machine: Machine) -> Function:

@@ -16,6 +16,7 @@ from typing import Final
 from polyloom.modulo.problem import Dependence, Schedule, Use
 from polyloom.targets.belt.graph import LOADS, Graph
 from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.nones import entry_values, frame_values
 from polyloom.targets.belt.problem import Setting, gap
 
 SWEEPS: Final = 6
@@ -39,6 +40,7 @@ class _Late:
     used: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     into: list[list[tuple[int, int]]] = field(default_factory=list[list[tuple[int, int]]])
     out: list[list[tuple[int, int]]] = field(default_factory=list[list[tuple[int, int]]])
+    pinned: dict[int, int] = field(default_factory=dict[int, int])
     readers: dict[int, list[tuple[int, int]]] = field(default_factory=dict[int, list[tuple[int, int]]])
 
     def run(self) -> Schedule:
@@ -61,11 +63,23 @@ class _Late:
                 self.readers.setdefault(read.node, []).append((n, interval * read.distance - extra))
         for n in range(len(self.graph.nodes)):
             self._hold(n, 1)
+        self._pin()
         for sweep in range(SWEEPS):
             order = sorted(range(len(self.graph.nodes)), key=lambda n: (self.start[n], n), reverse=sweep % 2 == 0)
             if not sum(self._move(n) for n in order):
                 break
         return self._finish()
+
+    def _pin(self) -> None:
+        """What the entry belt or a frame has for iterations before 0 is read there as long as its drop, or its spill,
+        stays in its stage."""
+        interval = self.schedule.interval
+        for n, _ in entry_values(self.graph):
+            end = self.start[n] + max(1, self.schedule.latency[n]) - 1
+            self.pinned[n] = self.start[n] + interval - 1 - end % interval
+        for n, node in enumerate(self.graph.nodes):
+            if node.name == "spill" and frame_values(self.graph, n):
+                self.pinned[n] = self.start[n] + interval - 1 - self.start[n] % interval
 
     def _hold(self, n: int, times: int) -> None:
         for use in self.setting.problem.operations[n].choices[self.choice[n]].uses:
@@ -112,6 +126,8 @@ class _Late:
         low = max((self.start[s] + w for s, w in self.into[n]), default=0)
         high = min((self.start[s] - w for s, w in self.out[n]), default=now)
         low, high = max(low, now - _WINDOW), min(high, now + _WINDOW)
+        if n in self.pinned:
+            high = min(high, self.pinned[n])
         if low >= high:
             return False
         self._hold(n, -1)

@@ -191,7 +191,7 @@ def float_bits(number: float, width: int) -> int:
 
 
 _FLOAT_OPERATIONS: Final = {"addf": "fadd", "subf": "fsub", "mulf": "fmul", "divf": "fdiv"}
-_FLOAT_INTRINSICS: Final = {"minf": "minnum", "maxf": "maxnum", "sqrtf": "sqrt", "fmaf": "fma"}
+_FLOAT_INTRINSICS: Final = {"sqrtf": "sqrt", "fmaf": "fma"}
 _FLOAT_RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "eqlf": lambda a, b: a == b,
     "neqf": lambda a, b: a != b,
@@ -203,11 +203,19 @@ _FLOAT_RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
 }
 
 
+def _extreme(name: str, numbers: tuple[float, ...]) -> float:
+    """IEEE 754's minimumNumber and maximumNumber: a number where one is, and -0 is less than +0."""
+    known = [n for n in numbers if not math.isnan(n)] or numbers
+    return (min if name == "minf" else max)(known, key=lambda n: (n, math.copysign(1.0, n)))
+
+
 def _floating(name: str, width: int, given: Sequence[int]) -> int | None:
     """What computes with floats as numbers."""
     numbers = tuple(as_float(lane, width) for lane in given)
     if name in _FLOAT_OPERATIONS:
         return float_bits(floating(_FLOAT_OPERATIONS[name], _FLOATS[width], numbers[0], numbers[1]), width)
+    if name in ("minf", "maxf"):
+        return float_bits(_extreme(name, numbers), width)
     if name in _FLOAT_INTRINSICS:
         return float_bits(float(intrinsic(_FLOAT_INTRINSICS[name], _FLOATS[width], numbers)), width)
     return int(_FLOAT_RELATIONS[name](numbers[0], numbers[1])) if name in _FLOAT_RELATIONS else None

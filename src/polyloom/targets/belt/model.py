@@ -137,8 +137,8 @@ def _bytes(number: int, array: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _bits(number: int, width: int, argument: float) -> int:
-    if isinstance(argument, int):
-        return argument
+    if isinstance(argument, int | np.integer):
+        return int(argument)
     if width not in (2, 3):
         raise _misfit(f"argument {number} is a float, but the parameter has {1 << width} bytes")
     return float_bits(float(argument), 8 << width)

@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from polyloom.names import hidden
 from polyloom.targets.belt.graph import LEAF, LEAVES_AND_CALLS, Graph, Node, Read, outside, read_instead
 from polyloom.targets.belt.ir import Nothing, Operand, Type, Value
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.positions import Belt
 
+_ALWAYS: Final = hidden("always")
 PREDICATED: Final = ("leavetr", "leavefl", "calltr")
 
 
@@ -131,6 +133,34 @@ class Nones:
                 return
 
 
+def recurs_of_none(graph: Graph) -> bool:
+    """Whether a recur may find a None that an iteration gave, which it would take for one of before the loop."""
+    maybe: set[int] = set()
+    while True:
+        found = {n for n, node in enumerate(graph.nodes) if n not in maybe and _may_be_none(graph, node, maybe)}
+        if not found:
+            break
+        maybe |= found
+    return any(node.name == "recur" and next(iter(node.reads)).node in maybe for node in graph.nodes)
+
+
+def _may_be_none(graph: Graph, node: Node, maybe: set[int]) -> bool:
+    """Of what an iteration from 0 on gives, where these nodes may give a None."""
+    if node.name in LEAF or not node.results:
+        return False
+    is_choice = node.name == "calltr" or (node.name == "pick" and len(node.operands) == 2)
+    condition = next(iter(node.reads), None)
+    if is_choice and condition is not None and not _is_true(graph.nodes[condition.node]):
+        return True
+    given = graph.nodes[node.spill].reads if node.spill >= 0 else node.reads
+    return any(read.node in maybe for read in given)
+
+
+def _is_true(node: Node) -> bool:
+    """Whether it is the condition that `always` made, or a fill of it."""
+    return node.results[0].name.startswith(_ALWAYS) and node.name in ("con", "fillx", "fill")
+
+
 def _absent(graph: Graph, node: int, result: int, before: int) -> bool:
     """Whether nothing is known of the value of iteration -before."""
     starts = graph.initial.get((node, result), ())
@@ -212,9 +242,9 @@ def _chain(
 def always(graph: Graph) -> tuple[Graph, Read]:
     """A condition that is true, and None before iteration 0: a con of the stage 0."""
     for n, node in enumerate(graph.nodes):
-        if node.name == "con" and node.first and node.results[0] == Value("always", Type("b")):
+        if node.name in LEAF and node.first and node.results[0] == Value(_ALWAYS, Type("b")):
             return graph, Read(n)
-    node = Node("con", (), (Value("always", Type("b")),), "b", literal=1, first=True)
+    node = Node("con", (), (Value(_ALWAYS, Type("b")),), "b", literal=1, first=True)
     return replace(graph, nodes=(*graph.nodes, node)), Read(len(graph.nodes))
 
 

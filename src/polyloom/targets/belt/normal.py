@@ -2,7 +2,7 @@
 """Functions as the rest of the back wants them: each loop is entered by one jump and left into blocks of its own.
 
 `with_heads` gives every loop a block that alone jumps to it, `opened` turns a loop into blocks, `with_exits` gives each
-leave a block that gets what the loop computes and knows the rest, and `merged` joins blocks that a single jump connects.
+leave a block that gets what the loop computes and knows the rest, `merged` joins blocks that one jump connects.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _fixed(loop: Loop, start: Sequence[Operand]) -> dict[str, Operand | None]:
     found: dict[str, Operand | None] = {v.name: None for op in loop.ops for v in op.results}
     found |= {op.results[0].name: op.operands[0] for op in loop.ops if op.name == "con"}
     for p, s, n in zip(loop.parameters, start, loop.next, strict=True):
-        found[p.name] = s if n == p or n == s else None
+        found[p.name] = s if n in (p, s) else None
     return found
 
 
@@ -261,3 +261,23 @@ def substituted(function: Function, to: Mapping[str, Operand]) -> Function:
         return replace(block, ops=ops, terminator=end)
 
     return replace(function, blocks=tuple(map(all_of, function.blocks)))
+
+
+def with_stubs(function: Function, most: int) -> Function:
+    """Blocks with more than `most` parameters, some of which pass through scratch, are entered by jumps alone."""
+    known = used_names(function)
+    wide = {block.name for block in function.blocks if len(block.parameters) > most}
+    stubs: list[Block] = []
+
+    def over(edge: Edge) -> Edge:
+        if edge.target not in wide:
+            return edge
+        stubs.append(Block(_fresh(f"{edge.target}.in", known), (), (), Jump(edge)))
+        return Edge(stubs[-1].name)
+
+    found: list[Block | Loop] = []
+    for block in function.blocks:
+        if isinstance(block, Block) and isinstance(end := block.terminator, Branch):
+            block = replace(block, terminator=replace(end, then=over(end.then), orelse=over(end.orelse)))
+        found.append(block)
+    return replace(function, blocks=(*found, *stubs))

@@ -8,11 +8,12 @@ live from block to block are on the belt that a transfer lists, or at home in sc
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.targets.belt.graph import CALLS, LOADS, Graph, Node, Read
+from polyloom.targets.belt.graph import CALLS, LEAF, LOADS, Graph, Node, Read
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.positions import Belt, Placed
@@ -23,9 +24,13 @@ from polyloom.targets.belt.slots import order_acts
 ENTRY: Final = "entry"
 """The name of a node for what is on the belt as the block begins."""
 TRANSFERS: Final = ("br", "brtr", "brfl", "inner", "retn")
-LEAVES: Final = ("con", "fillx")
 LONG: Final = 1 << 40
 """An interval that no block reaches."""
+
+
+def is_leaf(node: Node) -> bool:
+    """Whether the node is placed with what first reads it."""
+    return node.name in LEAF and not node.role
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ class _List:
             self.slots[n] = Slot("E", 0)
         self.needs = [list(self._needs(n)) for n in range(len(graph.nodes))]
         heights = self._heights()
-        waiting = [n for n, node in enumerate(graph.nodes) if node.name not in LEAVES and n not in self.start]
+        waiting = [n for n, node in enumerate(graph.nodes) if not is_leaf(node) and n not in self.start]
         if self.code.serial:
             self._serially(waiting)
         else:
@@ -140,15 +145,26 @@ class _List:
         node = self.code.graph.nodes[n]
         return self.start[n] + max(1, latency(self.machine, self.code.graph, node))
 
-    def _at_once(self, waiting: list[int], heights: Sequence[int]) -> None:
-        waiting.sort(key=lambda n: (-heights[n], n))
+    def _at_once(self, waiting: Sequence[int], heights: Sequence[int]) -> None:
+        after: dict[int, list[int]] = {}
+        left: dict[int, int] = {}
+        for n in waiting:
+            sources = {s for s, _ in self.needs[n] if s not in self.start and not is_leaf(self.code.graph.nodes[s])}
+            left[n] = len(sources)
+            for source in sources:
+                after.setdefault(source, []).append(n)
+        ready = sorted((-heights[n], n) for n in waiting if not left[n])
         at = 0
-        while waiting:
-            rest = [n for n in waiting if self._ready(n) > at or not self._place(n, at)]
+        while ready:
+            placed = [n for _, n in ready if self._ready(n) <= at and self._place(n, at)]
+            ready = [item for item in ready if item[1] not in self.start]
+            for n in placed:
+                for sink in after.get(n, ()):
+                    left[sink] -= 1
+                    if not left[sink]:
+                        insort(ready, (-heights[sink], sink))
             # What was placed in this bundle may make more ready in it.
-            if len(rest) == len(waiting):
-                at += 1
-            waiting = rest
+            at += not placed
 
     def _ready(self, n: int) -> int:
         """The earliest bundle by what is placed; far away while something is not."""
@@ -156,7 +172,7 @@ class _List:
         for source, weight in self.needs[n]:
             if source in self.start:
                 ready = max(ready, self.start[source] + weight)
-            elif self.code.graph.nodes[source].name not in LEAVES:
+            elif not is_leaf(self.code.graph.nodes[source]):
                 return LONG
         return ready
 

@@ -16,15 +16,16 @@ from polyloom.modulo.bounds import recurrence_bound, resource_bound
 from polyloom.modulo.check import check, violations
 from polyloom.modulo.graph import Arc, Demand, build
 from polyloom.modulo.placing import Case
-from polyloom.modulo.problem import Choice, LowerBound, Problem, Schedule, Solution
+from polyloom.modulo.problem import Choice, Dependence, LowerBound, Problem, Schedule, Solution
 from polyloom.modulo.solve import SOLVERS, solve
 from polyloom.targets.belt.graph import Graph, Read, prune, pruned
 from polyloom.targets.belt.ir import Constant, Value
+from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.late import inserted, late
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.nones import Nones, Wrong, repair, with_recur
+from polyloom.targets.belt.nones import Nones, Wrong, recurs_of_none, repair, with_recur
 from polyloom.targets.belt.positions import Belt
-from polyloom.targets.belt.problem import Setting, linear, setting
+from polyloom.targets.belt.problem import Setting, label, linear, setting
 from polyloom.targets.belt.slots import assign
 from polyloom.targets.belt.spill import Frames, frames, lost, relieve
 
@@ -38,8 +39,8 @@ _REPAIRS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Pipelined:
-    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop before the first, `at_least`
-    is what the last try began with."""
+    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop as it was given,
+    `at_least` is what the last try began with."""
 
     belt: Belt
     solution: Solution
@@ -78,7 +79,12 @@ def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
         if node.name == "fillx":
             operations[n] = replace(operations[n], choices=(Choice((), 0),))
     problem = Problem(tuple(operations), problem.resources, problem.dependences)
-    return resource_bound(problem), recurrence_bound(problem)
+    alone = [
+        LowerBound(busy, f"{label(graph, n)} alone holds its slot for {busy} bundles", (n,))
+        for n, node in enumerate(graph.nodes)
+        if (busy := machine.busy(OPS[node.name], graph.first_width(node))) > 1
+    ]
+    return max([resource_bound(problem), *alone], key=lambda b: b.value), recurrence_bound(problem)
 
 
 def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
@@ -143,6 +149,8 @@ class _Try:
                 continue
             found = lost(belt)
             used = frames(graph, belt.placed)
+            if not found and recurs_of_none(graph):
+                return _Failure("none", rounds, interval)
             if not found and used.bytes <= self.options.scratch:
                 return Pipelined(belt, solution, self.limits, rounds, used)
             if not found:
@@ -155,10 +163,9 @@ class _Try:
     def _solve(self, made: Setting, limit: int) -> Solution | None:
         """With the solver that was asked for; a torus that closes nowhere is left to a solver that takes back."""
         for name in dict.fromkeys((self.options.solver, "iterative")):
+            problem = _ahead(made, self.at_least) if name == "torus" else made.problem
             try:
-                return solve(
-                    made.problem, SOLVERS[name], effort=self.options.effort, at_least=self.at_least, limit=limit
-                )
+                return solve(problem, SOLVERS[name], effort=self.options.effort, at_least=self.at_least, limit=limit)
             except PolyloomError as error:
                 if error.code not in ("PL0985", "PL0987", "PL0988", "PL0989"):
                     raise
@@ -264,6 +271,16 @@ def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: i
         if drop >= interval and (read.node, read.result) in graph.initial:
             graph = with_recur(graph, read, known)
     return prune(graph)
+
+
+def _ahead(made: Setting, interval: int) -> Problem:
+    """With the earliest times that circuits allow at this interval: a greedy placement, which never takes back, would
+    put what reads over the back arc first of all, and the rest of the circuit too late for it."""
+    problem = made.problem
+    arcs = build(problem, Case(problem).choices, Demand.LEAST)
+    times = _earliest(len(arcs.owner), arcs.arcs, interval)
+    begun = [Dependence(made.begin, n, 0, t, 0) for n, t in enumerate(times[: made.begin]) if t]
+    return replace(problem, dependences=(*problem.dependences, *begun))
 
 
 def _earliest(points: int, arcs: Sequence[Arc], interval: int) -> list[int]:

@@ -12,7 +12,7 @@ from polyloom import files
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Argument, Signature
-from polyloom.targets.belt import belt_file, conasm, conasm_read, facts, model, profile, view
+from polyloom.targets.belt import belt_file, conasm_read, facts, model, profile, view
 from polyloom.targets.belt.compile import specialize
 from polyloom.targets.belt.front.profile import with_counts
 from polyloom.targets.belt.genasm import print_genasm
@@ -20,6 +20,7 @@ from polyloom.targets.belt.genasm_read import read_genasm
 from polyloom.targets.belt.import_ssa import Options as Importing
 from polyloom.targets.belt.import_ssa import import_function
 from polyloom.targets.belt.ir import BYTES, Function, Module, Type
+from polyloom.targets.belt.ir_verify import verify as verified
 from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.machine import load, members
 from polyloom.targets.belt.options import Options
@@ -54,7 +55,7 @@ def _compile(
         return print_genasm(module).encode()
     program = _specialized(module, place, options)
     if options.emit == "conasm":
-        return conasm.print_program(program, subject.signature).encode()
+        return listing(program, subject.signature).encode()
     return belt_file.write(program, subject.signature)
 
 
@@ -70,7 +71,7 @@ def _specialized(module: Module, place: Place, options: Options) -> Program:
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     """Of genasm, or of conasm, which says its member itself."""
     if text.lstrip().startswith(_GENASM):
-        module = read_genasm(text, name)
+        module = verified(read_genasm(text, name))
         first = module.functions[0]
         return belt_file.write(_specialized(module, place, options), _of_types(first))
     return belt_file.write(*conasm_read.read(text, name))

@@ -128,8 +128,8 @@ def _instruction(line: _Line, row: Instruction, order: tuple[Field, ...], at: in
         reader = Reader(line.source, name.end() if name else start, stop, constants())
         values[field.name] = reader.value()
         if reader.peek():
-            at = _trimmed(line.source.text, reader.at, stop)
-            line.fail("PL1200", f"`{reader.peek()}` does not belong here", "separate operands by `,`", *at)
+            place = _trimmed(line.source.text, reader.at, stop)
+            line.fail("PL1200", f"`{reader.peek()}` does not belong here", "separate operands by `,`", *place)
         places[field.name] = (start, stop)
     _in_range(line, row, values, places)
     return encode(row, values)

@@ -25,7 +25,17 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1224": (
         "program outside of a core's memory",
-        "A core's program lies in L1 (0 to 0x16FFFF) or its local memory, NC's also in its instruction memory. The linker "
-        "scripts in\n`pl.tensix.include` place programs so.",
+        "A core's program lies in L1 (0 to 0x16FFFF) or its local memory, NC's also in its instruction memory. The "
+        "linker scripts in\n`pl.tensix.include` place programs so.",
+    ),
+    "PL1225": (
+        "unknown place of a tile",
+        "`--in` and `--out` name an address in L1, `dst:FORMAT` with a format of bf16, fp16, fp32, int32 and uint16, "
+        "or an array of\n`pl.tensix.Tile`.",
+    ),
+    "PL1226": (
+        "array that does not fit a place",
+        "Dst takes (rows, 16), or tiles of (32, 32) and (n, 32, 32), as floats or as unsigned bits; other arrays are "
+        "those of\n`pl.tensix.Tile`, in shape and type.",
     ),
 }

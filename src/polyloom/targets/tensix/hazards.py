@@ -161,7 +161,7 @@ def _early(before: Sequence[Issued], this: Issued) -> Finding | None:
     if not registers or _indirect(before[-1]):
         return None
     what = f"reads L{min(registers)} a cycle before {before[-1].found.row.mnemonic} has written it"
-    return "early-read", before[-1], what, "put one SFPNOP or an independent instruction between them"
+    return "read-too-early", before[-1], what, "put one SFPNOP or an independent instruction between them"
 
 
 def _indirect(issued: Issued) -> bool:
@@ -175,9 +175,17 @@ def _shuffle(before: Sequence[Issued], this: Issued) -> Finding | None:
         return None
     if this.found.row.unit != "vector" or this.name == "SFPNOP":
         return None
-    if this.found.row.hazard not in ("simple", "round", "shuffle", "swap") and not before[-1].writes & this.reads:
+    if (
+        this.found.row.hazard not in ("simple", "round", "shuffle-followed", "swap")
+        and not before[-1].writes & this.reads
+    ):
         return None
-    return "shuffle", before[-1], "follows a shuffle of SFPSHFT2 without a cycle between", "put one SFPNOP between them"
+    return (
+        "shuffle-followed",
+        before[-1],
+        "follows a shuffle of SFPSHFT2 without a cycle between",
+        "put one SFPNOP between them",
+    )
 
 
 def _distance(before: Sequence[Issued], this: Issued) -> Finding | None:
@@ -190,7 +198,7 @@ def _distance(before: Sequence[Issued], this: Issued) -> Finding | None:
         if earlier.found.row.unit == "matrix" and any(role.what == "dst" for role in earlier.found.row.writes):
             what = f"may read Dst before {earlier.found.row.mnemonic} has written it"
             cure = f"put TTSTALLWAIT {_VECTOR}, {_MATRIX_DONE} or {_DISTANCE} other instructions between them"
-            return "dst-distance", earlier, what, cure
+            return "dst-too-early", earlier, what, cure
     return None
 
 
@@ -212,8 +220,13 @@ def _captured(this: Issued) -> Finding | None:
     becomes = f"it becomes template {number - _TEMPLATES} of SFPLOADMACRO"
     if row.name == "SFPSTORE":
         cure = "copy the register with SFPMOV, and store the copy"
-        return "store-of-constant", None, f"of L{number} stores nothing: {becomes}", cure
-    return "captured", None, f"to L{number} is not executed: {becomes}", "write L0 to L7; SFPCONFIG sets L11 to L14"
+        return "store-from-constant", None, f"of L{number} stores nothing: {becomes}", cure
+    return (
+        "captured-template",
+        None,
+        f"to L{number} is not executed: {becomes}",
+        "write L0 to L7; SFPCONFIG sets L11 to L14",
+    )
 
 
 def _macros(issued: Issued) -> bool:
@@ -253,7 +266,7 @@ def _configured(before: Sequence[Issued], this: Issued) -> Finding | None:
     if this.found.row.unit not in _using(before[-1]) or this.found.row.hazard == "nop":
         return None
     what = f"is issued a cycle before {before[-1].found.row.mnemonic} has changed what it uses"
-    return "config-use", before[-1], what, "put one TTNOP between them"
+    return "config-too-early", before[-1], what, "put one TTNOP between them"
 
 
 def _using(writer: Issued) -> tuple[str, ...]:
@@ -281,7 +294,7 @@ def _loaded(before: Sequence[Issued], this: Issued) -> Finding | None:
         if wanted & _gpr_loads(earlier) and steps < _LOAD_DISTANCE.get(earlier.name, _USUAL_DISTANCE):
             register = min(wanted & _gpr_loads(earlier))
             what = f"reads GPR {register}, which {earlier.found.row.mnemonic} may not have loaded"
-            return "load-use", earlier, what, f"put TTSTALLWAIT with condition {_MEMORY} between them"
+            return "gpr-before-load", earlier, what, f"put TTSTALLWAIT with condition {_MEMORY} between them"
     return None
 
 

@@ -12,7 +12,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.riscv import symbols
 from polyloom.riscv.disassemble import text_of
 from polyloom.riscv.encode import decode as decode_riscv
-from polyloom.riscv.image import MAGIC, elf
+from polyloom.riscv.image import MAGIC, Image, elf
 from polyloom.riscv.names import parse
 from polyloom.targets.target import Given
 from polyloom.targets.tensix.assemble import assemble
@@ -67,13 +67,18 @@ def read(given: Given) -> Program:
     return Program(tuple(Item(4 * k, word) for k, word in enumerate(words)), {}, is_elf=False)
 
 
-def _executable(data: bytes, name: str) -> Program:
+def executable(data: bytes, name: str) -> Image:
+    """A program of a core. Errors: PL1206."""
     try:
-        image = elf(data, CORE)
+        return elf(data, CORE)
     except PolyloomError as error:
         first = error.diagnostics[0]
         message = f"{name} is no program of a core: {first.message}"
         raise input_error("PL1206", message, help=_compiled(first)) from None
+
+
+def _executable(data: bytes, name: str) -> Program:
+    image = executable(data, name)
     tables = symbols.read(data)
     code = tables.code or [(s.address, s.data) for s in image.segments if s.is_code]
     items = tuple(item for start, words in code for item in _items(start, words))
@@ -81,6 +86,8 @@ def _executable(data: bytes, name: str) -> Program:
 
 
 def _compiled(error: Diagnostic) -> str:
+    if "no ELF file" in error.message:
+        return "give a static executable; --thread pushes words and text"
     if "extension" in error.message or "bits" in error.message:
         return "compile it with -march=rv32im -mabi=ilp32"
     return error.help or "compile it with -march=rv32im -mabi=ilp32, and link it statically"

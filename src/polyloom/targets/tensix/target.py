@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.ir.signature import Signature
@@ -16,6 +16,7 @@ from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.isa import MEMBERS
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
+from polyloom.targets.tensix.simulate import simulate
 from polyloom.targets.tensix.verify import verify
 
 
@@ -63,12 +64,13 @@ TARGET: Final = Target(
     signature=lambda data: Signature("program", (), (), (), is_open=True),
     compile=_compile,
     run=_run,
-    show=lambda data: cast(str, lack("the target tensix has no files of its own", ())),
+    show=lambda data, options: lack("the target tensix has no files of its own", ()),
     options=Options,
     members=lambda: MEMBERS,
     describe=describe,
     assemble=_assemble,
     show_given=_show,
     verify_given=_verify,
+    simulate_given=simulate,
     include=include,
 )

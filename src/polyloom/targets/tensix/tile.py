@@ -61,8 +61,6 @@ class Finding:
         parts = [f"{self.kind}: {who}cycle {self.cycle}: {self.text}"]
         if self.word:
             parts.append(_told(self.word, self.pc, self.member))
-        elif self.pc:
-            parts.append(f"at {self.pc:#x}")
         if self.earlier:
             parts.append(f"after {_told(self.earlier, self.earlier_pc, self.member)} of cycle {self.earlier_cycle}")
         return "; ".join(parts)
@@ -128,7 +126,8 @@ VIEWS: Final = tuple(Views.__dataclass_fields__)
 @dataclass(slots=True)  # a machine is a thing that changes
 class Tile:
     """A tile after power-on. `hazards` says what a hazard does: it stops the run as a fault (`error`), is listed
-    (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow writes."""
+    (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow
+    writes."""
 
     member: Member = "wormhole"
     hazards: Hazards = "error"
@@ -141,7 +140,7 @@ class Tile:
             raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_any_of(POLICIES))
         self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
         self.native.ignore_mmio = self.ignore_mmio
-        self.views = Views(**{name: cast(NDArray[np.uint32], self.native.view(name)) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
+        self.views = Views(**{name: self.native.view(name) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
 
     def __getattr__(self, name: str) -> NDArray[np.uint32]:
         if name in VIEWS:
@@ -190,8 +189,8 @@ class Tile:
         self.native.release(CORES.index(self._core(core)), pc)
 
     def run(self, max_cycles: int = MAX_CYCLES, *, check: bool = True) -> Outcome:
-        """Until the tile is idle, nothing can move, or `max_cycles` have passed. A fault, a deadlock, and under `error` a
-        hazard are raised unless `check` is off (PL1220 to PL1222); the tile stays readable."""
+        """Until the tile is idle, nothing can move, or `max_cycles` have passed. A fault, a deadlock, and under `error`
+        a hazard are raised unless `check` is off (PL1220 to PL1222); the tile stays readable."""
         stop = STOPS[self.native.run(max_cycles)]
         hazards = tuple(self._finding(each) for each in self.native.findings)
         fault = self.native.fault
@@ -224,7 +223,7 @@ class Tile:
     def _core(self, name: str) -> Core:
         if name not in CORES:
             raise input_error("PL1223", f"{name!r} is no core of a tile", help=nearest(name, CORES, "core"))
-        return cast(Core, name)
+        return name
 
 
 def _any_of(names: Sequence[str] | dict[Hazards, int]) -> str:

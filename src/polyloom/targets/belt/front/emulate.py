@@ -33,7 +33,7 @@ from polyloom.targets.belt.machine import Machine
 from polyloom.transform.ssa.editing import names
 
 EMULATED: Final = "emulated_"
-_SOURCE: Final = Path(__file__).with_name("emulated.c")
+SOURCE: Final = Path(__file__).with_name("emulated.c")
 _DIVISIONS: Final = {"sdiv": "divs", "udiv": "divu", "srem": "rems", "urem": "remu"}
 _SHAPES: Final[dict[str, tuple[tuple[str, bool, bool], ...]]] = {
     "foeq": (("eq", False, False),),
@@ -60,23 +60,24 @@ def emulate(function: Function, machine: Machine) -> Function:
     members = [_member(member, machine, wanted) for member in function.program]
     if not wanted:
         return function
-    routines = {f.name: f for f in _routines()}
+    known = {f.name: f for f in routines()}
     others = {f.name: f for f in members[1:]}
     for name in wanted:
-        for part in (routines[name], *routines[name].others):
+        for part in (known[name], *known[name].others):
             others.setdefault(part.name, replace(part, data=(), others=()))
     return emulate(replace(members[0], others=tuple(others.values())), machine)  # a routine may need others
 
 
 @cache
-def _routines() -> tuple[Function, ...]:
-    text = _SOURCE.read_text(encoding="utf-8")
+def routines() -> tuple[Function, ...]:
+    """All of them, each with those that it calls."""
+    text = SOURCE.read_text(encoding="utf-8")
     found = tuple(
         line.split("(")[0].split()[-1]
         for line in text.splitlines()
         if line[:4] in ("u32 ", "u64 ") and EMULATED in line.split("(")[0]
     )
-    return tuple(map(_unplaced, load_all(Source(str(_SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")))
+    return tuple(map(_unplaced, load_all(Source(str(SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")))
 
 
 def _unplaced(function: Function) -> Function:

@@ -4,11 +4,13 @@
    A finite number that is not 0 is (-1)^sign * m * 2^(e - 62) with m in [2^62, 2^63); the lowest bit of m is set where
    digits below it were lost, so that rounding knows. Formats differ in the bits of their fraction, f: 23 or 52.
 
-   Singles have routines of 32 bits, with m in [2^30, 2^31) and digits down to 2^(e - 30); they are in parts that stay
+   Singles have routines of 32 bits, with m in [2^30, 2^31) and digits down to 2^(e - 30). All are in parts that stay
    calls, each with few values, because the smallest member has little scratch. */
 typedef unsigned long long u64;
 typedef long long i64;
 typedef unsigned int u32;
+
+#define PART __attribute__((noinline))
 
 static int top(int f) { return f == 23 ? 255 : 2047; }
 static u64 nan(int f) { return f == 23 ? 0x7fc00000u : 0x7ff8000000000000u; }
@@ -21,16 +23,16 @@ static int is_infinite(u64 a, int f) { return size(a, f) == infinity(f); }
 
 static u64 lost(u64 m, int by) { return by <= 0 ? m : by > 63 ? m != 0 : m >> by | ((m << (64 - by)) != 0); }
 static int leading(u64 m) { return __builtin_clzll(m); }
-static u64 mantissa(u64 a, int f) {
+PART u64 emulated_64_mantissa(u64 a, int f) {
   u64 m = a & (((u64)1 << f) - 1);
   if (size(a, f) >> f) return (m | (u64)1 << f) << (62 - f);
   return m << (leading(m) - 1);
 }
-static int exponent(u64 a, int f) {
+PART int emulated_64_exponent(u64 a, int f) {
   int e = (int)(size(a, f) >> f);
   return e ? e - (top(f) >> 1) : 1 - (top(f) >> 1) - (leading(a & (((u64)1 << f) - 1)) - (63 - f));
 }
-static u64 rounded(u64 s, int e, u64 m, int f) {
+PART u64 emulated_64_rounded(u64 s, int e, u64 m, int f) {
   int shift = 62 - f, biased = e + (top(f) >> 1);
   if (biased >= top(f)) return signed_(s, infinity(f), f);
   if (biased <= 0) m = lost(m, 1 - biased), biased = 1;
@@ -38,12 +40,19 @@ static u64 rounded(u64 s, int e, u64 m, int f) {
   kept += rest > half || (rest == half && (kept & 1));
   return signed_(s, (kept >> f ? ((u64)(biased - 1) << f) : 0) + kept, f);
 }
-static u64 normal(u64 s, int e, u64 m, int f) {
+PART u64 emulated_64_normal(u64 s, int e, u64 m, int f) {
   if (m == 0) return signed_(s, 0, f);
   int by = leading(m) - 1;
-  return by < 0 ? rounded(s, e + 1, lost(m, 1), f) : rounded(s, e - by, m << by, f);
+  return by < 0 ? emulated_64_rounded(s, e + 1, lost(m, 1), f) : emulated_64_rounded(s, e - by, m << by, f);
 }
 
+/* Of finite numbers that are not 0, the first at least as large as the second. */
+PART u64 emulated_64_sum(u64 a, u64 b, int f) {
+  int e = emulated_64_exponent(a, f);
+  u64 n = lost(emulated_64_mantissa(b, f), e - emulated_64_exponent(b, f));
+  u64 m = emulated_64_mantissa(a, f) + (sign(a, f) != sign(b, f) ? -n : n);
+  return m == 0 ? 0 : emulated_64_normal(sign(a, f), e, m, f);
+}
 static u64 sum(u64 a, u64 b, int f) {
   if (is_nan(a, f) || is_nan(b, f)) return nan(f);
   u64 s = sign(a, f), t = sign(b, f);
@@ -51,26 +60,31 @@ static u64 sum(u64 a, u64 b, int f) {
   if (is_infinite(b, f)) return b;
   if (size(a, f) == 0) return size(b, f) == 0 ? signed_(s & t, 0, f) : b;
   if (size(b, f) == 0) return a;
-  if (size(a, f) < size(b, f)) {
-    u64 c = a;
-    a = b, b = c, c = s, s = t, t = c;
-  }
-  int e = exponent(a, f), by = e - exponent(b, f);
-  u64 m = mantissa(a, f), n = lost(mantissa(b, f), by);
-  if (s == t) return normal(s, e, m + n, f);
-  return m == n ? 0 : normal(s, e, m - n, f);
+  return size(a, f) < size(b, f) ? emulated_64_sum(b, a, f) : emulated_64_sum(a, b, f);
+}
+/* The product of mantissas, shifted right by 62 bits. */
+PART u64 emulated_64_high(u32 mh, u32 ml, u32 nh, u32 nl) {
+  u64 low = (u64)ml * nl, one = (u64)mh * nl + (low >> 32), two = (u64)ml * nh + (u32)one;
+  u64 high = (u64)mh * nh + (one >> 32) + (two >> 32);
+  return high << 2 | (u32)two >> 30 | (((u32)two << 2 | (u32)low) != 0);
 }
 static u64 product(u64 a, u64 b, int f) {
   u64 s = sign(a, f) ^ sign(b, f);
   if (is_nan(a, f) || is_nan(b, f)) return nan(f);
   if (is_infinite(a, f) || is_infinite(b, f)) return size(a, f) == 0 || size(b, f) == 0 ? nan(f) : signed_(s, infinity(f), f);
   if (size(a, f) == 0 || size(b, f) == 0) return signed_(s, 0, f);
-  u64 m = mantissa(a, f), n = mantissa(b, f);
-  u64 ml = (u32)m, mh = m >> 32, nl = (u32)n, nh = n >> 32;
-  u64 low = ml * nl, one = mh * nl + (low >> 32), two = ml * nh + (u32)one;
-  u64 high = mh * nh + (one >> 32) + (two >> 32);
-  low = two << 32 | (u32)low;
-  return normal(s, exponent(a, f) + exponent(b, f), high << 2 | low >> 62 | ((low << 2) != 0), f);
+  u64 m = emulated_64_mantissa(a, f), n = emulated_64_mantissa(b, f);
+  m = emulated_64_high((u32)(m >> 32), (u32)m, (u32)(n >> 32), (u32)n);
+  return emulated_64_normal(s, emulated_64_exponent(a, f) + emulated_64_exponent(b, f), m, f);
+}
+PART u64 emulated_64_digits(u64 m, u64 n) {
+  u64 q = 0;
+  for (int k = 0; k < 63; k++) {
+    u64 fits = m >= n;
+    q = q << 1 | fits;
+    m = (m - (fits ? n : 0)) << 1;
+  }
+  return q | (m != 0);
 }
 static u64 quotient(u64 a, u64 b, int f) {
   u64 s = sign(a, f) ^ sign(b, f);
@@ -79,33 +93,29 @@ static u64 quotient(u64 a, u64 b, int f) {
   if (is_infinite(b, f)) return signed_(s, 0, f);
   if (size(b, f) == 0) return size(a, f) == 0 ? nan(f) : signed_(s, infinity(f), f);
   if (size(a, f) == 0) return signed_(s, 0, f);
-  u64 m = mantissa(a, f), n = mantissa(b, f), q = 0;
-  for (int k = 0; k < 63; k++) {
-    u64 fits = m >= n;
+  u64 q = emulated_64_digits(emulated_64_mantissa(a, f), emulated_64_mantissa(b, f));
+  return emulated_64_normal(s, emulated_64_exponent(a, f) - emulated_64_exponent(b, f), q, f);
+}
+/* Two digits at a time of a number in [1, 4) with 62 digits, then zeros. */
+PART u64 emulated_64_root(u64 digits) {
+  u64 q = 0, rest = 0;
+  for (int k = 0; k < 60; k++) {
+    u64 next = digits >> 62, try = q << 2 | 1;
+    rest = rest << 2 | next;
+    digits <<= 2;
+    u64 fits = rest >= try;
+    rest -= fits ? try : 0;
     q = q << 1 | fits;
-    m = (m - (fits ? n : 0)) << 1;
   }
-  return normal(s, exponent(a, f) - exponent(b, f), q | (m != 0), f);
+  return q << 3 | (rest != 0);
 }
 static u64 root(u64 a, int f) {
   if (is_nan(a, f)) return nan(f);
   if (size(a, f) == 0) return a;
   if (sign(a, f)) return nan(f);
   if (is_infinite(a, f)) return a;
-  int e = exponent(a, f);
-  u64 m = mantissa(a, f), rest = 0, q = 0;
-  int odd = e & 1;
-  /* Two digits of m * 2^odd at a time, m as a number in [1, 2) with 62 digits, then zeros. */
-  u64 digits = odd ? m << 1 : m;
-  for (int k = 0; k < 60; k++) {
-    u64 next = k < 32 ? digits >> (62 - 2 * k) & 3 : 0;
-    u64 try = q << 2 | 1;
-    rest = rest << 2 | next;
-    u64 fits = rest >= try;
-    rest -= fits ? try : 0;
-    q = q << 1 | fits;
-  }
-  return normal(0, (e - odd) / 2, q << 3 | (rest != 0), f);
+  int e = emulated_64_exponent(a, f), odd = e & 1;
+  return emulated_64_normal(0, (e - odd) / 2, emulated_64_root(emulated_64_mantissa(a, f) << odd), f);
 }
 static int same(u64 a, u64 b, int f) { return !is_nan(a, f) && !is_nan(b, f) && (a == b || (size(a, f) | size(b, f)) == 0); }
 static int below(u64 a, u64 b, int f) {
@@ -113,10 +123,10 @@ static int below(u64 a, u64 b, int f) {
   u64 s = sign(a, f), t = sign(b, f);
   return s != t ? s > t : s ? a > b : a < b;
 }
-static u64 from(u64 s, u64 m, int f) { return m == 0 ? 0 : normal(s, 62, m, f); }
+static u64 from(u64 s, u64 m, int f) { return m == 0 ? 0 : emulated_64_normal(s, 62, m, f); }
 static u64 whole(u64 a, int f) {
-  int e = exponent(a, f);
-  u64 m = mantissa(a, f);
+  int e = emulated_64_exponent(a, f);
+  u64 m = emulated_64_mantissa(a, f);
   return e < 0 || size(a, f) == 0 ? 0 : e <= 62 ? m >> (62 - e) : m << (e - 62);
 }
 
@@ -135,13 +145,13 @@ u64 emulated_f32_f64(u32 a) {
   u64 s = sign(a, 23);
   if (is_nan(a, 23)) return nan(52);
   if (is_infinite(a, 23)) return signed_(s, infinity(52), 52);
-  return size(a, 23) == 0 ? signed_(s, 0, 52) : rounded(s, exponent(a, 23), mantissa(a, 23), 52);
+  return size(a, 23) == 0 ? signed_(s, 0, 52) : emulated_64_rounded(s, emulated_64_exponent(a, 23), emulated_64_mantissa(a, 23), 52);
 }
 u32 emulated_f64_f32(u64 a) {
   u64 s = sign(a, 52);
   if (is_nan(a, 52)) return (u32)nan(23);
   if (is_infinite(a, 52)) return (u32)signed_(s, infinity(23), 23);
-  return (u32)(size(a, 52) == 0 ? signed_(s, 0, 23) : rounded(s, exponent(a, 52), mantissa(a, 52), 23));
+  return (u32)(size(a, 52) == 0 ? signed_(s, 0, 23) : emulated_64_rounded(s, emulated_64_exponent(a, 52), emulated_64_mantissa(a, 52), 23));
 }
 u32 emulated_i64_f32(i64 a) { return (u32)from(a < 0, a < 0 ? -(u64)a : (u64)a, 23); }
 u64 emulated_i64_f64(i64 a) { return from(a < 0, a < 0 ? -(u64)a : (u64)a, 52); }
@@ -150,7 +160,6 @@ u64 emulated_u64_f64(u64 a) { return from(0, a, 52); }
 u64 emulated_f32_i64(u32 a) { return sign(a, 23) ? -whole(a, 23) : whole(a, 23); }
 u64 emulated_f64_i64(u64 a) { return sign(a, 52) ? -whole(a, 52) : whole(a, 52); }
 
-#define PART __attribute__((noinline))
 enum { SIZE = 0x7fffffff, SIGN = 0x80000000u, INFINITE = 0x7f800000, NAN = 0x7fc00000 };
 
 static u32 lost32(u32 m, int by) { return by <= 0 ? m : by > 31 ? m != 0 : m >> by | ((m << (32 - by)) != 0); }

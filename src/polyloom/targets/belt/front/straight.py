@@ -49,11 +49,14 @@ class Straight:
     ways: dict[str, list[_Way]] = field(default_factory=dict[str, list[_Way]])
     unsafe: set[str] = field(default_factory=set[str])
     related: dict[tuple[str, str], Operand | None] = field(default_factory=dict[tuple[str, str], Operand | None])
+    above: dict[str, str] = field(default_factory=dict[str, str])
+    below: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     seen: int = 0
 
     def loop(self) -> Loop:
         header = self.function[self.region.header]
-        above, below = self._dominators()
+        self.above, self.below = self._dominators()
+        above, below = self.above, self.below
         parameters = tuple(Value(p.name, type_of(p.type)) for p in header.parameters)
         for name in self.region.blocks:
             block = self.function[name]
@@ -224,7 +227,7 @@ class Straight:
 
     def _merged(self, parameters: tuple[ssa.Value, ...], ways: list[_Way], origin: str) -> tuple[Operand, ...]:
         """What the parameters are: of the ways' arguments the one whose way was taken."""
-        above, below = self._dominators()
+        above, below = self.above, self.below
         found: list[Operand] = []
         for k, parameter in enumerate(parameters):
             arguments = [self.emitter.operand(way.arguments[k]) for way in ways]

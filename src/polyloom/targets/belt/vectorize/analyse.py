@@ -42,6 +42,11 @@ class Plan:
     affine: Mapping[str, Form]
 
 
+def home(loop: Loop) -> str:
+    """The file that places in messages do not name."""
+    return next((op.place.file for op in loop.ops if op.place.file), loop.place.file)
+
+
 def counts(plan: Plan) -> bool:
     """Whether the number of iterations alone ends the loop."""
     return plan.counted is not None and sum(op.edge is not None for op in plan.loop.ops) == 1
@@ -133,7 +138,7 @@ def _recurrence(loop: Loop, parameter: Value, following: Operand, made: Mapping[
     while isinstance(last, Value) and last.name in names and distance < len(names):
         distance, last = distance + 1, names[last.name]
     op = made.get(last.name) if isinstance(last, Value) else None
-    place = op.place.words(loop.place.file) if op is not None else ""
+    place = op.place.words(home(loop)) if op is not None else ""
     return f"the recurrence of %{parameter.name}{f' ({place})' if place else ''} has distance {distance}"
 
 
@@ -173,7 +178,7 @@ def _check_memory(loop: Loop, lanes: int) -> None:
         backward = order.source >= order.sink
         reads = second.name in LOADS
         if (reads and order.distance < lanes) or (backward and order.distance < lanes):
-            places = (first.place.words(loop.place.file), second.place.words(loop.place.file))
+            places = (first.place.words(home(loop)), second.place.words(home(loop)))
             where = f" ({places[0]} to {places[1]})" if all(places) else ""
             kind = "is read" if reads else "is overwritten"
             message = f"the recurrence through memory{where} has distance {order.distance}: what is stored {kind}"
@@ -181,13 +186,25 @@ def _check_memory(loop: Loop, lanes: int) -> None:
 
 
 def _check_operations(loop: Loop, affine: Mapping[str, Form]) -> None:
+    made = {r: op for op in loop.ops for r in op.results}
     for op in loop.ops:
         if op.edge is not None or op.name in LOADS or op.name == "store":
             continue
         varies = not all(r.name in affine for r in op.results)
-        if varies and (op.name in _CONVERSIONS or not computes(op.name)):
-            where = op.place.words(loop.place.file)
+        converts = op.name in _CONVERSIONS and source_of(op, made) is None
+        if varies and (converts or not computes(op.name)):
+            where = op.place.words(home(loop))
             raise Refused(f"`{op.name}`{f' ({where})' if where else ''} changes the width of lanes")
+
+
+def source_of(op: Op, made: Mapping[Value, Op]) -> Op | None:
+    """Of an extension to w: the load that could do it, or the comparison whose 0 or 1 it extends."""
+    operand = op.operands[0]
+    source = made.get(operand) if isinstance(operand, Value) else None
+    if source is None or op.name not in ("widens", "widenu"):
+        return None
+    loads = source.name == "load" and source.width in ("b", "h") and op.width == "w"
+    return source if loads or (op.name == "widenu" and OPS[source.name].width == "b") else None
 
 
 def iterations(function: Function, loop: Loop, forms: Forms, basic: Mapping[str, int]) -> tuple[Op, Form] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from polyloom.targets.belt.front.addresses import materialized
 from polyloom.targets.belt.front.affine import Form, Forms, W, entry
@@ -44,6 +45,7 @@ class Behind:
     taken: dict[Operand, Value] = field(default_factory=dict[Operand, Value])
     ops: list[Op] = field(default_factory=list[Op])
     lane: Value | None = None
+    scalars: dict[Operand, Operand] = field(default_factory=dict[Operand, Operand])
 
     def blocks(self) -> tuple[Edge, list[Block]]:
         """The edge of the loop's leave, and the blocks: the first one is where it goes."""
@@ -104,9 +106,9 @@ class Behind:
             found = self._emit(name, found, other, type=type, to=to)
         return self._emit("extract", found, constant(W, 0), type=Type(type.width), to=to)
 
-    def _extract(self, vector: Operand, to: list[Op] | None = None) -> Operand:
+    def _extract(self, vector: Operand) -> Operand:
         assert self.lane is not None
-        return self._emit("extract", vector, self.lane, type=Type(vector.type.width), to=to)
+        return self._emit("extract", vector, self.lane, type=Type(vector.type.width))
 
     def _arrival(self, e: Exit, alone: bool) -> Block:
         """What the exit's own block is given."""
@@ -123,14 +125,20 @@ class Behind:
                 whole = argument == op.results[0]
                 if whole != (position < e.position):
                     raise Refused(f"%{name} leaves the loop as it was an iteration before")
-                return self._result(name, op, to)
+                return self._once(op.results[0], partial(self._result, name, op, self.ops if self.lane else to))
         if not isinstance(argument, Value) or not self._own(argument):
             return argument
         if argument.name in self.plan.affine:
             return self._counter(self.plan.affine[argument.name], e, alone, to)
         if e.condition is None or argument not in self.vectors:
             raise Refused(f"%{argument.name} of the last iteration leaves the loop")
-        return self._extract(self._pass(self.vectors[argument]), to)
+        return self._once(argument, lambda: self._extract(self._pass(self.vectors[argument])))
+
+    def _once(self, what: Operand, make: Callable[[], Operand]) -> Operand:
+        """Where there are several exits, vectors become scalars before they part: those take less room."""
+        if what not in self.scalars:
+            self.scalars[what] = make()
+        return self.scalars[what]
 
     def _own(self, operand: Value) -> bool:
         loop = self.plan.loop

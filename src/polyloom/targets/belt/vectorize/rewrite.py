@@ -18,7 +18,7 @@ from polyloom.targets.belt.front.affine import Form, W, entry, signed
 from polyloom.targets.belt.front.lower import constant
 from polyloom.targets.belt.ir import BYTES, Block, Constant, Edge, Function, Loop, Op, Operand, Type, Value
 from polyloom.targets.belt.isa import OPS
-from polyloom.targets.belt.vectorize.analyse import LOADS, Plan, Refused, identity
+from polyloom.targets.belt.vectorize.analyse import LOADS, Plan, Refused, home, identity, source_of
 from polyloom.targets.belt.vectorize.behind import Behind, Exit
 
 Fresh = Callable[[str], str]
@@ -122,7 +122,7 @@ class Lanes:
         if growth is not None and by_index is not None and growth + by_index == BYTES[op.width]:
             return (self._now(base), *map(self._now, index))
         if op.name == "store" or not index or growth != 0:
-            where = op.place.words(self.plan.loop.place.file)
+            where = op.place.words(home(self.plan.loop))
             raise Refused(f"the stride of an access{f' ({where})' if where else ''} is not its element's size")
         return (self._now(base), self._vector(index[0]))
 
@@ -184,7 +184,26 @@ class Lanes:
             self.spread[key] = steps
         return self.emit("add", whole, self.spread[key], type=type)
 
+    def _extended(self, op: Op) -> bool:
+        """An extension is the load's own, or picks 1 where a comparison holds."""
+        made = {r: other for other in self.plan.loop.ops for r in other.results}
+        source = source_of(op, made)
+        if source is None:
+            return False
+        type = Type(op.results[0].type.width, self.plan.lanes)
+        if source.name in LOADS:
+            result = Value(self.fresh(op.results[0].name), type)
+            name = "loads" if op.name == "widens" else "loadu"
+            self.ops.append(replace(source, name=name, operands=self._address(source), results=(result,)))
+            self.vectors[op.results[0]] = result
+        else:
+            arms = (Constant(type, 1), Constant(type, 0))
+            self.vectors[op.results[0]] = self.emit("pick", self._vector(op.operands[0]), *arms, type=type)
+        return True
+
     def _compute(self, op: Op) -> None:
+        if self._extended(op):
+            return
         operands = tuple(self._vector(o) for o in op.operands)
         if op.name == "pick" and self._scalar(op.operands[0]):
             operands = (op.operands[0], *operands[1:])
