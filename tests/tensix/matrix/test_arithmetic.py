@@ -147,7 +147,7 @@ def test_all_phases_of_integers_together_are_the_product() -> None:
     assert np.array_equal(np.where(got >> 31, -(got & 0x7FFFFFFF), got), b.reshape(8, 16) @ a.reshape(16, 16))
 
 
-def test_one_unit_below_zero_renormalizes_as_sixteen() -> None:
+def test_one_unit_below_zero_gets_an_exponent_too_large() -> None:
     bench = Bench()
     bench.alu("bf16", fp32=True)
     bench.srca[0, 0, :2] = src([1.0, -1.0])
