@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of a Tensix tile (native/tensix/bind.cpp). Callers name cores 0 to 4 (B, T0, T1, T2, NC) and threads 0 to 2;
-`polyloom.targets.tensix.tile` checks them."""
+"""The model of a Tensix tile (native/tensix/bind.cpp). Callers name cores 0 to 4 (B, T0, T1, T2, NC) and threads 0 to
+2; `polyloom.targets.tensix.tile` checks them."""
 
 from typing import final
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 L1_BYTES: int
 
 Finding = tuple[str, int, int, int, int, int, int, int, str, str]
-"""Kind, thread (-1 without one), cycle, cycle of the earlier word, word, earlier word, the addresses they were pushed from
-(0 where by hand), what happened, what helps."""
+"""Kind, thread (-1 without one), cycle, cycle of the earlier word, word, earlier word, the addresses they were pushed
+from (0 where by hand), what happened, what helps."""
 
 @final
 class Tile:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import polyloom as pl
-from polyloom.diagnostics import PolyloomError
 from tests.tensix.tile.tools import RESET, alone, link, place, words
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tensix import python as tensix
 
 L1 = "lui s0, 0x20\n"
 LOCAL = "lui s0, 0xffb00\n"
@@ -78,7 +78,7 @@ def test_branches_backward_are_predicted_taken_and_forward_not() -> None:
 
 def test_two_cores_at_one_bank_take_turns() -> None:
     def took(offset: int) -> int:
-        tile = pl.tensix.Tile()
+        tile = tensix.Tile()
         for core, at in (("b", 0), ("t0", offset)):
             place(
                 tile, core, f"lui s0, 0x20\n{f'lw a0, {at}(s0)' + chr(10):s}" * 1 + f"lw a1, {at}(s0)\n" * 20 + "ebreak"
@@ -105,7 +105,7 @@ def test_the_back_door(tmp_path: Path) -> None:
             *(volatile uint32_t *)0x20000 = ((volatile uint32_t *)TENSIX_GPRS)[64 + 7];
             return 0;
         }"""
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.load_elf("b", link(tmp_path, "b", program))
     tile.release("b")
     assert tile.run(100_000).stop == "idle"
@@ -118,7 +118,7 @@ def test_c_on_each_core(tmp_path: Path) -> None:
         #include <stdint.h>
         static uint32_t gcd(uint32_t a, uint32_t b) { while (b) { uint32_t r = a % b; a = b; b = r; } return a; }
         int main(void) { volatile uint32_t *at = (volatile uint32_t *)PLACE; at[2] = gcd(at[0], at[1]); return 0; }"""
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     for n, core in enumerate(RESET):
         at = 0x30000 + 16 * n
         tile.l1[at : at + 8].view(np.uint32)[:] = [840 * (n + 1), 1365 * (n + 1)]
@@ -150,7 +150,7 @@ def test_b_releases_the_others(tmp_path: Path) -> None:
             TENSIX_REGISTER(TENSIX_MAILBOX(0)) = order + 1;
             return 0;
         }"""
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.load_elf("b", link(tmp_path, "b", boss))
     tile.load_elf("t1", link(tmp_path, "t1", worker))
     tile.release("b")
@@ -159,7 +159,7 @@ def test_b_releases_the_others(tmp_path: Path) -> None:
 
 
 def test_a_core_is_stalled_by_a_full_fifo() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.push("t0", words("STALLWAIT 0x1FF, 0x400\nNOP"))  # SrcA never comes
     place(tile, "t0", "lui t0, 0xffe40\nlui t1, 0x2000\n" + "sw t1, 0(t0)\n" * 60 + "ebreak")
     with pytest.raises(PolyloomError, match="core t0: the instruction at 0x000060") as caught:
@@ -168,7 +168,7 @@ def test_a_core_is_stalled_by_a_full_fifo() -> None:
 
 
 def test_bs_read_of_a_pcbuf_waits_until_the_thread_is_idle() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     place(tile, "t0", "lui s0, 0xffe80\nlw a0, 0(s0)\n.word 0x08000000\n.word 0x08000000\nlw a0, 0(s0)\nebreak")
     place(tile, "b", "lui s0, 0xffe80\nsw s0, 0(s0)\nlw a0, 0(s0)\naddi a0, a0, 1\nsw s0, 0(s0)\nebreak")
     assert tile.run(1000).stop == "idle"
@@ -216,21 +216,21 @@ def test_what_a_core_cannot_do_is_a_fault(core: str, setup: str, access: str, me
 
 
 def test_registers_that_are_not_modelled_can_be_ignored() -> None:
-    tile = pl.tensix.Tile(ignore_mmio=True)
+    tile = tensix.Tile(ignore_mmio=True)
     place(tile, "b", "lui s0, 0xffb20\nli a0, 5\nlw a0, 0(s0)\nsw a0, 0(s0)\nebreak")
     assert tile.run(1000).stop == "idle"
     assert tile.native.registers(0)[10] == 0 and tile.native.ignored_mmio == 2
 
 
 def test_a_core_that_jumps_to_itself_is_at_rest() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     place(tile, "nc", "addi a0, a0, 1\non: j on")
     outcome = tile.run(10_000)
     assert (outcome.stop, outcome.cycles) == ("idle", 2)
 
 
 def test_reset_addresses_can_be_overridden() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.config[:, 160], tile.config[:, 161] = 0x40000, 4
     tile.l1[0x40000:0x40004].view(np.uint32)[0] = 0x00100073
     tile.release("t2")
@@ -239,7 +239,7 @@ def test_reset_addresses_can_be_overridden() -> None:
 
 
 def test_a_rewritten_mop_is_reported() -> None:
-    tile = pl.tensix.Tile(hazards="report")
+    tile = tensix.Tile(hazards="report")
     tile.mop_config[0] = [100, 1] + [0x02000000] * 5 + [0x8F000000] * 2
     tile.push("t0", [0x01800000])
     place(tile, "t0", "nop\n" * 8 + "lui s0, 0xffb80\nsw zero, 0(s0)\nebreak")
@@ -248,7 +248,7 @@ def test_a_rewritten_mop_is_reported() -> None:
 
 def test_the_same_run_again_is_the_same() -> None:
     def told() -> tuple[object, ...]:
-        tile = pl.tensix.Tile()
+        tile = tensix.Tile()
         tile.native.tracing = True
         place(tile, "t0", "lui t0, 0xffe40\nlui t1, 0x8f000\n" + "sw t1, 0(t0)\n" * 20 + "ebreak")
         place(tile, "t1", "lui t0, 0xffe40\nlui t1, 0x8f000\n" + "sw t1, 0(t0)\n" * 20 + "ebreak")
@@ -258,10 +258,10 @@ def test_the_same_run_again_is_the_same() -> None:
 
 
 def test_unknown_names_are_told() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     with pytest.raises(PolyloomError, match="'t3' is no core of a tile"):
         tile.release("t3")
     with pytest.raises(PolyloomError, match="5 is no thread"):
         tile.push(5, [0])
     with pytest.raises(PolyloomError, match="no way to treat hazards"):
-        pl.tensix.Tile(hazards="warn")  # pyright: ignore[reportArgumentType]: what is tested
+        tensix.Tile(hazards="warn")  # pyright: ignore[reportArgumentType]: what is tested

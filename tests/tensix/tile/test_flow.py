@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-import polyloom as pl
 from tests.tensix.tile.tools import words
+
+from polyloom.targets.tensix import python as tensix
 
 IN0, IN1, OUT = 0x20000, 0x30000, 0x40000
 BF16 = 5
@@ -54,9 +54,9 @@ def matrix(data: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 @pytest.fixture
-def tile() -> pl.tensix.Tile:
+def tile() -> tensix.Tile:
     """Formats and addresses for BF16 throughout, by the host."""
-    made = pl.tensix.Tile()
+    made = tensix.Tile()
     config = made.config[0]
     config[1] = BF16 << 17 | BF16 << 25
     for at, base in ((52, IN1), (92, IN0)):
@@ -84,7 +84,7 @@ UNPACK = (
 RECORDED = f"REPLAY 0, 16, 0, 1\n{multiply()}\n"
 
 
-def test_a_tile_product(tile: pl.tensix.Tile) -> None:
+def test_a_tile_product(tile: tensix.Tile) -> None:
     a, b = small(1), small(2)
     tile.l1[IN0 : IN0 + 2048], tile.l1[IN1 : IN1 + 2048] = faces(bf16(a)), faces(bf16(b))
     tile.push("t0", words(UNPACK))
@@ -96,7 +96,7 @@ def test_a_tile_product(tile: pl.tensix.Tile) -> None:
     assert tile.threads()[1][1:] == (len(words(SETUP)) + 16 + 4, len(words(SETUP)) + 16 + 2)
 
 
-def test_sixteen_mvmuls_take_sixteen_cycles(tile: pl.tensix.Tile) -> None:
+def test_sixteen_mvmuls_take_sixteen_cycles(tile: tensix.Tile) -> None:
     before = tile.native.unit(4)
     tile.push("t0", words(UNPACK))
     tile.push("t1", words(RECORDED + "REPLAY 0, 16, 0, 0"))
@@ -107,7 +107,7 @@ def test_sixteen_mvmuls_take_sixteen_cycles(tile: pl.tensix.Tile) -> None:
     assert tile.native.unit(4)[1] - before[1] == 16
 
 
-def test_the_matrix_unit_waits_for_both_banks(tile: pl.tensix.Tile) -> None:
+def test_the_matrix_unit_waits_for_both_banks(tile: tensix.Tile) -> None:
     tile.push("t1", words(RECORDED + "REPLAY 0, 16, 0, 0"))
     tile.push("t0", words("NOP\n" * 100 + UNPACK))
     tile.native.tracing = True
@@ -117,7 +117,7 @@ def test_the_matrix_unit_waits_for_both_banks(tile: pl.tensix.Tile) -> None:
     assert multiplied >= unpacked
 
 
-def test_rows_that_follow_too_closely_stall(tile: pl.tensix.Tile) -> None:
+def test_rows_that_follow_too_closely_stall(tile: tensix.Tile) -> None:
     def took(rows: list[int]) -> int:
         tile.push("t0", words(UNPACK))
         tile.push("t1", words("".join(f"MVMUL addr_mode=0, dst={row}\n" for row in rows) + "SETRWC 3, 0, 0, 0, 0, 15"))
@@ -132,9 +132,9 @@ def test_rows_that_follow_too_closely_stall(tile: pl.tensix.Tile) -> None:
     assert took([0, 8, 0]) == 5
 
 
-def test_a_load_that_follows_the_matrix_unit_too_closely_is_reported(tile: pl.tensix.Tile) -> None:
+def test_a_load_that_follows_the_matrix_unit_too_closely_is_reported(tile: tensix.Tile) -> None:
     def kinds(between: str) -> list[str]:
-        fresh = pl.tensix.Tile(hazards="report")
+        fresh = tensix.Tile(hazards="report")
         fresh.dst_valid[:] = 1
         fresh.srca[:] = 0
         fresh.push("t1", words(f"MOVB2D dst=0\n{between}SFPLOAD L0, 0, 2, 3"))
@@ -147,7 +147,7 @@ def test_a_load_that_follows_the_matrix_unit_too_closely_is_reported(tile: pl.te
     assert kinds("") == ["dst-too-early"]
 
 
-def test_unpackers_keep_the_matrix_unit_busy(tile: pl.tensix.Tile) -> None:
+def test_unpackers_keep_the_matrix_unit_busy(tile: tensix.Tile) -> None:
     rounds, phases = 64, 4
     tile.push("t0", words(UNPACK * rounds))
     recorded = RECORDED.replace("clear_dvalid=3", "clear_dvalid=0")

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-
-import polyloom as pl
-from polyloom.diagnostics import PolyloomError
 from tests.tensix.tile.tools import cycles, place, run, words
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tensix import python as tensix
 
 NOP = 0x02000000
 
@@ -63,19 +63,19 @@ def loop_template(config: list[int]) -> Iterator[int]:
 def test_mop_expands_as_its_templates_say(seed: int) -> None:
     rng = random.Random(seed)
     # INCRWC by one of eight amounts: the counters after it tell how often each of the words came.
-    any_word = lambda: rng.choice([NOP, NOP, *(0x38000000 | rng.randrange(16) << k for k in (6, 10, 14))])
-    loops = seed % 2
-    config = [any_word() for _ in range(9)]
+    words_of = [[NOP, NOP, *(0x38000000 | rng.randrange(16) << k for k in (6, 10, 14))] for _ in range(9)]
+    loops, mask = seed % 2, rng.getrandbits(32)
+    config = [rng.choice(each) for each in words_of]
     if loops:
         config[0], config[1] = rng.choice([0, 1, 1, 3, 127]), rng.choice([0, 1, 2, 5])
         expected = list(loop_template(config))
         mop = 0x01800000
     else:
         config[1] = rng.randrange(4)
-        mask, count = rng.getrandbits(32), rng.randrange(1, 33)
+        count = rng.randrange(1, 33)
         expected = list(unpack_template(config, mask, count))
         mop = 0x01000000 | count - 1 << 16 | mask & 0xFFFF
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.mop_config[1] = config
     # A NOP before: MOP_CFG holds the upper mask bits.
     tile.push("t1", [0x03000000 | (0 if loops else mask >> 16), mop])
@@ -88,7 +88,7 @@ def test_mop_expands_as_its_templates_say(seed: int) -> None:
 
 def test_the_cycle_behind_a_mop_is_empty_unless_another_follows() -> None:
     def after(text: list[int]) -> int:
-        tile = pl.tensix.Tile()
+        tile = tensix.Tile()
         tile.mop_config[0] = [1, 4, NOP, NOP, NOP, NOP, NOP, NOP, NOP]
         tile.push("t0", text)
         return tile.run(1000).cycles
@@ -118,14 +118,14 @@ def test_playback_goes_round_the_ring() -> None:
 
 
 def test_playback_costs_what_its_words_cost() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.replay[0] = words("SFPNOP")[0]
     tile.push("t0", words("REPLAY 0, 32, 0, 0"))
     assert tile.run(1000).cycles == 3 + 32
 
 
 def test_bs_words_enter_behind_the_expander_and_win() -> None:
-    tile = pl.tensix.Tile(hazards="report")
+    tile = tensix.Tile(hazards="report")
     tile.push("t1", words("INCRWC 0, 1, 0, 0") * 20)
     place(tile, "b", "lui t0, 0xffe50\nlui t1, 0x38004\n" + "sw t1, 0(t0)\n" * 4 + "ebreak")  # INCRWC Dst by 1
     outcome = tile.run(1000)
@@ -135,7 +135,7 @@ def test_bs_words_enter_behind_the_expander_and_win() -> None:
 
 
 def test_a_lost_collision_is_an_error() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.push("t1", words("NOP") * 20)
     place(tile, "b", "lui t0, 0xffe50\nlui t1, 0x2000\n" + "sw t1, 0(t0)\n" * 4 + "ebreak")
     with pytest.raises(PolyloomError, match="lost-collision: thread t1"):

@@ -6,10 +6,10 @@ from __future__ import annotations
 import random
 
 import pytest
-
-import polyloom as pl
-from polyloom.diagnostics import PolyloomError
 from tests.tensix.tile.tools import cycles, place, run, words
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tensix import python as tensix
 
 ALU = {"ADDDMAREG": 0, "SUBDMAREG": 0, "MULDMAREG": 0, "BITWOPDMAREG": 3, "SHIFTDMAREG": 2, "CMPDMAREG": 3}
 
@@ -33,7 +33,7 @@ def expected(name: str, mode: int, a: int, b: int) -> int:
 @pytest.mark.parametrize("name", ALU)
 def test_arithmetic(name: str) -> None:
     rng = random.Random(name)
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     for _ in range(300):
         a, b = rng.choice([0, 1, 2**31, 2**32 - 1, rng.getrandbits(32)]), rng.choice([0, 1, 31, rng.getrandbits(32)])
         mode, constant = rng.randrange(max(1, ALU[name])), rng.randrange(2)
@@ -69,7 +69,7 @@ def test_the_unit_is_busy(text: str, busy: int) -> None:
 
 
 def test_a_thread_waits_for_its_own_scalar_instruction_and_others_go_on() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.push("t0", words("ADDDMAREG 1, 8, 3, 4\nSFPNOP"))
     tile.push("t1", words("SFPNOP\n" * 6))
     assert tile.run(100).cycles == 3 + 7  # the vector unit is never idle
@@ -80,7 +80,7 @@ def test_a_load_arrives_late_and_its_use_before_is_a_hazard() -> None:
     store = "STOREIND 1, 0, 1, 20, 0, 8, 0"
 
     def stored(between: str) -> int:
-        tile = pl.tensix.Tile(hazards="report")
+        tile = tensix.Tile(hazards="report")
         tile.l1[0x10010:0x10014] = [1, 2, 3, 4]
         tile.push("t0", words(load + between + store))
         outcome = tile.run(1000)
@@ -97,7 +97,7 @@ def test_a_load_arrives_late_and_its_use_before_is_a_hazard() -> None:
 
 @pytest.mark.parametrize(("size", "data"), [(0, 16), (1, 4), (2, 2), (3, 1)])
 def test_loads_and_stores_of_each_size_step_their_offset(size: int, data: int) -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.l1[:64] = range(64)
     tile.gpr[2, 4:8] = 0xAAAAAAAA
     tile.gpr[2, 9] = 16 << 16
@@ -112,7 +112,7 @@ def test_loads_and_stores_of_each_size_step_their_offset(size: int, data: int) -
 
 
 def test_atomics() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.l1[4:8] = [0xFF, 0, 0, 0]
     tile.gpr[0, 3] = 2
     tile.push("t0", words("ATINCGET 0, 7, 1, 3, 0\nSTALLWAIT 0x20, 1"))
@@ -129,7 +129,7 @@ def test_a_comparison_that_never_holds_is_a_deadlock() -> None:
 
 
 def test_a_fifo_in_l1_is_waited_for_in_the_unit() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.l1[0x20000:0x20008] = [0, 0, 0, 0, 4, 0, 0, 0]  # two pointers of three bits: four elements are in it
     tile.gpr[:, 0] = 0x2000
     tile.push("t0", words("ATINCGETPTR 0, 0, 0, 3, 1, 8, 0"))
@@ -140,7 +140,7 @@ def test_a_fifo_in_l1_is_waited_for_in_the_unit() -> None:
 
 
 def test_a_waiting_instruction_keeps_other_threads_out_of_the_unit() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.push("t0", words("ATCAS 0, 9, 1, 1, 0, 0"))
     tile.push("t1", words("NOP\nDMANOP"))
     with pytest.raises(PolyloomError, match=r"(?s)thread t0: .*thread t1: word 0x60000000 waits in the scalar unit"):
@@ -148,7 +148,7 @@ def test_a_waiting_instruction_keeps_other_threads_out_of_the_unit() -> None:
 
 
 def test_atswap_stores_the_halves_of_its_mask_and_reads_nothing_back() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.gpr[0, 4:8] = [0x22221111, 0x44443333, 0x66665555, 0x88887777]
     tile.l1[:16] = 9
     tile.push("t0", words("ATSWAP 0, 0x81, 4, 0"))
@@ -158,7 +158,7 @@ def test_atswap_stores_the_halves_of_its_mask_and_reads_nothing_back() -> None:
 
 
 def test_configuration_by_gpr_and_by_byte() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.gpr[0, 4:8] = [1, 2, 3, 4]
     tile.push("t0", words("WRCFG 5, 1, 9\nNOP\nRMWCIB1 0xF0, 0xAB, 10\nSETC16 5, 77\nWRCFG 7, 0, 160\nRDCFG 30, 10"))
     tile.run(100)

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import pytest
-
-import polyloom as pl
-from polyloom.diagnostics import PolyloomError
 from tests.tensix.tile.tools import cycles, run, words
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tensix import python as tensix
 
 SFPU, FPU, SYNC = 0x100, 0x40, 0x2
 
 
 def test_a_mutex_is_handed_to_the_next_thread() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     held = words("ATGETM 2\n" + "SFPNOP\n" * 20 + "ATRELM 2")
     asks = words("SFPNOP\n" * 4 + "ATGETM 2\nINCRWC 0, 1, 0, 0")
     tile.push("t1", held)
@@ -51,7 +51,7 @@ def test_semwait_waits_while_any_semaphore_meets_the_condition(condition: int, v
 
 
 def test_semwait_is_released_by_another_thread() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.push("t0", words(f"SEMWAIT {FPU}, 1, 1\nINCRWC 0, 1, 0, 0"))
     tile.push("t1", words("SFPNOP\n" * 50 + "SEMPOST 1"))
     assert tile.run(1000).stop == "idle"
@@ -68,6 +68,17 @@ def test_stallwait_waits_for_the_vector_unit() -> None:
     assert cycles(f"SFPMAD L2, L0, L1, L1, 0\nSTALLWAIT {SFPU}, 0x4000\nSFPNOP") == 3 + 4
 
 
+def test_blackhole_numbers_its_conditions_otherwise() -> None:
+    tile = tensix.Tile(member="blackhole")
+    tile.push("t0", words(f"STALLWAIT {FPU}, 0x80\nINCRWC 0, 1, 0, 0"))
+    with pytest.raises(PolyloomError, match="SrcA to be the matrix unit's"):
+        tile.run(1000)
+    tile = tensix.Tile(member="blackhole")
+    tile.push("t0", words(f"STALLWAIT {FPU}, 0x1000"))
+    with pytest.raises(PolyloomError, match="not-modelled"):
+        tile.run(1000)
+
+
 def test_a_later_semwait_overwrites_a_latch_that_does_not_block_sync() -> None:
     wait = "STALLWAIT {}, 0x400\nSEMINIT 1, 1, 1\nSEMWAIT 0x40, 1, 1\nINCRWC 0, 1, 0, 0"
     assert run(wait.format(FPU))[0].rwc[0][4] == 1
@@ -81,7 +92,7 @@ def test_a_stallwait_waits_for_the_latch_before_it() -> None:
 
 
 def test_threads_share_the_vector_unit_in_turn() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     for thread in range(3):
         tile.push(thread, words("SFPNOP\n" * 10))
     assert tile.run(1000).cycles == 3 + 30
@@ -89,7 +100,7 @@ def test_threads_share_the_vector_unit_in_turn() -> None:
 
 
 def test_a_run_that_nobody_bounds_stops_at_its_cycles() -> None:
-    tile = pl.tensix.Tile()
+    tile = tensix.Tile()
     tile.push("t0", words("SFPNOP\n" * 100))
     outcome = tile.run(10)
     assert (outcome.stop, outcome.cycles) == ("max-cycles", 10)

@@ -142,6 +142,18 @@ class Tile:
         self.native.ignore_mmio = self.ignore_mmio
         self.views = Views(**{name: self.native.view(name) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
 
+    @property
+    def l1(self) -> NDArray[np.uint8]:
+        return self.views.l1
+
+    @property
+    def dst(self) -> NDArray[np.uint16]:
+        return self.views.dst
+
+    @property
+    def dst_valid(self) -> NDArray[np.uint8]:
+        return self.views.dst_valid
+
     def __getattr__(self, name: str) -> NDArray[np.uint32]:
         if name in VIEWS:
             return cast(NDArray[np.uint32], getattr(self.views, name))
