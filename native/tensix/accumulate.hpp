@@ -20,7 +20,7 @@ constexpr int QUADS = 4;  // of the 16 columns
 // How results are kept: 8 bits of exponent, or 5 as FP16 has; in 32 bits, or in 16.
 struct Kept {
     bool wide_exponent, fp32;
-    bool sign_bug = true;  // -1 unit renormalizes as if it were sixteen units: Wormhole
+    bool sign_bug = true;  // -1 unit gets an exponent 27 too large: Wormhole
 };
 
 // An operand of a product: the part of the mantissa of this fidelity phase, and the exponent; what is zero has an

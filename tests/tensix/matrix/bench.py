@@ -12,6 +12,7 @@ from polyloom._native import tensix
 
 Bits = NDArray[np.uint32]
 Integers = NDArray[np.integer[Any]]
+Values = Integers | NDArray[np.float64]
 FORMATS = {
     "fp32": 0,
     "fp16": 1,
@@ -36,18 +37,22 @@ def word(opcode: int, *fields: tuple[int, int]) -> int:
     return opcode << 24 | sum(value << low for value, low in fields)
 
 
+def _bits(x: Integers) -> Bits:
+    return x.astype(np.uint32)
+
+
 def to_dst(pattern: Integers, fp16: bool = False) -> Bits:
     """Patterns of 16 bits in Dst's order."""
     x = pattern.astype(np.uint32)
     if fp16:
-        return x & 0x8000 | (x & 0x3FF) << 5 | x >> 10 & 0x1F
-    return x & 0x8000 | (x & 0x7F) << 8 | x >> 7 & 0xFF
+        return _bits(x & 0x8000 | (x & 0x3FF) << 5 | x >> 10 & 0x1F)
+    return _bits(x & 0x8000 | (x & 0x7F) << 8 | x >> 7 & 0xFF)
 
 
 def to_src(pattern: Integers) -> Bits:
     """Patterns of TF32 (sign, 8 bits, 10 bits) in Src's order."""
     x = pattern.astype(np.uint32)
-    return x & 0x40000 | (x & 0x3FF) << 8 | x >> 10 & 0xFF
+    return _bits(x & 0x40000 | (x & 0x3FF) << 8 | x >> 10 & 0xFF)
 
 
 def upper(row: int) -> int:
@@ -76,9 +81,7 @@ class Bench:
         mask = ((1 << bits) - 1) << low
         self.config[at] = int(self.config[at]) & ~mask & 0xFFFFFFFF | value << low
 
-    def put(
-        self, row: int, patterns: Integers | NDArray[np.float64], *, wide: bool = False, fp16: bool = False
-    ) -> None:
+    def put(self, row: int, patterns: Values, *, wide: bool = False, fp16: bool = False) -> None:
         """Rows of Dst; patterns as usual (FP32, BF16 or FP16)."""
         for k, values in enumerate(patterns.astype(np.uint32).reshape(-1, 16), row):
             if wide:
@@ -88,14 +91,14 @@ class Bench:
                 self.dst[k], self.valid[k] = to_dst(values, fp16), 1
 
     def take(self, row: int, count: int, *, wide: bool = False, fp16: bool = False) -> Bits:
-        rows = []
+        rows: list[Integers] = []
         for k in range(row, row + count):
-            x = self.dst[upper(k) if wide else k].astype(np.uint32)
+            x: Bits = self.dst[upper(k) if wide else k].astype(np.uint32)
             usual = (
                 x & 0x8000 | (x & 0x1F) << 10 | x >> 5 & 0x3FF if fp16 else x & 0x8000 | (x & 0xFF) << 7 | x >> 8 & 0x7F
             )
             rows.append(usual << 16 | self.dst[upper(k) + 8] if wide else usual)
-        return np.array(rows)
+        return _bits(np.array(rows))
 
 
 def pattern(values: ArrayLike) -> Bits:
@@ -104,7 +107,7 @@ def pattern(values: ArrayLike) -> Bits:
 
 
 def bf16(values: ArrayLike) -> Bits:
-    return pattern(values) >> 16
+    return _bits(pattern(values) >> 16)
 
 
 def src(values: ArrayLike) -> Bits:

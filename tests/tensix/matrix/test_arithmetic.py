@@ -48,8 +48,8 @@ def take(bench: Bench, row: int, count: int, mode: twin.Mode) -> Bits:
         return bench.take(row, count, wide=True)
     if mode.style == "fp16":
         halves = bench.take(row, count, fp16=True)
-        return (halves & 0x8000) << 16 | (halves & 0x7FFF) << 13
-    return bench.take(row, count) << 16
+        return ((halves & 0x8000) << 16 | (halves & 0x7FFF) << 13).astype(np.uint32)
+    return (bench.take(row, count) << 16).astype(np.uint32)
 
 
 def check(got: Bits, wanted: twin.Ints) -> None:
@@ -136,8 +136,8 @@ def test_all_phases_of_integers_together_are_the_product() -> None:
     bench.alu("int8", int8=True)
     a, b = np.arange(-128, 128), np.arange(-512, 512, 8)
 
-    def bits(x: np.ndarray) -> Bits:
-        return (np.where(x < 0, 1 << 18, 0) | abs(x) << 8 | 16).astype(np.uint32)
+    def bits(x: twin.Ints) -> Bits:
+        return (np.where(x < 0, 1 << 18, 0) | np.abs(x) << 8 | 16).astype(np.uint32)
 
     bench.srca[0, :16], bench.srcb[0, :8] = bits(a).reshape(16, 16), bits(b).reshape(8, 16)
     for phase in range(4):
@@ -147,7 +147,7 @@ def test_all_phases_of_integers_together_are_the_product() -> None:
     assert np.array_equal(np.where(got >> 31, -(got & 0x7FFFFFFF), got), b.reshape(8, 16) @ a.reshape(16, 16))
 
 
-def test_one_unit_below_zero_renormalizes_as_sixteen() -> None:
+def test_one_unit_below_zero_gets_an_exponent_too_large() -> None:
     bench = Bench()
     bench.alu("bf16", fp32=True)
     bench.srca[0, 0, :2] = src([1.0, -1.0])

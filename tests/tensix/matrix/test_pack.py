@@ -129,13 +129,14 @@ def test_blocks_share_the_largest_exponent(to: str) -> None:
 @pytest.mark.parametrize("shift", [0, 3])
 def test_integers_shift_round_and_saturate(shift: int, unsigned: bool) -> None:
     bench = Bench()
-    values = np.array([0, 1, -1, 3, 4, -4, 127, -127, 128, 255, 256, -300, 1000, 2035, 2036, -5])
-    bench.put(0, (np.where(values < 0, 1 << 31, 0) | abs(values)).astype(np.uint32), wide=True)
+    few = [0, 1, -1, 3, 4, -4, 127, -127, 128, 255, 256, -300, 1000, 2035, 2036, -5]
+    values = np.array(few, dtype=np.int64)
+    bench.put(0, (np.where(values < 0, 1 << 31, 0) | np.abs(values)).astype(np.uint32), wide=True)
     set_up(bench, "int8", "int8", wide=True, count=16)
     bench.config[14] = int(bench.config[14]) | unsigned << 1
     bench.config[7], bench.config[165] = 1, shift
     bench.run(pacr((1, 0)))
-    size = abs(values) + (1 << shift >> 1) >> shift
+    size = (np.abs(values) + (1 << shift >> 1)) >> shift
     signed = np.where(values < 0, 0x80, 0) | np.minimum(size, 127)
     wanted = np.where(values < 0, 0, np.minimum(size, 255)) if unsigned else signed
     assert np.array_equal(written(bench, 16, OUT + 16), wanted)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix unit agrees with wolfpine's, a Python model of the same machine, where both execute: a thousand operand sets
-and more of each form (an operand set is an element of Dst with what it is computed from).
+"""The matrix unit agrees with wolfpine's, a Python model of the same machine, where both execute: a thousand operand
+sets and more of each form (an operand set is an element of Dst with what it is computed from).
 
-Known to differ, and why ours stays: an ELW product or sum of FP16 in real numbers there (the exact data path here, as the
-public golden model has it); MVMUL with a broadcast row writes all seven rows there, every other one on the
-instruction's page."""
+Known to differ, and what decides. Products and sums of FP16: real numbers there, the data path of the public golden
+model here. Integers of 8 bits: its products raise, its sums take sign and magnitude for two's complement; the
+instruction pages decide. MVMUL with a broadcast row: all seven rows there, every other one on the instruction's page.
+MOVB2D: its low mantissa bits depend on SrcB's configured format there, on SrcA's on the instruction's page. GMPOOL with
+an index is absent there."""
 
 from __future__ import annotations
 
@@ -52,6 +54,11 @@ class Peer:
         return self._backend.getSrcA(0).data, self._backend.getSrcB(0).data
 
 
+def both_formats(bench: Bench, style: str, fp32: bool) -> None:
+    bench.alu(style, fp32=fp32)
+    bench.config[1] = int(bench.config[1]) | FORMATS[style] << 21
+
+
 def random_state(bench: Bench, random: np.random.Generator, style: str) -> None:
     bench.srca[0], bench.srcb[0] = (random_src(random, 1024, style).reshape(64, 16) for _ in range(2))
     if style == "bf16":
@@ -81,8 +88,7 @@ def compare(bench: Bench, peer: Peer, *words: int) -> None:
 @pytest.mark.parametrize("opcode, bits", [(MVMUL, 0), (GAPOOL, 0), (ELWMUL, 1 << 21), (ELWMUL, 7 << 19)])
 def test_products(opcode: int, bits: int, style: str, fp32: bool) -> None:
     bench, peer, random = Bench(), Peer(), np.random.default_rng(21)
-    bench.alu(style, fp32=fp32)
-    bench.config[1] = int(bench.config[1]) | FORMATS[style] << 21
+    both_formats(bench, style, fp32)
     for k in range(12):
         random_state(bench, random, style)
         bench.rwc[0, 6] = k % 4
@@ -95,44 +101,26 @@ def test_products(opcode: int, bits: int, style: str, fp32: bool) -> None:
 @pytest.mark.parametrize("opcode", [ELWADD, ELWSUB])
 def test_sums(opcode: int, bits: int, style: str, fp32: bool) -> None:
     bench, peer, random = Bench(), Peer(), np.random.default_rng(22)
-    bench.alu(style, fp32=fp32)
-    bench.config[1] = int(bench.config[1]) | FORMATS[style] << 21
+    both_formats(bench, style, fp32)
     for k in range(8):
         random_state(bench, random, style)
         compare(bench, peer, word(opcode, (bits, 19), (8 * k, 0)))
 
 
-@pytest.mark.parametrize("opcode", [MVMUL, ELWMUL, ELWADD, ELWSUB])
-def test_integers(opcode: int) -> None:
-    bench, peer, random = Bench(), Peer(), np.random.default_rng(23)
-    bench.alu("int8", int8=True)
-    bench.config[1] = int(bench.config[1]) | FORMATS["int8"] << 21
-    for k in range(8):
-        random_state(bench, random, "bf16")
-        for source in (bench.srca, bench.srcb):
-            magnitudes = random.integers(0, 1024, (64, 16))
-            source[0] = random.integers(0, 2, (64, 16)) << 18 | magnitudes << 8 | np.where(magnitudes, 16, 0)
-        bench.rwc[0, 6] = k % 4
-        compare(bench, peer, word(opcode, (1, 21) if opcode != MVMUL else (0, 21), (8 * k, 0)))
-
-
 @pytest.mark.parametrize("style, fp32", [("bf16", False), ("bf16", True), ("tf32", True), ("fp16", False)])
-@pytest.mark.parametrize("index", [0, 1])
-def test_maxima(style: str, fp32: bool, index: int) -> None:
+def test_maxima(style: str, fp32: bool) -> None:
     bench, peer, random = Bench(), Peer(), np.random.default_rng(24)
-    bench.alu(style, fp32=fp32)
+    both_formats(bench, style, fp32)
     for k in range(64):
         random_state(bench, random, style)
         bench.valid[8 * k :: 5] = 0
-        if index and fp32:
-            bench.valid[:] = 1
-        compare(bench, peer, word(GMPOOL, (1, 19), (index, 14), (4 * k, 0)))
+        compare(bench, peer, word(GMPOOL, (1, 19), (4 * k, 0)))
 
 
 @pytest.mark.parametrize("style, fp32", [("bf16", False), ("bf16", True), ("tf32", True), ("fp16", False)])
 def test_moves(style: str, fp32: bool) -> None:
     bench, peer, random = Bench(), Peer(), np.random.default_rng(25)
-    bench.alu(style, fp32=fp32)
+    both_formats(bench, style, fp32)
     forms = [(MOVA2D, 0), (MOVA2D, 2), (MOVB2D, 0), (MOVB2D, 2), (MOVB2D, 3), (MOVB2D, 4), (MOVD2A, 2), (MOVD2B, 2)]
     for k in range(8):
         random_state(bench, random, style)

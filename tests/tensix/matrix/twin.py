@@ -67,7 +67,8 @@ def group(a: Source, b: Source, mode: Mode) -> Sum:
     largest = exponent.max(axis=-1)
     away = np.minimum(largest[..., None] - exponent, 40)
     size = (2 * size + (1 << away)) >> (away + 1)
-    value: Ints = np.where(a.negative ^ b.negative, -size, size).sum(axis=-1)
+    sign: Ints = np.where(a.negative ^ b.negative, -1, 1)
+    value = np.einsum("...k,...k", sign, size.astype(np.int64))
     return Sum(np.maximum(largest, 0), np.where(largest > 0, value << 13, 0))
 
 
