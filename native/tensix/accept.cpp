@@ -70,6 +70,15 @@ bool Tile::blocks_ready(const Timing& timing) const {
     return true;
 }
 
+// The matrix unit waits for moves between Src and Dst that are on their way.
+bool Tile::moves_ready(Word word) const {
+    for (const MatrixIssue& each : matrix_issues) {
+        const uint32_t distance = matrix::distance(each.word, word);
+        if (distance > 1 && each.cycle + distance > cycle) return false;
+    }
+    return true;
+}
+
 // The registers that interlock hold the instruction; the others are a matter of `note_vector`.
 bool Tile::may_vector(int thread, const Entry& entry, const Timing& timing) {
     for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
@@ -90,7 +99,7 @@ bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
         case Unit::Vector: timing = vector::timing(state, word, thread); return may_vector(thread, entry, timing);
         case Unit::Matrix:
             timing = matrix::timing(state, word, thread);
-            return matrix::ready(state, word, thread) && blocks_ready(timing);
+            return matrix::ready(state, word, thread) && blocks_ready(timing) && moves_ready(word);
         case Unit::Unpack0:
         case Unit::Unpack1:
             timing = unpack::timing(state, word, thread);
@@ -208,7 +217,10 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
                                                                   timing.interlocked};
             if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
             break;
-        case Unit::Matrix: matrix::execute(state, entry.word, thread, context); break;
+        case Unit::Matrix:
+            matrix_issues[cycle % matrix_issues.size()] = {entry.word, cycle};
+            matrix::execute(state, entry.word, thread, context);
+            break;
         case Unit::Unpack0:
         case Unit::Unpack1: execute_unpack(entry, thread, timing, context); break;
         case Unit::Pack: pack::execute(state, entry.word, thread, context); break;

@@ -77,10 +77,6 @@ void set_valid(const Instruction& i);      // SETDVALID
 void set_counters(const Instruction& i);   // SETRWC
 void add_counters(const Instruction& i);   // INCRWC
 
-// The cycles that must lie between two instructions of the unit beyond what Dst and Src say: MOVD2A holds the unit for
-// all but its like for a cycle, MOVD2B for three, and what reads Dst waits for MOVA2D and MOVB2D wherever they wrote.
-uint32_t distance(Word earlier, Word later);
-
 // The source that an instruction waits for.
 struct Waits {
     bool a, b;

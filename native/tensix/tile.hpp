@@ -59,6 +59,12 @@ struct UnitState {
     int last = THREADS - 1;  // the thread that was served last
 };
 
+// An instruction that the matrix unit accepted; of the last four cycles.
+struct MatrixIssue {
+    Word word = 0;
+    uint64_t cycle = 0;
+};
+
 enum class Stop : uint8_t { Idle, MaxCycles, Deadlock, Fault };
 
 // A span of the trace: a core's or unit's, with the word.
@@ -94,6 +100,7 @@ struct Tile {
     std::array<std::deque<Word>, THREADS> hand;  // words that are pushed by hand, one a cycle
     std::array<std::unique_ptr<Core>, CORES> cores;
     std::array<UnitState, UNITS> units;
+    std::array<MatrixIssue, 4> matrix_issues{};
     std::array<Latch, THREADS> latches;
     std::array<std::array<uint64_t, UNITS>, THREADS> in_flight{};  // until when a thread has something in a unit
     std::array<uint64_t, THREADS> thread_free{}, memory_until{};
@@ -139,6 +146,7 @@ struct Tile {
     bool may_accept(int thread, Unit unit, Timing& timing);
     bool may_vector(int thread, const Entry& entry, const Timing& timing);
     bool blocks_ready(const Timing& timing) const;
+    bool moves_ready(Word word) const;
     void issue(int thread, Unit unit, const Timing& timing);
     void note_vector(int thread, const Entry& entry, const Timing& timing);
     void note_config_use(int thread, const Entry& entry, Unit unit);

@@ -90,6 +90,10 @@ namespace matrix {  // Matrix, and SETDVALID, CLEARDVALID, SETRWC, INCRWC
 Timing timing(const State& state, Word word, int thread);
 bool ready(const State& state, Word word, int thread);
 void execute(State& state, Word word, int thread, Context& context);
+// The cycles from one instruction of the unit to another at the least, beyond what Dst and Src say: MOVD2A holds the
+// unit for all but its like for a cycle, MOVD2B for three, and what reads Dst waits for MOVA2D and MOVB2D wherever they
+// wrote.
+uint32_t distance(Word earlier, Word later);
 }  // namespace matrix
 
 namespace unpack {  // UNPACR, UNPACR_NOP
