@@ -211,11 +211,6 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
     switch (unit) {
         case Unit::Vector:
             note_vector(thread, entry, timing);
-            // A newer write to the same register finds the older one done.
-            if (!pending.empty())
-                for (Pending& each : pending)
-                    if (timing.writes >> each.target & 1) each.due = 0;
-            if (!pending.empty()) commit_vector();
             vector::execute(state, entry.word, thread, context);
             for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
                 vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,

@@ -96,7 +96,6 @@ void bind_vector(nb::module_&);
 NB_MODULE(tensix, m) {
     bind_matrix(m);
     bind_vector(m);
-    m.attr("L1_BYTES") = L1_BYTES;
     nb::class_<Tile>(m, "Tile")
         .def(
             "__init__",

@@ -130,27 +130,32 @@ LANEWISE Bits blackhole(Bits xs, Bits ys, Bits zs) {
     return chosen(nan, Bits{} + 0x7FC00000, r);
 }
 
-// What wormhole() and blackhole() give where nothing is special: operands and result are normal (z may be zero), which
-// `odd` is none of otherwise. Normalizing to bit 28 keeps the two bits that a sum can have above its place.
+// What wormhole() and blackhole() give but for infinities, NaN, and results out of range, which `odd` says. A product
+// of zero or too small for an exponent is nothing. Normalizing to bit 28 keeps the two bits that a sum can have above
+// its place.
 template <Member member>
-LANEWISE Bits ordinary(Bits xs, Bits ys, Bits zs, Ints& odd) {
+LANEWISE Bits ordinary(const Bits& xs, const Bits& ys, const Bits& zs, Ints& odd) {
     const Ints xe = Ints(xs >> 23 & 255), ye = Ints(ys >> 23 & 255), ze = Ints(zs >> 23 & 255);
-    const Ints pe = xe + ye - 127, exponent = larger(pe, ze);
+    const Ints product_exponent = xe + ye - 127;
+    const Ints some = ~((xe == 0) | (ye == 0) | (product_exponent >> 31));
+    const Ints pe = product_exponent & some, exponent = larger(pe, ze);
     const Bits p_sign = (xs ^ ys) & SIGN, apart = p_sign ^ (zs & SIGN);
-    const Bits p = product((xs & FRACTION) | HIDDEN, (ys & FRACTION) | HIDDEN);
+    const Bits p = product((xs & FRACTION) | HIDDEN, (ys & FRACTION) | HIDDEN) & Bits(some);
     const Bits z = (((zs & FRACTION) | HIDDEN) & Bits(ze > 0)) << 3;
     const Ints opposite = Ints(apart) >> 31;
     const Ints difference = Ints(aligned(p, exponent - pe)) + ((Ints(aligned(z, exponent - ze)) ^ opposite) - opposite);
-    const Ints negative = difference >> 31;
+    const Ints negative = difference >> 31, zero = difference == 0;
     const Bits magnitude = Bits((difference ^ negative) - negative), sign = p_sign ^ (apart & Bits(negative));
     const Ints n = excess(magnitude), e = exponent + n;
     const Bits normal = magnitude << Bits((2 - n) & 31);
     const Bits below =
         member == Member::Wormhole ? magnitude & 1 & Bits(n > 0) : Bits(smaller(Ints(normal & 3), Ints{} + 1));
     const Bits low = ((normal >> 2) | below) & 7, cut = (Bits(e) << 23) + (normal >> 5 & FRACTION);
-    odd = (xe == 0) | (ye == 0) | (xe == 255) | (ye == 255) | (ze == 255) | (pe < 0) | (e < 1) | (larger(pe, e) > 254) |
-          (difference == 0);
-    return sign | (cut + (Bits(Ints(low + (cut & 1)) > 4) & 1));
+    const Bits made = sign | (cut + (Bits(Ints(low + (cut & 1)) > 4) & 1));
+    const Ints out_of_range = ((e < 1) | (e > 254)) & ~zero;
+    odd = (xe == 255) | (ye == 255) | (ze == 255) | (pe > 254) | out_of_range;
+    const Bits nothing = member == Member::Wormhole ? Bits{} : p_sign & zs & Bits(zero);
+    return (made & ~Bits(zero)) | nothing;
 }
 
 LANEWISE bool any(Ints mask) {

@@ -54,13 +54,16 @@ def test_verify(name: str, call: Call) -> None:
 
 
 def test_machines(call: Call) -> None:
-    assert json.loads(call("machines", "--json")[1])["machines"] == [
+    listed = json.loads(call("machines", "--json")[1])["machines"]
+    assert {"tcpa", "belt"} <= {name.partition(":")[0] for name in listed}
+    assert [name for name in listed if name.startswith("tcpa:")] == [
         "tcpa:fau",
         "tcpa:generic",
         "tcpa:ideal",
         "tcpa:paper",
         "tcpa:unit",
         "tcpa:wide",
+        *(f"belt:{name}" for name in ("copper", "gold", "gold5", "hex4", "silver", "tin", "unit")),
         "tensix:wormhole",
         "tensix:blackhole",
     ]

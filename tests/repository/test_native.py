@@ -17,9 +17,11 @@ _EXCEPTION = {"add_note", "args", "with_traceback"}
 
 
 def declared(stub: str) -> dict[str, set[str]]:
-    """Names that a stub declares: functions and classes, these with their members."""
+    """Names that a stub declares: functions, constants, and classes, these with their members."""
     found: dict[str, set[str]] = {}
     for node in ast.parse(stub).body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = set()
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             members = node.body if isinstance(node, ast.ClassDef) else []
             functions = {m.name for m in members if isinstance(m, ast.FunctionDef)}

@@ -7,8 +7,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-L1_BYTES: int
-
 Finding = tuple[str, int, int, int, int, int, int, int, str, str]
 """Kind, thread (-1 without one), cycle, cycle of the earlier word, word, earlier word, the addresses they were pushed
 from (0 where by hand), what happened, what helps."""

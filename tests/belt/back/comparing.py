@@ -37,7 +37,7 @@ class Drawn:
 def drawn(seed: int) -> Drawn:
     random = Random(seed)
     machine = member(members()[seed % len(members())], random.random() < 0.5)
-    return Drawn(seed, machine, random.choice(("torus", "exact")), random.choice((8, 12, 20, 40)))
+    return Drawn(seed, machine, random.choice(("torus", "exact")), random.choice((6, 8, 12, 12, 16, 40)))
 
 
 def copied(arguments: Arguments) -> list[Any]:

@@ -12,8 +12,9 @@ from tests.belt.generate import draw
 from polyloom.modulo.check import violations
 from polyloom.modulo.problem import Schedule
 from polyloom.modulo.solve import ITERATIVE, solve
-from polyloom.targets.belt.graph import Builder, Graph
+from polyloom.targets.belt.graph import Graph
 from polyloom.targets.belt.isa import OPS, PHASES
+from polyloom.targets.belt.loop_graph import Builder
 from polyloom.targets.belt.machine import member, members
 from polyloom.targets.belt.normal import entry
 from polyloom.targets.belt.positions import Belt

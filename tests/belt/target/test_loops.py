@@ -19,7 +19,8 @@ ALL = tuple(loops())
 
 
 def run(loop: Loop, member: str, n: int, **own: Any) -> Any:
-    made = api.compile(loop.path, f"belt:{member}", options=Options(function=loop.name), **{"spl": "always", **own})
+    given: dict[str, Any] = {"spl": "always", **own}
+    made: Any = api.compile(loop.path, f"belt:{member}", options=Options(function=loop.name), **given)
     return made.run(arguments(loop, made.signature, n))
 
 

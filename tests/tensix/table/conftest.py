@@ -28,12 +28,14 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
     return run
 
 
-def link(core: str, text: str) -> None:
-    """`fw.elf`: C for a core, with the headers, the start and the linker script of the package."""
+def link(core: str, text: str, machine: str = "riscv32", features: str = "generic_rv32+m") -> None:
+    """`fw.elf`: C for a core, with the headers, and the start and the linker script of the package where the machine is
+    a core's."""
     pytest.importorskip("ziglang", reason="C needs the extra `c`")
     Path("fw.c").write_text(text, encoding="utf-8")
     include = Path(tensix.include)
-    target = ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m", "-Os", "-ffreestanding", "-nostdlib"]
-    linked = ["-fno-pic", "-I", str(include), "-T", str(include / f"{core}.ld"), str(include / "crt0.S"), "fw.c"]
-    command = [sys.executable, "-m", "ziglang", "cc", *target, *linked, "-o", "fw.elf"]
+    target = ["-target", f"{machine}-freestanding-none", f"-mcpu={features}", "-Os", "-ffreestanding", "-nostdlib"]
+    own = ["-T", str(include / f"{core}.ld"), str(include / "crt0.S")] if machine == "riscv32" else ["-Wl,-e,main"]
+    linked = ["-fno-pic", "-I", str(include), *own, "fw.c", "-o", "fw.elf"]
+    command = [sys.executable, "-m", "ziglang", "cc", *target, *linked]
     subprocess.run(command, check=True, capture_output=True)

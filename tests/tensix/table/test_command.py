@@ -94,6 +94,19 @@ def test_message(name: str, call: Call, golden: Golden) -> None:
     golden(f"asm-{name}", f"exit {status}\n{out}{err}")
 
 
+def test_names_of_the_configuration_are_wormholes(call: Call, golden: Golden) -> None:
+    status, out, err = call("asm", "k.tts", "--on", "tensix:blackhole", "-o", "k.bin")
+    golden("names-of-blackhole", f"exit {status}\n{out}{err}")
+
+
+@pytest.mark.parametrize("processor", ["riscv32 generic_rv32+m+c", "riscv64 generic_rv64+m", "x86_64 baseline"])
+def test_programs_of_other_machines(call: Call, golden: Golden, processor: str) -> None:
+    machine, features = processor.split()
+    link("b", "int main(void) { return 0; }", machine, features)
+    shown = [call(verb, "fw.elf", "--on", "tensix") for verb in ("show", "verify", "simulate")]
+    golden(f"machine-{machine}", "\n".join(f"exit {status}\n{out}{err}" for status, out, err in shown))
+
+
 def test_files_that_are_no_programs(call: Call, golden: Golden) -> None:
     Path("odd.bin").write_bytes(b"\x01\x02\x03")
     Path("text.tts").write_bytes(b"\xff\xfe")

@@ -6,13 +6,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.conftest import Golden
 from tests.tensix.table.conftest import Call
 
 from polyloom.targets.target import Given
+from polyloom.targets.tensix.isa import MEMBERS, Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import place
-from polyloom.targets.tensix.program import read
+from polyloom.targets.tensix.program import Item, Program, read
 from polyloom.targets.tensix.verify import verify
 
 WRONG = {
@@ -81,6 +84,16 @@ def test_blackhole_waits_by_itself() -> None:
     for name in ("read-too-early", "shuffle-followed"):
         assert len(found(WRONG[name])) == 1
         assert found(WRONG[name], "blackhole") == []
+
+
+@given(st.lists(st.integers(0, 0xFFFFFFFF), max_size=60), st.sampled_from(MEMBERS))
+def test_any_words_are_verified(words: list[int], member: Member) -> None:
+    """Whatever stands in a file: every finding says where, and a second look finds the same."""
+    items = tuple(Item(4 * at, word) for at, word in enumerate(words))
+    program = Program(items, {}, is_elf=False)
+    messages = verify(program, member)
+    assert all("at 0x" in d.message for d in messages)
+    assert messages == verify(program, member)
 
 
 def test_a_long_program_is_quick_enough() -> None:

@@ -181,3 +181,11 @@ def test_results_of_one_register_come_one_after_the_other() -> None:
     run(made, mad(ADD, 10, 10, 9, 0), mad(ADD, 10, 10, 10, 0), simple(MOV, 0, 1), simple(MOV, 0, 2))
     assert (made.registers[1] == ONE).all()
     assert (made.registers[2] == TWO).all()
+
+
+def test_a_tile_reads_the_old_value_too_early_though_the_reader_writes_it() -> None:
+    tile = tensix.Tile(False, 1)
+    tile.push(1, np.array([mad(ADD, 10, 10, 10, 0), mad(ADD, 10, 0, 10, 0), SLEEP, SLEEP], np.uint32))
+    assert tile.run(1000) == 0
+    assert [finding[0] for finding in tile.findings] == ["read-too-early"]
+    assert (tile.view("lregs")[0] == ONE).all()

@@ -11,17 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from polyloom.targets.belt.graph import (
-    Absent,
-    Graph,
-    Node,
-    Read,
-    Source,
-    immediate,
-    outside,
-    predicated,
-    stated_width,
-)
+from polyloom.targets.belt.graph import Absent, Graph, Node, Read, Source
 from polyloom.targets.belt.ir import (
     Block,
     Branch,
@@ -37,6 +27,7 @@ from polyloom.targets.belt.ir import (
     Value,
 )
 from polyloom.targets.belt.isa import MANY, OPS
+from polyloom.targets.belt.loop_graph import immediate, outside, predicated, stated_width
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges
 from polyloom.targets.belt.open_code import ENTRY, Code, is_leaf, memory_after

@@ -16,11 +16,11 @@ from polyloom.targets.belt import stats
 from polyloom.targets.belt.block_code import Builder, Head, Plan, live_in, uses
 from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants, loop_piece, loop_spills, open_piece
 from polyloom.targets.belt.graph import LOADS, Graph, Read
-from polyloom.targets.belt.graph import Builder as LoopBuilder
 from polyloom.targets.belt.homes import homes
 from polyloom.targets.belt.ir import Block, Constant, Function, Loop, Module
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.layout import addresses
+from polyloom.targets.belt.loop_graph import Builder as LoopBuilder
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads, with_stubs
 from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule

@@ -15,9 +15,10 @@ from functools import lru_cache
 from typing import Final
 
 from polyloom.names import hidden
-from polyloom.targets.belt.graph import LEAF, LEAVES_AND_CALLS, Graph, Node, Read, outside, read_instead
+from polyloom.targets.belt.graph import LEAF, LEAVES_AND_CALLS, Graph, Node, Read, read_instead
 from polyloom.targets.belt.ir import Nothing, Operand, Type, Value
 from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.loop_graph import outside
 from polyloom.targets.belt.positions import Belt
 
 _ALWAYS: Final = hidden("always")

@@ -90,7 +90,7 @@ def _line(line: _Line) -> int:
 
 
 def _raw(line: _Line, at: int) -> int:
-    reader = Reader(line.source, at, line.span.end, constants())
+    reader = Reader(line.source, at, line.span.end, constants(line.member))
     value = reader.value()
     if reader.peek() or not 0 <= value <= _LARGEST:
         help = "write a number such as 0x8400de10"
@@ -125,7 +125,7 @@ def _instruction(line: _Line, row: Instruction, order: tuple[Field, ...], at: in
         field = _named_field(line, row, name) if name else _next_field(line, row, order, number, is_named, start, stop)
         if field.name in values:
             line.fail("PL1200", f"{field.name} is given twice", "leave one of them out", start, stop)
-        reader = Reader(line.source, name.end() if name else start, stop, constants())
+        reader = Reader(line.source, name.end() if name else start, stop, constants(line.member))
         values[field.name] = reader.value()
         if reader.peek():
             place = _trimmed(line.source.text, reader.at, stop)

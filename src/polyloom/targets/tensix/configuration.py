@@ -13,6 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from polyloom.targets.tensix.isa import Member
+
 _WORD: Final = re.compile(r"(\d+)(?:\+(\d+)\*(\d+))?")
 _REPEATED: Final = re.compile(r"(.*)\{(\d+)\.\.(\d+)\}")
 _BITS: Final = 32
@@ -51,8 +53,10 @@ def settings() -> Mapping[str, Setting]:
 
 
 @cache
-def constants() -> Mapping[str, int]:
-    """Every name that an expression may use."""
+def constants(member: Member = "wormhole") -> Mapping[str, int]:
+    """Every name that an expression may use; those of Blackhole, whose configuration is another, are not known."""
+    if member != "wormhole":
+        return {}
     made: dict[str, int] = {}
     for name, setting in settings().items():
         parts = {"": setting.word, "_ADDR32": setting.word, "_SHAMT": setting.shift, "_MASK": setting.mask}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Emulation substitution: division and floating point that a member lacks become calls of exact integer routines.
 
-The routines are C (emulated.c), read as any source is; their names begin with `emulated_`, by which listings and
+The routines are C (emulated.c), read as any source is; their names begin with `emulated.`, by which listings and
 reports tell them. Short ones become part of their callers like other functions.
 """
 
@@ -32,7 +32,9 @@ from polyloom.targets.belt.front.lower import type_of
 from polyloom.targets.belt.machine import Machine
 from polyloom.transform.ssa.editing import names
 
-EMULATED: Final = "emulated_"
+EMULATED: Final = "emulated."
+"""With a dot, which no name of C has, where the file has an underscore."""
+_WRITTEN: Final = "emulated_"
 SOURCE: Final = Path(__file__).with_name("emulated.c")
 _DIVISIONS: Final = {"sdiv": "divs", "udiv": "divu", "srem": "rems", "urem": "remu"}
 _SHAPES: Final[dict[str, tuple[tuple[str, bool, bool], ...]]] = {
@@ -75,22 +77,27 @@ def routines() -> tuple[Function, ...]:
     found = tuple(
         line.split("(")[0].split()[-1]
         for line in text.splitlines()
-        if line[:4] in ("u32 ", "u64 ") and EMULATED in line.split("(")[0]
+        if line[:4] in ("u32 ", "u64 ") and _WRITTEN in line.split("(")[0]
     )
     return tuple(map(_unplaced, load_all(Source(str(SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")))
 
 
 def _unplaced(function: Function) -> Function:
-    """Without places: they would be in a file that is not the user's."""
+    """Without places, which would be in a file that is not the user's, and with names that no user can write."""
     blocks = tuple(
         replace(
             block,
-            instructions=tuple(replace(i, place=NOWHERE) for i in block.instructions),
+            instructions=tuple(replace(i, place=NOWHERE, callee=_named(i.callee)) for i in block.instructions),
             terminator=replace(block.terminator, place=NOWHERE),
         )
         for block in function.blocks
     )
-    return replace(function, blocks=blocks, place=NOWHERE, others=tuple(map(_unplaced, function.others)))
+    others = tuple(map(_unplaced, function.others))
+    return replace(function, name=_named(function.name), blocks=blocks, place=NOWHERE, others=others)
+
+
+def _named(name: str) -> str:
+    return name.replace(_WRITTEN, EMULATED)
 
 
 def _member(function: Function, machine: Machine, wanted: dict[str, None]) -> Function:

@@ -15,7 +15,7 @@ from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Operand, Return, Value, flow_edges, with_edges
 from polyloom.transform.ssa.editing import names
 
-STAYS: Final = "emulated_"
+STAYS: Final = "emulated."
 """Routines that begin so stay calls: they come in parts that fit into the scratch of the smallest member."""
 SHORT: Final = 40
 """Instructions that are copied for a call."""

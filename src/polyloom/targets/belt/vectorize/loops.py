@@ -20,7 +20,7 @@ from polyloom.targets.belt.vectorize.rewrite import vectorized
 from polyloom.targets.belt.vectorize.whole import in_whole_passes
 
 Vectorize = Literal["never", "try", "always"]
-_EMULATED: Final = "emulated_"
+_EMULATED: Final = "emulated."
 
 
 @dataclass(frozen=True, slots=True)
