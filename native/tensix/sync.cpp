@@ -110,6 +110,20 @@ bool Tile::may_sync(int thread, Word word) const {
     return true;
 }
 
+// STALLWAIT's conditions as Wormhole numbers them. Blackhole has twelve: one for all packers. Source: the public names
+// of its conditions.
+uint32_t Tile::conditions_of(const Entry& entry, int thread) {
+    const uint32_t asked = field(entry.word, 14, 0);
+    if (state.member == Member::Wormhole) return asked;
+    if (asked >> 12)
+        context(entry).fault("not-modelled", thread, entry.word, "STALLWAIT has twelve conditions that are modelled");
+    static constexpr int WORMHOLE[12] = {0, 1, 2, 3, 7, 8, 9, 10, 11, 12, 13, 14};
+    uint32_t made = 0;
+    for (int bit = 0; bit < 12; ++bit)
+        if (asked >> bit & 1) made |= 1u << WORMHOLE[bit];
+    return made;
+}
+
 void Tile::execute_sync(const Entry& entry, int thread) {
     const Word word = entry.word;
     auto& semaphores = state.sync.semaphores;
@@ -142,7 +156,7 @@ void Tile::execute_sync(const Entry& entry, int thread) {
                 if ((chosen >> n & 1) && semaphores[n].value > 0) --semaphores[n].value;
             return;
         case STALLWAIT:
-            latch = {true, false, field(word, 23, 15), field(word, 14, 0), 0, entry};
+            latch = {true, false, field(word, 23, 15), conditions_of(entry, thread), 0, entry};
             if (!latch.conditions) latch.conditions = DEFAULT_CONDITIONS;
             break;
         case SEMWAIT:

@@ -157,6 +157,7 @@ struct Tile {
     [[nodiscard]] bool condition(int bit, int thread) const;
     void move_latches();
     bool may_sync(int thread, Word word) const;
+    uint32_t conditions_of(const Entry& entry, int thread);
     void execute_sync(const Entry& entry, int thread);
     // scalar.cpp
     Timing scalar_timing(Word word) const;

@@ -21,7 +21,7 @@ static void expect(bool condition, const std::string& what) {
 
 static void a_vector_addition() {
     Tile tile;
-    for (const Word word : {0x70003f80u, 0x8500ab00u | 2u << 4, 0x8f000000u}) tile.push(1, word);
+    for (const Word word : {0x71003f80u, 0x8500ab00u | 2u << 4, 0x8f000000u}) tile.push(1, word);
     expect(tile.run(1000) == Stop::Idle, "words come to an end");
     expect(tile.cycles == 6 && tile.state.vector.registers[0][31] == 0x3f800000, "in their cycles");
 }

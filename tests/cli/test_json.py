@@ -37,6 +37,8 @@ def test_promised_keys(words: str, call: Call, scratch: Path) -> None:
     (scratch / "sum.s").write_text("ret\n")
     (scratch / "graph.json").write_text('{"n": 2, "edges": [[0, 1]]}')
     (scratch / "loop.json").write_text('{"nodes": [{"name": "a"}]}')
+    (scratch / "k.tts").write_text("SFPNOP\n")
+    (scratch / "k.bin").write_bytes(bytes.fromhex("0000008f"))
     if words == "show dot.elf":
         call("compile", "dot.c", "--on", "riscv", "-o", "dot.elf")
     assert keys(call, words) == PROMISED[words]

@@ -68,6 +68,17 @@ def test_stallwait_waits_for_the_vector_unit() -> None:
     assert cycles(f"SFPMAD L2, L0, L1, L1, 0\nSTALLWAIT {SFPU}, 0x4000\nSFPNOP") == 3 + 4
 
 
+def test_blackhole_numbers_its_conditions_otherwise() -> None:
+    tile = tensix.Tile(member="blackhole")
+    tile.push("t0", words(f"STALLWAIT {FPU}, 0x80\nINCRWC 0, 1, 0, 0"))
+    with pytest.raises(PolyloomError, match="SrcA to be the matrix unit's"):
+        tile.run(1000)
+    tile = tensix.Tile(member="blackhole")
+    tile.push("t0", words(f"STALLWAIT {FPU}, 0x1000"))
+    with pytest.raises(PolyloomError, match="not-modelled"):
+        tile.run(1000)
+
+
 def test_a_later_semwait_overwrites_a_latch_that_does_not_block_sync() -> None:
     wait = "STALLWAIT {}, 0x400\nSEMINIT 1, 1, 1\nSEMWAIT 0x40, 1, 1\nINCRWC 0, 1, 0, 0"
     assert run(wait.format(FPU))[0].rwc[0][4] == 1

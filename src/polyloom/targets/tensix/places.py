@@ -188,7 +188,7 @@ def _in_l1(tile: Tile, at: Where, size: int) -> NDArray[np.uint8]:
     if not 0 <= at.address <= len(tile.l1) - size:
         message = f"{size} bytes at {at.address:#x} do not lie in L1"
         raise _unknown(message, f"L1 has the addresses 0 to {len(tile.l1) - 1:#x}")
-    return cast("NDArray[np.uint8]", tile.l1[at.address : at.address + size])
+    return tile.l1[at.address : at.address + size]
 
 
 def _unknown(message: str, help: str) -> PolyloomError:

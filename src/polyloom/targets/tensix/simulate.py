@@ -55,9 +55,8 @@ def simulate(asked: Simulation) -> Simulated:
     seconds = perf_counter() - start
     found = {at: get(tile, at, size, given.get(at)) for at, (_, size) in outputs.items()}
     written = {path: _encoded(path, found[at]) for at, (path, _) in outputs.items()}
-    data = _data(tile, outcome, lines, asked)
-    data["run_seconds"] = seconds
-    data["outputs"] = {at.text: {"dtype": str(a.dtype), "shape": list(a.shape)} for at, a in found.items()}
+    shapes: dict[str, Json] = {at.text: {"dtype": str(a.dtype), "shape": list(a.shape)} for at, a in found.items()}
+    data = _data(tile, outcome, lines, asked) | {"run_seconds": seconds, "outputs": shapes}
     error = outcome.error()
     trace = Trace(tuple(_spans(tile, place))) if asked.trace else Trace()
     diagnostics = tuple(_located(error.diagnostics, outcome, lines)) if error is not None else ()
@@ -158,6 +157,8 @@ def _data(tile: Tile, outcome: Outcome, lines: Mapping[int, list[int]], asked: S
         "on": f"tensix:{asked.place}",
         "cycles": outcome.cycles,
         "operations": sum(tile.native.unit(n)[0] for n in range(1, len(UNITS))),
+        "run_seconds": None,
+        "outputs": {},
         "stop": outcome.stop,
         "hazards": [_finding(found, lines) for found in outcome.hazards],
         "fault": None if outcome.fault is None else _finding(outcome.fault, lines),
