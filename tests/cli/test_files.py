@@ -63,10 +63,8 @@ def test_machines(call: Call) -> None:
         "tcpa:paper",
         "tcpa:unit",
         "tcpa:wide",
-        *(f"belt:{name}" for name in ("copper", "gold", "gold5", "hex4", "silver", "tin", "unit")),
-        "tensix:wormhole",
-        "tensix:blackhole",
     ]
+    assert [name for name in listed if name.startswith("tensix:")] == ["tensix:wormhole", "tensix:blackhole"]
     assert call("machines", "tcpa:unit") == call("machines", "unit")
     assert json.loads(call("machines", "unit", "--json")[1])["name"] == "unit"
 
