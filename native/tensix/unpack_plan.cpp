@@ -92,6 +92,7 @@ const char* refusal(const Descriptor& d, Word word, const Plan& p) {
     if (!uncompressed) return "compressed tiles are not modelled";
     if (d(upsample)) return "up-sampling is not modelled";
     if (field(word, 2, 2) && d(blobs)) return "a row search with blobs is not modelled";
+    if (p.count > 0x40000) return "the last X is before the first";
     if (!known(uint32_t(p.in)) || !known(uint32_t(p.out))) return "a reserved data format";
     if (p.contexts && (p.counters == 3 || (p.unit && p.context > 1))) return "a context or counters that there are not";
     if ((p.transposes || p.tileizes) && p.datums_bits % 128) return "the first datum does not start 16 bytes";
