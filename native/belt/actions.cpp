@@ -15,7 +15,7 @@ std::string hexadecimal(uint64_t number) {
 
 std::string origin(uint32_t why) {
     static constexpr const char* causes[] = {"", "an overflow", "a division by zero", "a load outside of every array",
-        "a float that no integer of the width is near"};
+                                             "a float that no integer of the width is near"};
     return std::string(causes[unsigned(cause_of(why))]) + " in bundle " + std::to_string(bundle_of(why));
 }
 
@@ -30,7 +30,8 @@ void Model::execute(const Issue& issue) {
     if (issue.kernels && quickly(*issue.kernels, issue.action, *in[0], *in[1], *made)) [[likely]] {
         const unsigned latency = program.member.latencies[size_t(issue.op)][in[0]->width];
         if (in[0]->width == issue.width || issue.width == shapeless) [[likely]] {
-            if (options.most_events) [[unlikely]] note(issue, *made);
+            if (options.most_events) [[unlikely]]
+                note(issue, *made);
             return later(issue, made, latency, false);
         }
     }
@@ -45,12 +46,14 @@ void Model::execute(const Issue& issue) {
     compute({issue.op, issue.width, issue.lanes_log}, in, issue.count, *made, second, bundle);
     const unsigned latency = program.member.latencies[size_t(issue.op)][width];
     later(issue, made, latency, false);
-    if (options.most_events) [[unlikely]] note(issue, *made);
+    if (options.most_events) [[unlikely]]
+        note(issue, *made);
     if (results_of(issue.op) == 2) {
         Value* other = take();
         other->copy(second);
         later(issue, other, latency, true);
-        if (options.most_events) [[unlikely]] note(issue, *other);
+        if (options.most_events) [[unlikely]]
+            note(issue, *other);
     }
 }
 
@@ -85,7 +88,8 @@ void Model::spill(const Issue& issue) {
     const unsigned size = 1u << (issue.width + issue.lanes_log);
     if (!frame->scratch.spill(*spilled, unsigned(issue.offset), issue.rotating, size, issue.width, frame->time))
         fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch is not allocated");
-    if (options.most_events) [[unlikely]] note(issue, *spilled);
+    if (options.most_events) [[unlikely]]
+        note(issue, *spilled);
 }
 
 // False where an operand is a vector, None or NaR.
@@ -134,8 +138,8 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
 void Model::load(const Issue& issue) {
     counters.stations = std::max(counters.stations, ++scope->loads);
     if (scope->loads > program.member.stations)
-        fail(Fault::stations, count_of(scope->loads, "load") + " in flight, for "
-            + count_of(program.member.stations, "station"));
+        fail(Fault::stations,
+             count_of(scope->loads, "load") + " in flight, for " + count_of(program.member.stations, "station"));
     Value* made = take();
     if (uint32_t address; scalar_address(issue, issue.count, address)) [[likely]]
         return later(issue, made, issue.delay, false, State::at_address, address);
@@ -147,8 +151,10 @@ void Model::load(const Issue& issue) {
         return later(issue, made, issue.delay, false, State::by_lane);
     }
     made->shape(issue.op == Op::op_load ? issue.width : 2u, issue.lanes_log);
-    if (second.none) made->make_none();
-    else made->make_nar(second.why[0]);
+    if (second.none)
+        made->make_none();
+    else
+        made->make_nar(second.why[0]);
     later(issue, made, issue.delay, false, State::told);
 }
 
@@ -195,7 +201,8 @@ void Model::sample(const Due& due) {
             made.why[lane] = reason(Cause::outside, frame->bundle - program.routines[frame->routine].first);
         }
     }
-    if (options.most_events) [[unlikely]] note(issue, made);
+    if (options.most_events) [[unlikely]]
+        note(issue, made);
 }
 
 void Model::store(const Issue& issue) {
@@ -212,7 +219,8 @@ void Model::store(const Issue& issue) {
     if (second.lanes_log && second.lanes_log != value.lanes_log)
         fail(Fault::operands, "its value has another number of lanes than its addresses");
     for (unsigned lane = 0; lane < value.lanes(); ++lane) store_lane(issue, value, lane, second);
-    if (options.most_events) [[unlikely]] note(issue, value);
+    if (options.most_events) [[unlikely]]
+        note(issue, value);
 }
 
 void Model::store_lane(const Issue& issue, const Value& value, unsigned lane, const Value& address) {
@@ -243,8 +251,8 @@ bool Model::call(const Issue& issue) {
     const Routine& callee = program.routines[issue.target];
     if (happens(issue)) {
         if (issue.items != callee.parameters.size())
-            fail(Fault::operands, "it gives " + count_of(issue.items, "operand") + ", but the routine has "
-                + count_of(long(callee.parameters.size()), "parameter"));
+            fail(Fault::operands, "it gives " + count_of(issue.items, "operand") + ", but the routine has " +
+                                      count_of(long(callee.parameters.size()), "parameter"));
         ++taken[size_t(&issue - program.issues.data())];
         gather(issue);
         enter(issue.target);
@@ -255,8 +263,8 @@ bool Model::call(const Issue& issue) {
         Value* none = take();
         none->shape(callee.results[k].width, callee.results[k].lanes_log);
         none->make_none();
-        frame->returned.push_back({uint32_t(1u << 16 | issue.slot << 8 | (callee.results.size() - 1 - k)),
-            State::computed, 0, none, &issue});
+        frame->returned.push_back(
+            {uint32_t(1u << 16 | issue.slot << 8 | (callee.results.size() - 1 - k)), State::computed, 0, none, &issue});
     }
     return false;
 }
@@ -267,9 +275,12 @@ Model::Ended Model::go(const Issue& issue) {
     if (issue.op == Op::op_retn) return give_back(issue);
     const bool leaves = one_of(issue.op, Op::op_leave, Op::op_leavetr, Op::op_leavefl);
     if (leaves && frame->open == 1) fail(Fault::control, "no loop was entered that it could leave");
-    if (leaves) close_scope();
-    else if (issue.op == Op::op_inner) open_scope();
-    else empty(*scope);
+    if (leaves)
+        close_scope();
+    else if (issue.op == Op::op_inner)
+        open_scope();
+    else
+        empty(*scope);
     put(*scope);
     frame->bundle = program.routines[frame->routine].first + issue.target;
     return Ended::next;
@@ -278,8 +289,8 @@ Model::Ended Model::go(const Issue& issue) {
 Model::Ended Model::give_back(const Issue& issue) {
     const Routine& routine = program.routines[frame->routine];
     if (issue.items != routine.results.size())
-        fail(Fault::operands, "it returns " + count_of(issue.items, "operand") + ", but the routine has "
-            + count_of(long(routine.results.size()), "result"));
+        fail(Fault::operands, "it returns " + count_of(issue.items, "operand") + ", but the routine has " +
+                                  count_of(long(routine.results.size()), "result"));
     if (depth == 1) {
         for (Value* value : listed) results.push_back(*value);
         return Ended::done;
@@ -289,8 +300,8 @@ Model::Ended Model::give_back(const Issue& issue) {
     scope = frame->scopes[frame->open - 1].get();
     const Issue& caller = of_phase(program.bundles[frame->bundle], Phase::K)[frame->calls - 1];
     for (uint32_t n = 0; !listed.empty(); ++n) {
-        frame->returned.push_back({1u << 16 | uint32_t(caller.slot) << 8 | n, State::computed, 0, listed.back(),
-            &caller});
+        frame->returned.push_back(
+            {1u << 16 | uint32_t(caller.slot) << 8 | n, State::computed, 0, listed.back(), &caller});
         listed.pop_back();
     }
     return Ended::returned;

@@ -61,7 +61,7 @@ nb::list given(const std::vector<Value>& values) {
 
 // An operation's results, or what is wrong with its operands.
 nb::list operate(unsigned op, int width, unsigned lanes_log, const std::vector<Operand>& operands,
-    nb::object immediate_number, uint32_t bundle) {
+                 nb::object immediate_number, uint32_t bundle) {
     if (op >= op_count || lanes_log > 7 || width >= int(widths)) throw nb::value_error("there is no such operation");
     std::vector<Value> in;
     for (const Operand& operand : operands) in.push_back(taken(operand));
@@ -74,9 +74,12 @@ nb::list operate(unsigned op, int width, unsigned lanes_log, const std::vector<O
     Value second;
     const Action action = row_of(Op(op)).action;
     const Stated stated{Op(op), uint8_t(width < 0 ? shapeless : width), uint8_t(lanes_log)};
-    if (action == Action::pick) pick(pointers, unsigned(in.size()), out[0]);
-    else if (action == Action::recur) recur(in[0], in[1], out[0]);
-    else compute(stated, pointers, unsigned(in.size()), out[0], second, bundle);
+    if (action == Action::pick)
+        pick(pointers, unsigned(in.size()), out[0]);
+    else if (action == Action::recur)
+        recur(in[0], in[1], out[0]);
+    else
+        compute(stated, pointers, unsigned(in.size()), out[0], second, bundle);
     if (results_of(Op(op)) == 2) out.push_back(second);
     return given(out);
 }
@@ -95,7 +98,7 @@ nb::list operations() {
 // Code for a member, decoded once.
 struct Decoded {
     Decoded(unsigned belt, unsigned vector, bool phasing, unsigned least, unsigned most, unsigned stations,
-        unsigned scratch, nb::bytes latencies, nb::bytes code) {
+            unsigned scratch, nb::bytes latencies, nb::bytes code) {
         Member member{belt, vector, phasing, least, most, stations, scratch, {}};
         const auto* bytes = static_cast<const uint8_t*>(latencies.data());
         if (latencies.size() % widths) throw Malformed(0, "the latencies are no table");
@@ -120,7 +123,7 @@ nb::dict finished(const Model& model, const Program& program, bool returned) {
     made["results"] = given(model.results);
     const Counters& c = model.counters;
     made["cycles"] = c.cycles, made["operations"] = c.operations, made["high_water"] = c.high_water,
-        made["stations"] = c.stations;
+    made["stations"] = c.stations;
     made["spills"] = c.spills, made["fills"] = c.fills, made["depth"] = c.depth;
     nb::list events;
     for (const Event& e : model.events) {
@@ -154,8 +157,7 @@ nb::object fault_of(const Faulted& f) {
 
 // The dictionary of a run, or the tuple of a fault.
 nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, Bytes, bool>>& ranges,
-    const std::vector<Operand>& arguments, uint64_t most_cycles,
-               size_t most_events) {
+               const std::vector<Operand>& arguments, uint64_t most_cycles, size_t most_events) {
     std::vector<Range> memory;
     for (const auto& [base, bytes, writable] : ranges) memory.push_back({base, bytes.shape(0), bytes.data(), writable});
     std::vector<Value> values;
@@ -188,11 +190,11 @@ NB_MODULE(belt, m) {
     nb::exception<BadOperands>(m, "BadOperands", PyExc_ValueError);
     m.def("operations", &operations);
     m.def("operate", &operate, nb::arg("op"), nb::arg("width"), nb::arg("lanes_log"), nb::arg("operands"),
-        nb::arg("immediate").none(), nb::arg("bundle"));
+          nb::arg("immediate").none(), nb::arg("bundle"));
     nb::class_<Decoded>(m, "Code")
         .def(nb::init<unsigned, unsigned, bool, unsigned, unsigned, unsigned, unsigned, nb::bytes, nb::bytes>(),
-            nb::arg("belt"), nb::arg("vector"), nb::arg("phasing"), nb::arg("least_delay"), nb::arg("most_delay"),
-            nb::arg("stations"), nb::arg("scratch"), nb::arg("latencies"), nb::arg("code"))
+             nb::arg("belt"), nb::arg("vector"), nb::arg("phasing"), nb::arg("least_delay"), nb::arg("most_delay"),
+             nb::arg("stations"), nb::arg("scratch"), nb::arg("latencies"), nb::arg("code"))
         .def_prop_ro("parameters", [](const Decoded& d) { return kinds_of(d.program.routines[0].parameters); })
         .def_prop_ro("results", [](const Decoded& d) { return kinds_of(d.program.routines[0].results); })
         .def("run", &run, nb::arg("ranges"), nb::arg("arguments"), nb::arg("most_cycles"), nb::arg("most_events"));

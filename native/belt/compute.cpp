@@ -10,11 +10,11 @@ namespace polyloom::belt {
 namespace {
 
 constexpr Kernels muladds = {muladd_of<uint8_t>, muladd_of<uint16_t>, muladd_of<uint32_t>, muladd_of<uint64_t>,
-    muladd_of<u128>};
+                             muladd_of<u128>};
 constexpr Kernels shrsadds = {shrsadd_of<uint8_t>, shrsadd_of<uint16_t>, shrsadd_of<uint32_t>, shrsadd_of<uint64_t>,
-    shrsadd_of<u128>};
+                              shrsadd_of<u128>};
 constexpr Kernels shladds = {shladd_of<uint8_t>, shladd_of<uint16_t>, shladd_of<uint32_t>, shladd_of<uint64_t>,
-    shladd_of<u128>};
+                             shladd_of<u128>};
 
 constexpr std::array<Kernels, op_count> make_kernels() {
     std::array<Kernels, op_count> made{};
@@ -34,11 +34,11 @@ constexpr std::array<Kernels, op_count> make_kernels() {
     set(Op::op_abs, unary<absolute>, unary<invert>, unary<leading>, unary<trailing>, unary<population>, unary<swapped>);
     set(Op::op_shl, shifting<shl>, shifting<shrs>, shifting<shru>, shifting<rotl>);
     set(Op::op_muladd, muladds, shladds, binary<divs>, binary<divu>, binary<rems>, binary<remu>);
-    set(Op::op_addf, float_binary<addf>, float_binary<subf>, float_binary<mulf>, float_binary<minf>,
-        float_binary<maxf>, float_ternary<fmaf_>, float_binary<divf>,
-        float_unary<sqrtf_>, float_unary<negf>, float_unary<absf>, float_binary<copysignf_>);
-    set(Op::op_eqlf, float_binary<eqlf>, float_binary<neqf>, float_binary<lssf>, float_binary<leqf>,
-        float_binary<gtrf>, float_binary<geqf>, float_binary<unof>);
+    set(Op::op_addf, float_binary<addf>, float_binary<subf>, float_binary<mulf>, float_binary<minf>, float_binary<maxf>,
+        float_ternary<fmaf_>, float_binary<divf>, float_unary<sqrtf_>, float_unary<negf>, float_unary<absf>,
+        float_binary<copysignf_>);
+    set(Op::op_eqlf, float_binary<eqlf>, float_binary<neqf>, float_binary<lssf>, float_binary<leqf>, float_binary<gtrf>,
+        float_binary<geqf>, float_binary<unof>);
     set(Op::op_shrsadd, shrsadds);
     return made;
 }
@@ -96,7 +96,8 @@ void by_kernel(const Stated& s, Action action, const Value* const* in, unsigned 
     for (unsigned k = 0; k < count; ++k) arguments[k] = {in[k]->data, in[k]->lanes_log ? 1u << in[k]->width : 0};
     result.shape(width, shape.lanes_log);
     const u128 own = kernel(arguments, result.data, lanes);
-    if (!own && all_plain(in, count)) [[likely]] return;
+    if (!own && all_plain(in, count)) [[likely]]
+        return;
     const Cause cause = between(s.op, Op::op_divs, Op::op_remu) ? Cause::division : Cause::overflow;
     merge(in, count, result, lanes, own, reason(cause, bundle));
 }
@@ -120,12 +121,12 @@ double float_lane(const Value& v, unsigned lane) {
 
 void check_widths(Op op, unsigned from, unsigned to) {
     const bool is_float_from = from == 2 || from == 3, is_float_to = to == 2 || to == 3;
-    const bool good = between(op, Op::op_widens, Op::op_widenu)   ? from <= to
+    const bool good = between(op, Op::op_widens, Op::op_widenu)     ? from <= to
                       : between(op, Op::op_narrow, Op::op_narrowus) ? from >= to
-                      : between(op, Op::op_stof, Op::op_utof)     ? is_float_to
-                      : between(op, Op::op_ftos, Op::op_ftou)     ? is_float_from
-                      : op == Op::op_widenf                       ? is_float_from && is_float_to && from <= to
-                                                                  : is_float_from && is_float_to && from >= to;
+                      : between(op, Op::op_stof, Op::op_utof)       ? is_float_to
+                      : between(op, Op::op_ftos, Op::op_ftou)       ? is_float_from
+                      : op == Op::op_widenf                         ? is_float_from && is_float_to && from <= to
+                                                                    : is_float_from && is_float_to && from >= to;
     if (!good) throw BadOperands("it does not convert between these widths");
 }
 
@@ -133,16 +134,17 @@ void check_widths(Op op, unsigned from, unsigned to) {
 bool converted(Op op, const Value& v, unsigned lane, unsigned width, u128& made) {
     switch (op) {
         case Op::op_widens: made = u128(v.number(lane)); return true;
-        case Op::op_widenu: case Op::op_narrow: made = v.bits(lane); return true;
+        case Op::op_widenu:
+        case Op::op_narrow: made = v.bits(lane); return true;
         case Op::op_narrowss: made = clamped(v, lane, width, true); return true;
         case Op::op_narrowus: made = clamped(v, lane, width, false); return true;
-        case Op::op_stof: case Op::op_utof:
+        case Op::op_stof:
+        case Op::op_utof:
             made = width == 2 ? bits_of_float(to_float<float>(v, lane, op == Op::op_stof))
-                : bits_of_float(to_float<double>(v, lane, op == Op::op_stof));
+                              : bits_of_float(to_float<double>(v, lane, op == Op::op_stof));
             return true;
-        case Op::op_ftos: case Op::op_ftou:
-            made = 0;
-            return truncated(float_lane(v, lane), op == Op::op_ftos, 8u << width, made);
+        case Op::op_ftos:
+        case Op::op_ftou: made = 0; return truncated(float_lane(v, lane), op == Op::op_ftos, 8u << width, made);
         default:
             made = width == 2 ? bits_of_float(float(float_lane(v, lane))) : bits_of_float(float_lane(v, lane));
             return true;
@@ -182,17 +184,21 @@ void immediate(Value& made, int64_t number) {
 void compute(const Stated& s, const Value* const* in, unsigned count, Value& result, Value& second, uint32_t bundle) {
     const Action action = row_of(s.op).action;
     switch (action) {
-        case Action::same: case Action::condition: case Action::twice:
-            return by_kernel(s, action, in, count, result, bundle);
+        case Action::same:
+        case Action::condition:
+        case Action::twice: return by_kernel(s, action, in, count, result, bundle);
         case Action::convert: return convert(s, *in[0], result, bundle);
         case Action::split: return split(s, *in[0], result, second);
         case Action::join: return join(s, *in[0], *in[1], result);
-        case Action::splat: case Action::iota: return splat(s, *in[0], result, action == Action::iota);
+        case Action::splat:
+        case Action::iota: return splat(s, *in[0], result, action == Action::iota);
         case Action::shuffle: return shuffle(*in[0], *in[1], result);
         case Action::extract: return extract(*in[0], *in[1], result);
         case Action::inject: return inject(*in[0], *in[1], *in[2], result);
-        case Action::any: case Action::all: return quantify(*in[0], result, action == Action::any);
-        case Action::smearx: case Action::smeari: return smear(*in[0], result, second, action == Action::smeari);
+        case Action::any:
+        case Action::all: return quantify(*in[0], result, action == Action::any);
+        case Action::smearx:
+        case Action::smeari: return smear(*in[0], result, second, action == Action::smeari);
         case Action::orm: return orm(*in[0], *in[1], result);
         case Action::remaining: return remaining(s, *in[0], result, second);
         default: throw BadOperands("it is not computed");

@@ -27,7 +27,7 @@ void immediate(Value& made, int64_t number);
 // `in` are as many operands as the operation has; `second` is that of operations with two results. `bundle` is what a
 // NaR remembers. Results do not overlap operands.
 void compute(const Stated& stated, const Value* const* in, unsigned count, Value& result, Value& second,
-    uint32_t bundle);
+             uint32_t bundle);
 
 // The kernels of an operation on two operands that gives one value of their width, or a condition; null of others.
 const Kernels* quick_kernels(Op op);

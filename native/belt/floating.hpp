@@ -17,7 +17,9 @@ template <class U>
 constexpr U sign_bit = U(1) << (8 * sizeof(U) - 1);
 
 template <class U>
-Float<U> float_of(U bits) { return std::bit_cast<Float<U>>(bits); }
+Float<U> float_of(U bits) {
+    return std::bit_cast<Float<U>>(bits);
+}
 template <class F>
 auto bits_of_float(F value) {
     using U = std::conditional_t<sizeof(F) == 4, uint32_t, uint64_t>;
@@ -65,14 +67,13 @@ constexpr auto unof = []<class U>(U a, U b) { return uint8_t(std::isunordered(fl
 
 template <auto F>
 constexpr Kernels float_unary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t>, &lanewise<uint64_t, F, uint64_t>,
-    nullptr};
+                                 nullptr};
 template <auto F>
-constexpr Kernels float_binary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t, uint32_t>, 
-    &lanewise<uint64_t, F, uint64_t, uint64_t>, nullptr};
+constexpr Kernels float_binary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t, uint32_t>,
+                                  &lanewise<uint64_t, F, uint64_t, uint64_t>, nullptr};
 template <auto F>
 constexpr Kernels float_ternary = {nullptr, nullptr, &lanewise<uint32_t, F, uint32_t, uint32_t, uint32_t>,
-    &lanewise<uint64_t, F, uint64_t, uint64_t, uint64_t>,
-                                   nullptr};
+                                   &lanewise<uint64_t, F, uint64_t, uint64_t, uint64_t>, nullptr};
 
 // A float truncated to an integer of `bits`; false where it is none of them.
 inline bool truncated(double value, bool is_signed, unsigned bits, u128& result) {

@@ -10,15 +10,30 @@ namespace polyloom::belt {
 template <class U>
 struct Widths;
 template <>
-struct Widths<uint8_t> { using Signed = int8_t; using Wider = uint16_t; };
+struct Widths<uint8_t> {
+    using Signed = int8_t;
+    using Wider = uint16_t;
+};
 template <>
-struct Widths<uint16_t> { using Signed = int16_t; using Wider = uint32_t; };
+struct Widths<uint16_t> {
+    using Signed = int16_t;
+    using Wider = uint32_t;
+};
 template <>
-struct Widths<uint32_t> { using Signed = int32_t; using Wider = uint64_t; };
+struct Widths<uint32_t> {
+    using Signed = int32_t;
+    using Wider = uint64_t;
+};
 template <>
-struct Widths<uint64_t> { using Signed = int64_t; using Wider = u128; };
+struct Widths<uint64_t> {
+    using Signed = int64_t;
+    using Wider = u128;
+};
 template <>
-struct Widths<u128> { using Signed = i128; using Wider = u128; };
+struct Widths<u128> {
+    using Signed = i128;
+    using Wider = u128;
+};
 
 template <class U>
 using Signed = typename Widths<U>::Signed;
@@ -32,24 +47,36 @@ template <class U>
 constexpr U most = U(least<U> - 1);
 
 template <class U>
-constexpr bool negative(U a) { return a & least<U>; }
+constexpr bool negative(U a) {
+    return a & least<U>;
+}
 template <class U>
-constexpr U magnitude(U a) { return negative(a) ? U(U(0) - a) : a; }
+constexpr U magnitude(U a) {
+    return negative(a) ? U(U(0) - a) : a;
+}
 template <class U>
-constexpr Wider<U> extended(U a) { return Wider<U>(Signed<Wider<U>>(Signed<U>(a))); }
+constexpr Wider<U> extended(U a) {
+    return Wider<U>(Signed<Wider<U>>(Signed<U>(a)));
+}
 // Narrow products would be of type int, which overflows.
 template <class U>
-constexpr U product(U a, U b) { return sizeof(U) < 4 ? U(uint32_t(a) * uint32_t(b)) : U(a * b); }
+constexpr U product(U a, U b) {
+    return sizeof(U) < 4 ? U(uint32_t(a) * uint32_t(b)) : U(a * b);
+}
 
 enum class Sum { add, sub, mul };
 
 template <class U>
-constexpr U wrapped(Sum s, U a, U b) { return s == Sum::add ? U(a + b) : s == Sum::sub ? U(a - b) : product(a, b); }
+constexpr U wrapped(Sum s, U a, U b) {
+    return s == Sum::add ? U(a + b) : s == Sum::sub ? U(a - b) : product(a, b);
+}
 
 template <class U>
 constexpr bool product_overflows(U a, U b) {
-    if constexpr (sizeof(U) < 16) return (Wider<U>(a) * Wider<U>(b)) >> bits_of<U>;
-    else return a && product(a, b) / a != b;
+    if constexpr (sizeof(U) < 16)
+        return (Wider<U>(a) * Wider<U>(b)) >> bits_of<U>;
+    else
+        return a && product(a, b) / a != b;
 }
 
 // The result is beyond the unsigned numbers.
@@ -103,12 +130,18 @@ constexpr auto widen_unsigned = []<class U>(U a, U b) { return wrapped(S, Wider<
 
 // Of the mode's number in the order of the table: "", ss, us, sx, ux, sw, uw.
 template <Sum S>
-constexpr std::array<Kernels, 7> family = {
-    binary<wrap<S>>, binary<saturate_signed<S>>, binary<saturate_unsigned<S>>, binary<except_signed<S>>,
-    binary<except_unsigned<S>>, widening<widen_signed<S>>, widening<widen_unsigned<S>>};
+constexpr std::array<Kernels, 7> family = {binary<wrap<S>>,
+                                           binary<saturate_signed<S>>,
+                                           binary<saturate_unsigned<S>>,
+                                           binary<except_signed<S>>,
+                                           binary<except_unsigned<S>>,
+                                           widening<widen_signed<S>>,
+                                           widening<widen_unsigned<S>>};
 
 template <class U>
-constexpr bool less_signed(U a, U b) { return U(a ^ least<U>) < U(b ^ least<U>); }
+constexpr bool less_signed(U a, U b) {
+    return U(a ^ least<U>) < U(b ^ least<U>);
+}
 
 constexpr auto bit_and = []<class U>(U a, U b) { return U(a & b); };
 constexpr auto bit_or = []<class U>(U a, U b) { return U(a | b); };
@@ -152,7 +185,9 @@ constexpr auto swapped = []<class U>(U a) {
 };
 
 template <class U>
-constexpr unsigned modulo(uint8_t amount) { return amount & (bits_of<U> - 1); }
+constexpr unsigned modulo(uint8_t amount) {
+    return amount & (bits_of<U> - 1);
+}
 constexpr auto shl = []<class U>(U a, uint8_t n) { return U(a << modulo<U>(n)); };
 constexpr auto shru = []<class U>(U a, uint8_t n) { return U(a >> modulo<U>(n)); };
 constexpr auto shrs = []<class U>(U a, uint8_t n) { return U(Signed<U>(a) >> modulo<U>(n)); };

@@ -75,7 +75,7 @@ constexpr Kernels widening = binary_of<F, uint8_t, uint16_t, uint32_t, uint64_t>
 // The second operand is an amount, of which the lowest byte says enough.
 template <auto F>
 constexpr Kernels shifting = {&lanewise<uint8_t, F, uint8_t, uint8_t>, &lanewise<uint16_t, F, uint16_t, uint8_t>,
-    &lanewise<uint32_t, F, uint32_t, uint8_t>,
-                              &lanewise<uint64_t, F, uint64_t, uint8_t>, &lanewise<u128, F, u128, uint8_t>};
+                              &lanewise<uint32_t, F, uint32_t, uint8_t>, &lanewise<uint64_t, F, uint64_t, uint8_t>,
+                              &lanewise<u128, F, u128, uint8_t>};
 
 }  // namespace polyloom::belt

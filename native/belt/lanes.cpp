@@ -63,8 +63,10 @@ static unsigned lane_number(const Value& k, unsigned lanes) {
 
 // The state of a scalar that decides all lanes: true where that is done.
 static bool decided(const Value& by, Value& result) {
-    if (by.none) result.make_none();
-    else if (by.nar) result.make_nar(by.why[0]);
+    if (by.none)
+        result.make_none();
+    else if (by.nar)
+        result.make_nar(by.why[0]);
     return !by.plain();
 }
 
@@ -189,9 +191,12 @@ void pick(const Value* const* in, unsigned count, Value& result) {
         const Found found = state(q, q.lanes_log ? k : 0);
         const u128 bit = u128(1) << k;
         const Value* arm = found == Found::yes ? &a : found == Found::no && count == 3 ? &b : nullptr;
-        if (arm && arm->has_shape()) result.copy_lane(k, *arm, arm->lanes_log ? k : 0);
-        else if (found == Found::nar) result.nar |= bit, result.why[k] = q.why[k];
-        else result.none |= bit;
+        if (arm && arm->has_shape())
+            result.copy_lane(k, *arm, arm->lanes_log ? k : 0);
+        else if (found == Found::nar)
+            result.nar |= bit, result.why[k] = q.why[k];
+        else
+            result.none |= bit;
     }
 }
 
@@ -204,8 +209,10 @@ void recur(const Value& value, const Value& initial, Value& result) {
     for (unsigned k = 0; k < result.lanes(); ++k) {
         const unsigned at = value.lanes_log ? k : 0;
         const Value& from = value.none >> at & 1 ? initial : value;
-        if (from.has_shape()) result.copy_lane(k, from, from.lanes_log ? k : 0);
-        else result.none |= u128(1) << k;
+        if (from.has_shape())
+            result.copy_lane(k, from, from.lanes_log ? k : 0);
+        else
+            result.none |= u128(1) << k;
     }
 }
 

@@ -18,7 +18,7 @@ struct Range {
 };
 
 class Memory {
-public:
+  public:
     // Ranges do not overlap.
     explicit Memory(std::vector<Range> given) : ranges(std::move(given)) {
         std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.base < b.base; });
@@ -32,7 +32,7 @@ public:
         return find(address, size) && recent->writable ? recent->bytes + (address - recent->base) : nullptr;
     }
 
-private:
+  private:
     std::vector<Range> ranges;
     const Range* recent = nullptr;
 
@@ -40,7 +40,8 @@ private:
         return address >= range.base && uint64_t(address - range.base) + size <= range.size;
     }
     bool find(uint32_t address, unsigned size) {
-        if (recent && within(*recent, address, size)) [[likely]] return true;
+        if (recent && within(*recent, address, size)) [[likely]]
+            return true;
         const auto next = std::upper_bound(ranges.begin(), ranges.end(), address,
                                            [](uint32_t a, const Range& r) { return a < r.base; });
         if (next == ranges.begin() || !within(*(next - 1), address, size)) return false;
@@ -51,7 +52,7 @@ private:
 
 // A frame's scratch: operands at byte offsets, with their tags. Overlapping a spilled operand loses it.
 class Scratch {
-public:
+  public:
     enum class Found : uint8_t { operand, fresh, outside, unwritten, early, other };
 
     // What a call begins with: nothing is allocated.
@@ -97,7 +98,7 @@ public:
         return Found::operand;
     }
 
-private:
+  private:
     struct Cell {
         uint16_t size = 0;  // of the operand that begins here; 0 where none does
         uint8_t width = 0;

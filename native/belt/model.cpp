@@ -152,8 +152,10 @@ void Model::begin(const Bundle& bundle) {
     drop_fresh();
     for (const Issue& issue : of_phase(bundle, Phase::C)) {
         current = &issue;
-        if (issue.action == Action::load) load(issue);
-        else execute(issue);
+        if (issue.action == Action::load)
+            load(issue);
+        else
+            execute(issue);
     }
     if (program.member.phasing) drop_due(bundle, bundle.drops - bundle.others);
 }
@@ -168,7 +170,8 @@ bool Model::call_phase(const Bundle& bundle) {
     }
     frame->calls = 0;
     for (const Due& due : frame->returned) {
-        if (program.member.phasing) drop(*scope, due.value);
+        if (program.member.phasing)
+            drop(*scope, due.value);
         else {
             std::vector<Due>& list = scope->due[scope->age % ring];
             list.push_back(due);
@@ -187,8 +190,10 @@ Model::Ended Model::end(const Bundle& bundle) {
         const Value* in[3];
         for (unsigned k = 0; k < issue.count; ++k) in[k] = &operand(issue, k);
         Value* made = take();
-        if (issue.action == Action::pick) pick(in, issue.count, *made);
-        else recur(*in[0], *in[1], *made);
+        if (issue.action == Action::pick)
+            pick(in, issue.count, *made);
+        else
+            recur(*in[0], *in[1], *made);
         give(issue, made);
     }
     drop_fresh();
@@ -199,8 +204,8 @@ Model::Ended Model::end(const Bundle& bundle) {
         switch (issue.action) {
             case Action::scratchf:
                 if (unsigned(issue.offset) > program.member.scratch)
-                    fail(Fault::scratch, "it allocates " + count_of(issue.offset, "byte") + " of "
-                        + std::to_string(program.member.scratch));
+                    fail(Fault::scratch, "it allocates " + count_of(issue.offset, "byte") + " of " +
+                                             std::to_string(program.member.scratch));
                 frame->scratch.allocate(unsigned(issue.offset), issue.frame, issue.frames);
                 break;
             case Action::spill: spill(issue); break;
@@ -239,9 +244,8 @@ void Model::drop_due(const Bundle& bundle, unsigned expected) {
         const bool young = frame->open > 1 && scope->age + 1 < longest;
         const int all = int(bundle.drops) - int(expected) + int(arrived);
         if (int(expected) < 0 || arrived > expected || !young)
-            fail(Fault::drops, "the header says " + count_of(bundle.drops, "drop") + ", but it is "
-                + std::to_string(all),
-                 true);
+            fail(Fault::drops,
+                 "the header says " + count_of(bundle.drops, "drop") + ", but it is " + std::to_string(all), true);
     }
     for (unsigned k = 0; k < fresh_count; ++k) arrive(fresh[k]);
     for (const Due& due : list) arrive(due);

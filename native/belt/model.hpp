@@ -49,7 +49,7 @@ struct Options {
 };
 
 class Model {
-public:
+  public:
     Model(const Program& program, Memory memory, Options options);
 
     // Whether the program returned, before cycles ran out or somebody ended the run. Throws Faulted.
@@ -61,7 +61,7 @@ public:
     // By bundle, how often it was executed; by operation, how often a transfer happened.
     std::vector<uint64_t> executed, taken;
 
-private:
+  private:
     // A result on its way, in the order of its drop: latency, slot, first or second. A load is sampled when it drops,
     // at an address or, `by_lane`, at those in its value; one that is `told` has its value already.
     enum class State : uint8_t { computed, told, at_address, by_lane };
@@ -141,7 +141,7 @@ private:
     void drop_fresh();
     static void settle(std::vector<Due>& list);
     void later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state = State::computed,
-        uint32_t address = 0);
+               uint32_t address = 0);
     void drop_due(const Bundle& bundle, unsigned expected);
     void arrive(const Due& due);
     void note(const Issue& issue, const Value& value);
@@ -174,13 +174,16 @@ inline Value* Model::take() {
 
 inline void Model::drop(Scope& to, Value* value) {
     to.front = (to.front - 1) % ring;
-    if (to.filled == program.member.belt) release(to.belt[(to.front + to.filled) % ring]);
-    else ++to.filled;
+    if (to.filled == program.member.belt)
+        release(to.belt[(to.front + to.filled) % ring]);
+    else
+        ++to.filled;
     to.belt[to.front] = value;
 }
 
 inline const Value& Model::at(unsigned position) const {
-    if (position >= scope->filled) [[unlikely]] fail_at(position);
+    if (position >= scope->filled) [[unlikely]]
+        fail_at(position);
     return *scope->belt[(scope->front + position) % ring];
 }
 
@@ -191,9 +194,12 @@ inline const Value& Model::operand(const Issue& issue, unsigned k) const {
 
 // A result of the phases R, K and P: it drops behind those beside it; without phases, as if it took one bundle.
 inline void Model::give(const Issue& issue, Value* value) {
-    if (options.most_events) [[unlikely]] note(issue, *value);
-    if (program.member.phasing) fresh[fresh_count++].set(0, State::computed, 0, value, &issue);
-    else later(issue, value, 1, false);
+    if (options.most_events) [[unlikely]]
+        note(issue, *value);
+    if (program.member.phasing)
+        fresh[fresh_count++].set(0, State::computed, 0, value, &issue);
+    else
+        later(issue, value, 1, false);
 }
 
 inline void Model::later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state,

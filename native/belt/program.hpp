@@ -33,18 +33,18 @@ struct Kind {
 struct Issue {
     Op op;
     Action action;
-    uint8_t slot;                   // kind * 32 + number
+    uint8_t slot;  // kind * 32 + number
     uint8_t width = shapeless, lanes_log = 0;
-    uint8_t count = 0;              // operands, without the list
+    uint8_t count = 0;  // operands, without the list
     uint8_t position[3] = {};
     uint8_t scale = 0, delay = 0;
-    bool immediate = false;         // the last operand is `constant`
-    bool rotating = false;          // fill, spill
-    uint16_t target = 0;            // a bundle of the routine, or a routine
+    bool immediate = false;  // the last operand is `constant`
+    bool rotating = false;   // fill, spill
+    uint16_t target = 0;     // a bundle of the routine, or a routine
     uint16_t frame = 0, frames = 0;
     int32_t offset = 0;
     uint32_t first_item = 0, items = 0;
-    uint32_t constant = 0;          // con, immediate
+    uint32_t constant = 0;  // con, immediate
     const Kernels* kernels = nullptr;
 };
 
@@ -54,9 +54,9 @@ struct Bundle {
     std::array<uint8_t, 5> ends{};
     uint8_t drops = 0;
     bool rotate = false;
-    uint8_t reach = 0;              // positions that are read, at most
-    uint16_t others = 0;            // drops of phases R, K and P
-    uint32_t next = 0;              // in the program
+    uint8_t reach = 0;    // positions that are read, at most
+    uint16_t others = 0;  // drops of phases R, K and P
+    uint32_t next = 0;    // in the program
 };
 
 struct Routine {

@@ -120,7 +120,7 @@ struct Value {
         }
     }
 
-private:
+  private:
     template <class U>
     U at(unsigned lane) const {
         U value;
@@ -128,7 +128,9 @@ private:
         return value;
     }
     template <class U>
-    void put_as(unsigned lane, U value) { std::memcpy(data + lane * sizeof value, &value, sizeof value); }
+    void put_as(unsigned lane, U value) {
+        std::memcpy(data + lane * sizeof value, &value, sizeof value);
+    }
 };
 
 }  // namespace polyloom::belt

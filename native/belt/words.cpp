@@ -26,7 +26,7 @@ constexpr Field immediate_flag{43, 1}, immediate_value{44, 8}, scale{43, 3}, del
 constexpr Field literal{32, 32}, items{31, 6}, target{44, 16};
 
 class Reader {
-public:
+  public:
     Reader(Program& program, std::span<const uint8_t> code) : program(program), code(code) {
         if (code.size() % 8) throw Malformed(code.size(), "the code is no whole number of words");
     }
@@ -39,7 +39,7 @@ public:
         finish();
     }
 
-private:
+  private:
     Program& program;
     std::span<const uint8_t> code;
     size_t at = 0;
@@ -117,7 +117,7 @@ private:
         if (number.of(word) >= op_count || kind.of(word) >= kinds || width.of(word) >= codes)
             fail("a word is no operation");
         Issue made{Op(number.of(word)), row_of(Op(number.of(word))).action,
-            uint8_t(kind.of(word) << 5 | slot.of(word) >> 3)};
+                   uint8_t(kind.of(word) << 5 | slot.of(word) >> 3)};
         const bool has_width = width.of(word) != 0;
         if (has_width != states_width(made.op)) refuse(made, has_width ? "it states a width" : "it states no width");
         if (has_width) made.width = uint8_t(width.of(word) - 1);
@@ -127,8 +127,10 @@ private:
             refuse(made, "it states more lanes than the longest vector has");
         made.count = uint8_t(count.of(word));
         uint64_t known = number.mask() | slot.mask() | width.mask() | lanes.mask() | count.mask();
-        if (made.op == Op::op_con) known |= constant(made, word);
-        else known |= rest(made, word, routine);
+        if (made.op == Op::op_con)
+            known |= constant(made, word);
+        else
+            known |= rest(made, word, routine);
         if (word & ~known) refuse(made, "unused bits are not 0");
         made.kernels = quick_kernels(made.op);
         program.issues.push_back(made);
@@ -264,7 +266,6 @@ private:
             bundle.others = uint16_t(bundle.others + results_of(issue.op));
         }
     }
-
 };
 
 void check(const Member& member) {
