@@ -44,48 +44,40 @@ enum class Action : uint8_t {
     transfer
 };
 
+// clang-format off: a table, one or several rows per line
 #define POLYLOOM_BELT_FAMILY(F, name) \
-    F(name, C, same)                  \
-    F(name##ss, C, same)              \
-    F(name##us, C, same) F(name##sx, C, same) F(name##ux, C, same) F(name##sw, C, twice) F(name##uw, C, twice)
+    F(name, C, same) F(name##ss, C, same) F(name##us, C, same) F(name##sx, C, same) F(name##ux, C, same) \
+    F(name##sw, C, twice) F(name##uw, C, twice)
 
-#define POLYLOOM_BELT_OPS(F)                                                                                           \
-    POLYLOOM_BELT_FAMILY(F, add)                                                                                       \
-    POLYLOOM_BELT_FAMILY(F, sub)                                                                                       \
-    F(and, C, same) F(or, C, same) F(xor, C, same) F(andn, C, same) F(eql, C, condition) F(neq, C, condition) F(       \
-        lsss, C, condition) F(leqs, C, condition) F(gtrs, C, condition) F(geqs, C, condition) F(lssu, C, condition)    \
-        F(lequ, C, condition) F(gtru, C, condition) F(gequ, C, condition) F(mins, C, same) F(maxs, C, same)            \
-            F(minu, C, same) F(maxu, C, same) F(abs, C, same) F(not, C, same) F(clz, C, same) F(ctz, C, same) F(       \
-                pop, C, same) F(bswap, C, same) F(shl, C, same) F(shrs, C, same) F(shru, C, same) F(rotl, C, same)     \
-                POLYLOOM_BELT_FAMILY(F, mul) F(muladd, C, same) F(shladd, C, same) F(divs, C, same) F(divu, C, same)   \
-                    F(rems, C, same) F(remu, C, same) F(widens, C, convert) F(widenu, C, convert) F(                   \
-                        narrow, C, convert) F(narrowss, C, convert) F(narrowus, C, convert) F(widensv, C, split)       \
-                        F(widenuv, C, split) F(narrowv, C, join) F(addf, C, same) F(subf, C, same) F(mulf, C, same)    \
-                            F(minf, C, same) F(maxf, C, same) F(fmaf, C, same) F(divf, C, same) F(sqrtf, C, same)      \
-                                F(negf, C, same) F(absf, C, same) F(copysignf, C, same) F(eqlf, C, condition)          \
-                                    F(neqf, C, condition) F(lssf, C, condition) F(leqf, C, condition)                  \
-                                        F(gtrf, C, condition) F(geqf, C, condition) F(unof, C, condition)              \
-                                            F(stof, C, convert) F(utof, C, convert) F(ftos, C, convert)                \
-                                                F(ftou, C, convert) F(widenf, C, convert) F(narrowf, C, convert)       \
-                                                    F(splat, C, splat) F(iota, C, iota) F(shuffle, C, shuffle)         \
-                                                        F(extract, C, extract) F(inject, C, inject) F(any, C, any) F(  \
-                                                            all, C, all) F(smearx, C, smearx) F(smeari, C, smeari)     \
-                                                            F(orm, C, orm) F(remaining, C, remaining) F(con, R, con)   \
-                                                                F(fill, R, fill) F(fillx, R, fill) F(load, C, load) F( \
-                                                                    loads, C, load) F(loadu, C, load)                  \
-                                                                    F(store, X, store) F(call, K, call) F(             \
-                                                                        calltr, K, call) F(pick, P, pick)              \
-                                                                        F(recur, P, recur) F(spill, X, spill) F(       \
-                                                                            spillx, X, spill) F(scratchf, X, scratchf) \
-                                                                            F(conform, X, conform) F(br, X, transfer)  \
-                                                                                F(inner, X, transfer)                  \
-                                                                                    F(leave, X, transfer) F(           \
-                                                                                        retn, X, transfer) F(brtr, X,  \
-                                                                                                             transfer) \
-                                                                                        F(brfl, X, transfer)           \
-                                                                                            F(leavetr, X, transfer) F( \
-                                                                                                leavefl, X, transfer)  \
-                                                                                                F(shrsadd, C, same)
+#define POLYLOOM_BELT_OPS(F) \
+    POLYLOOM_BELT_FAMILY(F, add) POLYLOOM_BELT_FAMILY(F, sub) \
+    F(and, C, same) F(or, C, same) F(xor, C, same) F(andn, C, same) \
+    F(eql, C, condition) F(neq, C, condition) F(lsss, C, condition) F(leqs, C, condition) \
+    F(gtrs, C, condition) F(geqs, C, condition) F(lssu, C, condition) F(lequ, C, condition) \
+    F(gtru, C, condition) F(gequ, C, condition) \
+    F(mins, C, same) F(maxs, C, same) F(minu, C, same) F(maxu, C, same) \
+    F(abs, C, same) F(not, C, same) F(clz, C, same) F(ctz, C, same) F(pop, C, same) F(bswap, C, same) \
+    F(shl, C, same) F(shrs, C, same) F(shru, C, same) F(rotl, C, same) \
+    POLYLOOM_BELT_FAMILY(F, mul) F(muladd, C, same) F(shladd, C, same) \
+    F(divs, C, same) F(divu, C, same) F(rems, C, same) F(remu, C, same) \
+    F(widens, C, convert) F(widenu, C, convert) F(narrow, C, convert) F(narrowss, C, convert) F(narrowus, C, convert) \
+    F(widensv, C, split) F(widenuv, C, split) F(narrowv, C, join) \
+    F(addf, C, same) F(subf, C, same) F(mulf, C, same) F(minf, C, same) F(maxf, C, same) \
+    F(fmaf, C, same) F(divf, C, same) F(sqrtf, C, same) F(negf, C, same) F(absf, C, same) F(copysignf, C, same) \
+    F(eqlf, C, condition) F(neqf, C, condition) F(lssf, C, condition) F(leqf, C, condition) \
+    F(gtrf, C, condition) F(geqf, C, condition) F(unof, C, condition) \
+    F(stof, C, convert) F(utof, C, convert) F(ftos, C, convert) F(ftou, C, convert) \
+    F(widenf, C, convert) F(narrowf, C, convert) \
+    F(splat, C, splat) F(iota, C, iota) F(shuffle, C, shuffle) F(extract, C, extract) F(inject, C, inject) \
+    F(any, C, any) F(all, C, all) F(smearx, C, smearx) F(smeari, C, smeari) F(orm, C, orm) F(remaining, C, remaining) \
+    F(con, R, con) F(fill, R, fill) F(fillx, R, fill) \
+    F(load, C, load) F(loads, C, load) F(loadu, C, load) F(store, X, store) \
+    F(call, K, call) F(calltr, K, call) F(pick, P, pick) F(recur, P, recur) \
+    F(spill, X, spill) F(spillx, X, spill) F(scratchf, X, scratchf) F(conform, X, conform) \
+    F(br, X, transfer) F(inner, X, transfer) F(leave, X, transfer) F(retn, X, transfer) \
+    F(brtr, X, transfer) F(brfl, X, transfer) F(leavetr, X, transfer) F(leavefl, X, transfer) \
+    F(shrsadd, C, same)
+// clang-format on
 
 enum class Op : uint8_t {
 #define POLYLOOM_BELT_ENUM(name, phase, action) op_##name,

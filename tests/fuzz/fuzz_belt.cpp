@@ -45,7 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         }
         model.run(arguments);
     } catch (const Malformed&) {
-    } catch (const Faulted&) {
-    }
+    } catch (const Faulted&) {}
     return 0;
 }
