@@ -145,3 +145,10 @@ def test_counts_of_a_run_give_branches_their_sense() -> None:
     assert isinstance(entry, Block)
     assert isinstance(entry.terminator, Branch)
     assert entry.terminator.likely is True
+
+
+def test_numbers_with_zeros_before_them_and_long_ones() -> None:
+    read = read_genasm("function f() -> w {\nentry:\n    return 007:w\n}\n")
+    assert "return 7:w" in print_genasm(read)
+    with pytest.raises(PolyloomError, match="digits"):
+        read_genasm(f"function f() -> w {{\nentry:\n    return {'9' * 5000}:w\n}}\n")

@@ -40,6 +40,7 @@ from polyloom.targets.belt.ir import (
 from polyloom.targets.belt.isa import OPS
 
 _NAME: Final = r"[\w.$]+"
+_DIGITS: Final = 64
 _TYPE: Final = re.compile(r"([bhwdq])(?:x([1-9]\d*))?")
 _WORD: Final = re.compile(
     rf"\s*(?:(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<value>%{_NAME})|(?P<address>@{_NAME}(?:[+-]\d+)?)|"
@@ -251,7 +252,7 @@ class _Reader:
         if kind == "address":
             self.words.pop(0)
             name, sign, offset = re.split(r"([+-])", text[1:]) if re.search(r"[+-]", text) else (text[1:], "", "0")
-            return Address(name, int(sign + offset))
+            return Address(name, self._number(sign + offset))
         if kind != "constant":
             self._fail("expected an operand, such as %x, 4:w, none:w or @taps")
         return self._constant(text)
@@ -262,10 +263,17 @@ class _Reader:
         assert match is not None
         type = _type(match)
         bits = 8 * BYTES[type.width]
-        if number != "none" and not -(1 << (bits - 1)) <= int(number, 0) < 1 << bits:
+        value = 0 if number == "none" else self._number(number)
+        if not -(1 << (bits - 1)) <= value < 1 << bits:
             self._fail(f"{number} does not fit into {type}")
         self.words.pop(0)
-        return Nothing(type) if number == "none" else Constant(type, int(number, 0) % (1 << bits))
+        return Nothing(type) if number == "none" else Constant(type, value % (1 << bits))
+
+    def _number(self, text: str) -> int:
+        """In decimal, or with `0x` in hexadecimal digits; more of them than anything holds are no number."""
+        if len(text) > _DIGITS:
+            self._fail(f"{text[:20]}... has more than {_DIGITS} digits")
+        return int(text, 16 if "x" in text else 10)
 
     def _parameters(self, end: str = ")") -> tuple[Value, ...]:
         """Up to a mark, which is taken."""
@@ -301,8 +309,8 @@ class _Reader:
 
     def _integer(self) -> int:
         text = self._word("a number")
-        if not text.isdecimal():
-            self._fail(f"`{text}` is no number")
+        if not text.isdecimal() or len(text) > _DIGITS:
+            self._fail(f"`{text[:20]}` is no number")
         return int(text)
 
     def _advance(self) -> None:
