@@ -79,6 +79,12 @@ def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | No
     return target, Given(request.file, data, place, target.options(**given_options(request, target, verb)))
 
 
+def option_outputs(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
+    """The files that options have written."""
+    known = taken(target.options, verb)
+    return [path for name, value in given.items() for path in known[name].writes(value)]
+
+
 def option_files(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
     """The files that options name."""
     known = taken(target.options, verb)

@@ -36,7 +36,8 @@ def execute(options: Request) -> Answer:
     own = of_target.given_options(options, target, "run")
     inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
     read = [file_of(options.file), *inputs.values(), *of_target.option_files(target, "run", own)]
-    files.check_outputs(outputs_of(options, outputs), read)
+    written = [*outputs_of(options, outputs), *of_target.option_outputs(target, "run", own)]
+    files.check_outputs(written, read)
     check_trace(options.trace)
     _check_seed(options.seed)
     if options.report is not None:

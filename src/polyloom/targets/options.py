@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ def _no_files(value: Any) -> Sequence[str]:
 class Option:
     """`read` makes a value of the text of a flag, of the list of texts where it is `repeatable`; `const` is the text of
     a flag without a value, where that may be left out; a `metavar` of None is a flag that has no value and means True.
-    `files` are those that a value names."""
+    `files` are those that a value names and that are read, `writes` those that are written."""
 
     name: str
     help: str
@@ -46,6 +46,7 @@ class Option:
     const: str | None = None
     read: Callable[[Any], Any] = _as_it_is
     files: Callable[[Any], Sequence[str]] = _no_files
+    writes: Callable[[Any], Sequence[str]] = _no_files
 
     @property
     def flag(self) -> str:
@@ -61,18 +62,19 @@ def option(
     const: str | None = None,
     read: Callable[[Any], Any] = _as_it_is,
     files: Callable[[Any], Sequence[str]] = _no_files,
+    writes: Callable[[Any], Sequence[str]] = _no_files,
 ) -> Any:
     """A field of an options class; `verbs` are the commands that take the flag, and the methods its keyword."""
-    return field(default=default, metadata={_KEY: Option("", help, verbs, metavar, repeatable, const, read, files)})
+    return field(
+        default=default, metadata={_KEY: Option("", help, verbs, metavar, repeatable, const, read, files, writes)}
+    )
 
 
 def options_of(kind: type[Any]) -> Iterator[Option]:
     """Every option of a class of options, with its name."""
     for found in fields(kind):
         about: Option = found.metadata[_KEY]
-        yield Option(
-            found.name, about.help, about.verbs, about.metavar, about.repeatable, about.const, about.read, about.files
-        )
+        yield replace(about, name=found.name)
 
 
 @cache

@@ -37,7 +37,7 @@ from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.front.sink import sink
 from polyloom.targets.belt.front.threading import thread
 from polyloom.targets.belt.front.unroll import unroll
-from polyloom.targets.belt.ir import Data, Function, Module
+from polyloom.targets.belt.ir import Function, Module
 from polyloom.targets.belt.ir_verify import verify
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.vectorize.loops import Vectorize, Vectorized, expected, vectorize
@@ -76,12 +76,11 @@ def import_function(function: SsaFunction, machine: Machine, options: Options | 
 def imported(function: SsaFunction, machine: Machine, options: Options) -> tuple[Module, tuple[Vectorized, ...]]:
     """The program, and what vectorization made of each innermost loop."""
     ready = prepared(emulate(function, machine))
-    data = tuple(Data(d.name, d.initial, d.align, d.constant) for d in ready.data)
     arrays = {
         member.name: _arrays(member, options.distinct and k == 0, k == 0) for k, member in enumerate(ready.program)
     }
     addressed = tuple(_addressed(build(member), arrays[member.name], options.expect) for member in ready.members)
-    module = ordered(Module(addressed, data), arrays)
+    module = ordered(Module(addressed, ready.data), arrays)
     module, found = vectorize(module, machine, options.vectorize, options.reassociate)
     functions = tuple(_lean(f, machine) for f in module.functions)
     return verify(ordered(replace(module, functions=functions), arrays)), found

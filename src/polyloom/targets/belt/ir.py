@@ -18,11 +18,11 @@ in the order of the program, which is the order of loads, stores, calls and leav
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from polyloom.ir.ssa import NOWHERE, Place
+from polyloom.ir.ssa import NOWHERE, Data, Place
 
 Width = Literal["b", "h", "w", "d", "q"]
 BYTES: Final[Mapping[Width, int]] = {"b": 1, "h": 2, "w": 4, "d": 8, "q": 16}
@@ -145,6 +145,17 @@ class Return:
 Terminator = Jump | Branch | Return
 
 
+def end_edges(end: Terminator, change: Callable[[Edge], Edge]) -> Terminator:
+    """The terminator with other edges."""
+    match end:
+        case Jump(edge):
+            return replace(end, edge=change(edge))
+        case Branch(_, then, orelse):
+            return replace(end, then=change(then), orelse=change(orelse))
+        case Return():
+            return end
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Open code. Values of blocks that dominate it may be used beside its parameters."""
@@ -172,16 +183,6 @@ class Loop:
     expected: int | None = None
     reason: str = ""
     place: Place = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Named bytes with which a run begins."""
-
-    name: str
-    initial: bytes
-    align: int = 1
-    constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)

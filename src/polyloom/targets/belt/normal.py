@@ -25,6 +25,7 @@ from polyloom.targets.belt.ir import (
     Return,
     Terminator,
     Value,
+    end_edges,
 )
 
 Change = Callable[[Edge], Edge]
@@ -50,17 +51,7 @@ def redirected(block: Block | Loop, change: Change) -> Block | Loop:
     ops = tuple(op if op.edge is None else replace(op, edge=change(op.edge)) for op in block.ops)
     if isinstance(block, Loop):
         return replace(block, ops=ops)
-    return replace(block, ops=ops, terminator=_turned(block.terminator, change))
-
-
-def _turned(terminator: Terminator, change: Change) -> Terminator:
-    match terminator:
-        case Jump(edge):
-            return replace(terminator, edge=change(edge))
-        case Branch(_, then, orelse):
-            return replace(terminator, then=change(then), orelse=change(orelse))
-        case Return():
-            return terminator
+    return replace(block, ops=ops, terminator=end_edges(block.terminator, change))
 
 
 def used_names(function: Function) -> set[str]:

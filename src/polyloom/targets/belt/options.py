@@ -84,7 +84,7 @@ class Options:
     )
     vectorize: Vectorize = option(
         "make loops work on vectors; `try`: those that can",
-        *("run", "compile", "asm"),
+        *("run", "compile"),
         default="",
         metavar="always|try",
         const="always",
@@ -98,12 +98,12 @@ class Options:
         read=_expected,
     )
     profile: str | None = option(
-        "how often branches went which way, as `run --counts` wrote it",
+        "how often blocks were entered, as `run --counts` wrote it",
         *("run", "compile"),
         metavar="FILE",
         files=_one_file,
     )
-    counts: str | None = option("write how often branches went which way", "run", metavar="FILE")
+    counts: str | None = option("write how often blocks were entered", "run", metavar="FILE", writes=_one_file)
     emit: str | None = option(
         "write text in place of the program: genasm or conasm",
         "compile",

@@ -92,7 +92,7 @@ def _run(data: bytes, job: Job) -> Execution:
     options, on = cast(Options, job.options), cast("Place | None", job.place)
     signature = belt_file.read(data, None if on is None else on.machine).signature
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
-    passed = [_plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    passed = [function.plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
     if job.progress is not None:
         job.progress("running", 0.0)
     done = model.run(data, passed, max_cycles=options.max_cycles, trace=job.trace)
@@ -103,10 +103,6 @@ def _run(data: bytes, job: Job) -> Execution:
         files.write({options.counts: profile.written(belt_file.read(data).program, done)})
     trace = view.trace(data, done) if job.trace else view.Trace()
     return Execution(outputs, done.cycles, done.operations, {}, trace, done)
-
-
-def _plain(scalar: np.ndarray[Any, Any]) -> int | float:
-    return float(scalar) if scalar.dtype.kind == "f" else int(scalar)
 
 
 def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

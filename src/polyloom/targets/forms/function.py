@@ -249,7 +249,7 @@ def _interpreted(
 ) -> Arrays | None:
     """The outputs by the interpreter, unless it takes too long."""
     copies = [inputs[p.name].copy() for p in declared.parameters]
-    passed = [_plain(a) if p.extents is None else a for p, a in zip(declared.parameters, copies, strict=True)]
+    passed = [plain(a) if p.extents is None else a for p, a in zip(declared.parameters, copies, strict=True)]
     try:
         value = interpret(function, passed, steps)
     except PolyloomError as error:
@@ -284,7 +284,8 @@ def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
     return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
 
 
-def _plain(scalar: Array) -> int | float:
+def plain(scalar: Array) -> int | float:
+    """A scalar as Python's number."""
     return float(scalar) if scalar.dtype.kind == "f" else int(scalar)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def _call(
 ) -> Execution:
     """The function of a file of ours, which the calling convention gives its arguments."""
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
-    passed: list[Argument] = [_plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    passed: list[Argument] = [function.plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
     declared = notes.declaration(signature)
     try:
         done = call(data, isa, declared, passed, limit, watch)
@@ -162,10 +162,6 @@ def _code(data: bytes, isa: Isa) -> dict[str, Json]:
 def _watch(progress: Progress | None, limit: int) -> Callable[[int], None]:
     """A run that is watched heeds signals."""
     return lambda n: None if progress is None else progress("running", n / limit)
-
-
-def _plain(scalar: np.ndarray[Any, Any]) -> int | float:
-    return float(scalar) if scalar.dtype.kind == "f" else int(scalar)
 
 
 def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str]) -> Iterator[tuple[int, str]]:

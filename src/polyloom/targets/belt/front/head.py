@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from polyloom.targets.belt.front.simplify import end_edges
-from polyloom.targets.belt.ir import Block, Edge, Function, Jump, Loop, Value
+from polyloom.targets.belt.ir import Block, Edge, Function, Jump, Loop, Value, end_edges
 from polyloom.targets.belt.ir_verify import edges
 
 Fresh = Callable[[str], str]

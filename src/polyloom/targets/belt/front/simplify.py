@@ -66,16 +66,6 @@ def end_with(end: Terminator, change: Callable[[Operand], Operand]) -> Terminato
             return replace(end, values=tuple(map(change, values)))
 
 
-def end_edges(end: Terminator, change: Callable[[Edge], Edge]) -> Terminator:
-    match end:
-        case Jump(edge):
-            return replace(end, edge=change(edge))
-        case Branch(_, then, orelse):
-            return replace(end, then=change(then), orelse=change(orelse))
-        case Return():
-            return end
-
-
 def pure(op: Op) -> bool:
     """Whether it only computes, the same from the same."""
     return computes(op.name)
