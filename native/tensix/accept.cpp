@@ -81,10 +81,11 @@ bool Tile::moves_ready(Word word) const {
 
 // The registers that interlock hold the instruction; the others are a matter of `note_vector`.
 bool Tile::may_vector(int thread, const Entry& entry, const Timing& timing) {
-    for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
-        const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
-        if (writer.due > cycle && writer.interlocked) return false;
-    }
+    if (vector_due > cycle)
+        for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
+            const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
+            if (writer.due > cycle && writer.interlocked) return false;
+        }
     return vector::ready(state, entry.word, thread);
 }
 
@@ -96,7 +97,9 @@ bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
     const bool busy = units[size_t(unit)].free_at > cycle;
     if (busy && !(unit == Unit::Vector && opcode(word) == SFPNOP)) return false;
     switch (unit) {
-        case Unit::Vector: timing = vector::timing(state, word, thread); return may_vector(thread, entry, timing);
+        case Unit::Vector:
+            timing = vector::timing(state, words.of(state, word), thread);
+            return may_vector(thread, entry, timing);
         case Unit::Matrix:
             timing = matrix::timing(state, word, thread);
             return matrix::ready(state, word, thread) && blocks_ready(timing) && moves_ready(word);
@@ -162,7 +165,7 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
     if (opcode(entry.word) != SFPNOP && shuffle.due > cycle)
         hazard("shuffle-followed", thread, entry, shuffle, "an SFPSHFT2 shuffle must be followed by SFPNOP",
                "one SFPNOP between");
-    for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
+    for (uint32_t bits = vector_due > cycle ? timing.reads & 0x3ffff : 0; bits; bits &= bits - 1) {
         const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
         if (writer.due > cycle)
             hazard("read-too-early", thread, entry, writer,
@@ -176,6 +179,14 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
             hazard("dst-too-early", thread, entry, writer, "rows of Dst are loaded while the matrix unit writes them",
                    "three other instructions between, or STALLWAIT blocking SFPU (0x100) while FPU is busy (0x80)");
     }
+}
+
+// Not needed for what is there in the next cycle, unless it takes the place of what is not.
+void Tile::note_writes(int thread, const Entry& entry, const Timing& timing) {
+    vector_due = std::max(vector_due, cycle + timing.latency);
+    for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
+        vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
+                                                          timing.interlocked};
 }
 
 void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
@@ -211,10 +222,8 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
     switch (unit) {
         case Unit::Vector:
             note_vector(thread, entry, timing);
-            vector::execute(state, entry.word, thread, context);
-            for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
-                vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
-                                                                  timing.interlocked};
+            vector::execute(state, words.of(state, entry.word), thread, context);
+            if (timing.latency > 1 || vector_due > cycle + 1) note_writes(thread, entry, timing);
             if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
             break;
         case Unit::Matrix:

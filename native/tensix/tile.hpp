@@ -17,6 +17,7 @@
 #include "state.hpp"
 #include "unit.hpp"
 #include "vector.hpp"
+#include "vector_word.hpp"
 
 namespace polyloom::tensix {
 
@@ -105,7 +106,9 @@ struct Tile {
     std::array<std::array<uint64_t, UNITS>, THREADS> in_flight{};  // until when a thread has something in a unit
     std::array<uint64_t, THREADS> thread_free{}, memory_until{};
     std::array<int8_t, 8> mutex_last{};
-    std::array<Writer, 18> vector_writers{};
+    vector::Words words;
+    std::array<Writer, 18> vector_writers{};  // of instructions with a latency above 1
+    uint64_t vector_due = 0;                  // until when any of their results are under way
     Writer shuffle;
     std::array<Writer, 128> dst_writers{};
     std::array<std::array<Writer, 64>, THREADS> gpr_writers{};
@@ -149,6 +152,7 @@ struct Tile {
     bool moves_ready(Word word) const;
     void issue(int thread, Unit unit, const Timing& timing);
     void note_vector(int thread, const Entry& entry, const Timing& timing);
+    void note_writes(int thread, const Entry& entry, const Timing& timing);
     void note_config_use(int thread, const Entry& entry, Unit unit);
     void execute_unpack(const Entry& entry, int thread, const Timing& timing, Context& context);
     // sync.cpp
