@@ -126,8 +126,25 @@ void Tile::accept() {
     if (asking > 1) return accept_one_per_unit();
     const Word word = fronts[size_t(alone)].gate.front().word;
     const Unit unit = unit_of(word);
+    if (latches[size_t(alone)].on && blocked(alone, unit, word)) return;
+    if (unit == Unit::Vector) return accept_vector(alone);
     Timing timing;
-    if (!blocked(alone, unit, word) && may_accept(alone, unit, timing)) issue(alone, unit, timing);
+    if (may_accept(alone, unit, timing)) issue(alone, unit, timing);
+}
+
+// What may_accept and issue do, for a word of the vector unit that nobody competes with.
+void Tile::accept_vector(int thread) {
+    Front& front = fronts[size_t(thread)];
+    const Entry entry = front.gate.front();
+    if (units[size_t(Unit::Vector)].free_at > cycle && opcode(entry.word) != SFPNOP) return;
+    const vector::Prepared& word = words.of(state, entry.word);
+    Timing made;
+    if (word.depends) made = vector::timing(state, word, thread);
+    const Timing& timing = word.depends ? made : word.timing;
+    if (!may_vector(thread, entry, timing)) return;
+    if (!slow_config.empty()) note_config_use(thread, entry, Unit::Vector);
+    execute_vector(thread, entry, word, timing);
+    occupy(thread, Unit::Vector, entry, timing);
 }
 
 void Tile::accept_one_per_unit() {
@@ -189,6 +206,14 @@ void Tile::note_writes(int thread, const Entry& entry, const Timing& timing) {
                                                           timing.interlocked};
 }
 
+void Tile::execute_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing) {
+    Context context = this->context(entry);
+    if (vector_due > cycle || timing.dst_reads.count) note_vector(thread, entry, timing);
+    vector::execute(state, word, thread, context);
+    if (timing.latency > 1 || vector_due > cycle + 1) note_writes(thread, entry, timing);
+    if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
+}
+
 void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
     for (const Writer& writer : slow_config) {
         const Word by = writer.entry.word;
@@ -217,14 +242,10 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
     Front& front = fronts[size_t(thread)];
     const Entry entry = front.gate.front();
     Context context = this->context(entry);
-    const uint64_t until = cycle + std::max(timing.busy, timing.latency);
     if (!slow_config.empty()) note_config_use(thread, entry, unit);
     switch (unit) {
         case Unit::Vector:
-            note_vector(thread, entry, timing);
-            vector::execute(state, words.of(state, entry.word), thread, context);
-            if (timing.latency > 1 || vector_due > cycle + 1) note_writes(thread, entry, timing);
-            if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
+            execute_vector(thread, entry, words.of(state, entry.word), timing);
             break;
         case Unit::Matrix:
             matrix_issues[cycle % matrix_issues.size()] = {entry.word, cycle};
@@ -254,10 +275,16 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
                               "disassemble the words with polyloom show");
             break;
     }
+    occupy(thread, unit, entry, timing);
+}
+
+// What an instruction that was accepted occupies from now on.
+void Tile::occupy(int thread, Unit unit, const Entry& entry, const Timing& timing) {
+    const uint64_t until = cycle + std::max(timing.busy, timing.latency);
     const Span rows = span(timing.dst_writes);
     for (uint32_t n = rows.first; n < rows.behind; ++n)
         dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
-    front.gate.pop();
+    fronts[size_t(thread)].gate.pop();
     UnitState& used = units[size_t(unit)];
     used.free_at = std::max(used.free_at, cycle + timing.busy);
     used.last = thread, ++used.accepted, used.busy_cycles += timing.busy;

@@ -26,10 +26,6 @@ Tile::Tile(Member member, Policy policy) : policy(policy) {
     mutex_last.fill(THREADS - 1);
 }
 
-Context Tile::context(const Entry& entry) {
-    return {cycle, entry.pc, policy == Policy::Off ? nullptr : &findings, &pending, &schedule};
-}
-
 void Tile::hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
                   std::string cure) {
     if (policy == Policy::Off) return;
@@ -114,6 +110,21 @@ void Tile::make_visible() {
     }
 }
 
+void Tile::move_front(int thread) {
+    Front& front = fronts[size_t(thread)];
+    auto& words = hand[size_t(thread)];
+    if (front.moves()) moved |= front.move();
+    if (front.lost)
+        hazard("lost-collision", thread, *front.lost, {cycle, cycle, front.middle.front(), thread, false},
+               "B's word and the thread's own came behind the MOP expander in one cycle: the thread's is lost",
+               "let B push while the thread's core is in reset, or idle");
+    if (!words.empty() && !front.pushed.full()) {
+        front.pushed.push({words.front(), 0});
+        words.pop_front(), moved = true;
+    }
+    words_left |= front.gate.count | front.middle.count | front.pushed.count;
+}
+
 void Tile::step() {
     moved = false;
     const size_t known = findings.size();
@@ -123,20 +134,10 @@ void Tile::step() {
         flush_code = false;
     }
     make_visible();
-    move_latches();
+    if (latches[0].on || latches[1].on || latches[2].on) move_latches();
     accept();
-    for (int t = 0; t < THREADS; ++t) {
-        Front& front = fronts[size_t(t)];
-        if (front.moves()) moved |= front.move();
-        if (front.lost)
-            hazard("lost-collision", t, *front.lost, {cycle, cycle, front.middle.front(), t, false},
-                   "B's word and the thread's own came behind the MOP expander in one cycle: the thread's is lost",
-                   "let B push while the thread's core is in reset, or idle");
-        if (!hand[size_t(t)].empty() && !front.pushed.full()) {
-            front.pushed.push({hand[size_t(t)].front(), 0});
-            hand[size_t(t)].pop_front(), moved = true;
-        }
-    }
+    words_left = false;
+    for (int t = 0; t < THREADS; ++t) move_front(t);
     for (int n = 0, core = first_core; any_core && n < CORES; ++n, core = core == CORES - 1 ? 0 : core + 1)
         if (cores[size_t(core)]->running && cores[size_t(core)]->step()) active(cycle + 1), moved = true;
     if (moved) last_move = cycle;
@@ -236,8 +237,8 @@ Stop Tile::run(uint64_t most) {
     Stop stop = Stop::MaxCycles;
     flush_code = true;  // whoever runs this may have written to L1 meanwhile
     try {
-        for (;;) {
-            if (idle()) {
+        for (words_left = false;;) {
+            if (!words_left && idle()) {
                 stop = Stop::Idle;
                 break;
             }

@@ -132,7 +132,9 @@ struct Tile {
     void soft_reset(uint32_t held);
     [[noreturn]] void refuse(int core, const char* kind, const std::string& what, const char* cure) const;
     [[nodiscard]] uint32_t reset_pc(int core) const;
-    Context context(const Entry& entry);
+    Context context(const Entry& entry) {
+        return {cycle, entry.pc, policy == Policy::Off ? nullptr : &findings, &pending, &schedule};
+    }
     // A hazard, whose second party is `earlier`.
     void hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
                 std::string cure);
@@ -143,14 +145,18 @@ struct Tile {
   private:
     friend struct Core;
     void make_visible();
+    void move_front(int thread);
     void commit_vector();
     void accept();
+    void accept_vector(int thread);
     void accept_one_per_unit();
     bool may_accept(int thread, Unit unit, Timing& timing);
     bool may_vector(int thread, const Entry& entry, const Timing& timing);
     bool blocks_ready(const Timing& timing) const;
     bool moves_ready(Word word) const;
     void issue(int thread, Unit unit, const Timing& timing);
+    void occupy(int thread, Unit unit, const Entry& entry, const Timing& timing);
+    void execute_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing);
     void note_vector(int thread, const Entry& entry, const Timing& timing);
     void note_writes(int thread, const Entry& entry, const Timing& timing);
     void note_config_use(int thread, const Entry& entry, Unit unit);
@@ -179,6 +185,7 @@ struct Tile {
     void execute_config(const Entry& entry, int thread);
 
     bool moved = false;
+    bool words_left = false;  // some thread still has words, so that the tile is not idle
     bool any_core = false;   // has left reset
     int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
     uint64_t last_move = 0, last_active = 0;
