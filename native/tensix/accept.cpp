@@ -119,11 +119,12 @@ bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
 // One instruction per unit and cycle: where threads want the same, round-robin behind the one that was served last.
 // Mutexes are each their own.
 void Tile::accept() {
-    int alone = -1, asking = 0;
-    for (int t = 0; t < THREADS; ++t)
-        if (!fronts[size_t(t)].gate.empty() && thread_free[size_t(t)] <= cycle) alone = t, ++asking;
+    const auto asks = [this](size_t t) { return uint32_t(!fronts[t].gate.empty() & (thread_free[t] <= cycle)) << t; };
+    static_assert(THREADS == 3);
+    const uint32_t asking = asks(0) | asks(1) | asks(2);
     if (asking == 0) return;
-    if (asking > 1) return accept_one_per_unit();
+    if (!std::has_single_bit(asking)) return accept_one_per_unit();
+    const int alone = int(asking >> 1);
     const Word word = fronts[size_t(alone)].gate.front().word;
     const Unit unit = unit_of(word);
     if (latches[size_t(alone)].on && blocked(alone, unit, word)) return;

@@ -122,7 +122,7 @@ void Tile::move_front(int thread) {
         front.pushed.push({words.front(), 0});
         words.pop_front(), moved = true;
     }
-    words_left |= front.middle.count | front.pushed.count;
+    words_left |= !front.empty();
 }
 
 void Tile::step() {
@@ -137,11 +137,8 @@ void Tile::step() {
     if (latches[0].on || latches[1].on || latches[2].on) move_latches();
     accept();
     words_left = false;
-    for (int t = 0; t < THREADS; ++t) {
-        const Front& front = fronts[size_t(t)];
-        if (front.moves() || !hand[size_t(t)].empty()) move_front(t);
-        words_left |= front.gate.count != 0;
-    }
+    for (int t = 0; t < THREADS; ++t)
+        if (fronts[size_t(t)].moves() || !hand[size_t(t)].empty()) move_front(t);
     for (int n = 0, core = first_core; any_core && n < CORES; ++n, core = core == CORES - 1 ? 0 : core + 1)
         if (cores[size_t(core)]->running && cores[size_t(core)]->step()) active(cycle + 1), moved = true;
     if (moved) last_move = cycle;
