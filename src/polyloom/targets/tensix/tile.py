@@ -40,8 +40,9 @@ _CORE: Final = parse("rv32im")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A hazard or a fault. `thread` is -1 where it is no thread's; the addresses are those that the words were pushed
-    from, 0 where by hand; `earlier` is the hazard's other instruction."""
+    """A hazard or a fault. `thread` is -1 where it is no thread's; the addresses are those that a core pushed the words
+    from, the indices number the words that were pushed into the thread by hand, from 1 on; 0 where it is the other.
+    `earlier` is the hazard's other instruction."""
 
     kind: str
     thread: int
@@ -51,6 +52,8 @@ class Finding:
     earlier: int
     pc: int
     earlier_pc: int
+    index: int
+    earlier_index: int
     text: str
     cure: str
     member: Member = "wormhole"
@@ -60,14 +63,15 @@ class Finding:
         who = f"thread t{self.thread}, " if self.thread >= 0 else ""
         parts = [f"{self.kind}: {who}cycle {self.cycle}: {self.text}"]
         if self.word:
-            parts.append(_told(self.word, self.pc, self.member))
+            parts.append(_told(self.word, self.pc, self.index, self.member))
         if self.earlier:
-            parts.append(f"after {_told(self.earlier, self.earlier_pc, self.member)} of cycle {self.earlier_cycle}")
+            earlier = _told(self.earlier, self.earlier_pc, self.earlier_index, self.member)
+            parts.append(f"after {earlier} of cycle {self.earlier_cycle}")
         return "; ".join(parts)
 
 
-def _told(word: int, pc: int, member: Member) -> str:
-    place = f" pushed from {pc:#x}" if pc else ""
+def _told(word: int, pc: int, index: int, member: Member) -> str:
+    place = f" (word {index})" if index else f" pushed from {pc:#x}"
     return f"`{disassemble(word, member)}`{place}"
 
 
