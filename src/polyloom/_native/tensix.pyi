@@ -13,8 +13,8 @@ from (0 where by hand), their numbers among the words pushed by hand (from 1 on;
 helps."""
 
 Event = tuple[int, int, int, int, int, int, int, int]
-"""Start, end, thread (-1 of a core), track (the units, packers 0 to 3, the cores), word, address and number as above, the
-cycle in which the word was pushed."""
+"""Start, end, thread (-1 of a core), track (the units, packers 0 to 3, the cores), word, address and number as above,
+the cycle in which the word was pushed."""
 
 @final
 class Tile:
@@ -61,7 +61,7 @@ class Tile:
     def fault(self) -> Finding | None: ...
     @property
     def events(self) -> list[Event]:
-        """Of the trace: first cycle, the one behind the last, thread, unit, word, address."""
+        """Of the trace, in the order of acceptance."""
 
 @final
 class MatrixBench:
