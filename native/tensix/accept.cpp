@@ -38,7 +38,7 @@ constexpr std::array<Unit, 256> UNIT_OF = [] {
 // Whether a unit reads a configuration word: by the ranges of facts 1.6.
 bool uses(Unit unit, uint32_t index) {
     const bool unpacks = unit == Unit::Unpack0 || unit == Unit::Unpack1, packs = unit == Unit::Pack;
-    if (index < 4) return packs || unit == Unit::Matrix || unit == Unit::Vector;
+    if (index < 8) return packs || unit == Unit::Matrix || unit == Unit::Vector;
     if (index < 36) return packs;
     if (index < 50) return unpacks;
     if (index < 152) return packs || unpacks;
