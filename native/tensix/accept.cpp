@@ -88,10 +88,11 @@ bool Tile::moves_ready(Word word) const {
 
 // The registers that interlock hold the instruction; the others are a matter of `note_vector`.
 bool Tile::may_vector(int thread, const Entry& entry, const Timing& timing) {
-    for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
-        const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
-        if (writer.due > cycle && writer.interlocked) return false;
-    }
+    if (vector_due > cycle)
+        for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
+            const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
+            if (writer.due > cycle && writer.interlocked) return false;
+        }
     return vector::ready(state, entry.word, thread);
 }
 
@@ -103,7 +104,9 @@ bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
     const bool busy = units[size_t(unit)].free_at > cycle;
     if (busy && !(unit == Unit::Vector && opcode(word) == SFPNOP)) return false;
     switch (unit) {
-        case Unit::Vector: timing = vector::timing(state, word, thread); return may_vector(thread, entry, timing);
+        case Unit::Vector:
+            timing = vector::timing(state, words.of(state, word), thread);
+            return may_vector(thread, entry, timing);
         case Unit::Matrix:
             timing = matrix::timing(state, word, thread);
             return matrix::ready(state, word, thread) && blocks_ready(timing) && moves_ready(word);
@@ -147,15 +150,33 @@ bool Tile::config_ready(Word word) const {
 
 // One instruction per unit and cycle: where threads want the same, round-robin behind the one that was served last.
 void Tile::accept() {
-    int alone = -1, asking = 0;
-    for (int t = 0; t < THREADS; ++t)
-        if (!fronts[size_t(t)].gate.empty() && thread_free[size_t(t)] <= cycle) alone = t, ++asking;
+    const auto asks = [this](size_t t) { return uint32_t(!fronts[t].gate.empty() & (thread_free[t] <= cycle)) << t; };
+    static_assert(THREADS == 3);
+    const uint32_t asking = asks(0) | asks(1) | asks(2);
     if (asking == 0) return;
-    if (asking > 1) return accept_one_per_unit();
+    if (!std::has_single_bit(asking)) return accept_one_per_unit();
+    const int alone = int(asking >> 1);
     const Word word = fronts[size_t(alone)].gate.front().word;
     const Unit unit = unit_of(word);
+    if (latches[size_t(alone)].on && blocked(alone, unit, word)) return;
+    if (unit == Unit::Vector) return accept_vector(alone);
     Timing timing;
-    if (!blocked(alone, unit, word) && may_accept(alone, unit, timing)) issue(alone, unit, timing);
+    if (may_accept(alone, unit, timing)) issue(alone, unit, timing);
+}
+
+// What may_accept and issue do, for a word of the vector unit that nobody competes with.
+void Tile::accept_vector(int thread) {
+    Front& front = fronts[size_t(thread)];
+    const Entry entry = front.gate.front();
+    if (units[size_t(Unit::Vector)].free_at > cycle && opcode(entry.word) != SFPNOP) return;
+    const vector::Prepared& word = words.of(state, entry.word);
+    Timing made;
+    if (word.depends) made = vector::timing(state, word, thread);
+    const Timing& timing = word.depends ? made : word.timing;
+    if (!may_vector(thread, entry, timing)) return;
+    if (!slow_config.empty()) note_config_use(thread, entry, Unit::Vector);
+    execute_vector(thread, entry, word, timing);
+    occupy(thread, Unit::Vector, entry, timing);
 }
 
 void Tile::accept_one_per_unit() {
@@ -192,7 +213,7 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
     if (opcode(entry.word) != SFPNOP && shuffle.due > cycle)
         hazard("shuffle-followed", thread, entry, shuffle, "an SFPSHFT2 shuffle must be followed by SFPNOP",
                "one SFPNOP between");
-    for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
+    for (uint32_t bits = vector_due > cycle ? timing.reads & 0x3ffff : 0; bits; bits &= bits - 1) {
         const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
         if (writer.due > cycle)
             hazard("read-too-early", thread, entry, writer,
@@ -215,6 +236,25 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
     }
 }
 
+// Not needed for what is there in the next cycle, unless it takes the place of what is not.
+void Tile::note_writes(int thread, const Entry& entry, const Timing& timing) {
+    vector_due = std::max(vector_due, cycle + timing.latency);
+    for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
+        vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
+                                                          timing.interlocked};
+}
+
+void Tile::execute_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing) {
+    Context context = this->context(entry);
+    if (vector_due > cycle || timing.dst_reads.count) note_vector(thread, entry, timing);
+    const bool too_early = timing.dst_reads.count && before_due > cycle;
+    if (too_early) show_before(true);
+    vector::execute(state, word, thread, context);
+    if (too_early) show_before(false);
+    if (timing.latency > 1 || vector_due > cycle + 1) note_writes(thread, entry, timing);
+    if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
+}
+
 void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
     for (const Writer& writer : slow_config) {
         const Word by = writer.entry.word;
@@ -229,16 +269,10 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
     Front& front = fronts[size_t(thread)];
     const Entry entry = front.gate.front();
     Context context = this->context(entry);
-    const uint64_t until = cycle + std::max(timing.busy, timing.latency);
     if (!slow_config.empty()) note_config_use(thread, entry, unit);
     switch (unit) {
         case Unit::Vector:
-            note_vector(thread, entry, timing);
-            execute_load(entry, thread, timing, context);
-            for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
-                vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
-                                                                  timing.interlocked};
-            if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
+            execute_vector(thread, entry, words.of(state, entry.word), timing);
             break;
         case Unit::Matrix:
             matrix_issues[cycle % matrix_issues.size()] = {entry.word, cycle};
@@ -276,10 +310,16 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
                               "disassemble the words with polyloom show");
             break;
     }
+    occupy(thread, unit, entry, timing);
+}
+
+// What an instruction that was accepted occupies from now on.
+void Tile::occupy(int thread, Unit unit, const Entry& entry, const Timing& timing) {
+    const uint64_t until = cycle + std::max(timing.busy, timing.latency);
     const Span rows = span(timing.dst_writes);
     for (uint32_t n = rows.first; n < rows.behind; ++n)
         dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
-    front.gate.pop();
+    fronts[size_t(thread)].gate.pop();
     UnitState& used = units[size_t(unit)];
     used.last = thread, ++used.accepted, moved = true;
     if (moves_data(unit)) return;  // its time is that of its work

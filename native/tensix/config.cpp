@@ -36,7 +36,7 @@ void Tile::store_config() {
     for (auto& requests : config_requests) {
         if (requests.empty() || requests.front().due > cycle) continue;
         const ConfigRequest request = requests.front();
-        requests.erase(requests.begin());
+        requests.erase(requests.begin()), --requested;
         write_config(request.bank, request.index, ~0u, request.value);
         config_slot = cycle, moved = true;
         return;

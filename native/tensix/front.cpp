@@ -82,9 +82,27 @@ Word Expander::emit() {
 }
 
 bool Front::move() {
-    if (lost) lost.reset();
+    if (!expands()) return move_plain();
+    lost.reset();
     const bool replayed = move_replay();
     return move_mop() || replayed;
+}
+
+// What move_replay and move_mop do while neither is at work; they see to the words that set them to work.
+bool Front::move_plain() {
+    bool moved = false;
+    if (!middle.empty()) {
+        if (opcode(middle.front().word) == OP_REPLAY)
+            moved = move_replay();
+        else if (!gate.full())
+            gate.push(middle.pop()), ++passed.replay, moved = true;
+    }
+    if (pushed.empty()) return moved;
+    const uint32_t op = opcode(pushed.front().word);
+    if (op == OP_MOP || op == OP_MOP_CFG) return move_mop() || moved;
+    if (middle.full()) return moved;
+    middle.push(pushed.pop()), ++passed.in, ++passed.mop;
+    return true;
 }
 
 bool Front::move_replay() {

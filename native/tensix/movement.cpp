@@ -30,7 +30,7 @@ bool reads(const std::vector<UnpackWork>& work, uint64_t cycle) { return !work.e
 
 void Tile::keep_rows(const Blocks& rows) {
     Before& kept = before[cycle % before.size()];
-    kept.due = cycle + SEEN_BY_LOADS, kept.rows = rows, kept.shown = false;
+    kept.due = before_due = cycle + SEEN_BY_LOADS, kept.rows = rows, kept.shown = false;
     for (uint32_t n = 0; n < rows.count; ++n) {
         const uint32_t row = (rows.first + n) & 1023;
         kept.data[n] = state.matrix.dst[row], kept.valid[n] = state.matrix.valid[row];
@@ -51,25 +51,13 @@ void Tile::show_before(bool shows) {
     }
 }
 
-void Tile::execute_load(const Entry& entry, int thread, const Timing& timing, Context& context) {
-    const Blocks& rows = timing.dst_reads;
-    const auto early = [&](const Before& each) {
-        return each.due > cycle && each.rows.first < rows.first + rows.count &&
-               rows.first < each.rows.first + each.rows.count;
-    };
-    const bool old = rows.count && std::any_of(before.begin(), before.end(), early);
-    if (old) show_before(true);
-    vector::execute(state, entry.word, thread, context);
-    if (old) show_before(false);
-}
-
 void Tile::issue_unpack(const Entry& entry, int thread, const Timing& timing) {
     const Unit unit = unit_of(entry.word);
     const size_t event = events.size();
     uint64_t until = cycle + 1;
     if (auto job = unpack::start(state, entry.word, thread, context(entry))) {
         auto& work = unpackers[unit == Unit::Unpack1];
-        work.push_back({*job, entry, cycle + SETUP, event, timing.dst_writes});
+        work.push_back({*job, entry, cycle + SETUP, event, timing.dst_writes}), ++working;
         unpack_setup = thread_free[size_t(thread)] = until = cycle + SETUP;
     } else {
         ++units[size_t(unit)].busy_cycles;
@@ -85,17 +73,11 @@ void Tile::issue_pack(const Entry& entry, int thread) {
     uint64_t& flight = in_flight[size_t(thread)][size_t(Unit::Pack)];
     flight = std::max(flight, cycle + 1);
     for (pack::Job& job : pack::start(state, entry.word, thread, context(entry))) {
-        packers[size_t(job.unit)] = PackWork{job, entry, events.size()};
+        packers[size_t(job.unit)] = PackWork{job, entry, events.size()}, ++working;
         if (tracing)
             events.push_back({cycle, cycle + 1, thread, PACKER_TRACK + job.unit, entry.word, entry.pc, entry.index,
                               entry.pushed});
     }
-}
-
-bool Tile::at_work() const {
-    const auto busy = [](const auto& each) { return each.has_value(); };
-    return !scalar_requests.empty() || !unpackers[0].empty() || !unpackers[1].empty() ||
-           std::any_of(packers.begin(), packers.end(), busy);
 }
 
 void Tile::move_data() {
@@ -127,6 +109,7 @@ void Tile::move_scalar() {
         if (!banks.claim(request.address, SCALAR_CLIENT, cycle, whole ? 1 : NARROW_WRITE)) break;
         perform(request);
     }
+    working -= uint32_t(done);
     scalar_requests.erase(scalar_requests.begin(), scalar_requests.begin() + int64_t(done));
     for (ScalarRequest& request : scalar_requests) {
         const size_t thread = size_t(request.thread);
@@ -189,7 +172,7 @@ void Tile::move_unpacker(int unit, uint32_t speed) {
     if (!done) return;
     unpack::finish(state, job);
     if (tracing) events[work.event].end = until;
-    waiting.erase(waiting.begin());
+    waiting.erase(waiting.begin()), --working;
 }
 
 void Tile::move_packer(int unit) {
@@ -200,7 +183,7 @@ void Tile::move_packer(int unit) {
     flight = std::max(flight, cycle + 1);
     if (!done) return;
     if (tracing) events[work.event].end = cycle + 1;
-    packers[size_t(unit)].reset();
+    packers[size_t(unit)].reset(), --working;
 }
 
 }  // namespace polyloom::tensix

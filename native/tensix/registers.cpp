@@ -178,7 +178,7 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
         if (index >= 2 * BANK_WORDS) return ABSENT;
         auto& requests = config_requests[size_t(core)];
         if (requests.size() == 4) return NOT_YET;
-        requests.push_back({cycle + 1, int(index / BANK_WORDS), index % BANK_WORDS, value});
+        requests.push_back({cycle + 1, int(index / BANK_WORDS), index % BANK_WORDS, value}), ++requested;
         return DONE;
     }
     return ABSENT;

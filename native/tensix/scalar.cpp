@@ -135,7 +135,7 @@ void Tile::request_l1(ScalarRequest& request, const Entry& entry, int thread, ui
     for (uint32_t n = 0; n < count; ++n)
         gpr_writers[size_t(thread)][request.to + n] = {cycle, request.due, entry, thread, false};
     memory_until[size_t(thread)] = std::max(memory_until[size_t(thread)], cycle + std::max<uint64_t>(latency, 1));
-    scalar_requests.push_back(request);
+    scalar_requests.push_back(request), ++working;
 }
 
 void Tile::store_indirect(const Entry& entry, int thread) {

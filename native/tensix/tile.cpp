@@ -26,10 +26,6 @@ Tile::Tile(Member member, Policy policy) : policy(policy) {
     mutex_last.fill(THREADS - 1);
 }
 
-Context Tile::context(const Entry& entry) {
-    return {cycle, entry.pc, entry.index, policy == Policy::Off ? nullptr : &findings, &pending, &schedule};
-}
-
 void Tile::hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
                   std::string cure) {
     if (policy == Policy::Off) return;
@@ -96,7 +92,22 @@ void Tile::make_visible() {
         }
         std::erase_if(gpr_writes, due);
     }
-    store_config();
+    if (requested) store_config();
+}
+
+void Tile::move_front(int thread) {
+    Front& front = fronts[size_t(thread)];
+    auto& words = hand[size_t(thread)];
+    moved |= front.move();
+    if (front.lost) [[unlikely]]
+        hazard("lost-collision", thread, *front.lost, {cycle, cycle, front.middle.front(), thread, false},
+               "B's word and the thread's own came behind the MOP expander in one cycle: the thread's is lost",
+               "let B push while the thread's core is in reset, or idle");
+    if (!words.empty() && !front.pushed.full()) {
+        front.pushed.push({words.front(), 0, ++pushed_by_hand[size_t(thread)], uint32_t(cycle)});
+        words.pop_front(), moved = true;
+    }
+    words_left |= !front.empty();
 }
 
 void Tile::step() {
@@ -108,23 +119,14 @@ void Tile::step() {
         flush_code = false;
     }
     make_visible();
-    move_latches();
+    if (latches[0].on || latches[1].on || latches[2].on) move_latches();
     accept();
-    for (int t = 0; t < THREADS; ++t) {
-        Front& front = fronts[size_t(t)];
-        if (front.moves()) moved |= front.move();
-        if (front.lost)
-            hazard("lost-collision", t, *front.lost, {cycle, cycle, front.middle.front(), t, false},
-                   "B's word and the thread's own came behind the MOP expander in one cycle: the thread's is lost",
-                   "let B push while the thread's core is in reset, or idle");
-        if (!hand[size_t(t)].empty() && !front.pushed.full()) {
-            front.pushed.push({hand[size_t(t)].front(), 0, ++pushed_by_hand[size_t(t)], uint32_t(cycle)});
-            hand[size_t(t)].pop_front(), moved = true;
-        }
-    }
+    words_left = false;
+    for (int t = 0; t < THREADS; ++t)
+        if (fronts[size_t(t)].moves() || !hand[size_t(t)].empty()) move_front(t);
     for (int core = 0; any_core && core < CORES; ++core)
         if (cores[size_t(core)]->running && cores[size_t(core)]->step()) active(cycle + 1), moved = true;
-    if (at_work()) move_data();
+    if (working) move_data();
     if (moved) last_move = cycle;
     ++cycle;
     if (policy == Policy::Error && findings.size() > known) throw Fault{findings[known]};
@@ -148,9 +150,7 @@ bool Tile::idle() const {
         if (!fronts[t].empty() || !hand[t].empty()) return false;
     for (const auto& core : cores)
         if (!core->at_rest()) return false;
-    if (at_work()) return false;
-    for (const auto& requests : config_requests)
-        if (!requests.empty()) return false;
+    if (working || requested) return false;
     return timed_until() <= cycle && schedule.count == 0 && pending.empty() && config_writes.empty() &&
            gpr_writes.empty();
 }
@@ -231,8 +231,8 @@ Stop Tile::run(uint64_t most) {
     flush_code = true;  // whoever runs this may have written to L1 meanwhile
     show_before(false);
     try {
-        for (;;) {
-            if (idle()) {
+        for (words_left = false;;) {
+            if (!words_left && idle()) {
                 stop = Stop::Idle;
                 break;
             }

@@ -20,6 +20,7 @@
 #include "unit.hpp"
 #include "unpack_unit.hpp"
 #include "vector.hpp"
+#include "vector_word.hpp"
 
 namespace polyloom::tensix {
 
@@ -145,7 +146,9 @@ struct Tile {
     std::array<std::array<uint64_t, UNITS>, THREADS> in_flight{};  // until when a thread has something in a unit
     std::array<uint64_t, THREADS> thread_free{}, memory_until{};
     std::array<int8_t, 8> mutex_last{};
-    std::array<Writer, 18> vector_writers{};
+    vector::Words words;
+    std::array<Writer, 18> vector_writers{};  // of instructions with a latency above 1
+    uint64_t vector_due = 0;                  // until when any of their results are under way
     Writer shuffle;
     std::array<Writer, 128> dst_writers{};
     std::array<std::array<Writer, 64>, THREADS> gpr_writers{};
@@ -161,7 +164,9 @@ struct Tile {
     uint64_t unpack_setup = 0;                         // until when one of them computes an address
     std::array<std::optional<PackWork>, 4> packers;
     std::vector<ScalarRequest> scalar_requests;
+    uint32_t working = 0, requested = 0;  // how much of that there is; how many config_requests
     std::array<Before, 4> before{};
+    uint64_t before_due = 0;  // of the youngest
     std::array<uint32_t, THREADS> pushed_by_hand{};
     std::array<Fifo<uint32_t, 4>, 16> mailboxes;  // 4 * writer + reader
     std::array<Fifo<uint32_t, 16>, THREADS> pcbufs;
@@ -175,7 +180,9 @@ struct Tile {
     void soft_reset(uint32_t held);
     [[noreturn]] void refuse(int core, const char* kind, const std::string& what, const char* cure) const;
     [[nodiscard]] uint32_t reset_pc(int core) const;
-    Context context(const Entry& entry);
+    Context context(const Entry& entry) {
+        return {cycle, entry.pc, entry.index, policy == Policy::Off ? nullptr : &findings, &pending, &schedule};
+    }
     // A hazard, whose second party is `earlier`.
     void hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
                 std::string cure);
@@ -186,15 +193,20 @@ struct Tile {
   private:
     friend struct Core;
     void make_visible();
+    void move_front(int thread);
     void commit_vector();
     void accept();
+    void accept_vector(int thread);
     void accept_one_per_unit();
     bool may_accept(int thread, Unit unit, Timing& timing);
     bool may_vector(int thread, const Entry& entry, const Timing& timing);
     bool blocks_ready(const Timing& timing) const;
     bool moves_ready(Word word) const;
     void issue(int thread, Unit unit, const Timing& timing);
+    void occupy(int thread, Unit unit, const Entry& entry, const Timing& timing);
+    void execute_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing);
     void note_vector(int thread, const Entry& entry, const Timing& timing);
+    void note_writes(int thread, const Entry& entry, const Timing& timing);
     void note_config_use(int thread, const Entry& entry, Unit unit);
     bool config_ready(Word word) const;
     bool unpack_ready(Unit unit, Word word, int thread) const;
@@ -203,13 +215,11 @@ struct Tile {
     void issue_unpack(const Entry& entry, int thread, const Timing& timing);
     void issue_pack(const Entry& entry, int thread);
     void keep_rows(const Blocks& rows);
-    void execute_load(const Entry& entry, int thread, const Timing& timing, Context& context);
     void move_data();
     void move_scalar();
     void perform(const ScalarRequest& request);
     void move_unpacker(int unit, uint32_t speed);
     void move_packer(int unit);
-    [[nodiscard]] bool at_work() const;
     void store_config();
     // sync.cpp
     bool blocked(int thread, Unit unit, Word word) const;
@@ -236,6 +246,7 @@ struct Tile {
     void execute_config(const Entry& entry, int thread);
 
     bool moved = false;
+    bool words_left = false;  // some thread still has words, so that the tile is not idle
     bool any_core = false;   // has left reset
     int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
     uint64_t last_move = 0, last_active = 0;

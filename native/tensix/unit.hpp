@@ -81,7 +81,7 @@ struct Context {
 constexpr uint32_t field(Word word, int high, int low) { return word >> low & ((2u << (high - low)) - 1); }
 constexpr uint32_t opcode(Word word) { return word >> 24; }
 
-namespace vector {
+namespace vector {  // also with words that are taken apart already: vector_word.hpp
 Timing timing(const State& state, Word word, int thread);
 bool ready(const State& state, Word word, int thread);
 void execute(State& state, Word word, int thread, Context& context);

@@ -131,8 +131,12 @@ void advance(State& state, Context& context) {
 }
 
 void execute(State& state, Word word, int thread, Context& context) {
-    const Operation op = decoded(word, state.member);
-    Run run{state, op, word, thread, context, enabled(state.vector)};
+    execute(state, prepared(state, word), thread, context);
+}
+
+void execute(State& state, const Prepared& word, int thread, Context& context) {
+    const Operation& op = word.op;
+    Run run{state, op, word.word, thread, context, enabled(state.vector)};
     Schedule* schedule = context.schedule;
     if (!schedule || !(schedule->busy | uint32_t(schedule->count))) return begin(run);
     schedule->accepted = true;

@@ -70,6 +70,33 @@ struct Operation {
 Operation decoded(Word word, Member member);
 SubUnit sub_unit(Code code);
 
+// A word, and what it says whatever the state is: its operation, and its timing unless that `depends` on the state.
+struct Prepared {
+    Word word = 0;
+    bool depends = false;
+    Operation op;
+    Timing timing;
+};
+Prepared prepared(const State& state, Word word);
+
+// What prepared() gave for the words that were met last. Each word has one place, which others share.
+class Words {
+  public:
+    const Prepared& of(const State& state, Word word) {
+        Prepared& place = places[(word ^ word >> 12 ^ word >> 20) % places.size()];
+        if (place.word != word) [[unlikely]]
+            place = prepared(state, word);
+        return place;
+    }
+
+  private:
+    std::array<Prepared, 512> places{};  // the word 0 is none of this unit's, as Prepared is by itself
+};
+
+// As of unit.hpp.
+Timing timing(const State& state, const Prepared& word, int thread);
+void execute(State& state, const Prepared& word, int thread, Context& context);
+
 // Whether the instruction has a register as a destination that can be written: L0 to L7, and L16 under LOADMACRO.
 constexpr bool writable(int target) { return target < 8 || target == 16; }
 
