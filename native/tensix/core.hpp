@@ -99,7 +99,7 @@ struct Core {
     [[nodiscard]] uint32_t pc() const { return hart ? hart->pc : 0; }
 
   private:
-    void keep();
+    void keep(uint32_t at);
 };
 
 }  // namespace polyloom::tensix

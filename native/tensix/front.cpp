@@ -123,7 +123,7 @@ bool Front::move_replay() {
             gate.push(middle.pop()), ++passed.replay;
             return true;
         }
-        middle.pop();
+        replay.pushed = middle.pop().pushed;
         const uint32_t length = field(word, 9, 4) ? field(word, 9, 4) : 64;
         replay.at = field(word, 18, 14);
         replay.passes = field(word, 1, 1);
@@ -132,7 +132,9 @@ bool Front::move_replay() {
         started = true;
     }
     if (gate.full()) return started;
-    gate.push(replay.buffer[replay.at++ % 32]), ++passed.replay;
+    Entry played = replay.buffer[replay.at++ % 32];
+    played.pushed = replay.pushed;
+    gate.push(played), ++passed.replay;
     --replay.play;
     return true;
 }
@@ -166,7 +168,8 @@ std::optional<Entry> Front::expand(bool room, bool& moved) {
         ++passed.in, moved = true;
     }
     if (!mop.active() || !room) return {};
-    const Entry made{mop.emit(), expanding.pc};
+    Entry made = expanding;
+    made.word = mop.emit();
     moved = true, bubble = !mop.active();
     return made;
 }

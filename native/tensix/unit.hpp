@@ -7,8 +7,8 @@
 //
 // but for registers of the vector unit with a latency above 1: where Context::pending is there, `execute` appends these
 // writes to it instead of doing them, and the loop commits them at the start of the cycle in which they are due.
-// Ownership of a Src bank that an unpacker hands over, and all that the timing says, is delayed by the loop, not by the
-// unit. What is not modelled faults: Context::fault does not return.
+// All that the timing says is delayed by the loop, not by the unit. Unpackers and packers also have a `start`, which
+// gives a job, and functions that move its data cycle by cycle (unpack_unit.hpp, pack_unit.hpp). What is not modelled faults: Context::fault does not return.
 #pragma once
 
 #include <string>
@@ -61,7 +61,7 @@ struct Schedule;  // what SFPLOADMACRO has scheduled and is yet to execute, in v
 
 struct Context {
     uint64_t cycle = 0;
-    uint32_t pc = 0;
+    uint32_t pc = 0, index = 0;
     std::vector<Finding>* findings = nullptr;  // null where hazards are off
     std::vector<Pending>* pending = nullptr;   // null: results are visible at once
     vector::Schedule* schedule = nullptr;      // null: SFPLOADMACRO faults
@@ -75,6 +75,7 @@ struct Context {
     Finding finding(const char* kind, int thread, Word word, std::string text, std::string cure) const {
         Finding made;
         made.kind = kind, made.thread = thread, made.cycle = cycle, made.word = word, made.pc = pc;
+        made.index = index;
         made.text = std::move(text), made.cure = std::move(cure);
         return made;
     }

@@ -84,8 +84,10 @@ def test_what_json_tells(call: Call) -> None:
     assert (found["stop"], found["verified"], found["hazards"], found["operations"]) == ("idle", None, [], 8)
     assert found["threads"]["t1"] == {"instructions": 8, "after_mop": 8, "after_replay": 8}
     assert 0 < found["utilization"]["vector"] <= 1
-    spans = [e for e in json.loads(Path("t.json").read_text())["traceEvents"] if e["ph"] == "X"]
-    assert len(spans) == 8
+    events = json.loads(Path("t.json").read_text())["traceEvents"]
+    spans = [e for e in events if e["ph"] == "X"]
+    assert len(spans) == 3 * 8  # pushed, executed, retired
+    assert [e["ph"] for e in events if e["ph"] in "sf"].count("f") == 2 * 8
     lanes: dict[int, int] = {}
     for span in sorted(spans, key=lambda e: e["ts"]):
         assert lanes.get(span["tid"], 0) <= span["ts"]
