@@ -124,7 +124,7 @@ def _push(tile: Tile, file: Loaded, options: Options, place: Place) -> list[Span
 
 
 def _sized(text: str) -> tuple[str, int | None]:
-    """`FILE:SIZE`: bytes of L1, or rows of Dst."""
+    """`FILE:SIZE`: bytes of L1, tiles of L1 in a format, or rows of Dst."""
     path, colon, size = text.rpartition(":")
     if colon and path and size.isdecimal() and len(size) < 10:
         return path, int(size)
@@ -134,7 +134,7 @@ def _sized(text: str) -> tuple[str, int | None]:
 def _input(at: Where, path: str) -> Any:
     if path.endswith(_NPY):
         return npy.read(path)
-    if at.name:
+    if at.name or at.format:
         raise input_error("PL1226", f"'{path}' is no .npy file", help=f"{at.text} takes an array, numpy.save writes it")
     return np.frombuffer(files.read(path), np.uint8)
 
