@@ -154,7 +154,7 @@ void Tile::accept() {
     static_assert(THREADS == 3);
     const uint32_t asking = asks(0) | asks(1) | asks(2);
     if (asking == 0) return;
-    if (!std::has_single_bit(asking)) return accept_one_per_unit();
+    if (asking & (asking - 1)) return accept_one_per_unit();
     const int alone = int(asking >> 1);
     const Word word = fronts[size_t(alone)].gate.front().word;
     const Unit unit = unit_of(word);
@@ -271,9 +271,7 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
     Context context = this->context(entry);
     if (!slow_config.empty()) note_config_use(thread, entry, unit);
     switch (unit) {
-        case Unit::Vector:
-            execute_vector(thread, entry, words.of(state, entry.word), timing);
-            break;
+        case Unit::Vector: execute_vector(thread, entry, words.of(state, entry.word), timing); break;
         case Unit::Matrix:
             matrix_issues[cycle % matrix_issues.size()] = {entry.word, cycle};
             if (timing.dst_writes.count) keep_rows(timing.dst_writes);

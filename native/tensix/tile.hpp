@@ -247,8 +247,8 @@ struct Tile {
 
     bool moved = false;
     bool words_left = false;  // some thread still has words, so that the tile is not idle
-    bool any_core = false;   // has left reset
-    int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
+    bool any_core = false;    // has left reset
+    int scalar_holder = -1;   // the thread whose instruction waits in the scalar unit
     uint64_t last_move = 0, last_active = 0;
     bool ever_active = false;
     void active(uint64_t until);
