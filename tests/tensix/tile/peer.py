@@ -21,6 +21,7 @@ Words = NDArray[np.uint32]
 L1: Final = 0x4000
 """Bytes of L1 that both have."""
 _PACKAGE: Final = "framework.pe.tensix."
+_WORD: Final = 0xFFFFFFFF
 _ROWS: Final = {row.name: row for row in table().values()}
 _CONFIG_WORDS, _THREAD_WORDS = 188, 57
 _COUNTERS: Final = ("X", "X_Cr", "Y", "Y_Cr", "Z", "Z_Cr", "W", "W_Cr")
@@ -43,6 +44,8 @@ class _Memory:
         return bytes(self.data[address : address + size])
 
     def write(self, address: int, value: bytes) -> None:
+        if address + len(value) > L1:
+            raise IndexError(address)
         self.data[address : address + len(value)] = value
 
 
@@ -125,17 +128,14 @@ class Peer:
         if name == "semaphores":
             return [[s.value, s.max] for s in self.backend.getSyncUnit().semaphores]
         if name == "mutexes":
-            return [_WORDS if m.held_by is None else m.held_by for m in self.backend.getSyncUnit().mutexes]
+            return [_WORD if m.held_by is None else m.held_by for m in self.backend.getSyncUnit().mutexes]
         if name == "rwc":
             return [[getattr(self.backend.getRWC(t), each) for each in _RWC] for t in range(3)]
         return [[getattr(u.Channel[c], axis) for u, c, axis, _ in self._counters(t)] for t in range(3)]
 
 
-_WORDS: Final = 0xFFFFFFFF
-
-
 def _cut(value: Any) -> Any:
-    return [_cut(each) for each in value] if isinstance(value, list) else int(value) & _WORDS
+    return [_cut(each) for each in value] if isinstance(value, list) else int(value) & _WORD
 
 
 def ours(tile: tensix.Tile, name: str) -> NDArray[Any]:

@@ -171,7 +171,7 @@ def _forms() -> Iterator[tuple[str, Form]]:
         for axes in ("XY", "ZW"):
             yield kind + axes, _counters(kind + axes)
     for kind in ("INCADC", "ADDRCR"):
-        yield f"{kind}ZW that wraps", _counters(f"{kind}ZW", 128)
+        yield f"{kind}ZW that wraps", _counters(f"{kind}ZW", SETS)
     yield "INCRWC", Form(lambda r, k: _rwc(r, "INCRWC"), 2)
     yield "SETRWC", Form(lambda r, k: _rwc(r, "SETRWC"), 2)
 
@@ -223,7 +223,7 @@ def test_form(name: str) -> None:
         tile.run()
         try:
             peer.push(thread, words)
-            assert peer.run(1000), "wolfpine waits"
+            assert peer.run(), "wolfpine waits"
         except FAILS as error:
             unlike.append(repr(error))
             peer = Peer()
@@ -248,5 +248,5 @@ def test_atcas_that_finds_its_value() -> None:
         tile.push("t0", words)
         tile.run()
         peer.push(0, words)
-        assert peer.run(1000)
+        assert peer.run()
         assert differences(tile, peer) == []
