@@ -143,19 +143,26 @@ def _forms() -> Iterator[tuple[str, Form]]:
         yield f"STOREIND {size}", _store(size)
         yield f"STOREIND {size}, another half", _store(size, 17)
     yield "ATSWAP", _atomic("ATSWAP")
-    yield "ATSWAP of one register", Form(
-        lambda r, k: word("ATSWAP", SwapMask=r.randrange(256) | 256, DataRegIndex=r.randrange(60), AddrRegIndex=1)
+    yield (
+        "ATSWAP of one register",
+        Form(
+            lambda r, k: word("ATSWAP", SwapMask=r.randrange(256) | 256, DataRegIndex=r.randrange(60), AddrRegIndex=1)
+        ),
     )
     yield "ATINCGET", _atomic("ATINCGET")
-    yield "REG2FLOP", Form(
-        lambda r, k: word("REG2FLOP", SizeSel=1, FlopIndex=r.randrange(100), RegIndex=r.randrange(32))
+    yield (
+        "REG2FLOP",
+        Form(lambda r, k: word("REG2FLOP", SizeSel=1, FlopIndex=r.randrange(100), RegIndex=r.randrange(32))),
     )
     yield "REG2FLOP of four", _wide("REG2FLOP", True)
     yield "REG2FLOP of four, unaligned", _wide("REG2FLOP", False)
     for size, shift in ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)):
         yield f"REG2FLOP to a counter {size} {shift}", _to_counter(size, shift)
     yield "WRCFG", Form(lambda r, k: word("WRCFG", GprAddress=r.randrange(64), CfgReg=r.randrange(152)))
-    yield "WRCFG of a shared word", Form(lambda r, k: word("WRCFG", GprAddress=r.randrange(64), CfgReg=152 + r.randrange(6)))
+    yield (
+        "WRCFG of a shared word",
+        Form(lambda r, k: word("WRCFG", GprAddress=r.randrange(64), CfgReg=152 + r.randrange(6))),
+    )
     yield "WRCFG of four", _wide("WRCFG", True)
     yield "WRCFG of four, unaligned", _wide("WRCFG", False)
     yield "RDCFG", Form(lambda r, k: word("RDCFG", GprAddress=32 + k, CfgReg=r.randrange(188)))
@@ -164,8 +171,13 @@ def _forms() -> Iterator[tuple[str, Form]]:
         yield f"RMWCIB{byte}", _rmwcib(byte)
     yield "SETADC", Form(lambda r, k: _setadc(r, 13))
     yield "SETADC of another thread", Form(lambda r, k: _setadc(r, 8, 1 + r.randrange(3)))
-    yield "SETADCXX", Form(
-        lambda r, k: word("SETADCXX", CntSetMask=r.randrange(8), x_end2=r.randrange(1024), x_start=r.randrange(1024))
+    yield (
+        "SETADCXX",
+        Form(
+            lambda r, k: word(
+                "SETADCXX", CntSetMask=r.randrange(8), x_end2=r.randrange(1024), x_start=r.randrange(1024)
+            )
+        ),
     )
     for kind in ("SETADC", "INCADC", "ADDRCR"):
         for axes in ("XY", "ZW"):
