@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import pytest
@@ -135,7 +135,9 @@ class Peer:
 
 
 def _cut(value: Any) -> Any:
-    return [_cut(each) for each in value] if isinstance(value, list) else int(value) & _WORD
+    if not isinstance(value, list):
+        return int(value) & _WORD
+    return [_cut(each) for each in cast("list[Any]", value)]
 
 
 def ours(tile: tensix.Tile, name: str) -> NDArray[Any]:

@@ -99,7 +99,7 @@ def test_mutexes() -> None:
     for _ in range(SETS // 16):
         tile, peer = tensix.Tile(), Peer()
         peer.load(tile)
-        waits: int | None = None
+        waits, wanted = None, 0
         for _ in range(16):
             thread = random.choice([t for t in range(3) if t != waits])
             index = random.choice([0, 2, 3, 7])
