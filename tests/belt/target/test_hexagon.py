@@ -25,7 +25,7 @@ int calls(int n, int (*f)(int)) {
 def test_a_file_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ziglang", reason="C needs the extra `c`")
     calls: list[str] = []
-    run = subprocess.run
+    run: Any = subprocess.run
 
     def counted(*words: Any, **how: Any) -> Any:
         calls.append(str(words))
