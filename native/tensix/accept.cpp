@@ -271,9 +271,7 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
     Context context = this->context(entry);
     if (!slow_config.empty()) note_config_use(thread, entry, unit);
     switch (unit) {
-        case Unit::Vector:
-            execute_vector(thread, entry, words.of(state, entry.word), timing);
-            break;
+        case Unit::Vector: execute_vector(thread, entry, words.of(state, entry.word), timing); break;
         case Unit::Matrix:
             matrix_issues[cycle % matrix_issues.size()] = {entry.word, cycle};
             if (timing.dst_writes.count) keep_rows(timing.dst_writes);

@@ -163,8 +163,6 @@ Timing timing(const State& state, const Prepared& word, int thread) {
     return word.depends ? timing(state, word.op, thread) : word.timing;
 }
 
-Timing timing(const State& state, Word word, int thread) {
-    return timing(state, decoded(word, state.member), thread);
-}
+Timing timing(const State& state, Word word, int thread) { return timing(state, decoded(word, state.member), thread); }
 
 }  // namespace polyloom::tensix::vector
