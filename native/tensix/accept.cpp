@@ -154,7 +154,7 @@ void Tile::accept() {
     static_assert(THREADS == 3);
     const uint32_t asking = asks(0) | asks(1) | asks(2);
     if (asking == 0) return;
-    if (!std::has_single_bit(asking)) return accept_one_per_unit();
+    if (asking & (asking - 1)) return accept_one_per_unit();
     const int alone = int(asking >> 1);
     const Word word = fronts[size_t(alone)].gate.front().word;
     const Unit unit = unit_of(word);

@@ -223,7 +223,8 @@ void Tile::reg_to_flop(const Entry& entry, int thread) {
     std::array<uint32_t, 2>* const all[8] = {&counter.x,          &counter.y,          &counter.z,
                                              &counter.w,          &counter.x_carriage, &counter.y_carriage,
                                              &counter.z_carriage, &counter.w_carriage};
-    (*all[field(word, 8, 6)])[channel] = given;
+    static constexpr uint32_t MASK[4] = {0x3ffff, 0x1fff, 0xff, 0xff};  // as counters.cpp has them
+    (*all[field(word, 8, 6)])[channel] = given & MASK[field(word, 7, 6)];
 }
 
 void Tile::execute_scalar(const Entry& entry, int thread, const Timing& timing) {

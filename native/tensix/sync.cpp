@@ -37,6 +37,8 @@ bool Tile::blocked(int thread, Unit unit, Word word) const {
     if (!latch.on) return false;
     if (unit == Unit::Nothing) return latch.blocks == ALL_BLOCKS;
     if (opcode(word) == STALLWAIT) return true;
+    // Of waits Wormhole lets a SEMWAIT replace the one before, Blackhole none: the members' pages of STALLWAIT.
+    if (opcode(word) == SEMWAIT && state.member == Member::Blackhole) return true;
     return latch.blocks & blocking(unit);
 }
 

@@ -43,6 +43,9 @@ struct Timing {
 
 // A write that becomes visible at the start of cycle `due`; the lanes whose bits are set.
 struct Pending {
+    Pending() = default;
+    Pending(uint64_t due, int target, uint32_t lanes, const Lanes& value)
+        : due(due), target(target), lanes(lanes), value(value) {}
     uint64_t due = 0;
     int target = 0;
     uint32_t lanes = 0;

@@ -12,10 +12,8 @@ void Run::write(int target, const Lanes& value, uint32_t lanes, int latency) con
     if (!pending) return blend(vector().registers[size_t(target)], value, lanes);
     for (Pending& earlier : *pending)
         if (earlier.target == target && earlier.due >= context.cycle + uint64_t(latency)) earlier.lanes &= ~lanes;
-    if (latency > 1 || late)
-        pending->push_back({context.cycle + uint64_t(latency), target, lanes, value});
-    else
-        blend(vector().registers[size_t(target)], value, lanes);
+    if (latency <= 1 && !late) return blend(vector().registers[size_t(target)], value, lanes);
+    pending->emplace_back(context.cycle + uint64_t(latency), target, lanes, value);
 }
 
 void commit(VectorState& vector, const Pending& write) {

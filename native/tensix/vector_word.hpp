@@ -79,18 +79,21 @@ struct Prepared {
 };
 Prepared prepared(const State& state, Word word);
 
-// What prepared() gave for the words that were met last. Each word has one place, which others share.
+// What prepared() gave for the words that were met last. A word has two places, which others share.
 class Words {
   public:
+    // To be used before the next call.
     const Prepared& of(const State& state, Word word) {
-        Prepared& place = places[(word ^ word >> 12 ^ word >> 20) % places.size()];
-        if (place.word != word) [[unlikely]]
-            place = prepared(state, word);
-        return place;
+        const size_t at = (word ^ word >> 13) * 0x9E3779B1u >> 22;
+        if (places[at].word == word) return places[at];
+        if (places[at ^ 1].word == word) return places[at ^ 1];
+        second = !second;
+        return places[at ^ second] = prepared(state, word);
     }
 
   private:
-    std::array<Prepared, 512> places{};  // the word 0 is none of this unit's, as Prepared is by itself
+    std::array<Prepared, 1 << (32 - 22)> places{};  // the word 0 is none of this unit's, as Prepared is by itself
+    bool second = false;                            // of two places, that which is taken next
 };
 
 // As of unit.hpp.
