@@ -92,7 +92,7 @@ def test_dst_of_32_bits_keeps_tf32(bench: Bench) -> None:
 
 def test_dst_of_16_bits_has_no_tf32(bench: Bench) -> None:
     bench.alu("tf32")
-    with pytest.raises(ValueError, match="undefined: Dst of 16 bits holds neither TF32"):
+    with pytest.raises(ValueError, match="not-modelled: Dst of 16 bits holds neither TF32"):
         bench.run(word(MOVD2A))
 
 
