@@ -46,7 +46,7 @@ BODIES = {
 def refused(path: Path, text: str, **constants: object) -> str:
     path.write_text(text)
     with pytest.raises(PolyloomError) as caught:
-        load("kernel.py").trace(**constants)
+        load("kernel.py").trace("wormhole", **constants)
     return str(caught.value) + "\n"
 
 

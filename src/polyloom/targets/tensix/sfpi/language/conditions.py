@@ -30,8 +30,8 @@ class Marker:
 
     def _wrong(self) -> Exception:
         help = (
-            f"write `{self.form}` in a function under `@pl.tensix.kernel`, or under `@pl.tensix.function` where kernels "
-            "call it"
+            f"write `{self.form}` in a function under `@pl.tensix.kernel`, or under `@pl.tensix.function` where "
+            "kernels call it"
         )
         return wrong("PL1252", f"`{self.name}` is no `with` of a vector kernel here", help)
 

@@ -162,8 +162,8 @@ def swap(a: V, b: V) -> tuple[V, V]:
 
 
 def _swapped(a: V, b: V | float, mode: int) -> tuple[V, V]:
-    kind = _kind(a)
-    if mode and kind is not vfloat:
+    kind: type[V] = _kind(a)
+    if mode and _kind(a) is not vfloat:
         help = "compare and assign under `v_if`, or take floats"
         raise wrong("PL1251", f"the order of {told(a)} is not that of SFPSWAP, which orders floats", help)
     first, second = current().several("sfpswap", _any(a), operand(kind, b), mode)
