@@ -5,8 +5,8 @@
 
 A shape names the registers that its operands and results stand in (`a` to `d` are the fields VA to VD, digits are fixed
 registers) and the fields of its immediates, which follow. A letter on both sides is one register: the instruction
-overwrites that operand. `.into` behind the name of a shape with one result of its own says that disabled lanes keep what
-the first operand, which is added, has. Vector constants are the constant registers L8 to L11.
+overwrites that operand. `.into` behind the name of a shape with one result says that disabled lanes keep what the first
+operand, which is added, has; where the instruction overwrites an operand, that is this one again. Vector constants are the constant registers L8 to L11.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Shape:
     @property
     def is_mergeable(self) -> bool:
         """Whether there is a form with `.into`."""
-        return self.results == ("d",) and "d" not in self.operands
+        return self.results == ("d",)
 
     def place(self, slot: str, member: Member) -> int:
         """The lowest bit of a register's field."""
