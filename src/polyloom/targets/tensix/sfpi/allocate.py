@@ -9,7 +9,7 @@ A colouring takes variables in the order of the program, which gives equal code 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from polyloom.targets.tensix.sfpi.code import FIRST_VARIABLE, Code, Item, Op, Register
@@ -150,7 +150,9 @@ def _order(code: Code) -> list[Register]:
 
 
 def _renamed(code: Code, colours: Sequence[Register]) -> Code:
-    items = tuple(tuple(i for i in map(lambda item: _item(item, colours), found) if i is not None) for found in code.items)
+    items = tuple(
+        tuple(i for i in map(lambda item: _item(item, colours), found) if i is not None) for found in code.items
+    )
     return replace(code, items=items, variables=FIRST_VARIABLE)
 
 

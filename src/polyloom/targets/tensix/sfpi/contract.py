@@ -14,7 +14,7 @@ from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import I32, Constant, Function, Instruction, Operand, Value, flow_edges
 from polyloom.ir.ssa_verify import uses
 from polyloom.targets.tensix.sfpi.operations import PREFIX, VECTOR, called
-from polyloom.targets.tensix.sfpi.regions import Path, regions
+from polyloom.targets.tensix.sfpi.regions import Frames, Path, regions
 from polyloom.transform.ssa.editing import names
 
 Site = tuple[str, int]
@@ -37,10 +37,17 @@ class _Walk:
             (block.name, k): (i,) for block in function.blocks for k, i in enumerate(block.instructions)
         }
         self.counts = Counter(
-            operand.name for b in function.blocks for _, group in uses(b) for operand in group if isinstance(operand, Value)
+            operand.name
+            for b in function.blocks
+            for _, group in uses(b)
+            for operand in group
+            if isinstance(operand, Value)
         )
         self.users = {
-            operand.name: site for site, (i,) in self.code.items() for operand in i.operands if isinstance(operand, Value)
+            operand.name: site
+            for site, (i,) in self.code.items()
+            for operand in i.operands
+            if isinstance(operand, Value)
         }
         forest = loop_forest(len(function.blocks), flow_edges(function))
         self.loops = {block.name: forest.innermost[k] for k, block in enumerate(function.blocks)}
@@ -108,8 +115,9 @@ def _operation(instruction: Instruction) -> str:
     return "" if number else row.name
 
 
-def _region(frames: tuple[object, ...]) -> Path:
-    return tuple(frames)  # replaced below
+def _region(frames: Frames) -> Path:
+    """The steps into each frame, and those since its last else: a product before it is no product behind it."""
+    return tuple(step for f in frames for step in ((f.steps[0], *f.steps[f.arm :]) if f.arm else f.steps))
 
 
 def _call(at: Instruction, name: str, *operands: Operand, mode: int = 0) -> Instruction:

@@ -35,7 +35,9 @@ def sweep(function: Function) -> Function:
     """Without machine instructions that nobody needs."""
     counts = _counts(function)
     while True:
-        kept = tuple(replace(b, instructions=tuple(i for i in b.instructions if _stays(i, counts))) for b in function.blocks)
+        kept = tuple(
+            replace(b, instructions=tuple(i for i in b.instructions if _stays(i, counts))) for b in function.blocks
+        )
         swept = replace(function, blocks=kept)
         if sum(len(b.instructions) for b in kept) == sum(len(b.instructions) for b in function.blocks):
             return swept
@@ -185,7 +187,9 @@ def _wide(block: Block, known: Masks, wanted: Demand) -> Iterator[Instruction]:
     """Neighbours that need more lanes share the switch to all of them."""
     is_open = False
     for at, instruction in enumerate(block.instructions):
-        needs_more = block.name in known.before and _needs_more(instruction, known.before[block.name][at], known, wanted)
+        needs_more = block.name in known.before and _needs_more(
+            instruction, known.before[block.name][at], known, wanted
+        )
         if is_open and not needs_more and instruction.operation == "call":
             yield make("SFPPOPC", (), (0,))
             is_open = False

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.ir.ssa import I1, NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Undef, Value, integer
-from polyloom.ir.ssa_types import I32
+from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Undef, Value, integer
+from polyloom.ir.ssa_types import I1, I32
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.literals import HIGH_HALF, UNSIGNED, loads
 from polyloom.targets.tensix.sfpi.operations import VECTOR, called
-from polyloom.targets.tensix.sfpi.shapes import CONSTANTS, PINNED, REGISTER, constant, machine_externals, make
+from polyloom.targets.tensix.sfpi.shapes import CONSTANTS, PINNED, REGISTER, constant, make, with_machine
 from polyloom.transform.ssa.editing import names, with_operands
 
 ZERO, ONE, MINUS_ONE = constant(0), constant(0x3F800000), constant(0xBF800000)
@@ -49,8 +49,7 @@ def select(function: Function, member: Member) -> Function:
     selection = _Selection(function, member)
     blocks = tuple([selection.block(block) for block in function.blocks])
     changed = tuple(with_operands(block, selection.operand) for block in blocks)
-    externals = {e.name: e for e in (*function.externals, *machine_externals())}
-    return replace(function, blocks=changed, externals=tuple(externals.values()))
+    return with_machine(replace(function, blocks=changed))
 
 
 @dataclass(slots=True)
@@ -116,9 +115,7 @@ class _Selection:
             case "config_write":
                 self._emit("SFPCONFIG", (operands[1],), (register, 0))
             case "lreg_write":
-                self.made.append(
-                    Instruction("call", (operands[1], operands[0]), callee=f"@{PINNED}", place=self.place)
-                )
+                self.made.append(Instruction("call", (operands[1], operands[0]), callee=f"@{PINNED}", place=self.place))
             case _:
                 raise AssertionError(f"`{name}` has no machine instruction")
 

@@ -12,7 +12,7 @@ operand, which is added, has; where the instruction overwrites an operand, that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -21,7 +21,7 @@ from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.isa import Instruction as Row
 from polyloom.targets.tensix.isa import Member, key, named
-from polyloom.targets.tensix.sfpi.operations import VECTOR
+from polyloom.targets.tensix.sfpi.operations import VECTOR, operations
 
 INTO: Final = ".into"
 CONSTANTS: Final[Mapping[int, int]] = {0x3F56594B: 8, 0: 9, 0x3F800000: 10, 0xBF800000: 11}
@@ -231,6 +231,7 @@ def register_of(operand: Constant) -> int:
     return CONSTANTS[operand.value & 0xFFFFFFFF]
 
 
-def callers(function: Function) -> frozenset[str]:
-    """The names of all called functions."""
-    return frozenset(i.called for block in function.blocks for i in block.instructions if i.called)
+def with_machine(function: Function) -> Function:
+    """The function, which may call machine instructions and every operation."""
+    externals = {e.name: e for e in (*function.externals, *(o.external for o in operations().values()), *machine_externals())}
+    return replace(function, externals=tuple(externals.values()))

@@ -50,6 +50,7 @@ class Either:
     parts: tuple[Tree, ...]
 
 
+_MIRRORED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 Tree = Leaf | Both | Either
 Defining = Callable[[Operand], Instruction | None]
 """The instruction that defines an operand."""
@@ -108,6 +109,8 @@ def _comparison(name: str, operands: tuple[Operand, ...], defining: Defining) ->
         return _unsigned(condition, a, b, literal(b, defining))
     if literal(b, defining) == 0:
         return _signed(condition, a)
+    if literal(a, defining) == 0:
+        return _signed(_MIRRORED[condition], b)
     return _signed(condition, Difference("float" if name == "cmp_f" else "integer", a, b))
 
 

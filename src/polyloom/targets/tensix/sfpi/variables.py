@@ -147,7 +147,9 @@ class _Leaving:
     def _machine(self, taken: Machine, place: Place) -> None:
         shape = taken.shape
         note = ", ".join(map(_note, taken.results))
-        results = [int(s) if s.isdecimal() else self._register(r) for s, r in zip(shape.results, taken.results, strict=True)]
+        results = [
+            int(s) if s.isdecimal() else self._register(r) for s, r in zip(shape.results, taken.results, strict=True)
+        ]
         operands = [self._operand(operand) for operand in taken.operands]
         copies: list[tuple[Register, Register]] = []
         for position, k in shape.tied:
