@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.tensix.sfpi.kernels import state as filled
+
 import polyloom as pl
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import evaluate
@@ -19,22 +21,23 @@ from polyloom.targets.tensix.sfpi.compile import Lowered, Options, lower
 from polyloom.targets.tensix.sfpi.interpret import interpret
 from polyloom.targets.tensix.sfpi.operations import externals
 from polyloom.targets.tensix.sfpi.oracle.state import State
+from polyloom.targets.tensix.sfpi.words import show
 
 ENABLE = 0x8A00300A
 """SFPENCC 3, 10, which the driver issues before a kernel."""
+SEED, NOP = 0xB00000A4, 0x02000000
+"""WRCFG of GPR 0 to PRNG_SEED."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a kernel left on both sides: Dst in its order of bits and, of the interpreter, which bits are known."""
+    """What a kernel left: on the model Dst, registers and flags, in the interpreter its state."""
 
     lowered: Lowered
     words: tuple[int, ...]
-    got: NDArray[np.uint16]
-    expected: NDArray[np.uint16]
-    known: NDArray[np.bool_]
-    registers: NDArray[np.uint32]
+    dst: NDArray[np.uint16]
     state: State
+    registers: NDArray[np.uint32]
     flags: NDArray[np.uint32]
 
 
@@ -69,59 +72,52 @@ def words_of(function: Function, arguments: Sequence[int] = ()) -> tuple[int, ..
 
 
 def run(
-    function: Function,
-    dst: NDArray[np.uint16],
-    arguments: Sequence[int] = (),
-    options: Options | None = None,
-    registers: NDArray[np.uint32] | None = None,
+    function: Function, state: State, arguments: Sequence[int] = (), options: Options | None = None
 ) -> Ran:
-    """On both sides from one Dst (1024, 16), and registers L0 to L7 (8, 32)."""
+    """On both sides from one state of 32-bit Dst (`fp32`) or 16-bit one (`bf16`), which is changed."""
     options = options or Options()
     lowered = lower(function, options)
     words = words_of(lowered.function, arguments)
     tile = pl.tensix.Tile(options.member, hazards="error")
-    tile.dst[:] = dst
+    tile.dst[:] = state.dst.bits[0]
     tile.dst_valid[:] = 1
-    state = State(member=options.member)
-    state.dst.bits[0] = dst
-    tile.config[:] = 0
-    tile.config.reshape(-1)[1] = 5 << 21  # SrcB is BF16
-    if registers is not None:
-        tile.lregs[:8] = registers
-        for k in range(8):
-            state.registers[k] = type(state.registers[k])(registers[k].copy())
-    tile.push("t1", [ENABLE, *words])
+    tile.config[0][1] = 1 << 30 if state.format == "fp32" else 5 << 21
+    for k in range(8):
+        tile.lregs[k] = np.broadcast_to(state.registers[k].bits, (1, 32))[0]
+    seed = int(state.random[0, 0])
+    tile.gpr[1][0] = seed
+    state.random[0] = [((seed << k | seed >> 32 - k) & 0xFFFFFFFF) for k in range(32)]
+    tile.push("t1", [SEED, NOP, NOP, ENABLE, *words])
     tile.run()
     interpret(function, arguments, state, contract="contract" not in options.without)
-    return Ran(
-        lowered,
-        words,
-        tile.dst.copy(),
-        state.dst.bits[0],
-        state.dst.known[0],
-        tile.lregs.copy(),
-        state,
-        tile.flags.copy(),
-    )
+    return Ran(lowered, words, tile.dst.copy(), state, tile.lregs.copy(), tile.flags.copy())
 
 
 def agree(ran: Ran) -> None:
-    """Bits are equal where they are known; flags are as at entry."""
-    wrong = (ran.got != ran.expected) & ran.known
+    """Dst and registers are equal where their bits are known; flags are as at entry."""
+    expected, known = ran.state.dst.bits[0], ran.state.dst.known[0]
+    wrong = (ran.dst != expected) & known
     if wrong.any():
         row, column = map(int, np.argwhere(wrong)[0])
-        listing = "\n".join(f"{note.bits:08x} {note.text}" for note in ran.lowered.notes)
-        raise AssertionError(
-            f"Dst row {row}, column {column}: {ran.got[row, column]:#06x}, expected {ran.expected[row, column]:#06x}"
-            f" ({int(wrong.sum())} wrong)\n{listing}"
-        )
+        told = f"{ran.dst[row, column]:#06x}, expected {expected[row, column]:#06x}"
+        raise AssertionError(f"Dst row {row}, column {column}: {told} ({int(wrong.sum())} wrong)\n{listing(ran)}")
+    for k, vector in enumerate(ran.state.registers[:15]):
+        defined = np.broadcast_to(True if vector.known is None else vector.known, (1, 32))[0]
+        bits = np.broadcast_to(vector.bits, (1, 32))[0]
+        assert not ((ran.registers[k] != bits) & defined).any(), f"L{k}\n{listing(ran)}"
     assert (ran.flags == 0xFFFFFFFF).all(), f"flags {ran.flags} at exit"
 
 
-def random_dst(seed: int) -> NDArray[np.uint16]:
-    """Any bits, and edges of formats among them."""
-    generator = np.random.default_rng(seed)
-    dst = generator.integers(0, 1 << 16, (1024, 16), dtype=np.uint16)
+def listing(ran: Ran) -> str:
+    return show(ran.lowered.listing)
+
+
+def plain(seed: int = 0) -> State:
+    """Random contents, and edges of formats among them; Dst is BF16."""
+    made = filled(seed)
+    made.format = "bf16"
     edges = np.array([0, 0x8000, 0x7F, 0x80FF, 0xFF, 0x1, 0x8001, 0x407F, 0x80, 0x8081], np.uint16)
-    chosen = generator.random((1024, 16)) < 0.3
-    return np.where(chosen, generator.choice(edges, (1024, 16)), dst).astype(np.uint16)
+    random = np.random.default_rng(seed)
+    chosen = random.random(made.dst.bits.shape) < 0.3
+    made.dst.bits[:] = np.where(chosen, random.choice(edges, made.dst.bits.shape), made.dst.bits)
+    return made

@@ -67,7 +67,7 @@ class _Merged:
 
     def _merge(self, to: Register, source: Register, is_careful: bool) -> None:
         a, b = sorted((self.leader(to), self.leader(source)))
-        if a == b or b < ALLOCATED or ALLOCATED <= a < FIRST_VARIABLE or self.neighbours[a] >> b & 1:
+        if a == b or b < FIRST_VARIABLE or ALLOCATED <= a < FIRST_VARIABLE or self.neighbours[a] >> b & 1:
             return
         if is_careful and not self._is_harmless(a, b):
             return

@@ -15,7 +15,6 @@ from polyloom.ir.ssa import edges_of
 from polyloom.targets.tensix.decode import Decoded
 from polyloom.targets.tensix.sfpi.words import Line, Listing, Word, decoded, word
 
-_AFTER_SHUFFLE: Final = ("simple", "round", "shuffle", "swap")
 _SHUFFLES: Final = (2, 3, 4)
 
 
@@ -74,7 +73,7 @@ def conflict(last: Word, line: Word, listing: Listing) -> str:
     shared = earlier.writes & (later.reads | later.writes)
     if shared:
         return f"L{min(shared)} is there a cycle later"
-    if earlier.is_shuffle and later.found.row.hazard in _AFTER_SHUFFLE:
+    if earlier.is_shuffle and later.found.row.hazard != "nop":
         return "a shuffle takes two cycles"
     return ""
 
