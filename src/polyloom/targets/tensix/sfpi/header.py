@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from polyloom.targets.tensix.sfpi.operations import MASK, PREFIX, VECTOR, Operation, operations
 from polyloom.ir.ssa_types import PTR, Type
+from polyloom.targets.tensix.sfpi.operations import MASK, PREFIX, VECTOR, Operation, operations
 
 TRANSPOSED: Final = "transposed"
 PART: Final = "part"
