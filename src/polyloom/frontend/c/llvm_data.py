@@ -24,7 +24,16 @@ from polyloom.ir.ssa import FLAGS, Address, Constant, Data, Operand, Undef, Valu
 from polyloom.ir.ssa_types import FLOATS, PTR, Type
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
-_LINKAGE = ("private", "internal", "linkonce_odr", "unnamed_addr", "local_unnamed_addr", "dso_local", "hidden", "common")
+_LINKAGE = (
+    "private",
+    "internal",
+    "linkonce_odr",
+    "unnamed_addr",
+    "local_unnamed_addr",
+    "dso_local",
+    "hidden",
+    "common",
+)
 """Words before `global` or `constant` that say nothing about the bytes."""
 _DROPPED: Final = (
     "inbounds",

@@ -49,7 +49,16 @@ void f(int k) {
 }
 """,
     "global": "vFloat a;\nvoid f() {\n    dst_reg[0] = a;\n}\n",
-    "recursion": "void g(int k) {\n    dst_reg[k] = 1.0f;\n    if (k) g(k - 1);\n    dst_reg[k] = 2.0f;\n}\nvoid f(int k) {\n    g(k);\n}\n",
+    "recursion": """\
+void g(int k) {
+    dst_reg[k] = 1.0f;
+    if (k) g(k - 1);
+    dst_reg[k] = 2.0f;
+}
+void f(int k) {
+    g(k);
+}
+""",
     "noinline": """\
 __attribute__((noinline)) void g(int k) {
     dst_reg[k] = 1.0f;

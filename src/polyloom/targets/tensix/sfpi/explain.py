@@ -19,7 +19,9 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span
 from polyloom.frontend.c.clang import Explain, diagnostics
 from polyloom.frontend.c.text import Files
 
-_LINE: Final = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)$")
+_LINE: Final = re.compile(
+    r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)$"
+)
 _UNIT: Final = "unit.c"
 _BLANK: Final = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _REGION: Final = re.compile(r"\bv_(if|elseif|else|endif|block|endblock)\b")
@@ -141,7 +143,9 @@ def _of_name(message: _Message, source: Source) -> Diagnostic:
     given = re.search(r"'([\w:]+)'", message.text)
     name = given[1] if given else ""
     if notes:
-        help = "give the template arguments, `f<false, 8>`; a call, `f<false>(1, 2)`, chooses among functions of one name"
+        help = (
+            "give the template arguments, `f<false, 8>`; a call, `f<false>(1, 2)`, chooses among functions of one name"
+        )
         return Diagnostic("PL1268", f"`{name}` does not say which function it is", notes=notes, help=help)
     functions = [each for each in dict.fromkeys(_FUNCTION.findall(source.text)) if each not in _NO_FUNCTION]
     candidates = get_close_matches(name.split("::")[-1], functions, 3, 0.5) or functions

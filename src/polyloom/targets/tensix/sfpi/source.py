@@ -52,7 +52,7 @@ _UNIT: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """A kernel, and what is called once before it; `variables` are the source's names of vectors, by names of values."""
+    """A kernel, and what is called once before it; `variables` are the source's names, by names of values."""
 
     function: Function
     init: Function | None
