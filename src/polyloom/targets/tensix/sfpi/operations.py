@@ -135,14 +135,14 @@ sfplz a:b mod:0,4 > i | SFPLZ | leading zeros; 4 without the sign bit
 sfpmul24 a:b b:b mod:0|1 > b | SFPMUL24 | the low, with 1 the high 23 bits of the product of 23 bits each !
 
 conversions
-sfpcast a:b mod:0,1|2,3 > f | SFPCAST | sign and magnitude to float, ties to even, 1 stochastic; 2 magnitude of an integer, 3 integer to sign and magnitude
-sfpstochrnd_i a:b imm:s mod:0-7 mode:0,1|2 > b | SFP_STOCH_RND | 0 float to FP16, 1 to BF16, 2, 3 to 8, 6, 7 to 16 bits; 4, 5 an integer, descaled, to 8
+sfpcast a:b mod:0,1|2,3 > f | SFPCAST | to float, ties to even, 1 stochastic; 2 magnitude, 3 to sign and magnitude
+sfpstochrnd_i a:b imm:s mod:0-7 mode:0,1|2 > b | SFP_STOCH_RND | rounded to 16 or 8 bits, as the instruction's mode
 sfpstochrnd_v a:b descale:i mod:4,5 mode:0,1|2 > b | SFP_STOCH_RND | an integer, descaled by lane, to 8 bits
 
 tables
-sfplut l0:b l1:b l2:b a:f mod:0,4 > f | SFPLUT | slope·|a| + offset, by |a| < 1, < 2, else, of 8 bits each; 4 with the sign of a
+sfplut l0:b l1:b l2:b a:f mod:0,4 > f | SFPLUT | slope·|a| + offset of 8 bits, in three intervals; 4 with a's sign
 sfplutfp32_3r l0:b l1:b l2:b a:f mod:10,14 > f | SFPLUTFP32 | the same, of FP16
-sfplutfp32_6r a0:b a1:b a2:b b0:b b1:b b2:b a:f mod:0,2,3,4,6,7 > f | SFPLUTFP32 | the same, of FP32, or in six intervals of FP16
+sfplutfp32_6r a0:b a1:b a2:b b0:b b1:b b2:b a:f mod:0,2,3,4,6,7 > f | SFPLUTFP32 | the same, of FP32, or FP16 in six
 
 lanes
 sfpswap a:b b:b mod:0-9 > b b | SFPSWAP | b and a; from 1 the smaller and the larger, 9 the reverse, others by row
@@ -175,7 +175,7 @@ store a:b mode:0-15 addrmod:0-3|4-7 address:s > | SFPSTORE | the enabled lanes i
 
 registers
 config_read k:8-15 > b | nothing | a constant register
-config_write k:11-14 a:b > | SFPCONFIG | the first eight lanes, as far as enabled, into all rows of a constant register
+config_write k:12-14 a:b > | SFPCONFIG | the first eight lanes, as far as enabled, into all rows of a constant register
 lreg_read k:0-7 > b | nothing | a register as it is at entry, or after the last write
 lreg_write k:0-7 a:b > | SFPMOV | the enabled lanes into a register
 
@@ -218,7 +218,7 @@ def _row(group: str, line: str) -> Operation:
     head, words, meaning = _parts(line)
     left, _, right = head.partition(">")
     name, *operands = left.split()
-    results = tuple(_KINDS[kind] for kind in right.split())
+    results: tuple[Kind, ...] = tuple([_KINDS[kind] for kind in right.split()])
     only = meaning.endswith(" !")
     kind: Group = group  # pyright: ignore[reportAssignmentType]: the table's own headings
     return Operation(name, kind, tuple(map(_operand, operands)), results, words, meaning.removesuffix(" !"), only)
