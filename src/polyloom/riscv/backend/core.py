@@ -9,8 +9,8 @@ change first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.diagnostics import infeasible
@@ -47,9 +47,13 @@ class Program:
 
 
 def compile_program(
-    function: Function, isa: Isa, placement: Placement, note: bytes = b"", watch: Watch | None = None
+    function: Function,
+    isa: Isa,
+    placement: Placement,
+    note: Callable[[Program], bytes] | None = None,
+    watch: Watch | None = None,
 ) -> Program:
-    """Errors: those of `compile_function`, and PL0932 where code and data are longer than the placement."""
+    """`note` gives the note of a program that has none yet. Errors: those of `compile_function`, and PL0932 where code and data are longer than the placement."""
     assert not function.parameters, f"@{function.name} takes {len(function.parameters)} parameters"
     layout = Layout(function.data, _start_of(function.data, placement.end))
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
@@ -58,9 +62,11 @@ def compile_program(
     if len(words) > room:
         message = f"@{function.name} takes {len(words)} bytes of code, and there is room for {room}"
         raise infeasible("PL0932", message, help="unroll less, or split the function")
-    elf = executable(bytes(layout.bytes), placement.code, words, isa, starts, note, base=layout.base)
     found = {number: placement.code + offset for number, offset in marks.items() if number >= 0}
-    return Program(elf, len(words), dict(layout.places), found)
+    made = Program(b"", len(words), dict(layout.places), found)
+    text = b"" if note is None else note(made)
+    elf = executable(bytes(layout.bytes), placement.code, words, isa, starts, text, base=layout.base)
+    return replace(made, elf=elf)
 
 
 def _start_of(data: Sequence[Data], end: int) -> int:
