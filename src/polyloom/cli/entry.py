@@ -48,6 +48,8 @@ def main(words: Sequence[str] | None = None) -> int:
     as_json = "--json" in words
     try:
         answer = _dispatch(words)
+        if answer.printed:
+            print(answer.printed, file=sys.stderr, end="" if answer.printed.endswith("\n") else "\n")
         _print(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else answer.text)
         return _report(answer.diagnostics)
     except PolyloomError as error:

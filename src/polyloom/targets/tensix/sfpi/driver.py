@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from polyloom.ir.ssa import (
     Access,
@@ -33,10 +33,10 @@ from polyloom.ir.ssa_types import I1, I32, SIZE, WIDTH
 from polyloom.riscv.backend.push import NUMBERED, WORD
 from polyloom.targets.tensix.assemble import assemble
 from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.options import Per
 from polyloom.targets.tensix.sfpi.prints import PRINTS, printing
 from polyloom.transform.ssa.editing import with_operands
 
-Per = Literal["face", "tile"]
 FACES: Final = 4
 SETUP: Final = ("setup.0", "setup.1")
 """Data: two words that are pushed first, which say what Dst holds."""
