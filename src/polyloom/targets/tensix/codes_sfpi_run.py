@@ -18,4 +18,14 @@ CODES: dict[str, tuple[str, str]] = {
         "`polyloom float` takes decimal numbers, fractions such as 1/3, inf and nan, and bits of a format: "
         "`0x3fc0 --as fp16b`.",
     ),
+    "PL1293": (
+        "sweep of nothing",
+        "`polyloom sweep` takes the finite values of --format, of FP32 every --stride-th, from LOW to HIGH of --domain; "
+        "FP32 needs --dest 32.",
+    ),
+    "PL1294": (
+        "unknown reference",
+        "A reference is a function of one argument of NumPy or mpmath, or `module:function`, which takes and gives an "
+        "array of doubles.",
+    ),
 }

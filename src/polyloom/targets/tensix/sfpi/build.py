@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from polyloom.ir.ssa import NOWHERE, Constant, Function, Instruction, Place
+from polyloom.ir.ssa import Constant, Function, Instruction
 from polyloom.riscv.backend.core import Placement, Program, compile_program
 from polyloom.riscv.backend.push import WORD
 from polyloom.riscv.names import parse
@@ -48,7 +49,7 @@ def build(name: str, kernel: Part, init: Part | None, member: Member, dest: int,
         arguments = {p: program.data[datum] for p, datum in driver.arguments.items()}
         own = {datum: place for datum, place in program.data.items() if datum not in driver.arguments.values()}
         own = {datum: place for datum, place in own.items() if "." not in datum or datum.split(".")[0] in _OWN}
-        return notes.encode(Note(name, member, dest, per, arguments, own, lines, _texts(lines), facts))
+        return notes.encode(Note(name, member, dest, per, arguments, own, lines, _texts(parts.values()), facts))
 
     return compile_program(driver.function, CORE, T1[member], note).elf
 
@@ -68,9 +69,22 @@ def _words(function: Function) -> Iterator[Instruction]:
     return (i for block in function.blocks for i in block.instructions if i.called == WORD.name)
 
 
-def _texts(lines: Sequence[Line]) -> dict[str, dict[str, str]]:
-    del lines
-    return {}
+def _texts(parts: Iterable[Part]) -> dict[str, dict[str, str]]:
+    """The lines of the source that words come from."""
+    found: dict[str, dict[str, str]] = {}
+    for place in sorted({i.place for part in parts for i in _words(part.function)}, key=lambda p: (p.file, p.line)):
+        if (line := _lines_of(place.file)[place.line : place.line + 1]) and place.line:
+            found.setdefault(Path(place.file).name, {})[str(place.line)] = line[0]
+    return found
+
+
+@lru_cache(maxsize=16)
+def _lines_of(file: str) -> tuple[str, ...]:
+    """By number, from 1 on; nothing of a file that is not there."""
+    try:
+        return ("", *Path(file).read_text(encoding="utf-8").splitlines()) if file else ()
+    except (OSError, UnicodeDecodeError):
+        return ()
 
 
 def _facts(parts: Sequence[Part], member: Member) -> dict[str, int]:
@@ -87,5 +101,3 @@ def _facts(parts: Sequence[Part], member: Member) -> dict[str, int]:
     }
     return {"words": len(words), "nops": nops, "registers": len(registers)}
 
-
-__all__ = ["CORE", "NOWHERE", "Part", "Place", "build"]

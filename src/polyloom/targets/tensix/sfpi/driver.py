@@ -34,7 +34,7 @@ from polyloom.riscv.backend.push import NUMBERED, WORD
 from polyloom.targets.tensix.assemble import assemble
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Per
-from polyloom.targets.tensix.sfpi.prints import PRINTS, printing
+from polyloom.targets.tensix.sfpi.prints import printing
 from polyloom.transform.ssa.editing import with_operands
 
 FACES: Final = 4
@@ -182,5 +182,3 @@ def _mapped(function: Function, change: Callable[[Instruction], Instruction]) ->
     blocks = tuple(replace(b, instructions=tuple(map(change, b.instructions))) for b in function.blocks)
     return replace(function, blocks=blocks)
 
-
-__all__ = ["CALLS", "PRINTS", "SETUP", "Driver", "Per", "drive", "setup"]

@@ -6,7 +6,8 @@ Its oracle is the interpreter of the imported form.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -14,10 +15,13 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom import files
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.frontend.source import Options as Reading
 from polyloom.ir.signature import Argument, Signature
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_read import read
 from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.sfpi.reference import Reference
@@ -28,10 +32,11 @@ TEXT: Final = ".ssa"
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The kernel in its form, what initializes before it, and what messages call the two."""
+    """The kernel in its form, what initializes before it, and the source's names of values."""
 
     function: Function
     init: Function | None = None
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def _accepts(written: Written) -> bool:
@@ -55,10 +60,18 @@ def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
     path = str(written.path)
     if path.endswith(TEXT):
         return Kernel(read(files.read(path).decode("utf-8", "replace"), path))
-    from polyloom.targets.tensix.sfpi import source
+    return of_source(path, written.options.function, options.init, written.options, place.member)
 
-    found = source.load(path, written.options.function, options.init, written.options.defines, written.options.includes, place.member)
-    return Kernel(*found)
+
+def of_source(path: str, name: str | None, init: str | None, reading: Reading, member: Member) -> Kernel:
+    """Of a C++ file. Errors: PL0801 without the name of a function, PL0150, PL1260 to PL1269."""
+    from polyloom.targets.tensix.sfpi.source import load  # not before a file is read
+
+    if name is None:
+        help = "write for instance --function 'calculate_tanh<false, 8>'"
+        raise PolyloomError(Diagnostic("PL0801", f"'{path}' is C++, and no function is named", USAGE, help=help))
+    found = load(path, name, init, reading.defines, reading.includes, member)
+    return Kernel(replace(found.function, name=name), found.init, found.variables)
 
 
 def parameters_of(kernel: Kernel) -> tuple[str, ...]:

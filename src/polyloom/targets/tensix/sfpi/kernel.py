@@ -35,10 +35,11 @@ def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, 
 
 def lower(function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
     """Words instead of vectors."""
-    from polyloom.targets.tensix.sfpi.compile import lowered
+    from polyloom.targets.tensix.sfpi import compile as passes  # not before a kernel is compiled
 
-    found = lowered(function, member, options, watch)
-    return Part(found.function, found.notes)
+    without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
+    found = passes.lower(function, passes.Options(member, without), watch)
+    return Part(found.function, [note.text for note in found.notes])
 
 
 def note_of(data: bytes) -> Note:
