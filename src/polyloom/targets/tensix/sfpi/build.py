@@ -1,103 +1,117 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lowered kernel as an executable for core T1, with a note that tells what it takes and where its words come from."""
+"""A builder of vector kernels: calls of the table's operations and scalar instructions, block after block.
+
+    b = Builder("double", (("n", I32),))
+    x = b.call("load", 0, 3, 0)
+    b.call("store", b.call("sfpadd", x, x, 0), 0, 3, 0)
+    kernel = b.finish()
+
+Numbers among operands are constants of 32 bits. A block ends where the next one begins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from polyloom.ir.ssa import Constant, Function, Instruction
-from polyloom.riscv.backend.core import Placement, Program, compile_program
-from polyloom.riscv.backend.push import WORD
-from polyloom.riscv.names import parse
-from polyloom.targets.tensix.decode import decode
-from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi import note as notes
-from polyloom.targets.tensix.sfpi.driver import Driver, Per, drive
-from polyloom.targets.tensix.sfpi.note import Line, Note
+from polyloom.ir.ssa import (
+    COMPARISONS,
+    NOWHERE,
+    Block,
+    Branch,
+    Constant,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Place,
+    Return,
+    Terminator,
+    Value,
+    integer,
+)
+from polyloom.ir.ssa_types import I1, I32, Type
+from polyloom.targets.tensix.sfpi.operations import PREFIX, operations
+from polyloom.targets.tensix.sfpi.verify import with_externals
 
-CORE: Final = parse("rv32im")
-T1: Final[Mapping[Member, Placement]] = {
-    "wormhole": Placement(0xA000, 0x20000, 0xFFB00800),
-    "blackhole": Placement(0xA000, 0x20000, 0xFFB01000),
-}
-"""From T1's reset address on; nothing else is in L1 while a kernel runs alone."""
-_REGISTERS: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A function of which only words are left, and of each word, in the order of the text, the reason why it is
-    there."""
-
-    function: Function
-    reasons: Sequence[str]
-    spills: int = 0
+Given = Operand | int
 
 
-def build(name: str, kernel: Part, init: Part | None, member: Member, dest: int, per: Per) -> bytes:
-    """The file. Errors: PL0930 to PL0933 of the backend."""
-    driver = drive(kernel.function, init.function if init else None, per, member)
-    parts = {"kernel": kernel, **({"init": init} if init else {})}
-    facts = {"spills": sum(part.spills for part in parts.values()), **_facts(list(parts.values()), member)}
+@dataclass(slots=True)
+class Builder:
+    """Mutable. `place` is that of what comes next."""
 
-    def note(program: Program) -> bytes:
-        lines = tuple(_lines(driver, parts, program.marks))
-        arguments = {p: program.data[datum] for p, datum in driver.arguments.items()}
-        own = {datum: place for datum, place in program.data.items() if datum not in driver.arguments.values()}
-        own = {datum: place for datum, place in own.items() if "." not in datum or datum.split(".")[0] in _OWN}
-        return notes.encode(Note(name, member, dest, per, arguments, own, lines, _texts(parts.values()), facts))
+    name: str
+    given: tuple[tuple[str, Type], ...] = ()
+    place: Place = NOWHERE
+    parameters: tuple[Value, ...] = field(init=False)
+    blocks: list[Block] = field(default_factory=list[Block])
+    code: list[Instruction] = field(default_factory=list[Instruction])
+    label: str = "entry"
+    entry: tuple[Value, ...] = ()
+    made: int = 0
+    begins: Place = NOWHERE
 
-    return compile_program(driver.function, CORE, T1[member], note).elf
+    def __post_init__(self) -> None:
+        self.parameters = self.entry = tuple(Value(name, type) for name, type in self.given)
+        self.begins = self.place
+
+    def fresh(self, type: Type, name: str = "") -> Value:
+        self.made += 1
+        return Value(f"{name or 'v'}.{self.made}", type)
+
+    def several(self, name: str, *operands: Given) -> tuple[Value, ...]:
+        """The results of an operation of the table."""
+        row = operations()[name]
+        results = tuple(self.fresh(type) for type in row.external.results)
+        self._add(Instruction("call", _operands(operands), results, callee=f"@{PREFIX}{name}", place=self.place))
+        return results
+
+    def call(self, name: str, *operands: Given) -> Value:
+        """The result of one that has one."""
+        (result,) = self.several(name, *operands)
+        return result
+
+    def effect(self, name: str, *operands: Given) -> None:
+        """One that has none."""
+        assert not self.several(name, *operands)
+
+    def scalar(self, operation: str, *operands: Given) -> Value:
+        """An instruction on integers of 32 bits, or a comparison of them."""
+        result = self.fresh(I1 if operation in COMPARISONS else I32)
+        self._add(Instruction(operation, _operands(operands), (result,), place=self.place))
+        return result
+
+    def _add(self, instruction: Instruction) -> None:
+        self.code.append(instruction)
+
+    def block(self, name: str, parameters: Sequence[Value] = ()) -> None:
+        """Begins a block; the one before must have ended."""
+        assert not self.label, f"{self.label} has no end"
+        self.label, self.parameters = name, tuple(parameters)
+
+    def end(self, terminator: Terminator) -> None:
+        self.blocks.append(Block(self.label, self.parameters, tuple(self.code), terminator))
+        self.label, self.code = "", []
+
+    def jump(self, block: str, *arguments: Operand) -> None:
+        self.end(Jump(Edge(block, arguments), self.place))
+
+    def branch(self, condition: Operand, then: Edge, orelse: Edge) -> None:
+        self.end(Branch(condition, then, orelse, self.place))
+
+    def finish(self) -> Function:
+        """The function, which returns at the end of the last block."""
+        if self.label:
+            self.end(Return(None, self.place))
+        function = Function(self.name, None, tuple(self.blocks), pointers=32, place=self.begins)
+        return with_externals(function)
 
 
-_OWN: Final = ("setup", "log")
+def _operands(given: Sequence[Given]) -> tuple[Operand, ...]:
+    return tuple(integer(I32, operand) if isinstance(operand, int) else operand for operand in given)
 
 
-def _lines(driver: Driver, parts: Mapping[str, Part], marks: Mapping[int, int]) -> Iterator[Line]:
-    words = {name: list(_words(part.function)) for name, part in parts.items()}
-    for number, address in sorted(marks.items(), key=lambda pair: pair[1]):
-        name, at = driver.numbers[number]
-        place = words[name][at].place
-        yield Line(address, Path(place.file).name, place.line, parts[name].reasons[at])
-
-
-def _words(function: Function) -> Iterator[Instruction]:
-    return (i for block in function.blocks for i in block.instructions if i.called == WORD.name)
-
-
-def _texts(parts: Iterable[Part]) -> dict[str, dict[str, str]]:
-    """The lines of the source that words come from."""
-    found: dict[str, dict[str, str]] = {}
-    for place in sorted({i.place for part in parts for i in _words(part.function)}, key=lambda p: (p.file, p.line)):
-        if (line := _lines_of(place.file)[place.line : place.line + 1]) and place.line:
-            found.setdefault(Path(place.file).name, {})[str(place.line)] = line[0]
-    return found
-
-
-@lru_cache(maxsize=16)
-def _lines_of(file: str) -> tuple[str, ...]:
-    """By number, from 1 on; nothing of a file that is not there."""
-    try:
-        return ("", *Path(file).read_text(encoding="utf-8").splitlines()) if file else ()
-    except (OSError, UnicodeDecodeError):
-        return ()
-
-
-def _facts(parts: Sequence[Part], member: Member) -> dict[str, int]:
-    """What stands in the program: words, NOPs among them, general registers that are named."""
-    words = [i.operands[0] for part in parts for i in _words(part.function)]
-    known = [decode(w.value & 0xFFFFFFFF, member) for w in words if isinstance(w, Constant)]
-    nops = sum(found is not None and found.row.name == "SFPNOP" for found in known)
-    registers = {
-        register
-        for found, word in zip(known, (w.value & 0xFFFFFFFF for w in words if isinstance(w, Constant)), strict=True)
-        if found is not None
-        for register in found.row.registers(word, (*found.row.reads, *found.row.writes))
-        if register < _REGISTERS
-    }
-    return {"words": len(words), "nops": nops, "registers": len(registers)}
-
+def constant(value: int) -> Constant:
+    return integer(I32, value)

@@ -18,7 +18,7 @@ from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.sfpi import machine
 from polyloom.targets.tensix.sfpi import note as notes
-from polyloom.targets.tensix.sfpi.build import Part, build
+from polyloom.targets.tensix.sfpi.executable import Part, build
 from polyloom.targets.tensix.sfpi.form import Kernel, signature_of
 from polyloom.targets.tensix.sfpi.machine import Ran
 from polyloom.targets.tensix.sfpi.note import Note

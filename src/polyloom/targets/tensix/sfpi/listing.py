@@ -21,7 +21,7 @@ from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.program import Item
 from polyloom.targets.tensix.sfpi import note as notes
-from polyloom.targets.tensix.sfpi.build import CORE
+from polyloom.targets.tensix.sfpi.executable import CORE
 from polyloom.targets.tensix.sfpi.note import Line, Note
 from polyloom.targets.target import Given
 

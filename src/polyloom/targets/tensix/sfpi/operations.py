@@ -175,7 +175,7 @@ store a:b mode:0-15 addrmod:0-3|4-7 address:s > | SFPSTORE | the enabled lanes i
 
 registers
 config_read k:8-15 > b | nothing | a constant register
-config_write k:11-14 a:b > | SFPCONFIG | the first eight lanes, as far as enabled, into all rows of a constant register
+config_write k:12-14 a:b > | SFPCONFIG | the first eight lanes, as far as enabled, into all rows of a constant register
 lreg_read k:0-7 > b | nothing | a register as it is at entry, or after the last write
 lreg_write k:0-7 a:b > | SFPMOV | the enabled lanes into a register
 
