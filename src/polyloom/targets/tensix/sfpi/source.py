@@ -32,7 +32,7 @@ from polyloom.targets.tensix.sfpi.operations import PREFIX, VECTOR, externals
 
 TARGET: Final = "riscv32-unknown-elf"
 HERE: Final = Path(__file__).parent
-HEADERS: Final = (str(HERE / "include"), str(HERE / "include" / "std"), str(HERE.parent / "include"))
+HEADERS: Final = tuple(str(HERE / name) for name in ("include", "include/std", "include/ckernel", "../include"))
 """Before the user's own folders: what of the vendor's system a kernel includes is found here."""
 _FLAGS: Final = ("-march=rv32im", "-mabi=ilp32", "-g", "-Xclang", "-no-enable-noundef-analysis")
 _UNROLLED: Final = (

@@ -44,7 +44,12 @@ sfpi_inline constexpr int mode_of() {
         case DataLayout::F16a: return is_float && !Derived<T, vFloat16b> ? 1 : -1;
         case DataLayout::F16b: return is_float && !Derived<T, vFloat16a> ? 2 : -1;
         case DataLayout::F32: return is_float ? 3 : -1;
-        case DataLayout::I32: return is_int ? 4 : -1;
+        case DataLayout::I32:
+#ifdef ARCH_BLACKHOLE
+            return is_int || (Derived<T, vSMag> && !Derived<T, vSMag16>) ? 4 : -1;
+#else
+            return is_int ? 4 : Derived<T, vSMag> && !Derived<T, vSMag16> ? 12 : -1;
+#endif
         case DataLayout::U32: return is_unsigned ? 4 : -1;
         case DataLayout::M32: return Derived<T, vMag> ? 4 : -1;
         case DataLayout::U16: return is_unsigned ? 6 : -1;
@@ -61,16 +66,20 @@ sfpi_inline constexpr int mode_of() {
     }
 }
 
-// Blackhole has no mode that turns sign and magnitude into an integer: these two operations do it.
+// Blackhole has no mode that turns sign and magnitude into an integer, or back: these two operations do it.
 sfpi_inline sfpu_t to_magnitude(sfpu_t value);
 sfpi_inline sfpu_t from_magnitude(sfpu_t value);
 
 #ifdef ARCH_BLACKHOLE
 template <class T, DataLayout L>
-constexpr bool CONVERTED = Derived<T, vInt> && L == DataLayout::SM32;
+constexpr bool FROM_MAGNITUDE = Derived<T, vInt> && L == DataLayout::SM32;
+template <class T, DataLayout L>
+constexpr bool TO_MAGNITUDE = Derived<T, vSMag> && L == DataLayout::I32;
 #else
 template <class T, DataLayout L>
-constexpr bool CONVERTED = false;
+constexpr bool FROM_MAGNITUDE = false;
+template <class T, DataLayout L>
+constexpr bool TO_MAGNITUDE = false;
 #endif
 
 template <class T, DataLayout L>
@@ -98,14 +107,16 @@ public:
         requires impl_::Fits<T, L>
     sfpi_inline operator T() const {
         impl_::sfpu_t const found = __sfpi_load(impl_::mode_of<T, L>(), addrmod, address);
-        if constexpr (impl_::CONVERTED<T, L>) return T(impl_::from_magnitude(found));
+        if constexpr (impl_::FROM_MAGNITUDE<T, L>) return T(impl_::from_magnitude(found));
+        else if constexpr (impl_::TO_MAGNITUDE<T, L>) return T(impl_::to_magnitude(found));
         else return T(found);
     }
     template <class T>
         requires impl_::Fits<T, L>
     sfpi_inline void operator=(T const &value) const {
         impl_::sfpu_t given = value.get();
-        if constexpr (impl_::CONVERTED<T, L>) given = impl_::to_magnitude(given);
+        if constexpr (impl_::FROM_MAGNITUDE<T, L>) given = impl_::to_magnitude(given);
+        if constexpr (impl_::TO_MAGNITUDE<T, L>) given = impl_::from_magnitude(given);
         __sfpi_store(given, impl_::mode_of<T, L>(), addrmod, address);
     }
     template <impl_::Scalar T>
@@ -200,6 +211,11 @@ public:
 };
 
 template <class T>
+constexpr bool IS_CONSTANT = false;
+template <Vector T>
+constexpr bool IS_CONSTANT<ConstantRegister<T>> = true;
+
+template <class T>
 constexpr bool IS_DATUMS = false;
 template <DataLayout L>
 constexpr bool IS_DATUMS<Datums<L>> = true;
@@ -220,6 +236,14 @@ inline constexpr impl_::ConstantRegister<vInt> vConstIntPrgm0(12);
 inline constexpr impl_::ConstantRegister<vInt> vConstIntPrgm1(13);
 inline constexpr impl_::ConstantRegister<vInt> vConstIntPrgm2(14);
 inline constexpr impl_::ConstantRegister<vInt> vConstTileId(15);
+
+// The bits of what is read as a vector, as those of a type.
+template <Vector T, class From>
+    requires(!Vector<From>)
+sfpi_inline T as(From const &value) {
+    if constexpr (impl_::IS_CONSTANT<From>) return T(value.get().get());
+    else return T(value);
+}
 
 // Scopes that tell the vendor's compiler about registers. Here they change nothing.
 struct lreg_pressure {

@@ -212,6 +212,9 @@ public:
         name(name const &) = default;                                            \
         name &operator=(name const &) = default;                                 \
         sfpi_inline explicit name(impl_::sfpu_t value) : wider(value) {}         \
+        template <Vector T>                                                      \
+            requires(std::is_base_of_v<T, name> && !std::is_same_v<T, name>)     \
+        sfpi_inline explicit name(T const &value) : wider(value.get()) {}        \
         template <impl_::Scalar T>                                               \
         sfpi_inline explicit name(T value) : wider(value) {}                     \
     }
@@ -232,10 +235,8 @@ sfpi_inline T as(From const &value) {
     return T(value.get());
 }
 template <Vector T, class From>
-    requires(!Vector<From> && std::is_convertible_v<From, T>)
-sfpi_inline T as(From const &value) {
-    return T(value);
-}
+    requires(!Vector<From>)
+sfpi_inline T as(From const &value);
 template <Vector T, class From>
 sfpi_inline T reinterpret(From const &value) {
     return as<T>(value);
