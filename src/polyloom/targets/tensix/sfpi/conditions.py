@@ -214,7 +214,9 @@ class _Lowering:
         made = self._new("difference")
         other = self._literal(of.b) if isinstance(of.b, int) else of.b
         if of.kind == "float":
-            return self._emit("sfpsub", (of.a, other), made)
+            # b·−1 + a would do, but for the sign of NaNs
+            negative = self._emit("sfpmov", (other, Constant(I32, 1)), self._new("negative"))
+            return self._emit("sfpadd", (of.a, negative, Constant(I32, 0)), made)
         self._emit("sfpiadd_v", (other, of.a, Constant(I32, 6)), made)
         return made if of.kind == "integer" else self._borrow(of.a, other, made)
 

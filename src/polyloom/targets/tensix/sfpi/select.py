@@ -119,13 +119,15 @@ class _Selection:
             case _:
                 raise AssertionError(f"`{name}` has no machine instruction")
 
+    def _alias(self, result: Value, found: Operand) -> None:
+        if found != result:
+            self.known[result.name] = found
+
     def _source(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
         """What makes a value of none."""
         match name:
             case "splat" if isinstance(operands[0], Constant):
-                found = self._literal(operands[0].value & 0xFFFFFFFF, result)
-                if found != result:
-                    self.known[result.name] = found
+                self._alias(result, self._literal(operands[0].value & 0xFFFFFFFF, result))
             case "splat":
                 self._splat(operands[0], result)
             case "sfploadi":
@@ -148,6 +150,8 @@ class _Selection:
                 self._emit("SFPADD", (ONE, a, rest[0]), (rest[1],), result)
             case "sfpsub":
                 self._subtract(a, rest[0], result)
+            case "sfpmov" if _number(rest[0]) and (bits := self._bits(a)) is not None:
+                self._alias(result, self._literal(bits ^ _SIGN, result))
             case "sfpmov" if _number(rest[0]):
                 self._emit("SFPMOV", (a,), (1,), result)
             case "sfpmov":
