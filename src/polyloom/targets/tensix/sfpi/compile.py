@@ -21,7 +21,7 @@ from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi import code, words
 from polyloom.targets.tensix.sfpi.allocate import allocate
 from polyloom.targets.tensix.sfpi.code import Code
-from polyloom.targets.tensix.sfpi.conditions import lower_conditions
+from polyloom.targets.tensix.sfpi.integers import conditions
 from polyloom.targets.tensix.sfpi.contract import contract
 from polyloom.targets.tensix.sfpi.emit import Note, emit
 from polyloom.targets.tensix.sfpi.nops import insert_nops
@@ -66,7 +66,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
     member = options.member
     steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
         ("contract", contract, SSA, has("contract")),
-        ("conditions", lambda f: lower_conditions(f, has("flags")), SSA, True),
+        ("conditions", lambda f: conditions(f, member, has("flags")), SSA, True),
         ("select", lambda f: select(f, member), SSA, True),
         ("place", place, SSA, True),
         ("variables", leave_ssa, CODE, True),

@@ -50,16 +50,17 @@ class _State:
     saved: bool = False
 
 
-def lower_conditions(function: Function, optimize: bool = True) -> Function:
-    """The function without masks and regions; without `optimize` each frame pushes and pops."""
-    return _Lowering(function, optimize).run()
+def lower_conditions(function: Function, optimize: bool = True, wide: frozenset[str] = frozenset()) -> Function:
+    """The function without masks and regions; without `optimize` each frame pushes and pops. `wide` are the results of
+    `int_of` that are needed in more lanes than are enabled there."""
+    return _Lowering(function, optimize, wide).run()
 
 
 class _Lowering:
     """Mutable: the instructions of the block in work, and the open frames where each block begins."""
 
-    def __init__(self, function: Function, optimize: bool) -> None:
-        self.function, self.fresh = function, names(function)
+    def __init__(self, function: Function, optimize: bool, wide: frozenset[str]) -> None:
+        self.wide, self.function, self.fresh = wide, function, names(function)
         self.frames = frames_of(function, optimize)
         self.sources: Mapping[str, Instruction] = {
             result.name: i for block in function.blocks for i in block.instructions for result in i.results
@@ -99,7 +100,7 @@ class _Lowering:
             case "pop":
                 self._pop()
             case "int_of":
-                self._number(self._tree(instruction.operands[0]), not self.open, instruction.results[0])
+                self._integer(self._tree(instruction.operands[0]), instruction.results[0])
             case _ if name in _MASKS:
                 pass
             case _:
@@ -188,6 +189,18 @@ class _Lowering:
             self._narrow(part, Room(False, False))
             self._machine("SFPPOPC", _UNION)
         return len(others)
+
+    def _integer(self, tree: Tree, result: Value) -> None:
+        """The assignment of a value to itself marks where the integer is complete, for `integers`."""
+        made = self._new("int")
+        if result.name not in self.wide:
+            self._number(tree, not self.open, made)
+        else:
+            self._machine("SFPPUSHC")
+            self._machine("SFPENCC", *ENABLE_ALL)
+            self._number(tree, False, made)
+            self._machine("SFPPOPC", 0)
+        self._emit("assign", (made, made), result)
 
     def _number(self, tree: Tree, is_root: bool, made: Value) -> Value:
         """1 in the lanes of the tree, 0 in the other enabled ones."""

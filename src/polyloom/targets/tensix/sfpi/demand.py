@@ -18,8 +18,8 @@ from polyloom.targets.tensix.sfpi.shapes import PINNED, Machine, machine, sets_f
 Demand = Mapping[str, Set]
 Need = tuple[Operand, Set]
 _CROSSING = ("SFPTRANSP", "SFPSHFT2")
-_WHATEVER_IS_ENABLED = 10
-"""The mode in which SFPSTORE ignores flags."""
+WHATEVER_IS_ENABLED = 10
+"""The mode in which SFPLOAD and SFPSTORE ignore flags."""
 
 
 def demand(function: Function, masks: Masks) -> Demand:
@@ -91,7 +91,7 @@ def wanted_of(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Se
     """The lanes that an instruction must compute; None where nobody needs it."""
     wanted = [found[result.name] for result in taken.results if result.name in found]
     if sets_flags(taken) or not taken.results:
-        everywhere = taken.shape.name == "SFPSTORE" and taken.immediate("instr_mod0") == _WHATEVER_IS_ENABLED
+        everywhere = taken.shape.name == "SFPSTORE" and taken.immediate("instr_mod0") == WHATEVER_IS_ENABLED
         wanted.append(ALL if everywhere else enabled)
     if not wanted:
         return None

@@ -15,7 +15,7 @@ from typing import Final
 
 from polyloom.ir.ssa import Block, Function, Instruction, Operand, Undef, Value
 from polyloom.ir.ssa_verify import uses
-from polyloom.targets.tensix.sfpi.demand import Demand, demand, is_drawn, wanted_of
+from polyloom.targets.tensix.sfpi.demand import WHATEVER_IS_ENABLED, Demand, demand, is_drawn, wanted_of
 from polyloom.targets.tensix.sfpi.masks import Masks, Set, masks
 from polyloom.targets.tensix.sfpi.operations import called
 from polyloom.targets.tensix.sfpi.shapes import INTO, PINNED, Machine, machine, make, sets_flags
@@ -138,7 +138,7 @@ class _Merge:
             for instruction in self.code[where]:
                 if value in instruction.results:
                     taken = machine(instruction)
-                    fits = taken is not None and taken.shape.is_mergeable and taken.old is None
+                    fits = taken is not None and taken.shape.is_mergeable and taken.old is None and _obeys_flags(taken)
                     is_exact = before[where] == before[at] and len(self.code[where]) == 1
                     return (where, taken) if fits and is_exact and taken is not None else None
         return None
@@ -174,6 +174,11 @@ class _Merge:
                 inner = operands[tied]
                 assert isinstance(inner, Value)
                 result = inner
+
+
+def _obeys_flags(taken: Machine) -> bool:
+    """Whether disabled lanes of the result stay: one mode of SFPLOAD writes all."""
+    return taken.shape.name != "SFPLOAD" or taken.immediate("instr_mod0") != WHATEVER_IS_ENABLED
 
 
 def _widened(function: Function) -> Function:

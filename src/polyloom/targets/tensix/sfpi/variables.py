@@ -28,6 +28,7 @@ from polyloom.ir.ssa import (
     with_edges,
 )
 from polyloom.targets.tensix.sfpi.code import EXIT_SHAPE, FIRST_VARIABLE, Code, Item, Op, Register, copy
+from polyloom.targets.tensix.sfpi.interference import ALLOCATED
 from polyloom.targets.tensix.sfpi.masks import ALL, masks
 from polyloom.targets.tensix.sfpi.operations import VECTOR
 from polyloom.targets.tensix.sfpi.shapes import PINNED, REGISTER, Machine, machine, register_of, shapes
@@ -85,6 +86,11 @@ class _Leaving:
         calls = [i for block in self.function.blocks for i in block.instructions]
         self.written = frozenset(_last(i) for i in calls if i.called == "SFPCONFIG")
         self.pinned = tuple(sorted({_last(i) for i in calls if i.called == PINNED}))
+        for instruction in calls:
+            # a register that nothing writes is used where it is; blocks are not in the order of control
+            if instruction.called == REGISTER and (number := _last(instruction)) >= ALLOCATED:
+                if number not in self.written:
+                    self.numbers[instruction.results[0].name] = number
         parameters = {block.name: block.parameters for block in self.function.blocks}
         known = masks(self.function)
         heads = {block.name: list[Item]() for block in self.function.blocks}
@@ -138,10 +144,7 @@ class _Leaving:
             self.items.append(instruction)
 
     def _read(self, result: Value, number: int, place: Place) -> None:
-        """A register that nothing writes is not copied."""
-        if number >= 8 and number not in self.written:
-            assert self.numbers.setdefault(result.name, number) == number, "defined before its uses"
-        else:
+        if self.numbers.get(result.name) != number:
             self.items.append(copy(self._register(result), number, place, _note(result)))
 
     def _machine(self, taken: Machine, place: Place) -> None:
