@@ -23,7 +23,7 @@ from polyloom.passes import Watch
 Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done; `silent` where nobody looks."""
 ErrorBound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
-"""Of the expected elements: by how much each may be missed."""
+"""Of the expected elements: by how much each may be missed; infinity where nothing is expected."""
 
 
 def silent(step: str, fraction: float) -> None:
