@@ -133,13 +133,21 @@ class Options:
         "`ignore`: registers that are not modelled read 0 and swallow writes", "simulate", metavar="ignore", read=_mmio
     )
     max_cycles: int = option(
-        f"give up after so many cycles ({MAX_CYCLES})", *("run", "simulate"), default=MAX_CYCLES, metavar="N", read=_cycles
+        f"give up after so many cycles ({MAX_CYCLES})",
+        *("run", "simulate"),
+        default=MAX_CYCLES,
+        metavar="N",
+        read=_cycles,
     )
     init: str | None = option(
         "vector kernels: the function that initializes, such as 'ns::g<false>'", *_KERNELS, metavar="NAME"
     )
     dest: int = option(
-        "vector kernels: bits of a datum in Dst, 16 (the default) or 32", *_KERNELS, default=16, metavar="16|32", read=_dest
+        "vector kernels: bits of a datum in Dst, 16 (the default) or 32",
+        *_KERNELS,
+        default=16,
+        metavar="16|32",
+        read=_dest,
     )
     per: Per = option(
         "vector kernels: one call per face (the default), or per tile",
@@ -149,7 +157,12 @@ class Options:
         read=_per,
     )
     tiles: int = option(
-        "vector kernels: on how many tiles, one behind the other (1)", "run", "simulate", default=1, metavar="N", read=_tiles
+        "vector kernels: on how many tiles, one behind the other (1)",
+        "run",
+        "simulate",
+        default=1,
+        metavar="N",
+        read=_tiles,
     )
     without: tuple[str, ...] = option(
         f"vector kernels: leave out a pass: {', '.join(SWITCHES)}; may be repeated",

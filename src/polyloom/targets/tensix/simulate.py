@@ -25,8 +25,8 @@ from polyloom.targets.tensix.disassemble import disassemble
 from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
-from polyloom.targets.tensix.sfpi.note import decode
 from polyloom.targets.tensix.places import Where, get, put, where
+from polyloom.targets.tensix.sfpi.note import decode
 from polyloom.targets.tensix.tile import CORES, UNITS, Finding, Outcome, Tile
 from polyloom.targets.trace import Span, Trace, apart
 

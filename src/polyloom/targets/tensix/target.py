@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from polyloom.diagnostics import Diagnostic, input_error
-from polyloom.targets.subject import Progress, Subject
 from polyloom.riscv.image import MAGIC
+from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Given, Json, Kind, Program, Target
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.assemble import assemble
@@ -17,11 +17,11 @@ from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.isa import MEMBERS
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
-from polyloom.targets.tensix.simulate import simulate
 from polyloom.targets.tensix.sfpi import kernel
 from polyloom.targets.tensix.sfpi import note as notes
 from polyloom.targets.tensix.sfpi.form import KERNEL, content
 from polyloom.targets.tensix.sfpi.listing import listing
+from polyloom.targets.tensix.simulate import simulate
 from polyloom.targets.tensix.verify import verify
 
 

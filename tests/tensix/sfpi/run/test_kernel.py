@@ -79,12 +79,34 @@ def test_32_bits(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_halves(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran(capsys, KERNELS, "--function", "negated_tile", "--per", "tile", "--in", "dst:fp16=x.npy", "--out", "dst:fp16=y.npy")
+    ran(
+        capsys,
+        KERNELS,
+        "--function",
+        "negated_tile",
+        "--per",
+        "tile",
+        "--in",
+        "dst:fp16=x.npy",
+        "--out",
+        "dst:fp16=y.npy",
+    )
     assert np.array_equal(np.load("y.npy"), -TILE.astype(np.float16))
 
 
 def test_one_call_may_do_a_tile(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = ran(capsys, KERNELS, "--function", "negated_tile", "--per", "tile", "--in", "dst:bf16=x.npy", "--out", "dst:bf16=y.npy")
+    whole = ran(
+        capsys,
+        KERNELS,
+        "--function",
+        "negated_tile",
+        "--per",
+        "tile",
+        "--in",
+        "dst:bf16=x.npy",
+        "--out",
+        "dst:bf16=y.npy",
+    )
     assert np.array_equal(np.load("y.npy"), -bf16(TILE))
     assert whole["per"] == "tile"
 
@@ -116,9 +138,7 @@ def test_scalar_code_runs_on_the_core(
     assert np.array_equal(np.load("y.npy"), np.where(rows[:, None], bf16(TILE) * np.float32(factor), bf16(TILE)))
 
 
-def test_lanes_without_a_value_are_warned_of_and_not_compared(
-    tile: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lanes_without_a_value_are_warned_of_and_not_compared(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "run", KERNELS, "--function", "partly", "--on", "tensix", "--json")
     assert code == 0 and json.loads(out)["verified"] is True
     assert err.startswith("warning[PL1243]") and "kernels.h:54" in err
@@ -147,7 +167,9 @@ def test_on_a_machine_with_places_a_kernel_is_t1_s(tile: Path, capsys: pytest.Ca
     assert code == 0 and list(json.loads(out)["cores"]) == ["t1"]
 
 
-def test_a_wrong_word_is_noticed(tile: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_word_is_noticed(
+    tile: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """SFPMAD becomes one with another addend, L10, in what is loaded."""
 
     def damaged(machine_tile: Any, data: bytes) -> int:
@@ -169,9 +191,7 @@ def test_a_wrong_word_is_noticed(tile: Path, capsys: pytest.CaptureFixture[str],
     assert code == 4 and "differs from the interpreter" in err
 
 
-def test_the_listing_stands_beside_the_source(
-    golden: Golden, tile: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_listing_stands_beside_the_source(golden: Golden, tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "show", KERNELS, "--function", "chosen", "--on", "tensix")
     assert code == 0
     golden("listing", out)

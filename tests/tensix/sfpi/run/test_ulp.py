@@ -37,7 +37,11 @@ def test_ranks_are_places_in_the_list_of_values(form: Format) -> None:
 @pytest.mark.parametrize("form", NARROW)
 def test_finite_values_come_once_and_in_the_order_of_patterns(form: Format) -> None:
     bits = ulp.finite(form)
-    assert len(bits) == len(set(bits.tolist())) == np.count_nonzero(np.isfinite(ulp.values(np.arange(1 << 16, dtype=np.uint32), form)))
+    assert (
+        len(bits)
+        == len(set(bits.tolist()))
+        == np.count_nonzero(np.isfinite(ulp.values(np.arange(1 << 16, dtype=np.uint32), form)))
+    )
     assert np.all(np.diff(bits.astype(np.int64)) > 0)
     assert np.array_equal(np.isfinite(ulp.values(bits, form)), np.ones(len(bits), bool))
 
@@ -66,7 +70,9 @@ def distance(got: list[int], expected: list[int], form: Format = "bf16") -> tupl
 
 
 def test_distances() -> None:
-    assert distance([0x3F80, 0x0000, 0x0001, 0x8000, 0x0080, 0xBF80], [0x3F82, 0x8000, 0x0000, 0x0080, 0x8080, 0x3F80]) == (
+    assert distance(
+        [0x3F80, 0x0000, 0x0001, 0x8000, 0x0080, 0xBF80], [0x3F82, 0x8000, 0x0000, 0x0080, 0x8080, 0x3F80]
+    ) == (
         [2, 0, 0, 1, 2, 2 * (0x3F80 - 0x7F)],
         0,
     )

@@ -181,4 +181,3 @@ def _numbered(function: Function, numbers: dict[int, tuple[str, int]]) -> Functi
 def _mapped(function: Function, change: Callable[[Instruction], Instruction]) -> Function:
     blocks = tuple(replace(b, instructions=tuple(map(change, b.instructions))) for b in function.blocks)
     return replace(function, blocks=blocks)
-

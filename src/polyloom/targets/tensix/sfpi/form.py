@@ -53,10 +53,7 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
     seconds = perf_counter() - start
     signature = signature_of(kernel.function.name, parameters_of(kernel))
     warnings = tuple(
-        found
-        for part in (kernel.init, kernel.function)
-        if part is not None
-        for found in verify(part, place.member)
+        found for part in (kernel.init, kernel.function) if part is not None for found in verify(part, place.member)
     )
     return Subject(
         "kernel", kernel, str(written.path), signature, (oracle,), seconds, watch=written.watch, warnings=warnings

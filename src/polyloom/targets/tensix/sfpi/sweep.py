@@ -204,4 +204,3 @@ def mismatches(swept: Swept, expected: Bits, found: Distances, most: int = 3) ->
     at = np.flatnonzero(found.ulp < 0)[:most]
     columns = (ulp.values(bits[at], swept.form) for bits in (swept.values, swept.results, expected))
     return [(float(a), float(b), float(c)) for a, b, c in zip(*columns, strict=True)]
-
