@@ -33,7 +33,8 @@ def page(title: str, swept: Swept, found: Distances, data: Mapping[str, Any]) ->
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
     )
     legend = "The largest error of neighbouring values, in ulp; red: not finite on one side only."
-    return f"{head}\n<body><h1>{escape(title)}</h1>{_picture(swept, found)}<p>{legend}</p><table>{table}</table></body></html>\n"
+    body = f"<h1>{escape(title)}</h1>{_picture(swept, found)}<p>{legend}</p><table>{table}</table>"
+    return f"{head}\n<body>{body}</body></html>\n"
 
 
 def _picture(swept: Swept, found: Distances) -> str:
