@@ -20,13 +20,13 @@ from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi import code, words
 from polyloom.targets.tensix.sfpi.allocate import allocate
-from polyloom.targets.tensix.sfpi.code import Code
-from polyloom.targets.tensix.sfpi.integers import conditions
 from polyloom.targets.tensix.sfpi.contract import contract
 from polyloom.targets.tensix.sfpi.emit import Note, emit
+from polyloom.targets.tensix.sfpi.integers import conditions
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import place
 from polyloom.targets.tensix.sfpi.select import select
+from polyloom.targets.tensix.sfpi.shapes import with_machine
 from polyloom.targets.tensix.sfpi.variables import leave_ssa
 from polyloom.targets.tensix.sfpi.words import Listing
 
@@ -82,6 +82,6 @@ PASSES: Final = tuple(each.name for each in pipeline(Options()))
 
 def lower(function: Function, options: Options | None = None, watch: Watch | None = None) -> Lowered:
     """The kernel's words. Errors: PL1280 where its values do not fit into the registers."""
-    listing = run_passes(function, pipeline(options or Options()), watch)
+    listing = run_passes(with_machine(function), pipeline(options or Options()), watch)
     lowered, notes = emit(listing)
     return Lowered(verify(lowered), notes, listing)
