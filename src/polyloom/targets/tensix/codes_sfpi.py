@@ -24,6 +24,10 @@ CODES: dict[str, tuple[str, str]] = {
         "A vector is stored or compared in lanes that no way to here has written. They hold 0 here, and anything on "
         "the machine: give the\nvariable a value where it is declared.",
     ),
+    "PL1280": (
+        "vector kernel with too many values",
+        "A vector kernel has eight registers. The message shows where most values are live, and which.",
+    ),
     "PL1244": (
         "vector kernel that cannot be interpreted",
         "The kernel does what the interpreter of vector kernels does not know, or never ends.",
