@@ -162,7 +162,12 @@ def _of_module(name: str) -> Evaluate:
         raise input_error("PL1294", f"there is no reference '{name}': {error}", help=help) from None
 
     def evaluate(x: Floats) -> Floats:
-        made = np.asarray(found(x), np.float64)
+        try:
+            made = np.asarray(found(x), np.float64)
+        except Exception as error:  # whatever a function of the user's raises
+            message = f"`{name}` fails: {type(error).__name__}: {error}"
+            help = "give a function of an array of doubles"
+            raise input_error("PL1294", message, help=help) from None
         if made.shape != x.shape:
             message = f"`{name}` gives the shape {list(made.shape)} for {list(x.shape)}"
             raise input_error("PL1294", message, help="give a function that works element by element")
