@@ -29,6 +29,7 @@ from polyloom.targets.tensix.sfpi.integers import conditions
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import place
 from polyloom.targets.tensix.sfpi.prepare import prepare
+from polyloom.targets.tensix.sfpi.replay import insert_replays
 from polyloom.targets.tensix.sfpi.select import select
 from polyloom.targets.tensix.sfpi.shapes import with_machine
 from polyloom.targets.tensix.sfpi.variables import leave_ssa
@@ -80,6 +81,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         ("allocate", lambda c: fit(c, member, has("schedule")), CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),
         ("nops", insert_nops, LISTING, True),
+        ("replay", insert_replays, LISTING, has("replay")),
     ]
     return tuple(Pass(name, function, form) for name, function, form, runs in steps if runs)
 
