@@ -21,7 +21,7 @@ from polyloom.frontend.c.llvm_text import (
     size_of,
 )
 from polyloom.ir.ssa import FLAGS, Address, Constant, Data, Operand, Undef, Value, floating, integer
-from polyloom.ir.ssa_types import FLOATS, PTR, Type
+from polyloom.ir.ssa_types import FLOATS, PTR, WIDTH, Type
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _LINKAGE = (
@@ -193,7 +193,7 @@ def _device(words: Words) -> Operand:
     words.expect(")")
     if not isinstance(number, Constant):
         raise Unsupported("a constant address that is no number")
-    return Constant(type, number.value)
+    return Constant(type, number.value & ((1 << WIDTH[number.type]) - 1))
 
 
 def inner(layout: Layout, index: int) -> tuple[Layout, int]:

@@ -56,6 +56,7 @@ CODES: dict[str, tuple[str, str]] = {
         "vector kernel that cannot be traced",
         "Python executes the function of a kernel once, with vectors in the place of values; it raised an exception, "
         "or returned something.",
+    ),
     "PL1260": (
         "region that is not closed",
         "Every `v_if` has its `v_endif;`, every `v_block` its `v_endblock;`, in the same block: their macros hold the "

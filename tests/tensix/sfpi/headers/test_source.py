@@ -156,3 +156,12 @@ def test_printing_keeps_text_and_numbers(tmp_path: Path) -> None:
     form = load(kernel(tmp_path, 'void f(int k, unsigned u) { DPRINT << "row " << k << u << ENDL(); }'), "f").function
     assert names(form) == ["print_text", "print_int", "print_unsigned", "print_text"]
     assert {datum.initial for datum in form.data} == {b"row \0", b"\n\0"}
+
+
+def test_a_scalar_float_may_be_moved_and_change_its_sign(tmp_path: Path) -> None:
+    text = "void f(float x, bool b) { vFloat v = dst_reg[0]; dst_reg[0] = v - (b ? x : 2.0f); }"
+    form = load(kernel(tmp_path, text), "f").function
+    assert not any(
+        str(i.result.type) == "f32" for b in form.blocks for i in b.instructions if len(i.results) == 1 and i.result
+    )
+    assert "sfpadd" in names(form)

@@ -20,6 +20,7 @@ from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi import code, words
 from polyloom.targets.tensix.sfpi.allocate import allocate
+from polyloom.targets.tensix.sfpi.combine import combine_literals, combine_tests, orient
 from polyloom.targets.tensix.sfpi.contract import contract
 from polyloom.targets.tensix.sfpi.emit import Note, emit
 from polyloom.targets.tensix.sfpi.integers import conditions
@@ -68,7 +69,9 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         ("contract", contract, SSA, has("contract")),
         ("conditions", lambda f: conditions(f, member, has("flags")), SSA, True),
         ("select", lambda f: select(f, member), SSA, True),
+        ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
         ("place", place, SSA, True),
+        ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
         ("variables", leave_ssa, CODE, True),
         ("allocate", allocate, CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),

@@ -60,12 +60,21 @@ def explainer(source: Source, headers: tuple[str, ...]) -> Explain:
 def said(error: PolyloomError) -> PolyloomError:
     """What the import cannot take, where C++ has a word for it."""
     first = error.diagnostics[0]
-    called = re.match(r"a call of `_Z\w*?(\d+)(\w+)` is not supported", first.message)
+    called = re.match(r"a call of `_ZN?(\w+)` is not supported", first.message)
     if called is None:
         return error
-    name = called[2][: int(called[1])]
+    name = _plain(called[1])
     help = f"define `{name}` in the file, or include what does: everything that a kernel calls becomes part of it"
     return PolyloomError(replace(first, code="PL1265", message=f"`{name}` has no body here", help=help))
+
+
+def _plain(mangled: str) -> str:
+    """The last of the names with which a mangled one begins: `2ns1gEi` is g."""
+    name = ""
+    while length := re.match(r"\d+", mangled):
+        end = length.end() + int(length[0])
+        name, mangled = mangled[length.end() : end], mangled[end:]
+    return name
 
 
 def unmatched(source: Source) -> Iterator[Diagnostic]:

@@ -3,7 +3,7 @@
 
 The operation with four results comes as a token and its parts. Parameters that are floats are given as their bits.
 Vectors in memory, calls that were not inlined, and scalar floats that are computed at run time are errors, at the
-user's line.
+user's line; a float that is only moved, or changes its sign, is an integer.
 """
 
 from __future__ import annotations
@@ -14,13 +14,31 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 from polyloom.frontend.c.llvm_places import text_of
-from polyloom.ir.ssa import CASTS, FLOATING, NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Value
-from polyloom.ir.ssa_types import FLOATS, I32, Type
+from polyloom.ir.ssa import (
+    FLOATING,
+    NOWHERE,
+    Block,
+    Constant,
+    Function,
+    Instruction,
+    Operand,
+    Place,
+    Undef,
+    Value,
+    integer,
+)
+from polyloom.ir.ssa_types import F32, FLOATS, I32, Type
 from polyloom.ir.ssa_verify import verify
 from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.sfpi.operations import MASK, PREFIX, VECTOR, operations
+from polyloom.transform.ssa.editing import with_operands
 
 _FOUR: Final = "sfptransp"
+_SIGN: Final = integer(I32, -0x80000000)
+_MAGNITUDE: Final = integer(I32, 0x7FFFFFFF)
+_MOVES: Final = ("bitcast", "copy", "fneg", "select", "load", "store")
+_COMPUTE_HELP: Final = "compute it at compile time, `constexpr`, or on a vector: `vFloat(x) * y`"
+_COMPARE_HELP: Final = "compare vectors, in `v_if`, or the bits of the scalars"
 _MEMORY_HELP: Final = (
     "keep vectors in variables; index an array of vectors with what is constant once loops are unrolled: "
     "`#pragma GCC unroll`"
@@ -28,15 +46,14 @@ _MEMORY_HELP: Final = (
 
 
 def finished(function: Function) -> Function:
-    """The function with operations of the table alone, and integers as parameters."""
-    blocks = tuple(_in_bits(_with_parts(block)) for block in function.blocks)
-    first = replace(blocks[0], parameters=tuple(map(_as_bits, function.parameters)))
+    """The function with operations of the table alone, and integers in place of scalar floats."""
     known = {PREFIX + TRANSPOSED, PREFIX + PART}
     externals = {external.name: external for external in function.externals if external.name not in known}
     if len(externals) < len(function.externals):
         row = operations()[_FOUR].external
         externals[row.name] = row
-    return verify(replace(function, blocks=(first, *blocks[1:]), externals=tuple(externals.values())))
+    blocks = tuple(_in_bits(_with_parts(block)) for block in function.blocks)
+    return verify(replace(function, blocks=blocks, externals=tuple(externals.values())))
 
 
 def _with_parts(block: Block) -> Block:
@@ -59,28 +76,39 @@ def _with_parts(block: Block) -> Block:
     return replace(block, instructions=tuple(made))
 
 
-def _as_bits(parameter: Value) -> Value:
-    return Value(parameter.name, I32) if str(parameter.type) == "f32" else parameter
-
-
 def _in_bits(block: Block) -> Block:
-    """A cast of a float to its bits is a copy, once all floats are bits."""
-    return replace(block, instructions=tuple(map(_copied, block.instructions)))
+    """Floats as their bits: what `refused` leaves only moves them, or changes a sign."""
+    changed = replace(
+        block,
+        parameters=tuple(map(_as_bits, block.parameters)),
+        instructions=tuple(map(_of_bits, block.instructions)),
+    )
+    return with_operands(changed, _bits)
 
 
-def _copied(i: Instruction) -> Instruction:
-    # Only what moves a float is left by `refused`: parameters, loads, choices and the casts.
+def _of_bits(i: Instruction) -> Instruction:
+    results = tuple(map(_as_bits, i.results))
     if i.operation == "bitcast":
-        i = replace(i, operation="copy")
-    return replace(i, operands=tuple(map(_bits, i.operands)), results=tuple(map(_as_bits, i.results)))
+        return replace(i, operation="copy", results=results)
+    if i.operation == "fneg":
+        return replace(i, operation="xor", operands=(*i.operands, _SIGN), results=results)
+    if i.callee == "fabs":
+        return replace(i, operation="and", callee="", operands=(*i.operands, _MAGNITUDE), results=results)
+    return replace(i, results=results)
+
+
+def _as_bits(value: Value) -> Value:
+    return Value(value.name, I32) if value.type == F32 else value
 
 
 def _bits(operand: Operand) -> Operand:
-    if str(operand.type) != "f32":
+    if operand.type != F32:
         return operand
     if isinstance(operand, Value):
         return _as_bits(operand)
-    return Constant(I32, operand.value) if isinstance(operand, Constant) else operand
+    if isinstance(operand, Constant):
+        return integer(I32, operand.value)
+    return Undef(I32) if isinstance(operand, Undef) else operand
 
 
 def in_memory(function: Function) -> bool:
@@ -106,11 +134,9 @@ def refused(function: Function, source: Source) -> None:
     for i in (i for b in function.blocks for i in b.instructions):
         if _touches(i):
             raise _error("PL1264", "a vector in memory", i.place, source, _MEMORY_HELP)
-        if i.operation in FLOATING or (i.operation in CASTS and i.operation != "bitcast" and _floating(i)):
-            help = "compute it at compile time, `constexpr`, or on a vector: `vFloat(x) * y`"
-            raise _error("PL1266", "scalar floating-point arithmetic at run time", i.place, source, help)
-        if i.operation.startswith("f") and i.operation not in ("fence",) and _floating(i):
-            help = "compare vectors, in `v_if`, or the bits of the scalars"
+        if _floating(i) and i.operation not in _MOVES and i.callee != "fabs":
+            compared = i.operation.startswith("f") and i.operation not in FLOATING
+            help = _COMPARE_HELP if compared else _COMPUTE_HELP
             raise _error("PL1266", "scalar floating-point arithmetic at run time", i.place, source, help)
 
 

@@ -44,7 +44,9 @@ def use_of(line: Word, listing: Listing) -> Use | None:
     if found is None or found.row.unit != "vector":
         return None
     row = found.row
-    return Use(found, row.registers(line.bits, row.reads), row.registers(line.bits, row.writes), listing.member == "blackhole")
+    return Use(
+        found, row.registers(line.bits, row.reads), row.registers(line.bits, row.writes), listing.member == "blackhole"
+    )
 
 
 def insert_nops(listing: Listing) -> Listing:

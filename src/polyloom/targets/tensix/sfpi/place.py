@@ -15,13 +15,12 @@ from typing import Final
 
 from polyloom.ir.ssa import Block, Function, Instruction, Operand, Undef, Value
 from polyloom.ir.ssa_verify import uses
+from polyloom.targets.tensix.sfpi.combine import is_symmetric
 from polyloom.targets.tensix.sfpi.demand import WHATEVER_IS_ENABLED, Demand, demand, is_drawn, wanted_of
 from polyloom.targets.tensix.sfpi.masks import Masks, Set, masks
 from polyloom.targets.tensix.sfpi.operations import called
 from polyloom.targets.tensix.sfpi.shapes import INTO, PINNED, Machine, machine, make, sets_flags
 from polyloom.transform.ssa.editing import with_operands
-
-_SYMMETRIC: Final = ("SFPAND", "SFPOR", "SFPXOR", "SFPIADD")
 
 
 def place(function: Function) -> Function:
@@ -149,8 +148,7 @@ class _Merge:
 
     def _other(self, taken: Machine, tied: int) -> Operand | None:
         """The operand that may stand for the one that is overwritten."""
-        is_symmetric = taken.shape.name in _SYMMETRIC and not (taken.immediate("instr_mod1") or 0) & 2
-        return self._operand(taken.operands[1 - tied]) if is_symmetric else None
+        return self._operand(taken.operands[1 - tied]) if is_symmetric(taken) else None
 
     def _fold(self, chain: list[int], old: Operand, result: Value) -> None:
         for where in chain:
