@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a vector kernel in SSA form to one whose calls are Tensix words: the pipeline on one page.
 
-contract    products and sums become SFPMAD                      conditions  masks and regions become flags
-select      operations become machine instructions               place       assignments go, lanes suffice
-variables   out of SSA form, for vectors                         allocate    L0 to L7
-words       encoding                                             nops        what the hardware does not wait for
+contract    products and sums become SFPMAD              variables   out of SSA form, for vectors
+conditions  masks and regions become flags               allocate    L0 to L7, and the order of instructions
+select      operations become machine instructions       words       encoding
+literals    SFPMULI and SFPADDI                          nops        what the hardware does not wait for
+place       assignments go, lanes suffice
+tests       tests join what computes the tested value
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ from polyloom.ir.ssa_verify import verify
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi import code, words
-from polyloom.targets.tensix.sfpi.allocate import allocate
 from polyloom.targets.tensix.sfpi.combine import combine_literals, combine_tests, orient
 from polyloom.targets.tensix.sfpi.contract import contract
 from polyloom.targets.tensix.sfpi.emit import Note, emit
+from polyloom.targets.tensix.sfpi.fit import fit
 from polyloom.targets.tensix.sfpi.integers import conditions
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import place
@@ -73,7 +75,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         ("place", place, SSA, True),
         ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
         ("variables", leave_ssa, CODE, True),
-        ("allocate", allocate, CODE, True),
+        ("allocate", lambda c: fit(c, member, has("schedule")), CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),
         ("nops", insert_nops, LISTING, True),
     ]
