@@ -56,11 +56,14 @@ def execute(options: Request) -> Answer:
     domain = _domain(options.domain)
     if (options.reference is None) == (not options.against):
 <<<<<<< HEAD
+<<<<<<< HEAD
         number = "is nothing" if options.reference is None else "are two things"
         raise usage_error(
             f"there {number} to compare with", "write --reference tanh, or --against other.h, one of them"
         )
 =======
+=======
+>>>>>>> sfpi-passes
         what = (
             "there is nothing to compare with" if options.reference is None else "there are two things to compare with"
         )

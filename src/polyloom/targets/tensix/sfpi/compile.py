@@ -28,6 +28,8 @@ from polyloom.targets.tensix.sfpi.fit import fit
 from polyloom.targets.tensix.sfpi.integers import conditions
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import place
+from polyloom.targets.tensix.sfpi.prepare import prepare
+from polyloom.targets.tensix.sfpi.replay import insert_replays
 from polyloom.targets.tensix.sfpi.select import select
 from polyloom.targets.tensix.sfpi.shapes import with_machine
 from polyloom.targets.tensix.sfpi.variables import leave_ssa
@@ -69,6 +71,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
     member = options.member
     steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
         ("contract", contract, SSA, has("contract")),
+        ("prepare", prepare, SSA, True),
         ("conditions", lambda f: conditions(f, member, has("flags")), SSA, True),
         ("select", lambda f: select(f, member), SSA, True),
         ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
@@ -78,6 +81,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         ("allocate", lambda c: fit(c, member, has("schedule")), CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),
         ("nops", insert_nops, LISTING, True),
+        ("replay", insert_replays, LISTING, has("replay")),
     ]
     return tuple(Pass(name, function, form) for name, function, form, runs in steps if runs)
 
