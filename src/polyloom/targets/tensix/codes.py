@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from polyloom.targets.tensix.codes_loops import CODES as LOOPS
 from polyloom.targets.tensix.codes_tile import CODES as TILE
 
 CODES: dict[str, tuple[str, str]] = {
@@ -59,4 +60,5 @@ CODES: dict[str, tuple[str, str]] = {
         "without a meaning.",
     ),
     **TILE,
+    **LOOPS,
 }

@@ -9,6 +9,7 @@ from typing import Any, Final
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.options import integer, option
 from polyloom.targets.tensix.encode import FORMS, Form
+from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
 from polyloom.targets.tensix.tile import CORES, MAX_CYCLES, POLICIES, Hazards
 
 THREADS: Final = ("t0", "t1", "t2")
@@ -61,6 +62,25 @@ def _cycles(text: Any) -> int:
     return found
 
 
+def _format(text: Any) -> Name:
+    found: Name | None = next((known for known in FORMATS if known == text), None)
+    if found is None:
+        raise _wrong(f"--format is '{text}'", nearest(text, FORMATS, "format"))
+    return found
+
+
+def _fidelity(text: Any) -> int:
+    if (found := integer(str(text), "--fidelity")) not in (1, 2, 3, 4):
+        raise _wrong(f"--fidelity is {found}", "write 1, 2, 3 or 4: the phases in which mantissas are multiplied")
+    return found
+
+
+def _dest(text: Any) -> Dest:
+    if text not in ("16", "32"):
+        raise _wrong(f"--dest is '{text}'", "write 16 or 32: the bits of a number in Dst")
+    return 16 if text == "16" else 32
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """`form`: raw words as the coprocessor has them, or as a core fetches them, rotated left by two."""
@@ -83,7 +103,7 @@ class Options:
     )
     hazards: Hazards = option(
         "what a hazard does: error ends the run (the default), report, off",
-        "simulate",
+        *("simulate", "run"),
         default="error",
         metavar="POLICY",
         read=_hazards,
@@ -92,5 +112,23 @@ class Options:
         "`ignore`: registers that are not modelled read 0 and swallow writes", "simulate", metavar="ignore", read=_mmio
     )
     max_cycles: int = option(
-        f"give up after so many cycles ({MAX_CYCLES})", "simulate", default=MAX_CYCLES, metavar="N", read=_cycles
+        f"give up after so many cycles ({MAX_CYCLES})",
+        *("simulate", "run"),
+        default=MAX_CYCLES,
+        metavar="N",
+        read=_cycles,
     )
+    format: Name | None = option(
+        "operands of a product: tf32 (for f32), bf16, fp16, i8 (for i32)",
+        *("run", "compile"),
+        metavar="tf32|bf16|fp16|i8",
+        read=_format,
+    )
+    fidelity: int = option(
+        "of a product: in how many phases mantissas are multiplied (4)",
+        *("run", "compile"),
+        default=4,
+        metavar="1..4",
+        read=_fidelity,
+    )
+    dest: Dest | None = option("bits of a number in Dst (32)", "run", "compile", metavar="16|32", read=_dest)

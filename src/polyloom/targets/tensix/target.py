@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Tensix tile as a target: words and programs of its cores are assembled, listed and verified."""
+"""The Tensix tile as a target: words and programs of its cores are assembled, listed and verified; loops are compiled
+and run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from polyloom.diagnostics import Diagnostic, input_error
-from polyloom.ir.signature import Signature
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Given, Job, Json, Target, lack
+from polyloom.targets.target import Execution, Given, Job, Json, Kind, Target
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.assemble import assemble
 from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.isa import MEMBERS
+from polyloom.targets.tensix.loops import target as loops
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
 from polyloom.targets.tensix.simulate import simulate
@@ -44,28 +45,37 @@ def _verify(given: Given) -> Sequence[Diagnostic]:
 def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Any, progress: Progress | None
 ) -> bytes:
-    del subject, place, values, options, progress
-    lack("the target tensix compiles no programs", ())
+    del options, progress
+    return loops.compile_subject(subject, cast(Place, place).member, values)
 
 
 def _run(data: bytes, job: Job) -> Execution:
-    del data, job
-    lack("the target tensix runs no files of its own", ())
+    return loops.run(data, job)
+
+
+def _owns(data: bytes) -> Kind | None:
+    return loops.KIND if loops.owns(data) else None
+
+
+def _listing(data: bytes, options: Any) -> str:
+    return program.listing(program.read(Given("", data, Place("wormhole"), options)), "wormhole")
 
 
 TARGET: Final = Target(
     name="tensix",
     title="a Tensix tile of Tenstorrent's Wormhole",
-    takes=(),
-    kinds=(),
-    owns=lambda data: None,
+    takes=(loops.FORM,),
+    kinds=(loops.KIND,),
+    owns=_owns,
     place=place,
     example="tensix:wormhole",
-    signature=lambda data: Signature("program", (), (), (), is_open=True),
+    signature=loops.signature,
     compile=_compile,
     run=_run,
-    show=lambda data, options: lack("the target tensix has no files of its own", ()),
+    show=_listing,
     options=Options,
+    per_size=True,
+    summary=loops.summary,
     members=lambda: MEMBERS,
     describe=describe,
     assemble=_assemble,

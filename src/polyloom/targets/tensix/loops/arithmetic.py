@@ -72,9 +72,7 @@ def _rows(a: Array, b: Array, f: Format, dest: Dest, fidelity: int) -> Array:
             bias = (97 if dest == 32 else -15) if narrow else -127
             bias -= 5 * (phase & 1) + 7 * (phase >> 1)
             for first in range(tile, tile + tiles.SIDE, _STEP):
-                sums = [
-                    _group(lefts[phase], rights[phase], at, bias) for at in range(first, first + _STEP, _GROUP)
-                ]
+                sums = [_group(lefts[phase], rights[phase], at, bias) for at in range(first, first + _STEP, _GROUP)]
                 held = _accumulated(sums, held, rounding)
     return held
 

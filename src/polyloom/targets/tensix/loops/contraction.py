@@ -139,9 +139,7 @@ def _check_extents(program: Program, equation: Equation, term: Apply, out: tuple
         refuse(f"the sum along {over} does not begin at 0", equation.span)
 
 
-def _extents(
-    program: Program, leaf: Leaf, arrays: Mapping[str, Array], equation: Equation
-) -> list[tuple[str, Affine]]:
+def _extents(program: Program, leaf: Leaf, arrays: Mapping[str, Array], equation: Equation) -> list[tuple[str, Affine]]:
     return list(zip(_dimensions(program, leaf, equation), arrays[leaf.array].shape, strict=True))
 
 

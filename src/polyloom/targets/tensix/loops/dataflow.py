@@ -139,8 +139,7 @@ def _carried(program: Program, copies: Sequence[Equation], sources: Sequence[Equ
         operand = copy.operands[0]
         assert isinstance(operand, Reference)
         moved = {
-            name: Affine.symbol(name) - d
-            for name, d in zip(program.dimensions, program.distance(operand), strict=True)
+            name: Affine.symbol(name) - d for name, d in zip(program.dimensions, program.distance(operand), strict=True)
         }
         if any(index.substitute(moved) != index for index in leaf.index):
             refuse(f"`{copy.target.name}` is another element of `{leaf.array}` where it comes from", copy.span)

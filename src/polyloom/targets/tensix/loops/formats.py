@@ -88,7 +88,9 @@ def to_fp16(bits: Array) -> Array:
     """As the tile reads it: no infinities."""
     x = bits.astype(np.int64)
     exponent, mantissa = x >> 10 & 31, x & 0x3FF
-    size = np.where(exponent > 0, np.ldexp(1.0 + mantissa / 1024, (exponent - 15).astype(np.int32)), mantissa * 2.0**-24)
+    size = np.where(
+        exponent > 0, np.ldexp(1.0 + mantissa / 1024, (exponent - 15).astype(np.int32)), mantissa * 2.0**-24
+    )
     return np.where(x >> 15 & 1, -size, size).astype(np.float32)
 
 

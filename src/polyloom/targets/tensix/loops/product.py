@@ -112,7 +112,7 @@ def _tile(unit: int, f: Format, address: int) -> dict[int, int]:
 
 def steps() -> Iterator[tuple[int, int]]:
     """The 16 MVMULs: row of Dst, address mode. For each inner face, each face of SrcA, the halves of SrcB's faces."""
-    for inner in range(2):
+    for _ in range(2):  # inner faces
         for face in range(2):
             for n in range(4):
                 across = (2 if face == 0 else 3) if n == 3 else n & 1
@@ -163,7 +163,10 @@ def _multiply(p: Product) -> Lines:
     run = loop("chunks", "s4", p.depth // step, inline(word("MOP", mop_type=1)))
     half = [
         [
-            *inline(*own(DEST_TARGET_REG_CFG_MATH_Offset=offset), word("SEMWAIT", stall_res=_MATH, sem_sel=1, wait_sem_cond=_IS_FULL)),
+            *inline(
+                *own(DEST_TARGET_REG_CFG_MATH_Offset=offset),
+                word("SEMWAIT", stall_res=_MATH, sem_sel=1, wait_sem_cond=_IS_FULL),
+            ),
             *_renamed(run, offset),
             *inline(word("STALLWAIT", stall_res=_SYNC, wait_res=_MATRIX_BUSY), word("SEMPOST", sem_sel=1)),
         ]

@@ -87,7 +87,13 @@ def loop(label: str, register: str, count: int, body: Lines) -> Lines:
     """The body so many times; nothing for 0."""
     if count < 2:
         return body * count
-    return [f"li {register}, {count}", f"{label}:", *body, f"addi {register}, {register}, -1", f"bnez {register}, {label}"]
+    return [
+        f"li {register}, {count}",
+        f"{label}:",
+        *body,
+        f"addi {register}, {register}, -1",
+        f"bnez {register}, {label}",
+    ]
 
 
 def assembled(lines: Lines, base: int) -> bytes:
