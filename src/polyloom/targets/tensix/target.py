@@ -5,7 +5,7 @@ and run."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.targets.subject import Progress, Subject
@@ -46,7 +46,7 @@ def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Any, progress: Progress | None
 ) -> bytes:
     del options, progress
-    return loops.compile_subject(subject, cast(Place, place).member, values)
+    return loops.compile_subject(subject, place.member, values)
 
 
 def _run(data: bytes, job: Job) -> Execution:
@@ -55,6 +55,11 @@ def _run(data: bytes, job: Job) -> Execution:
 
 def _owns(data: bytes) -> Kind | None:
     return loops.KIND if loops.owns(data) else None
+
+
+def _verify_own(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
+    given = Given("", data, place or Place("wormhole"), Options())
+    return verify(program.read(given), given.place.member)
 
 
 def _listing(data: bytes, options: Any) -> str:
@@ -80,6 +85,7 @@ TARGET: Final = Target(
     describe=describe,
     assemble=_assemble,
     show_given=_show,
+    verify=_verify_own,
     verify_given=_verify,
     simulate_given=simulate,
     include=include,

@@ -54,6 +54,8 @@ def product(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> 
     if f.name == "i8":
         return _integral(a, b, fidelity)[:rows, :columns]
     made = np.zeros((a.shape[0], b.shape[1]), np.int64)
+    if not made.size:
+        return _packed(made[:rows, :columns], f, dest)
     at_once = max(1, _ELEMENTS // (b.shape[1] * _STEP))
     for first in range(0, rows, at_once):
         made[first : first + at_once] = _rows(a[first : first + at_once], b, f, dest, fidelity)

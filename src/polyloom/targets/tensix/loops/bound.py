@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.formats import Dest, Format
+from polyloom.targets.tensix.loops.formats import FP16, Dest, Format, Result
 
 Array = NDArray[Any]
 _GROUP: Final = 8
@@ -59,22 +59,21 @@ def _integral(a: Array, b: Array, fidelity: int) -> Array:
 def _largest_of_groups(a: Array, b: Array) -> Array:
     """The sum over groups of eight of the largest product, bounded by rows' and columns' largest operands' products."""
     depth = -(-a.shape[1] // _GROUP) * _GROUP
-    wide = np.pad(a, ((0, 0), (0, depth - a.shape[1]))).reshape(len(a), -1, _GROUP).max(axis=2)
-    tall = np.pad(b, ((0, depth - b.shape[0]), (0, 0))).reshape(-1, _GROUP, b.shape[1]).max(axis=1)
+    wide = np.pad(a, ((0, 0), (0, depth - a.shape[1]))).reshape(len(a), depth // _GROUP, _GROUP).max(axis=2)
+    tall = np.pad(b, ((0, depth - b.shape[0]), (0, 0))).reshape(depth // _GROUP, _GROUP, b.shape[1]).max(axis=1)
     return wide @ tall
 
 
-def distance(expected: Array, got: Array, width: int) -> Array:
-    """In units of the last place of results of `width` bytes: ordered by value, denormals and both zeros coinciding."""
+def distance(expected: Array, got: Array, result: Result) -> Array:
+    """In units of the last place of the result's format: steps in the ordered list of its values, in which denormals
+    and both zeros are one."""
     if expected.dtype.kind != "f":
         return np.abs(expected.astype(np.int64) - got.astype(np.int64))
-    return np.abs(_rank(expected, width) - _rank(got, width))
+    return np.abs(_rank(expected, result) - _rank(got, result))
 
 
-def _rank(values: Array, width: int) -> Array:
-    bits = values.astype(np.float32).view(np.uint32).astype(np.int64)
-    if width == 2:  # to nearest even in 8 bits of significand: BF16
-        bits = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16
-    size = bits & 0x7FFFFFFF
-    rank = np.maximum(size - 0x7FFFFF, 0) >> (16 if width == 2 else 0)
-    return np.where(bits >> 31 & 1, -rank, rank)
+def _rank(values: Array, result: Result) -> Array:
+    bits = result.encode(values).astype(np.int64)
+    sign, least = (31, 1 << 23) if result.width == 4 else (15, 1 << 10 if result.code == FP16 else 1 << 7)
+    size = np.maximum((bits & (1 << sign) - 1) - least + 1, 0)
+    return np.where(bits >> sign & 1, -size, size)

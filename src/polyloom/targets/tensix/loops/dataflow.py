@@ -44,8 +44,7 @@ class Apply:
     span: Span | None = None
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Apply) and (self.operation, self.operands) == (other.operation, other.operands)
-        return same
+        return isinstance(other, Apply) and (self.operation, self.operands) == (other.operation, other.operands)
 
     def __hash__(self) -> int:
         return hash((self.operation, self.operands))

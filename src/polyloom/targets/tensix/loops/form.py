@@ -99,13 +99,12 @@ def _judge(s: _Shaped, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[D
     left, right = (Placed(m, inputs[m.array].shape, 0, 1).flat(inputs[m.array]) for m in (c.left, c.right))
     want, have = (Placed(c.result, a[name].shape, 0, 1).flat(a[name]) for a in (expected, got))
     allowed = bound(left, right, FORMATS[how.format], how.dest, how.fidelity)
-    width = result_of(how.format, how.dest).width
     with np.errstate(invalid="ignore", over="ignore"):
         errors = np.abs(have.astype(np.float64) - want.astype(np.float64))
         wrong = np.argwhere(~((errors <= allowed) | (have == want)))
     figures: dict[str, Any] = {
         "max_error": _finite(errors),
-        "max_ulp": int(distance(want, have, width).max(initial=0)),
+        "max_ulp": int(distance(want, have, result_of(how.format, how.dest)).max(initial=0)),
         "bound": _finite(allowed),
     }
     if not len(wrong):

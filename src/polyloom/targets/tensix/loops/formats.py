@@ -39,11 +39,13 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`code` is the format of the packer, in L1 and before; `decode` makes numbers of datums."""
+    """`code` is the format of the packer, in L1 and before; `decode` makes numbers of datums, `encode` datums of
+    numbers."""
 
     code: int
     width: int
     decode: Callable[[Array], Array]
+    encode: Callable[[Array], Array]
 
 
 def of_f32(values: Array) -> Array:
@@ -74,6 +76,12 @@ def of_i8(values: Array) -> Array:
     """Sign and magnitude of 7 bits."""
     wide = np.asarray(values).astype(np.int64)
     return (np.abs(wide) | np.where(wide < 0, 0x80, 0)).astype(np.uint8)
+
+
+def of_i32(values: Array) -> Array:
+    """Sign and magnitude of 31 bits."""
+    wide = np.asarray(values).astype(np.int64)
+    return (np.minimum(np.abs(wide), 0x7FFFFFFF) | np.where(wide < 0, 1 << 31, 0)).astype(np.uint32)
 
 
 def to_f32(bits: Array) -> Array:
@@ -111,7 +119,7 @@ FORMATS: Final[dict[Name, Format]] = {
 def result_of(name: Name, dest: Dest) -> Result:
     """What a tile of Dst is packed to."""
     if name == "i8":
-        return Result(INT32, 4, to_i32)
+        return Result(INT32, 4, to_i32, of_i32)
     if dest == 32:
-        return Result(FP32, 4, to_f32)
-    return Result(FP16, 2, to_fp16) if name == "fp16" else Result(BF16, 2, to_bf16)
+        return Result(FP32, 4, to_f32, of_f32)
+    return Result(FP16, 2, to_fp16, of_fp16) if name == "fp16" else Result(BF16, 2, to_bf16, of_bf16)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
@@ -43,7 +43,7 @@ def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) ->
 
 def run(data: bytes, job: Job) -> Execution:
     """Errors: PL1220 to PL1222, PL1234, PL1236."""
-    found, options = decode(data), cast(Any, job.options)
+    found, options = decode(data), job.options
     assert found is not None, "`owns` was asked"
     limits = {"hazards": options.hazards, "max_cycles": options.max_cycles}
     return running.run(data, found, job.inputs, trace=job.trace, **limits)

@@ -45,7 +45,7 @@ def lay(datums: Array, by_column: bool = False) -> NDArray[np.uint8]:
 def take(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.generic]) -> Array:
     """The inverse of `lay` along rows: datums of a matrix."""
     rows, columns = count(shape[0]), count(shape[1])
-    tiles = data.reshape(rows * columns, -1)[:, HEADER:]
+    tiles = data.reshape(rows * columns, HEADER + DATUMS * np.dtype(dtype).itemsize)[:, HEADER:]
     faces = np.ascontiguousarray(tiles).view(dtype).reshape(rows, columns, 2, 2, FACE, FACE)
     whole = faces.transpose(0, 2, 4, 1, 3, 5).reshape(rows * SIDE, columns * SIDE)
     return whole[: shape[0], : shape[1]]
