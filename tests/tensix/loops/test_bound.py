@@ -24,7 +24,7 @@ from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
 from polyloom.targets.tensix.options import Options
 
 Array = NDArray[Any]
-FLOATS: tuple[Name, ...] = ("tf32", "bf16", "fp16")
+FLOATS: tuple[twin.Style, ...] = ("tf32", "bf16", "fp16")
 
 
 def spread(rng: np.random.Generator, shape: tuple[int, int], decades: float) -> Array:
@@ -61,7 +61,8 @@ def test_no_error_exceeds_the_bound(
 @pytest.mark.parametrize("fidelity", [1, 2, 3, 4])
 def test_the_bound_is_within_a_hundred_of_real_errors(name: Name, fidelity: int) -> None:
     rng = np.random.default_rng(fidelity)
-    error, allowed = errors(*(rng.uniform(0.5, 1, (32, 32)).astype(np.float32) for _ in range(2)), name, 32, fidelity)
+    left, right = (rng.uniform(0.5, 1, (32, 32)).astype(np.float32) for _ in range(2))
+    error, allowed = errors(left, right, name, 32, fidelity)
     assert error.max() * 100 > allowed.max()
 
 
@@ -74,23 +75,24 @@ def test_higher_fidelity_has_a_smaller_bound() -> None:
 
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("dest", [16, 32])
-def test_arithmetic_is_that_of_the_matrix_units_twin(name: Name, dest: Dest) -> None:
+def test_arithmetic_is_that_of_the_matrix_units_twin(name: twin.Style, dest: Dest) -> None:
     """One MVMUL's depth, in one phase: the twin of tests/tensix/matrix, which a million operands hold to the model."""
     rng = np.random.default_rng(1)
     f = FORMATS[name]
     left, right = f.encode(spread(rng, (32, 16), 4)), f.encode(spread(rng, (16, 32), 4))
     got = arithmetic.product(left, right, f, dest, 1)
-    style: twin.Style = name
-    mode = twin.Mode(style, dest == 32)
+    mode = twin.Mode(name, dest == 32)
 
     def src(datums: Array) -> twin.Source:
         x = datums.astype(np.uint32)
         usual = x >> 13 if name == "tf32" else x << 3 if name == "bf16" else (x & 0x8000) << 3 | x & 0x7FFF
-        return twin.source((usual & 0x40000 | (usual & 0x3FF) << 8 | usual >> 10 & 0xFF).astype(np.uint32), style)
+        return twin.source((usual & 0x40000 | (usual & 0x3FF) << 8 | usual >> 10 & 0xFF).astype(np.uint32), name)
 
     def part(s: twin.Source, of: slice, left: bool) -> twin.Source:
-        parts = [s.negative, s.exponent, s.mantissa]
-        return twin.Source(*(p[:, None, of] if left else p.T[None, :, of] for p in parts))
+        def cut(p: Array) -> Array:
+            return p[:, None, of] if left else p.T[None, :, of]
+
+        return twin.Source(cut(s.negative), cut(s.exponent), cut(s.mantissa))
 
     a, b = src(right), src(left)
     sums = [twin.group(part(a, of, False), part(b, of, True), mode) for of in (slice(0, 8), slice(8, 16))]

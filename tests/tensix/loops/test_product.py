@@ -44,12 +44,10 @@ def rows_of_two(A: pl.f32[N, M, K], B: pl.f32[K, 3], C: pl.f32[N, M, 3]) -> None
 
 def run(element: str, *sizes: int, **options: Any) -> pl.Result:
     values = dict(zip("NMK", sizes, strict=True))
-    return pl.compile(source(product(element)), on="tensix", **options).run(**values, seed=sum(sizes))
+    return pl.compile(source(product(element)), on="tensix", **options).run(values, seed=sum(sizes))
 
 
-@pytest.mark.parametrize(
-    ("format", "dest", "fidelity"), [c for c in every(["tf32", "bf16", "fp16"], [16, 32], [1, 2, 3, 4])]
-)
+@pytest.mark.parametrize(("format", "dest", "fidelity"), list(every(["tf32", "bf16", "fp16"], [16, 32], [1, 2, 3, 4])))
 def test_every_format_dst_and_fidelity(format: str, dest: int, fidelity: int) -> None:
     result = run("f32", 40, 33, 70, format=format, dest=dest, fidelity=fidelity)
     assert result.verified and result.outcome.compared_with == ("arithmetic", "equations")
@@ -154,7 +152,11 @@ def test_a_difference_from_the_arithmetic_is_told(monkeypatch: pytest.MonkeyPatc
     from polyloom.targets.tensix.loops import arithmetic
 
     exact = arithmetic.product
-    monkeypatch.setattr(arithmetic, "product", lambda *of: exact(*of) ^ 1)
+
+    def wrong(*of: Any) -> Any:
+        return exact(*of) ^ 1
+
+    monkeypatch.setattr(arithmetic, "product", wrong)
     with pytest.raises(PolyloomError) as error:
         run("f32", 8, 8, 8)
     assert (error.value.code, error.value.exit_code) == ("PL0812", 4)

@@ -5,6 +5,8 @@ lacks."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.conftest import Golden
@@ -89,7 +91,7 @@ def test_other_examples(name: str, golden: Golden, monkeypatch: pytest.MonkeyPat
     ("element", "options"),
     [("f32", {"format": "i8"}), ("i32", {"format": "bf16"}), ("i32", {"dest": 16}), ("i16", {})],
 )
-def test_formats_that_do_not_fit(element: str, options: dict[str, str], golden: Golden) -> None:
+def test_formats_that_do_not_fit(element: str, options: dict[str, Any], golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
         pl.compile(source(product(element)), on="tensix", **options)
     assert error.value.code == "PL1232"
