@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.tensix.vector import twin
+from polyloom.targets.tensix.sfpi.oracle import multiply as twin
 from tests.tensix.vector.benches import ALL, L, bench, lane_values, run
 from tests.tensix.vector.words import (
     ADD,

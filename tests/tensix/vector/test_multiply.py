@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.tensix.vector import twin
+from polyloom.targets.tensix.sfpi.oracle import multiply as twin
 from tests.tensix.vector.words import SPECIAL
 
 from polyloom._native import tensix
