@@ -95,7 +95,7 @@ def _made(data: bytes) -> Mapping[str, Json]:
 
 
 def _summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
-    return loops.summary(data) if "fidelity" in data else kernel.summary(data)
+    return loops.summary(data) if "tiles" in data else kernel.summary(data)
 
 
 _KERNEL: Final = Kind(".elf", "vector kernel for a Tensix tile")

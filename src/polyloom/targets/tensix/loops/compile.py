@@ -16,7 +16,7 @@ from polyloom.targets.tensix.loops.contraction import Contraction
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
 from polyloom.targets.tensix.loops.layout import CODE, DATA, place
 from polyloom.targets.tensix.loops.product import Product, threads
-from polyloom.targets.tensix.loops.thread import assembled, core
+from polyloom.targets.tensix.loops.thread import Lines, assembled, core
 
 THREADS: Final = ("t0", "t1", "t2")
 
@@ -32,7 +32,7 @@ class Arithmetic:
 
 def compile_product(c: Contraction, signature: Signature, values: Mapping[str, int], how: Arithmetic) -> bytes:
     """The executable. Errors: PL1233 (exit 3)."""
-    fixed = _fixed(signature, values)
+    fixed = fixed_signature(signature, values)
     shapes = tuple(_shape(fixed, matrix.array) for matrix in (c.left, c.right, c.result))
     f, packed = FORMATS[how.format], result_of(how.format, how.dest)
     placed = place((c.left, c.right, c.result), shapes, f, packed)
@@ -40,16 +40,22 @@ def compile_product(c: Contraction, signature: Signature, values: Mapping[str, i
     rows, depth = map(tiles.count, left.extents)
     columns = tiles.count(right.extents[1])
     p = Product(rows, columns, depth, left.address, right.address, result.address, f, packed, how.dest, how.fidelity)
-    code, starts = b"", dict[str, int]()
-    for name, lines in zip(THREADS, threads(p), strict=True):
-        starts[name] = len(code)
-        code += assembled(lines, CODE + len(code))
-    assert CODE + len(code) <= DATA, "the programs are as long as their loops, not as the arrays"
+    code, starts = assembled_threads(threads(p))
     text = notes.encode(notes.Note(fixed, how.format, how.dest, how.fidelity, tuple(placed)))
     return executable(b"", CODE, code, core(), starts, text)
 
 
-def _fixed(signature: Signature, values: Mapping[str, int]) -> Signature:
+def assembled_threads(programs: tuple[Lines, ...]) -> tuple[bytes, dict[str, int]]:
+    """The programs one behind the other, and where each begins."""
+    code, starts = b"", dict[str, int]()
+    for name, lines in zip(THREADS, programs, strict=True):
+        starts[name] = len(code)
+        code += assembled(lines, CODE + len(code))
+    assert CODE + len(code) <= DATA, "the programs are as long as their loops, not as the arrays"
+    return code, starts
+
+
+def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signature:
     """With numbers for extents, and without parameters."""
     arguments = tuple(
         replace(a, shape=tuple(Extent((((), n),) if n else ()) for n in a.extents(values))) for a in signature.arguments

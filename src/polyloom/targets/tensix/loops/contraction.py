@@ -8,7 +8,7 @@ accumulation. The sum has to run over a whole dimension of both arrays, and ever
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from polyloom.ir.pla import Array, Equation, Program
@@ -38,18 +38,22 @@ class Contraction:
 
 def contraction(program: Program) -> Contraction | None:
     """None where no output is a sum. Errors: PL1230 for sums of another form."""
+    found = results(program)
+    if not any(_has_sum(value) for _, value in found):
+        return None
+    equation, value = found[0]
+    if len(found) != 1:
+        refuse("there are several results, of which one is a sum", equation.span)
+    if not isinstance(value, Sum):
+        refuse(f"`{equation.target.name}` is computed from a sum, and is not the sum itself", equation.span)
+    return _matrices(program, equation, value)
+
+
+def results(program: Program) -> list[tuple[Equation, Term]]:
+    """What the equations of outputs are, but for those of empty loops. Errors: PL1230."""
     found = dict(terms(program))
     outputs = [e for e in program.equations if e.target.name in {a.name for a in program.outputs}]
-    kept = [e for e in outputs if not _is_for_empty_loops(program, e)]
-    values = [_value(program, equation, found) for equation in kept]
-    if not any(_has_sum(value) for value in values):
-        return None
-    if len(kept) != 1:
-        refuse("there are several results, of which one is a sum", kept[0].span)
-    value = values[0]
-    if not isinstance(value, Sum):
-        refuse(f"`{kept[0].target.name}` is computed from a sum, and is not the sum itself", kept[0].span)
-    return _matrices(program, kept[0], value)
+    return [(e, _value(program, e, found)) for e in outputs if not _is_for_empty_loops(program, e)]
 
 
 def _value(program: Program, equation: Equation, found: dict[str, Term]) -> Term:
@@ -74,8 +78,8 @@ def _matrices(program: Program, equation: Equation, value: Sum) -> Contraction:
     term = value.term
     if not isinstance(term, Apply) or term.operation != "mul" or not all(isinstance(o, Leaf) for o in term.operands):
         refuse(f"`{equation.target.name}` is no sum of products of two inputs", equation.span)
-    left, right = (_named(program, o, equation) for o in term.operands if isinstance(o, Leaf))
-    out = _dimensions(program, Leaf(equation.target.name, equation.target.index), equation)
+    left, right = (dimensions_of(program, o, equation) for o in term.operands if isinstance(o, Leaf))
+    out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
     if value.dimension not in left or value.dimension not in right:
         refuse(f"the sum runs along {value.dimension}, which both factors must have", equation.span)
     if shared := sorted((set(left) & set(right)) - {value.dimension}):
@@ -84,7 +88,7 @@ def _matrices(program: Program, equation: Equation, value: Sum) -> Contraction:
         refuse(f"`{equation.target.name}` does not have the other dimensions of both factors", equation.span)
     if not _begins_with(out, left, value.dimension):
         left, right, term = right, left, Apply("mul", term.operands[::-1], term.span)
-    _check_extents(program, equation, term, out, value)
+    check_extents(program, equation, [o for o in term.operands if isinstance(o, Leaf)], value)
     rows = tuple(d for d in out if d in left)
     columns = tuple(d for d in out if d in right)
     names = [o.array for o in term.operands if isinstance(o, Leaf)]
@@ -101,11 +105,7 @@ def _begins_with(out: tuple[str, ...], left: tuple[str, ...], over: str) -> bool
     return out[0] in left if out else len(left) >= 1 and over in left
 
 
-def _named(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
-    return _dimensions(program, leaf, equation)
-
-
-def _dimensions(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
+def dimensions_of(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
     """The dimension that each place of an index is."""
     names = tuple(name for name in (_single(index) for index in leaf.index) if name in program.dimensions)
     if len(names) != len(leaf.index) or len(set(names)) != len(names):
@@ -118,38 +118,45 @@ def _single(index: Affine) -> str:
     return index.terms[0][0] if index.constant == 0 and [c for _, c in index.terms] == [1] else ""
 
 
-def _check_extents(program: Program, equation: Equation, term: Apply, out: tuple[str, ...], value: Sum) -> None:
-    """Each dimension runs from 0 to the extent of every array that has it; the result is taken behind the last term."""
+def check_extents(program: Program, equation: Equation, leaves: Sequence[Leaf], over: Sum | None) -> None:
+    """Each dimension runs from 0 to the extent of every array that has it; the result is taken behind the last term of
+    the sum, if there is one."""
     arrays = {a.name: a for a in (*program.inputs, *program.outputs)}
     extents: dict[str, Affine] = {}
-    used = [*(o for o in term.operands if isinstance(o, Leaf)), Leaf(equation.target.name, equation.target.index)]
-    for leaf in used:
+    for leaf in (*leaves, Leaf(equation.target.name, equation.target.index)):
         for name, extent in _extents(program, leaf, arrays, equation):
             if extents.setdefault(name, extent) != extent:
                 message = f"{name} runs over {extents[name]} elements of one array and {extent} of another"
                 refuse(message, equation.span)
     symbols = {name: Affine.symbol(name) for name in program.dimensions}
-    over = value.dimension
     least = [symbols[name] for name in extents] + [extents[name] - symbols[name] - 1 for name in extents]
-    whole = [*least, *(extents[name] - 1 for name in extents), symbols[over] - extents[over] + 1]
-    _check_same(program, equation, whole, over)
-    begins = to_set(value.first, program.dimensions, program.parameters)
-    at_zero = to_set(Condition((Polyhedron((symbols[over], -symbols[over])),)), program.dimensions, program.parameters)
+    whole = [*least, *(extents[name] - 1 for name in extents)]
+    if over is not None:
+        last = extents[over.dimension] - 1
+        whole.append(symbols[over.dimension] - last)
+        _check_first(program, equation, over)
+    _check_same(program, equation, whole, "" if over is None else f" the sum over all of {over.dimension}")
+
+
+def _check_first(program: Program, equation: Equation, over: Sum) -> None:
+    first = Affine.symbol(over.dimension)
+    begins = to_set(over.first, program.dimensions, program.parameters)
+    at_zero = to_set(Condition((Polyhedron((first, -first)),)), program.dimensions, program.parameters)
     if not begins.is_subset(at_zero):
-        refuse(f"the sum along {over} does not begin at 0", equation.span)
+        refuse(f"the sum along {over.dimension} does not begin at 0", equation.span)
 
 
 def _extents(program: Program, leaf: Leaf, arrays: Mapping[str, Array], equation: Equation) -> list[tuple[str, Affine]]:
-    return list(zip(_dimensions(program, leaf, equation), arrays[leaf.array].shape, strict=True))
+    return list(zip(dimensions_of(program, leaf, equation), arrays[leaf.array].shape, strict=True))
 
 
-def _check_same(program: Program, equation: Equation, whole: list[Affine], over: str) -> None:
-    """The result is written for all elements, at the last value of `over`."""
+def _check_same(program: Program, equation: Equation, whole: list[Affine], what: str) -> None:
+    """The result is written for all elements, where `whole` holds."""
     names, params = program.dimensions, program.parameters
     assumed = to_set(program.assumptions, names, params)
     expected = to_set(Condition((Polyhedron(tuple(whole)),)), names, params).intersect(assumed)
     positive = Condition((Polyhedron(tuple(e for e in whole if not e.symbols & set(names))),))
     written = to_set(equation.condition, names, params).intersect(to_set(positive, names, params))
     if not written.intersect(assumed).is_equal(expected):
-        message = f"`{equation.target.name}` is not the sum over all of {over} for every one of its elements"
+        message = f"`{equation.target.name}` is not{what or ' computed by this equation'} for every one of its elements"
         refuse(message, equation.span)

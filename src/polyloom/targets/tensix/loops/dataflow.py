@@ -28,11 +28,17 @@ class Leaf:
     index: tuple[Affine, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Number:
-    """A constant."""
+    """A constant. The zeros of floats are two."""
 
     value: int | float
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and str(float(self.value)) == str(float(other.value))
+
+    def __hash__(self) -> int:
+        return hash(str(float(self.value)))
 
 
 @dataclass(frozen=True, slots=True)

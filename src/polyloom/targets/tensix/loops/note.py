@@ -75,10 +75,12 @@ def _note(made: dict[str, Any]) -> Note | None:
     named = made["format"] in FORMATS and made["dest"] in (16, 32) and made["fidelity"] in (1, 2, 3, 4)
     if not named or any(not DATA <= p.address <= END - p.size for p in placed):
         return None
-    return Note(_results(of_json(made), placed[2].matrix.array), made["format"], made["dest"], made["fidelity"], placed)
+    return Note(
+        with_results(of_json(made), placed[2].matrix.array), made["format"], made["dest"], made["fidelity"], placed
+    )
 
 
-def _results(signature: Signature, result: str) -> Signature:
+def with_results(signature: Signature, result: str) -> Signature:
     """With the array that is only written as such."""
     arguments = tuple(replace(a, is_input=a.name != result) for a in signature.arguments)
     return replace(signature, arguments=arguments)

@@ -73,7 +73,7 @@ def _unpack(p: Product) -> Lines:
     f = p.format
     values = configured(UNP0_ADDR_BASE_REG_1_Base=4 * tiles.FACE * f.held)  # SrcA begins four rows in
     for unit, address in enumerate((p.right, p.left)):
-        values |= _tile(unit, f, address)
+        values |= one_tile(unit, f.in_l1, f.in_src, f.width, address)
     at = [word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
     set_up = [
         word("STALLWAIT", stall_res=_UNPACK | 1, wait_res=_STORES),
@@ -95,15 +95,15 @@ def _unpack(p: Product) -> Lines:
     ]
 
 
-def _tile(unit: int, f: Format, address: int) -> dict[int, int]:
+def one_tile(unit: int, in_l1: int, held: int, width: int, address: int) -> dict[int, int]:
     """A row of tiles of one format: from tile to tile it is a datum of Y, whose X is the pitch."""
-    across = tiles.pitch(f.width) // f.width
-    descriptor = f.in_l1 | 1 << 4 | across << 16 | 1 << 32 | 1 << 48 | 1 << 64
+    across = tiles.pitch(width) // width
+    descriptor = in_l1 | 1 << 4 | across << 16 | 1 << 32 | 1 << 48 | 1 << 64
     sec = f"THCON_SEC{unit}"
     return configured(
         **{
             f"{sec}_REG0_TileDescriptor": descriptor,
-            f"{sec}_REG2_Out_data_format": f.in_src,
+            f"{sec}_REG2_Out_data_format": held,
             f"{sec}_REG2_Throttle_mode": 2,
             f"{sec}_REG3_Base_address": address // 16,
         }
@@ -191,29 +191,13 @@ def _alternating(p: Product, half: list[Lines]) -> Lines:
 
 
 def _pack(p: Product) -> Lines:
-    face = tiles.FACE * tiles.FACE * p.packed.width // 16
-    values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(p.packed.width == 4), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
-    # Halves of Dst are steps of W, in bytes; in rows of 32 bits, the second begins at 256.
-    half = HALF * tiles.FACE * 2
-    values |= configured(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=half)
-    for packer, (section, register) in enumerate(((0, 1), (0, 8), (1, 1), (1, 8))):
-        name = f"THCON_SEC{section}_REG{register}"
-        values |= configured(
-            **{
-                f"{name}_Disable_zero_compress": 1,
-                f"{name}_Out_data_format": p.packed.code,
-                f"{name}_In_data_format": p.packed.code,
-                f"{name}_Sub_l1_tile_header_size": int(packer > 0),
-                f"{name}_L1_Dest_addr": packer * face,
-                f"DEST_TARGET_REG_CFG_PACK_SEC{packer}_Offset": tiles.FACE * packer,
-            }
-        )
+    values = packers(p.packed.code, p.packed.width, HALF * tile_rows(2))
     address, pitch = 4, 5  # general registers
     first = p.result // 16 | 1 << 31  # the other packers' addresses are relative to this one
     set_up = [
         word("STALLWAIT", stall_res=_PACK | _CONFIG, wait_res=_STORES),
-        *_register(address, first),
-        *_register(pitch, tiles.pitch(p.packed.width) // 16),
+        *register(address, first),
+        *register(pitch, tiles.pitch(p.packed.width) // 16),
         word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
     ]
     halves = [
@@ -232,7 +216,33 @@ def _pack(p: Product) -> Lines:
     return [*stores(CONFIGURATION, values), *inline(*set_up), *_alternating(p, halves)]
 
 
-def _register(number: int, value: int) -> Iterator[int]:
+def tile_rows(width: int) -> int:
+    """Bytes of a row of Dst."""
+    return tiles.FACE * width
+
+
+def packers(code: int, width: int, half: int) -> dict[int, int]:
+    """Four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first one's address is
+    decides for all. Halves of Dst are steps of W, of `half` bytes."""
+    face = tiles.FACE * tile_rows(width) // 16
+    values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(width == 4), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
+    values |= configured(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=half)
+    for packer, (section, register) in enumerate(((0, 1), (0, 8), (1, 1), (1, 8))):
+        name = f"THCON_SEC{section}_REG{register}"
+        values |= configured(
+            **{
+                f"{name}_Disable_zero_compress": 1,
+                f"{name}_Out_data_format": code,
+                f"{name}_In_data_format": code,
+                f"{name}_Sub_l1_tile_header_size": int(packer > 0),
+                f"{name}_L1_Dest_addr": packer * face,
+                f"DEST_TARGET_REG_CFG_PACK_SEC{packer}_Offset": tiles.FACE * packer,
+            }
+        )
+    return values
+
+
+def register(number: int, value: int) -> Iterator[int]:
     for part in range(2):
         high, low = divmod(value >> 16 * part & 0xFFFF, 1 << 14)
         yield word("SETDMAREG", Payload_SigSelSize=high, Payload_SigSel=low, RegIndex16b=2 * number + part)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -29,38 +30,56 @@ _RISCV: Final = 3
 """The low two bits of an instruction that is none of Tensix."""
 
 
-def run(
-    data: bytes,
-    note: Note,
-    inputs: Mapping[str, Array],
-    *,
-    hazards: Hazards = "error",
-    max_cycles: int = MAX_CYCLES,
-    trace: bool = False,
-) -> Execution:
-    """What came of it. Errors: PL1220 to PL1222 of the tile, PL1234 for integers beyond i8."""
-    tile = Tile(hazards=hazards)
-    tile.native.tracing = trace
-    left, right, result = note.placed
-    for placed, by_column in ((left, False), (right, True)):
-        laid = tiles.lay(datums(placed, inputs, FORMATS[note.format]), by_column)
-        tile.l1[placed.address : placed.address + placed.size] = laid
-    starts = {name: address for address, name in symbols.read(data).names.items()}
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What `--hazards` and `--max-cycles` say, and whether there is to be a trace."""
+
+    hazards: Hazards = "error"
+    max_cycles: int = MAX_CYCLES
+    trace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A run that ended: L1 afterwards, and what it came to."""
+
+    l1: NDArray[np.uint8]
+    cycles: int
+    operations: int
+    facts: dict[str, Json]
+    trace: Trace
+
+
+def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits) -> Executed:
+    """The three threads of an executable, over bytes in L1. Errors: PL1220 to PL1222, PL1236."""
+    tile = Tile(hazards=limits.hazards)
+    tile.native.tracing = limits.trace
+    for address, content in laid:
+        tile.l1[address : address + len(content)] = content
+    starts = {symbol: address for address, symbol in symbols.read(data).names.items()}
     for segment in elf(data, core()).segments:
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
-    for name in THREADS:
-        tile.release(name, starts[name])
-    outcome = tile.run(max_cycles)
+    for thread in THREADS:
+        tile.release(thread, starts[thread])
+    outcome = tile.run(limits.max_cycles)
     if outcome.stop == "max-cycles":
-        message = f"`{note.signature.name}` has not ended after {max_cycles} cycles"
-        raise input_error("PL1236", message, help=f"`--max-cycles {10 * max_cycles}` lets it run longer")
-    packed = result_of(note.format, note.dest)
-    area = tile.l1[result.address : result.address + result.size]
+        message = f"`{name}` has not ended after {limits.max_cycles} cycles"
+        raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
+    operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
+    spans = Trace(tuple(_spans(tile))) if limits.trace else Trace()
+    return Executed(tile.l1, outcome.cycles, operations, _facts(tile, data), spans)
+
+
+def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
+    """A product. Errors: those of `executed`, PL1234 for integers beyond i8."""
+    left, right, result = note.placed
+    f, packed = FORMATS[note.format], result_of(note.format, note.dest)
+    laid = [(p.address, tiles.lay(datums(p, inputs, f), by)) for p, by in ((left, False), (right, True))]
+    ran = executed(data, note.signature.name, laid, limits)
+    area = ran.l1[result.address : result.address + result.size]
     found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16)
     outputs = {result.matrix.array: result.unflat(packed.decode(found))}
-    operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
-    spans = Trace(tuple(_spans(tile))) if trace else Trace()
-    return Execution(outputs, outcome.cycles, operations, _facts(tile, data, note), spans)
+    return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace)
 
 
 def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
@@ -73,14 +92,19 @@ def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
     return f.encode(matrix)
 
 
-def _facts(tile: Tile, data: bytes, note: Note) -> dict[str, Json]:
+def _arithmetic(note: Note) -> dict[str, Json]:
     rows, depth = map(tiles.count, note.placed[0].extents)
-    passed = tile.threads()
     return {
         "format": note.format,
         "dest": note.dest,
         "fidelity": note.fidelity,
         "tiles": [rows, tiles.count(note.placed[1].extents[1]), depth],
+    }
+
+
+def _facts(tile: Tile, data: bytes) -> dict[str, Json]:
+    passed = tile.threads()
+    return {
         "instructions": sum(each[2] for each in passed),
         "words": sum(_tensix_words(data)),
         "replayed": sum(each[2] - each[1] for each in passed if each[2] > each[1]),
