@@ -13,8 +13,8 @@
 
 namespace polyloom::riscv {
 
-// A trace of LONGEST instructions still fits `run`, a byte. Chunks double, so that a small program takes little memory.
-inline constexpr size_t LONGEST = 250, FIRST_CHUNK = 64, LARGEST_CHUNK = 4096;
+// Chunks double, so that a small program takes little memory.
+inline constexpr size_t FIRST_CHUNK = 64, LARGEST_CHUNK = 4096;
 
 // The step of an instruction by itself.
 template <class P>
@@ -163,7 +163,7 @@ Decoded<P>* Code<P>::decode(X address) {
     do {
         made.push_back(one(pc));
         pc += made.back().bytes;
-    } while (!ends_trace(made.back()) && made.size() < LONGEST && range_of(pc) && !known(pc));
+    } while (!ends_trace(made.back()) && made.size() < P::LONGEST && range_of(pc) && !known(pc));
     if (!ends_trace(made.back())) made.push_back({linked<P>, 0, nullptr, pc, NO_OP, 0, 0, 0, 0, 0, 0, 0, 0});
     for (size_t n = made.size(); n-- > 0;)
         if (made[n].run && !ends_block(made[n])) made[n].run = uint8_t(made[n + 1].run + 1);

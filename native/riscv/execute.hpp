@@ -174,8 +174,7 @@ Outcome Hart<P>::run(X from, X until, uint64_t most) {
         rest -= now - left;
         if (!paused) return outcome(most - uint64_t(rest));
     }
-    ended = {Cause::limit, pc, 0, 0, 0};
-    return outcome(most - uint64_t(rest));
+    return {Cause::limit, pc, 0, most - uint64_t(rest), 0};
 }
 
 }  // namespace polyloom::riscv

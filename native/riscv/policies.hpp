@@ -330,6 +330,9 @@ struct Plain {
     using State = Output;
     static constexpr Misaligned MISALIGNED = Misaligned::trap;
     static constexpr bool TRANSLATED = false, FUSED = true;
+    // Instructions of a trace, which fit `run`, a byte. A machine whose harts take turns after each instruction has 1:
+    // then no instruction need be taken out of a longer block.
+    static constexpr size_t LONGEST = 250;
 
     // A control register by its number; `old` is what rd gets. What is absent here is fflags, frm or fcsr, or illegal.
     template <class H>

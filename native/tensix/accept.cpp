@@ -11,6 +11,7 @@ namespace polyloom::tensix {
 namespace {
 
 constexpr uint32_t SFPNOP = 0x8f, SETDVALID = 0x57, UNPACR = 0x42, UNPACR_NOP = 0x43, WRCFG = 0xb0;
+constexpr uint32_t RDCFG = 0xb1, SETC16 = 0xb2, SFPLOAD = 0x70, SFPLOADMACRO = 0x93;
 constexpr uint64_t DST_SETTLES = 4;  // cycles until rows of Dst can be read that were written
 
 constexpr Unit unit_of_opcode(uint32_t op) {
@@ -37,7 +38,7 @@ constexpr std::array<Unit, 256> UNIT_OF = [] {
 // Whether a unit reads a configuration word: by the ranges of facts 1.6.
 bool uses(Unit unit, uint32_t index) {
     const bool unpacks = unit == Unit::Unpack0 || unit == Unit::Unpack1, packs = unit == Unit::Pack;
-    if (index < 4) return packs || unit == Unit::Matrix || unit == Unit::Vector;
+    if (index < 8) return packs || unit == Unit::Matrix || unit == Unit::Vector;
     if (index < 36) return packs;
     if (index < 50) return unpacks;
     if (index < 152) return packs || unpacks;
@@ -53,7 +54,13 @@ Span span(const Blocks& rows) {
     return {rows.first / 8u, std::min((rows.first + rows.count + 7u) / 8u, 128u)};
 }
 
-bool is_mutex(Word word) { return opcode(word) <= 0xa1; }
+bool moves_data(Unit unit) { return unit == Unit::Unpack0 || unit == Unit::Unpack1 || unit == Unit::Pack; }
+
+// Instructions of which each thread may issue one in the same cycle.
+bool is_each_its_own(Unit unit, Word word) {
+    return unit == Unit::Nothing || (unit == Unit::Sync && opcode(word) <= 0xa1) ||
+           (unit == Unit::Config && opcode(word) == SETC16);
+}
 
 }  // namespace
 
@@ -81,10 +88,11 @@ bool Tile::moves_ready(Word word) const {
 
 // The registers that interlock hold the instruction; the others are a matter of `note_vector`.
 bool Tile::may_vector(int thread, const Entry& entry, const Timing& timing) {
-    for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
-        const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
-        if (writer.due > cycle && writer.interlocked) return false;
-    }
+    if (vector_due > cycle)
+        for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
+            const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
+            if (writer.due > cycle && writer.interlocked) return false;
+        }
     return vector::ready(state, entry.word, thread);
 }
 
@@ -96,35 +104,79 @@ bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
     const bool busy = units[size_t(unit)].free_at > cycle;
     if (busy && !(unit == Unit::Vector && opcode(word) == SFPNOP)) return false;
     switch (unit) {
-        case Unit::Vector: timing = vector::timing(state, word, thread); return may_vector(thread, entry, timing);
+        case Unit::Vector:
+            timing = vector::timing(state, words.of(state, word), thread);
+            return may_vector(thread, entry, timing);
         case Unit::Matrix:
             timing = matrix::timing(state, word, thread);
             return matrix::ready(state, word, thread) && blocks_ready(timing) && moves_ready(word);
         case Unit::Unpack0:
         case Unit::Unpack1:
+            if (!unpack_ready(unit, word, thread)) return false;
             timing = unpack::timing(state, word, thread);
-            return unpack::ready(state, word, thread) && blocks_ready(timing);
+            return blocks_ready(timing);
         case Unit::Pack:
+            if (!pack_ready(word)) return false;
             timing = pack::timing(state, word, thread);
             return pack::ready(state, word, thread) && blocks_ready(timing);
         case Unit::Scalar: timing = scalar_timing(word); return scalar_ready(entry, thread);
-        case Unit::Config: timing = config_timing(word); return true;
+        case Unit::Config: timing = config_timing(word); return config_ready(word);
         default: return true;
     }
 }
 
+// Two instructions are in an unpacker at most: while one reads L1, the next computes its address. Other unpacking
+// instructions wait until it is done.
+bool Tile::unpack_ready(Unit unit, Word word, int thread) const {
+    const auto& work = unpackers[unit == Unit::Unpack1];
+    const bool moves = opcode(word) == UNPACR && !field(word, 1, 1) && !field(word, 13, 13);
+    if (work.size() >= (moves ? 2 : 1) || (moves && unpack_setup > cycle)) return false;
+    return unpack::ready(state, word, thread);
+}
+
+// A packer accepts work when it has none.
+bool Tile::pack_ready(Word word) const {
+    const uint32_t mask = field(word, 11, 8) ? field(word, 11, 8) : 1;
+    for (size_t n = 0; n < 4; ++n)
+        if (packers[n] && (opcode(word) != pack::PACR || mask >> n & 1)) return false;
+    return true;
+}
+
+// RDCFG, RMWCIB and accesses of cores have one slot per cycle, but none behind WRCFG and RDCFG.
+bool Tile::config_ready(Word word) const {
+    if (opcode(word) == SETC16 || opcode(word) == WRCFG) return true;
+    return config_slot != cycle && wide_config + 1 != cycle;
+}
+
 // One instruction per unit and cycle: where threads want the same, round-robin behind the one that was served last.
-// Mutexes are each their own.
 void Tile::accept() {
-    int alone = -1, asking = 0;
-    for (int t = 0; t < THREADS; ++t)
-        if (!fronts[size_t(t)].gate.empty() && thread_free[size_t(t)] <= cycle) alone = t, ++asking;
+    const auto asks = [this](size_t t) { return uint32_t(!fronts[t].gate.empty() & (thread_free[t] <= cycle)) << t; };
+    static_assert(THREADS == 3);
+    const uint32_t asking = asks(0) | asks(1) | asks(2);
     if (asking == 0) return;
-    if (asking > 1) return accept_one_per_unit();
+    if (asking & (asking - 1)) return accept_one_per_unit();
+    const int alone = int(asking >> 1);
     const Word word = fronts[size_t(alone)].gate.front().word;
     const Unit unit = unit_of(word);
+    if (latches[size_t(alone)].on && blocked(alone, unit, word)) return;
+    if (unit == Unit::Vector) return accept_vector(alone);
     Timing timing;
-    if (!blocked(alone, unit, word) && may_accept(alone, unit, timing)) issue(alone, unit, timing);
+    if (may_accept(alone, unit, timing)) issue(alone, unit, timing);
+}
+
+// What may_accept and issue do, for a word of the vector unit that nobody competes with.
+void Tile::accept_vector(int thread) {
+    Front& front = fronts[size_t(thread)];
+    const Entry entry = front.gate.front();
+    if (units[size_t(Unit::Vector)].free_at > cycle && opcode(entry.word) != SFPNOP) return;
+    const vector::Prepared& word = words.of(state, entry.word);
+    Timing made;
+    if (word.depends) made = vector::timing(state, word, thread);
+    const Timing& timing = word.depends ? made : word.timing;
+    if (!may_vector(thread, entry, timing)) return;
+    if (!slow_config.empty()) note_config_use(thread, entry, Unit::Vector);
+    execute_vector(thread, entry, word, timing);
+    occupy(thread, Unit::Vector, entry, timing);
 }
 
 void Tile::accept_one_per_unit() {
@@ -145,12 +197,11 @@ void Tile::accept_one_per_unit() {
     const std::array<bool, THREADS> asked = wants;
     for (int t = 0; count > 1 && t < THREADS; ++t) {
         const Unit own = unit[size_t(t)];
-        if (!asked[size_t(t)] || own == Unit::Nothing) continue;
-        if (own == Unit::Sync && is_mutex(fronts[size_t(t)].gate.front().word)) continue;
+        if (!asked[size_t(t)] || is_each_its_own(own, fronts[size_t(t)].gate.front().word)) continue;
         const int last = units[size_t(own)].last, turn = (t - last + 2) % THREADS;
         for (int other = 0; other < THREADS; ++other) {
             if (other == t || !asked[size_t(other)] || unit[size_t(other)] != own) continue;
-            if (own == Unit::Sync && is_mutex(fronts[size_t(other)].gate.front().word)) continue;
+            if (is_each_its_own(own, fronts[size_t(other)].gate.front().word)) continue;
             if ((other - last + 2) % THREADS < turn) wants[size_t(t)] = false;
         }
     }
@@ -162,7 +213,7 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
     if (opcode(entry.word) != SFPNOP && shuffle.due > cycle)
         hazard("shuffle-followed", thread, entry, shuffle, "an SFPSHFT2 shuffle must be followed by SFPNOP",
                "one SFPNOP between");
-    for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
+    for (uint32_t bits = vector_due > cycle ? timing.reads & 0x3ffff : 0; bits; bits &= bits - 1) {
         const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
         if (writer.due > cycle)
             hazard("read-too-early", thread, entry, writer,
@@ -172,10 +223,36 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
     const Span rows = span(timing.dst_reads);
     for (uint32_t n = rows.first; n < rows.behind; ++n) {
         const Writer& writer = dst_writers[n];
-        if (writer.due > cycle && writer.cycle + DST_SETTLES > cycle && unit_of(writer.entry.word) == Unit::Matrix)
+        const Unit by = unit_of(writer.entry.word);
+        if (writer.due > cycle && by == Unit::Unpack0)
+            hazard("dst-too-early", thread, entry, writer, "rows of Dst are loaded while the unpacker writes them",
+                   "STALLWAIT blocking SFPU (0x100) while unpacker 0 is busy (0x2)");
+        else if (writer.due > cycle && writer.cycle + DST_SETTLES > cycle && by == Unit::Matrix)
             hazard("dst-too-early", thread, entry, writer, "rows of Dst are loaded while the matrix unit writes them",
                    "three other instructions between, or STALLWAIT blocking SFPU (0x100) while FPU is busy (0x80)");
+        else
+            continue;
+        break;  // a load finds one writer too many
     }
+}
+
+// Not needed for what is there in the next cycle, unless it takes the place of what is not.
+void Tile::note_writes(int thread, const Entry& entry, const Timing& timing) {
+    vector_due = std::max(vector_due, cycle + timing.latency);
+    for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
+        vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
+                                                          timing.interlocked};
+}
+
+void Tile::execute_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing) {
+    Context context = this->context(entry);
+    if (vector_due > cycle || timing.dst_reads.count) note_vector(thread, entry, timing);
+    const bool too_early = timing.dst_reads.count && before_due > cycle;
+    if (too_early) show_before(true);
+    vector::execute(state, word, thread, context);
+    if (too_early) show_before(false);
+    if (timing.latency > 1 || vector_due > cycle + 1) note_writes(thread, entry, timing);
+    if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
 }
 
 void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
@@ -188,48 +265,34 @@ void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
     }
 }
 
-// A bank that is handed over becomes the matrix unit's when the unpacker has filled it.
-void Tile::execute_unpack(const Entry& entry, int thread, const Timing& timing, Context& context) {
-    MatrixState& m = state.matrix;
-    bool before[4];
-    SourceBank* const banks[4] = {&m.a[0], &m.a[1], &m.b[0], &m.b[1]};
-    for (int n = 0; n < 4; ++n) before[n] = banks[n]->with_matrix;
-    unpack::execute(state, entry.word, thread, context);
-    for (int n = 0; n < 4; ++n) {
-        if (before[n] || !banks[n]->with_matrix) continue;
-        banks[n]->with_matrix = false;
-        gifts.push_back({cycle + std::max(timing.busy, timing.latency), n >= 2, n % 2});
-    }
-}
-
 void Tile::issue(int thread, Unit unit, const Timing& timing) {
     Front& front = fronts[size_t(thread)];
     const Entry entry = front.gate.front();
     Context context = this->context(entry);
-    const uint64_t until = cycle + std::max(timing.busy, timing.latency);
     if (!slow_config.empty()) note_config_use(thread, entry, unit);
     switch (unit) {
-        case Unit::Vector:
-            note_vector(thread, entry, timing);
-            vector::execute(state, entry.word, thread, context);
-            for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
-                vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
-                                                                  timing.interlocked};
-            if (timing.shuffles) shuffle = {cycle, cycle + 2, entry, thread, false};
-            break;
+        case Unit::Vector: execute_vector(thread, entry, words.of(state, entry.word), timing); break;
         case Unit::Matrix:
             matrix_issues[cycle % matrix_issues.size()] = {entry.word, cycle};
+            if (timing.dst_writes.count) keep_rows(timing.dst_writes);
             matrix::execute(state, entry.word, thread, context);
             break;
         case Unit::Unpack0:
-        case Unit::Unpack1: execute_unpack(entry, thread, timing, context); break;
-        case Unit::Pack: pack::execute(state, entry.word, thread, context); break;
+        case Unit::Unpack1: issue_unpack(entry, thread, timing); break;
+        case Unit::Pack: issue_pack(entry, thread); break;
         case Unit::Scalar:
             execute_scalar(entry, thread, timing);
             thread_free[size_t(thread)] = cycle + timing.busy;
             break;
-        case Unit::Config: execute_config(entry, thread); break;
-        case Unit::Sync: execute_sync(entry, thread); break;
+        case Unit::Config:
+            if (opcode(entry.word) != WRCFG && opcode(entry.word) != SETC16) config_slot = cycle;
+            if (opcode(entry.word) == WRCFG || opcode(entry.word) == RDCFG) wide_config = cycle;
+            execute_config(entry, thread);
+            break;
+        case Unit::Sync:
+            if (!is_each_its_own(unit, entry.word)) semaphore_slot = cycle;
+            execute_sync(entry, thread);
+            break;
         case Unit::Misc:
             if (opcode(entry.word) == SETDVALID)
                 matrix::execute(state, entry.word, thread, context);
@@ -245,17 +308,25 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
                               "disassemble the words with polyloom show");
             break;
     }
+    occupy(thread, unit, entry, timing);
+}
+
+// What an instruction that was accepted occupies from now on.
+void Tile::occupy(int thread, Unit unit, const Entry& entry, const Timing& timing) {
+    const uint64_t until = cycle + std::max(timing.busy, timing.latency);
     const Span rows = span(timing.dst_writes);
     for (uint32_t n = rows.first; n < rows.behind; ++n)
         dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
-    front.gate.pop();
+    fronts[size_t(thread)].gate.pop();
     UnitState& used = units[size_t(unit)];
+    used.last = thread, ++used.accepted, moved = true;
+    if (moves_data(unit)) return;  // its time is that of its work
     used.free_at = std::max(used.free_at, cycle + timing.busy);
-    used.last = thread, ++used.accepted, used.busy_cycles += timing.busy;
+    used.busy_cycles += timing.busy;
     uint64_t& flight = in_flight[size_t(thread)][size_t(unit)];
     flight = std::max(flight, until);
-    active(until), moved = true;
-    if (tracing) events.push_back({cycle, until, thread, int(unit), entry.word, entry.pc});
+    active(until);
+    if (tracing) events.push_back({cycle, until, thread, int(unit), entry.word, entry.pc, entry.index, entry.pushed});
 }
 
 }  // namespace polyloom::tensix

@@ -19,11 +19,13 @@ using namespace polyloom::tensix;
 namespace {
 
 using FindingTuple =
-    std::tuple<std::string, int, uint64_t, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t, std::string, std::string>;
-using EventTuple = std::tuple<uint64_t, uint64_t, int, int, uint32_t, uint32_t>;
+    std::tuple<std::string, int, uint64_t, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+               std::string, std::string>;
+using EventTuple = std::tuple<uint64_t, uint64_t, int, int, uint32_t, uint32_t, uint32_t, uint32_t>;
 
 FindingTuple tuple_of(const Finding& f) {
-    return {f.kind, f.thread, f.cycle, f.earlier_cycle, f.word, f.earlier, f.pc, f.earlier_pc, f.text, f.cure};
+    return {f.kind, f.thread,     f.cycle, f.earlier_cycle, f.word, f.earlier,
+            f.pc,   f.earlier_pc, f.index, f.earlier_index, f.text, f.cure};
 }
 
 // Strides count elements; the view keeps the tile alive.
@@ -78,13 +80,14 @@ void push(Tile& tile, int thread, nb::ndarray<const uint32_t, nb::ndim<1>, nb::c
 // The step's fault, if any, is in `fault`.
 bool step(Tile& tile) {
     tile.fault.reset();
+    tile.show_before(false);
     try {
         tile.step();
     } catch (const Fault& raised) {
         tile.fault = raised.finding;
-        return false;
     }
-    return true;
+    tile.show_before(true);
+    return !tile.fault;
 }
 
 }  // namespace
@@ -158,7 +161,7 @@ NB_MODULE(tensix, m) {
                      [](Tile& t) { return t.fault ? std::optional<FindingTuple>(tuple_of(*t.fault)) : std::nullopt; })
         .def_prop_ro("events", [](Tile& t) {
             std::vector<EventTuple> all;
-            for (const Event& e : t.events) all.emplace_back(e.start, e.end, e.thread, e.unit, e.word, e.pc);
+            for (const Event& e : t.events) all.emplace_back(e.start, e.end, e.thread, e.unit, e.word, e.pc, e.index, e.pushed);
             return all;
         });
 }

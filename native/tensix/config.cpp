@@ -17,7 +17,7 @@ constexpr uint32_t BANK_WORDS = 188, GLOBAL = 152, PRNG_SEED = 164, THREAD_WORDS
 Timing Tile::config_timing(Word word) const {
     Timing timing;
     timing.unit = Unit::Config;
-    if (opcode(word) == WRCFG || opcode(word) == RDCFG) timing.busy = timing.latency = 2;
+    if (opcode(word) == WRCFG || opcode(word) == RDCFG) timing.latency = 2;
     return timing;
 }
 
@@ -28,6 +28,19 @@ void Tile::write_config(int bank, uint32_t index, uint32_t mask, uint32_t value)
         word = (word & ~mask) | (value & mask);
     }
     if (index == PRNG_SEED) vector::seed(state.vector, state.config.banks[0][index]);
+}
+
+// One store of a core to the configuration per cycle, where the unit has a slot for it.
+void Tile::store_config() {
+    if (wide_config + 1 == cycle) return;
+    for (auto& requests : config_requests) {
+        if (requests.empty() || requests.front().due > cycle) continue;
+        const ConfigRequest request = requests.front();
+        requests.erase(requests.begin()), --requested;
+        write_config(request.bank, request.index, ~0u, request.value);
+        config_slot = cycle, moved = true;
+        return;
+    }
 }
 
 void Tile::execute_config(const Entry& entry, int thread) {

@@ -132,7 +132,7 @@ bool CoreTiming::issue(H& h, const D& d) {
                 return false;
             }
         }
-        if (in_l1 && !c.tile.claim(a.address, c.number)) return false;
+        if (in_l1 && shape.kind == Shape::load && !c.tile.banks.claim(a.address, c.number, now)) return false;
     }
     return true;
 }
@@ -181,15 +181,16 @@ void Core::release(uint32_t pc) {
 }
 
 // What the instruction that was just executed occupies.
-void Core::keep() {
+void Core::keep(uint32_t at) {
     const uint64_t now = tile.cycle;
     const Attempt& a = attempt;
     uint64_t leave = now + a.cycles;
     if (a.kind == Attempt::far_load || a.kind == Attempt::local_load) leave = now + a.latency - 1;
     if (a.kind == Attempt::far_load) far[far_loads++ % 4] = leave;
     if (a.kind == Attempt::l1_store) {
-        store_port = std::max(store_port, now) + 5;
-        leave = std::max(leave, store_port - 4);
+        const uint64_t start = tile.banks.post(a.address, now, std::max(store_port, now));
+        store_port = start + NARROW_WRITE;
+        leave = std::max(leave, start + 1);
         drained[stores % 8] = leave, stored[stores % 8] = a.address >> 2, ++stores;
     }
     last_leave = std::max(last_leave, leave);
@@ -198,16 +199,22 @@ void Core::keep() {
     free_at = now + a.cycles + (a.mispredicted ? 2 : 0);
     if (a.parks) parked = true;
     ++retired;
+    if (tile.tracing) {
+        unsigned there = 0;
+        const uint32_t word = uint32_t(code->word(at, there));
+        tile.events.push_back({now, now + a.cycles, -1, CORE_TRACK + number, word, at, 0, uint32_t(now)});
+    }
 }
 
 bool Core::step() {
     if (at_rest() || tile.cycle < free_at) return false;
     attempt = {};
+    const uint32_t at = hart->pc;
     const riscv::Outcome outcome = hart->run(1);
     if (outcome.cause == Cause::wait) return false;
     if (outcome.executed == 1 && (outcome.cause == Cause::limit || outcome.cause == Cause::exit)) {
         waits_pcbuf = false;
-        keep();
+        keep(at);
         if (outcome.cause == Cause::exit) stopped = true;
         return true;
     }

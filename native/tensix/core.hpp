@@ -50,6 +50,7 @@ struct Baby : riscv::Plain<uint32_t> {
     };
     static constexpr riscv::Misaligned MISALIGNED = riscv::Misaligned::round_down;
     static constexpr bool FUSED = false;
+    static constexpr size_t LONGEST = 1;
     template <class H>
     static riscv::Answer call(H&) {
         return riscv::trap(riscv::Cause::call);
@@ -98,7 +99,7 @@ struct Core {
     [[nodiscard]] uint32_t pc() const { return hart ? hart->pc : 0; }
 
   private:
-    void keep();
+    void keep(uint32_t at);
 };
 
 }  // namespace polyloom::tensix

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of Dst: 1024 of 16 bits, or 512 of 32 bits whose upper and lower halves lie 8 rows apart. A row that ZEROACC
-// marked reads as `undefined` until something writes it; a row of 32 bits is valid if its upper half is.
+// marked reads as `undefined` until something writes it. Of a row of 32 bits only the upper half's mark is read or
+// written (the public page of Dst).
 #pragma once
 
 #include "state.hpp"
@@ -31,8 +32,7 @@ inline void write32(MatrixState& m, uint32_t row, uint32_t column, uint32_t valu
 
 inline void mark16(MatrixState& m, uint32_t row, bool valid) { m.valid[row & 1023] = valid; }
 inline void mark32(MatrixState& m, uint32_t row, bool valid) {
-    const uint32_t high = upper(row & 1023);
-    m.valid[high] = m.valid[high + 8] = valid;
+    m.valid[upper(row & 1023)] = valid;
 }
 inline void mark(MatrixState& m, uint32_t row, bool wide, bool valid) {
     wide ? mark32(m, row, valid) : mark16(m, row, valid);
@@ -41,10 +41,10 @@ inline void mark(MatrixState& m, uint32_t row, bool wide, bool valid) {
 // A row that only some columns of are written reads as 0 elsewhere: what it held before ZEROACC is gone.
 inline void settle(MatrixState& m, uint32_t row, bool wide) {
     const uint32_t first = wide ? upper(row & 1023) : row & 1023;
-    for (const uint32_t r : {first, wide ? first + 8 : first}) {
-        if (!m.valid[r]) m.dst[r].fill(0);
-        m.valid[r] = true;
-    }
+    if (m.valid[first]) return;
+    m.dst[first].fill(0);
+    if (wide) m.dst[first + 8].fill(0);
+    m.valid[first] = true;
 }
 
 }  // namespace polyloom::tensix::dst

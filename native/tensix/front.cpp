@@ -82,9 +82,27 @@ Word Expander::emit() {
 }
 
 bool Front::move() {
-    if (lost) lost.reset();
+    if (!expands()) return move_plain();
+    lost.reset();
     const bool replayed = move_replay();
     return move_mop() || replayed;
+}
+
+// What move_replay and move_mop do while neither is at work; they see to the words that set them to work.
+bool Front::move_plain() {
+    bool moved = false;
+    if (!middle.empty()) {
+        if (opcode(middle.front().word) == OP_REPLAY)
+            moved = move_replay();
+        else if (!gate.full())
+            gate.push(middle.pop()), ++passed.replay, moved = true;
+    }
+    if (pushed.empty()) return moved;
+    const uint32_t op = opcode(pushed.front().word);
+    if (op == OP_MOP || op == OP_MOP_CFG) return move_mop() || moved;
+    if (middle.full()) return moved;
+    middle.push(pushed.pop()), ++passed.in, ++passed.mop;
+    return true;
 }
 
 bool Front::move_replay() {
@@ -105,7 +123,7 @@ bool Front::move_replay() {
             gate.push(middle.pop()), ++passed.replay;
             return true;
         }
-        middle.pop();
+        replay.pushed = middle.pop().pushed;
         const uint32_t length = field(word, 9, 4) ? field(word, 9, 4) : 64;
         replay.at = field(word, 18, 14);
         replay.passes = field(word, 1, 1);
@@ -114,7 +132,9 @@ bool Front::move_replay() {
         started = true;
     }
     if (gate.full()) return started;
-    gate.push(replay.buffer[replay.at++ % 32]), ++passed.replay;
+    Entry played = replay.buffer[replay.at++ % 32];
+    played.pushed = replay.pushed;
+    gate.push(played), ++passed.replay;
     --replay.play;
     return true;
 }
@@ -148,7 +168,8 @@ std::optional<Entry> Front::expand(bool room, bool& moved) {
         ++passed.in, moved = true;
     }
     if (!mop.active() || !room) return {};
-    const Entry made{mop.emit(), expanding.pc};
+    Entry made = expanding;
+    made.word = mop.emit();
     moved = true, bubble = !mop.active();
     return made;
 }

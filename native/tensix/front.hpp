@@ -15,25 +15,26 @@ namespace polyloom::tensix {
 
 constexpr uint32_t OP_MOP = 0x01, OP_NOP = 0x02, OP_MOP_CFG = 0x03, OP_REPLAY = 0x04;
 
-// A word, and the address it was pushed from.
+// A word, the address it was pushed from, its number among the words pushed by hand (from 1 on, 0 for a core's), and the
+// cycle in which it was pushed. What is expanded or played back has the cycle of the word that asked for it.
 struct Entry {
     Word word = 0;
-    uint32_t pc = 0;
+    uint32_t pc = 0, index = 0, pushed = 0;
 };
 
-template <class T, int SIZE>
+template <class T, uint32_t SIZE>
 struct Fifo {
     [[nodiscard]] bool empty() const { return count == 0; }
     [[nodiscard]] bool full() const { return count == SIZE; }
-    [[nodiscard]] const T& front() const { return items[size_t(head)]; }
-    void push(const T& item) { items[size_t((head + count++) % SIZE)] = item; }
+    [[nodiscard]] const T& front() const { return items[head]; }
+    void push(const T& item) { items[(head + count++) % SIZE] = item; }
     T pop() {
-        const T item = items[size_t(head)];
+        const T item = items[head];
         head = (head + 1) % SIZE, --count;
         return item;
     }
+    uint32_t head = 0, count = 0;
     std::array<T, SIZE> items{};
-    int head = 0, count = 0;
 };
 
 // Where an expansion stands. Templates are read when they are emitted: who rewrites them meanwhile changes the rest.
@@ -59,7 +60,7 @@ struct Expander {
 
 struct Replay {
     std::array<Entry, 32> buffer{};
-    uint32_t at = 0, play = 0, record = 0;
+    uint32_t at = 0, play = 0, record = 0, pushed = 0;
     bool passes = false;
 };
 
@@ -69,28 +70,30 @@ struct Passed {
 };
 
 struct Front {
+    Fifo<Entry, 2> gate, middle;
+    std::optional<Entry> back_door, lost;  // B's word, which enters behind the MOP expander; one that collided with it
+    Entry expanding;                       // the MOP under way
+    bool bubble = false;                   // the cycle behind an expansion
+    Passed passed;
     Fifo<Entry, 32> pushed;
-    Fifo<Entry, 2> middle, gate;
-    std::optional<Entry> back_door;  // B's word, which enters behind the MOP expander
     Expander mop;
     Replay replay;
-    Passed passed;
-    Entry expanding;      // the MOP under way
-    bool bubble = false;  // the cycle behind an expansion
-    std::optional<Entry> lost;
 
     [[nodiscard]] bool expander_idle() const { return pushed.empty() && !mop.active(); }
     [[nodiscard]] bool empty() const {
         return pushed.empty() && middle.empty() && gate.empty() && !back_door && !mop.active() && !replay.play;
     }
     // Whether a cycle can change anything.
-    [[nodiscard]] bool moves() const {
-        return !middle.empty() || mop.active() || !pushed.empty() || replay.play || back_door || bubble || lost;
-    }
+    [[nodiscard]] bool moves() const { return pushed.count | middle.count || expands(); }
     // A cycle; whether anything moved. `lost` is a word that collided with B's.
     bool move();
 
   private:
+    // Whether anything but words that stay as they are is under way.
+    [[nodiscard]] bool expands() const {
+        return replay.play | replay.record | mop.active() | back_door.has_value() | bubble | lost.has_value();
+    }
+    bool move_plain();
     bool move_replay();
     bool move_mop();
     std::optional<Entry> expand(bool room, bool& moved);

@@ -32,7 +32,7 @@ void fill(std::array<SourceBank, 2>& banks, Banks which, uint32_t value) {
 void zero_dst(const Instruction& i) {
     const uint32_t mode = i.field(20, 19);
     const Configuration& c = i.configuration;
-    if (mode && i.field(18, 18)) i.fault("undefined", "ZEROACC that reverts has no defined effect", "clear bit 18");
+    if (mode && i.field(18, 18)) i.fault("not-modelled", "ZEROACC that reverts has no defined effect", "clear bit 18");
     if (mode == 0)
         undefine(i.matrix, dst_row(c, i.counters, i.word), 1, c(alu::fp32) || c(alu::int8));
     else if (mode == 1)

@@ -71,7 +71,7 @@ void dst_to_source(const Instruction& i) {
                low = i.field(23, 23);
     const Style style = forced ? Style::FP16 : style_of(formats(c).a);
     if (!wide && (low || style == Style::TF32))
-        i.fault("undefined", "Dst of 16 bits holds neither TF32 nor a lower half", "set ALU_ACC_CTRL_Fp32_enabled");
+        i.fault("not-modelled", "Dst of 16 bits holds neither TF32 nor a lower half", "set ALU_ACC_CTRL_Fp32_enabled");
     const bool to_a = opcode(i.word) == MOVD2A;
     SourceBank& bank = to_a ? i.a() : i.b();
     const Rows r = rows(i, to_a ? i.counters.a : i.counters.b, i.field(13, 13) ? 4 : 1, false);

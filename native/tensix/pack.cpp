@@ -10,7 +10,7 @@ namespace polyloom::tensix::pack {
 namespace {
 
 [[noreturn]] void fault(const Context& context, int thread, Word word, std::string text) {
-    const char* kind = text.ends_with("modelled") ? "not-modelled" : "undefined";
+    const char* kind = text.ends_with("outside L1") ? "outside-l1" : "not-modelled";
     context.fault(kind, thread, word, std::move(text));
 }
 
@@ -93,82 +93,40 @@ bool edge(const Configuration& c, PackerState& s, int unit, uint32_t column) {
     return shows;
 }
 
-bool write_out(State& state, PackerStream& s) {
-    if (uint64_t(s.address) + 16 > state.l1.size()) return false;
-    std::copy(s.waiting.begin(), s.waiting.end(), state.l1.begin() + s.address);
-    s.address += 16, s.bits = 0;
-    s.waiting.fill(0);
-    return true;
-}
-
-bool append(State& state, PackerStream& s, uint32_t value, uint32_t bits) {
-    for (uint32_t k = 0; k < bits; k += 8)
-        s.waiting[(s.bits + k) / 8] |= uint8_t(value >> k << (bits < 8 ? s.bits % 8 : 0));
-    s.bits += bits;
-    return s.bits < 128 || write_out(state, s);
-}
-
-void start(PackerState& s, const Packer& p) {
+void open(PackerState& s, const Packer& p) {
     if (s.exponents.fresh && uint32_t(p.to) & 2)
         s.exponents.fresh = false, s.exponents.address = (p.address & 0x1FFFF) << 4;
     if (s.data.fresh) s.data.fresh = false, s.data.address = ((p.address + p.exponent_section) & 0x1FFFF) << 4;
 }
 
-bool finish(State& state, PackerState& s) {
-    bool fits = true;
-    for (PackerStream* stream : {&s.data, &s.exponents}) {
-        if (stream->bits) fits = write_out(state, *stream) && fits;
-        stream->fresh = true;
-    }
-    s.x = s.y = s.z = 0;
-    return fits;
+void append(PackerStream& s, uint32_t value, uint32_t bits) {
+    for (uint32_t k = 0; k < bits; k += 8)
+        s.waiting[(s.bits + k) / 8] |= uint8_t(value >> k << (bits < 8 ? s.bits % 8 : 0));
+    s.bits += bits;
 }
 
-struct Job {
-    State& state;
-    const Configuration& c;
-    const Packer& p;
-    int unit;
-    bool zeros;
-};
-
-// A datum of Dst after both conversions, or why there is none.
-std::optional<uint32_t> datum(const Job& j, uint32_t index, const char*& why) {
-    const uint32_t at = (j.p.first + index) & 0x3FFF, row = at >> 4, column = at & 15;
-    const bool shows = edge(j.c, j.state.packers[j.unit], j.unit, column);
+// A datum of Dst after both conversions.
+uint32_t datum(State& state, const Configuration& c, const Job& j, uint32_t index, const Context& context) {
+    const Packer& p = j.packer;
+    const uint32_t at = (p.first + index) & 0x3FFF, row = at >> 4, column = at & 15;
+    const bool shows = edge(c, state.packers[j.unit], j.unit, column);
     if (j.zeros) return 0;
-    std::optional<uint32_t> x = masked(j.p.early);
-    why = "this early conversion is not offered by the machine";
+    std::optional<uint32_t> x = masked(p.early);
     if (shows)
-        x = convert_early(j.p.early, j.p.early.read_32 ? dst::read32(j.state.matrix, row, column)
-                                                       : dst::read16(j.state.matrix, row, column));
-    if (!x) return x;
-    why = "ReLU needs a positive threshold and floats, or mode 1";
-    if (x = rectify(j.p.early, *x); !x) return x;
-    why = "this late conversion is not offered by the machine";
-    return convert_late(j.p.from, j.p.to, *x);
+        x = convert_early(p.early, p.early.read_32 ? dst::read32(state.matrix, row, column)
+                                                   : dst::read16(state.matrix, row, column));
+    if (!x) fault(context, j.thread, j.word, "this early conversion is not offered by the machine");
+    if (x = rectify(p.early, *x); !x)
+        fault(context, j.thread, j.word, "ReLU needs a positive threshold and floats, or mode 1");
+    if (x = convert_late(p.from, p.to, *x); !x)
+        fault(context, j.thread, j.word, "this late conversion is not offered by the machine");
+    return *x;
 }
 
-// Why it cannot be done, or null.
-const char* pack(const Job& j) {
-    PackerState& s = j.state.packers[j.unit];
-    start(s, j.p);
-    uint32_t sixteen[16];
-    const char* why = nullptr;
-    for (uint32_t k = 0; k < j.p.count; ++k) {
-        const std::optional<uint32_t> made = datum(j, k, why);
-        if (!made) return why;
-        sixteen[k % 16] = *made;
-        bool fits = true;
-        if (!is_block(j.p.to))
-            fits = append(j.state, s.data, *made, bits_of(j.p.to));
-        else if (k % 16 == 15) {
-            const Block b = block(j.p.to, sixteen);
-            fits = append(j.state, s.exponents, b.exponent, 8);
-            for (const uint8_t d : b.datums) fits = append(j.state, s.data, d, bits_of(j.p.to)) && fits;
-        }
-        if (!fits) return "an address outside L1";
-    }
+PackerStream* due(PackerState& s, const Job& job) {
+    const bool last = job.ends && job.done == job.packer.count && job.first == job.behind;
+    for (PackerStream* stream : {&s.data, &s.exponents})
+        if (stream->bits == 128 || (last && stream->bits)) return stream;
     return nullptr;
 }
 
@@ -215,7 +173,8 @@ Timing timing(const State& state, Word word, int thread) {
         if (!(mask_of(word) >> unit & 1)) continue;
         const Packer p = plan(state, word, thread, unit);
         if (!p.count || p.count > 0x4000) continue;
-        const uint32_t rows = (p.count + 15) / 16, chunks = (p.count * bits_of(p.to) + 127) / 128;
+        const uint32_t rows = (p.count + 15) / 16, exponents = is_block(p.to) ? (rows + 15) / 16 : 0;
+        const uint32_t chunks = (p.count * bits_of(p.to) + 127) / 128 + exponents;
         made.busy = std::max({made.busy, rows, chunks});  // 16 datums and 16 bytes per packer and cycle
         const uint32_t row = p.first >> 4 & 0x3F8, block = (rows + 7) / 8 * 8;
         const uint32_t at = p.early.read_32 ? dst::upper(row) : row;
@@ -228,23 +187,78 @@ Timing timing(const State& state, Word word, int thread) {
 
 bool ready(const State&, Word, int) { return true; }
 
-void execute(State& state, Word word, int thread, Context& context) {
+std::vector<Job> start(State& state, Word word, int thread, const Context& context) {
     if (state.member == Member::Blackhole) fault(context, thread, word, "the packers of Blackhole are not modelled");
     if (opcode(word) != PACR) fault(context, thread, word, "this instruction of the packers is not modelled");
     if (!possible(mask_of(word))) fault(context, thread, word, "these packers cannot work together");
     const Configuration c(state, thread);
     std::array<bool, THREADS> used{};
+    std::vector<Job> jobs;
     for (int unit = 0; unit < 4; ++unit) {
         if (!(mask_of(word) >> unit & 1)) continue;
-        const Packer p = plan(state, word, thread, unit);
-        used[p.counters] = true;
-        if (const char* why = refusal(c, p, unit)) fault(context, thread, word, why);
-        if (const char* why = pack({state, c, p, unit, bool(field(word, 12, 12))})) fault(context, thread, word, why);
-        const bool ends = field(word, 0, 0) || field(word, 1, 1);
-        if (ends && !finish(state, state.packers[unit])) fault(context, thread, word, "an address outside L1");
+        Job job;
+        job.packer = plan(state, word, thread, unit);
+        if (const char* why = refusal(c, job.packer, unit)) fault(context, thread, word, why);
+        used[job.packer.counters] = true;
+        job.word = word, job.thread = thread, job.unit = unit;
+        job.zeros = field(word, 12, 12), job.ends = field(word, 0, 0) || field(word, 1, 1);
+        open(state.packers[unit], job.packer);
+        jobs.push_back(job);
     }
     for (int t = 0; t < THREADS; ++t)
         if (used[t]) advance(c, state.counters[t][2], field(word, 16, 15));
+    return jobs;
+}
+
+std::optional<uint32_t> full_line(State& state, const Job& job) {
+    const PackerStream* stream = due(state.packers[job.unit], job);
+    return stream ? std::optional(stream->address) : std::nullopt;
+}
+
+void write_line(State& state, Job& job, const Context& context) {
+    PackerStream& s = *due(state.packers[job.unit], job);
+    if (uint64_t(s.address) + 16 > state.l1.size()) fault(context, job.thread, job.word, "an address outside L1");
+    std::copy(s.waiting.begin(), s.waiting.end(), state.l1.begin() + s.address);
+    s.address += 16, s.bits = 0;
+    s.waiting.fill(0);
+}
+
+bool emit(State& state, Job& job) {
+    if (job.first == job.behind) return false;
+    PackerState& s = state.packers[job.unit];
+    const bool exponent = job.behind > 1 && job.first == 0;
+    append(exponent ? s.exponents : s.data, job.made[size_t(job.first)], job.made_bits[size_t(job.first)]);
+    ++job.first;
+    return true;
+}
+
+uint32_t read(State& state, Job& job, const Context& context) {
+    const Configuration c(state, job.thread);
+    const Packer& p = job.packer;
+    if (!is_block(p.to)) {
+        job.made[0] = datum(state, c, job, job.done++, context), job.made_bits[0] = uint8_t(bits_of(p.to));
+        job.first = 0, job.behind = 1;
+        return 1;
+    }
+    uint32_t sixteen[16];
+    for (uint32_t& each : sixteen) each = datum(state, c, job, job.done++, context);
+    const Block b = block(p.to, sixteen);
+    job.made[0] = b.exponent, job.made_bits[0] = 8;
+    for (size_t k = 0; k < 16; ++k) job.made[k + 1] = b.datums[k], job.made_bits[k + 1] = uint8_t(bits_of(p.to));
+    job.first = 0, job.behind = 17;
+    return 16;
+}
+
+void finish(State& state, const Job& job) {
+    if (!job.ends) return;
+    PackerState& s = state.packers[job.unit];
+    s.data.fresh = s.exponents.fresh = true;
+    s.x = s.y = s.z = 0;
+}
+
+void execute(State& state, Word word, int thread, Context& context) {
+    for (Job& job : start(state, word, thread, context))
+        while (!cycle(state, job, context, [](uint32_t) { return true; })) {}
 }
 
 }  // namespace polyloom::tensix::pack

@@ -104,6 +104,8 @@ Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t& value) {
     if (aligned >= CONFIG) {
         const uint32_t index = (aligned - CONFIG) / 4;
         if (index >= 2 * BANK_WORDS) return ABSENT;
+        if (!config_requests[size_t(core)].empty() || config_slot == cycle || wide_config + 1 == cycle) return NOT_YET;
+        config_slot = cycle;
         return give(state.config.banks[index / BANK_WORDS][index % BANK_WORDS]);
     }
     return ABSENT;
@@ -124,7 +126,7 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     if (is_t && address >= MOP && address < MOP + 36) {
         Front& front = fronts[size_t(thread)];
         if (front.mop.active())
-            hazard("mop-rewritten", thread, {0, pc}, {cycle, cycle, front.expanding, thread, false},
+            hazard("mop-rewritten", thread, {0, pc, 0, 0}, {cycle, cycle, front.expanding, thread, false},
                    "MOP configuration is rewritten while a MOP expands",
                    "load 0xFFE80008 first: it answers when the expander is idle");
         front.mop.config[(address - MOP) / 4] = value;
@@ -142,15 +144,17 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
         Front& front = fronts[is_t ? size_t(thread) : to];
         if (is_t) {
             if (front.pushed.full()) return NOT_YET;
-            front.pushed.push({value, pc});
+            front.pushed.push({value, pc, 0, uint32_t(cycle)});
         } else {
             if (front.back_door) return NOT_YET;
-            front.back_door = Entry{value, pc};
+            front.back_door = Entry{value, pc, 0, uint32_t(cycle)};
         }
         return DONE;
     }
     if (is_t && address == SYNC) return DONE;
     if (is_t && address >= SYNC + 0x20 && address < SYNC + 0x40) {
+        if (semaphore_slot == cycle) return NOT_YET;  // one change of semaphores per cycle
+        semaphore_slot = cycle;
         Semaphore& semaphore = state.sync.semaphores[(address - SYNC - 0x20) / 4];
         if ((value & 1) && semaphore.value > 0) --semaphore.value;
         if (!(value & 1) && semaphore.value < 15) ++semaphore.value;
@@ -172,7 +176,9 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     if (address >= CONFIG) {
         const uint32_t index = (address - CONFIG) / 4;
         if (index >= 2 * BANK_WORDS) return ABSENT;
-        write_config(int(index / BANK_WORDS), index % BANK_WORDS, ~0u, value);
+        auto& requests = config_requests[size_t(core)];
+        if (requests.size() == 4) return NOT_YET;
+        requests.push_back({cycle + 1, int(index / BANK_WORDS), index % BANK_WORDS, value}), ++requested;
         return DONE;
     }
     return ABSENT;

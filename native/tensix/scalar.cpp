@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scalar unit (ThCon): arithmetic of GPRs, L1, atomics, registers by address. It is not pipelined, and the thread
-// waits while it executes; what LOADIND, LOADREG and ATINCGET load arrives later. Source: facts 1.5.
+// waits while it executes; what LOADIND, LOADREG and ATINCGET load arrives later. Loads, stores and ATINCGET reach L1
+// when their bank is free (movement.cpp); ATCAS and ATINCGETPTR do so at once. Source: facts 1.5.
 #include <algorithm>
 #include <cstring>
 
@@ -120,18 +121,21 @@ void Tile::load_indirect(const Entry& entry, int thread) {
     const uint32_t offset = gpr(entry, thread, half / 2) >> shift & 0xffff;
     const uint32_t address = gpr(entry, thread, field(word, 5, 0)) * 16 + offset, to = field(word, 11, 6);
     static constexpr uint32_t STEP[4] = {0, 2, 4, 16}, BYTES[4] = {16, 4, 2, 1};
-    const uint8_t* from = l1(entry, thread, address & ~(BYTES[size] - 1), BYTES[size]);
+    l1(entry, thread, address & ~(BYTES[size] - 1), BYTES[size]);
     put_gpr(thread, half / 2, (offset + STEP[field(word, 13, 12)]) << shift, 0xffffu << shift, 0, entry);
-    if (size == 0)
-        for (uint32_t n = 0; n < 4; ++n)
-            put_gpr(thread, (to & ~3u) + n, word_at(from + 4 * n), ~0u, LOAD_LATENCY, entry);
-    else if (size == 1)
-        put_gpr(thread, to, word_at(from), ~0u, LOAD_LATENCY, entry);
-    else if (size == 2)
-        put_gpr(thread, to, uint32_t(from[0] | from[1] << 8), 0xffff, LOAD_LATENCY, entry);
-    else
-        put_gpr(thread, to, from[0], 0xff, LOAD_LATENCY, entry);
-    memory_until[size_t(thread)] = std::max(memory_until[size_t(thread)], cycle + LOAD_LATENCY);
+    ScalarRequest request;
+    request.address = address & ~(BYTES[size] - 1), request.bytes = BYTES[size];
+    request.to = size == 0 ? to & ~3u : to, request.mask = size == 3 ? 0xff : size == 2 ? 0xffff : ~0u;
+    request_l1(request, entry, thread, LOAD_LATENCY, size == 0 ? 4 : 1);
+}
+
+// Puts a request behind the others; `count` GPRs get what it loads.
+void Tile::request_l1(ScalarRequest& request, const Entry& entry, int thread, uint64_t latency, uint32_t count) {
+    request.entry = entry, request.thread = thread, request.issued = cycle, request.due = cycle + latency;
+    for (uint32_t n = 0; n < count; ++n)
+        gpr_writers[size_t(thread)][request.to + n] = {cycle, request.due, entry, thread, false};
+    memory_until[size_t(thread)] = std::max(memory_until[size_t(thread)], cycle + std::max<uint64_t>(latency, 1));
+    scalar_requests.push_back(request), ++working;
 }
 
 void Tile::store_indirect(const Entry& entry, int thread) {
@@ -142,10 +146,13 @@ void Tile::store_indirect(const Entry& entry, int thread) {
     static constexpr uint32_t STEP[4] = {0, 2, 4, 16}, BYTES[4] = {16, 4, 2, 1};
     if (field(word, 23, 23)) {
         const uint32_t size = field(word, 22, 21), bytes = BYTES[size];
-        uint8_t* to = l1(entry, thread, (base * 16 + offset) & ~(bytes - 1), bytes);
-        uint32_t values[4]{};
-        for (uint32_t n = 0; n < (size ? 1 : 4); ++n) values[n] = gpr(entry, thread, size ? from : (from & ~3u) + n);
-        std::memcpy(to, values, bytes);
+        ScalarRequest request;
+        request.kind = ScalarRequest::store, request.bytes = bytes;
+        request.address = (base * 16 + offset) & ~(bytes - 1);
+        l1(entry, thread, request.address, bytes);
+        for (uint32_t n = 0; n < (size ? 1 : 4); ++n)
+            request.values[n] = gpr(entry, thread, size ? from : (from & ~3u) + n);
+        request_l1(request, entry, thread, 0, 0);
     } else if (field(word, 22, 22)) {
         const uint32_t address = REGISTERS + ((base + (offset >> 4)) & 0xffffc);
         if (address < FIRST_REGISTER || store(-1, address, 4, gpr(entry, thread, from)).kind != riscv::Answer::done)
@@ -162,27 +169,27 @@ void Tile::atomic(const Entry& entry, int thread) {
     const uint32_t op = opcode(word), data = field(word, 11, 6);
     if (field(word, 23, 23))
         context(entry).fault("not-modelled", thread, word, "atomics outside L1 are not modelled", "leave bit 23 clear");
-    uint8_t* line = l1(entry, thread, gpr(entry, thread, field(word, 5, 0)) * 16, 16);
-    uint8_t* at = line + 4 * field(word, 13, 12);
+    const uint32_t base = gpr(entry, thread, field(word, 5, 0)) * 16;
+    uint8_t* at = l1(entry, thread, base, 16) + 4 * field(word, 13, 12);
+    ScalarRequest request;
+    request.address = base, request.bytes = 16;
     if (op == ATSWAP) {
-        uint32_t values[4]{};
+        request.kind = ScalarRequest::swap, request.mask = field(word, 21, 14);
         if (field(word, 22, 22))
-            values[data & 3] = gpr(entry, thread, data);
+            request.values[data & 3] = gpr(entry, thread, data);
         else
-            for (uint32_t n = 0; n < 4; ++n) values[n] = gpr(entry, thread, (data & ~3u) + n);
-        for (uint32_t n = 0; n < 8; ++n)
-            if (word >> (14 + n) & 1) std::memcpy(line + 2 * n, reinterpret_cast<const uint8_t*>(values) + 2 * n, 2);
-        return;
+            for (uint32_t n = 0; n < 4; ++n) request.values[n] = gpr(entry, thread, (data & ~3u) + n);
+        return request_l1(request, entry, thread, 0, 0);
     }
+    if (op == ATINCGET) {
+        request.kind = ScalarRequest::increment, request.to = data, request.values[0] = gpr(entry, thread, data);
+        request.mask = uint32_t((2ull << field(word, 18, 14)) - 1);
+        request.address = base + 4 * field(word, 13, 12), request.bytes = 4;
+        return request_l1(request, entry, thread, ATINCGET_LATENCY, 1);
+    }
+    banks.post(base, cycle, cycle);
     if (op == ATCAS) return put_word(at, field(word, 21, 18));
     const uint32_t old = word_at(at);
-    if (op == ATINCGET) {
-        const uint32_t mask = uint32_t((2ull << field(word, 18, 14)) - 1);
-        put_word(at, ((old + gpr(entry, thread, data)) & mask) | (old & ~mask));
-        put_gpr(thread, data, old, ~0u, ATINCGET_LATENCY, entry);
-        memory_until[size_t(thread)] = std::max(memory_until[size_t(thread)], cycle + ATINCGET_LATENCY);
-        return;
-    }
     const uint32_t mask = (1u << field(word, 17, 14)) - 1;
     const uint32_t by = field(word, 22, 22) ? 0 : 1u << field(word, 21, 18);
     put_word(at, ((old + by) & mask) | (old & ~mask));
@@ -216,7 +223,8 @@ void Tile::reg_to_flop(const Entry& entry, int thread) {
     std::array<uint32_t, 2>* const all[8] = {&counter.x,          &counter.y,          &counter.z,
                                              &counter.w,          &counter.x_carriage, &counter.y_carriage,
                                              &counter.z_carriage, &counter.w_carriage};
-    (*all[field(word, 8, 6)])[channel] = given;
+    static constexpr uint32_t MASK[4] = {0x3ffff, 0x1fff, 0xff, 0xff};  // as counters.cpp has them
+    (*all[field(word, 8, 6)])[channel] = given & MASK[field(word, 7, 6)];
 }
 
 void Tile::execute_scalar(const Entry& entry, int thread, const Timing& timing) {

@@ -88,7 +88,8 @@ struct Finding {
     int thread = -1;
     uint64_t cycle = 0, earlier_cycle = 0;
     Word word = 0, earlier = 0;
-    uint32_t pc = 0, earlier_pc = 0;  // where the words were pushed from, 0 where by hand
+    uint32_t pc = 0, earlier_pc = 0;        // where the words were pushed from, 0 where by hand
+    uint32_t index = 0, earlier_index = 0;  // their numbers among the words pushed by hand, 0 where by a core
     std::string text, cure;
 };
 

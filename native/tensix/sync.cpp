@@ -37,6 +37,8 @@ bool Tile::blocked(int thread, Unit unit, Word word) const {
     if (!latch.on) return false;
     if (unit == Unit::Nothing) return latch.blocks == ALL_BLOCKS;
     if (opcode(word) == STALLWAIT) return true;
+    // Of waits Wormhole lets a SEMWAIT replace the one before, Blackhole none: the members' pages of STALLWAIT.
+    if (opcode(word) == SEMWAIT && state.member == Member::Blackhole) return true;
     return latch.blocks & blocking(unit);
 }
 
@@ -44,21 +46,27 @@ bool Tile::condition(int bit, int thread) const {
     const auto& flight = in_flight[size_t(thread)];
     const MatrixState& m = state.matrix;
     const auto in = [&](Unit unit) { return flight[size_t(unit)] > cycle; };
+    const auto unpacks = [&](size_t unit) {
+        for (const UnpackWork& work : unpackers[unit])
+            if (work.job.plan.thread == thread) return true;
+        return false;
+    };
     switch (bit) {
         case 0: return memory_until[size_t(thread)] > cycle;
-        case 1: return in(Unit::Unpack0);
-        case 2: return in(Unit::Unpack1);
+        case 1: return unpacks(0) || in(Unit::Unpack0);
+        case 2: return unpacks(1) || in(Unit::Unpack1);
         case 3:
         case 4:
         case 5:
-        case 6: return in(Unit::Pack);  // the packers work together: one that is busy keeps all of them
+        case 6: return packers[size_t(bit - 3)] && packers[size_t(bit - 3)]->job.thread == thread;
         case 7: return in(Unit::Matrix);
         case 8: return m.a[size_t(m.a_unpack)].with_matrix;
         case 9: return m.b[size_t(m.b_unpack)].with_matrix;
         case 10: return !m.a[size_t(m.a_matrix)].with_matrix;
         case 11: return !m.b[size_t(m.b_matrix)].with_matrix;
+        case 13: return !config_requests[size_t(thread) + 1].empty();
         case 14: return in(Unit::Vector);
-        default: return false;  // the mover executes nothing; stores of cores arrive in their own cycle
+        default: return false;  // the mover executes nothing
     }
 }
 
@@ -120,7 +128,7 @@ uint32_t Tile::conditions_of(const Entry& entry, int thread) {
     static constexpr int WORMHOLE[12] = {0, 1, 2, 3, 7, 8, 9, 10, 11, 12, 13, 14};
     uint32_t made = 0;
     for (int bit = 0; bit < 12; ++bit)
-        if (asked >> bit & 1) made |= 1u << WORMHOLE[bit];
+        if (asked >> bit & 1) made |= bit == 3 ? 0xfu << 3 : 1u << WORMHOLE[bit];
     return made;
 }
 

@@ -26,15 +26,11 @@ Tile::Tile(Member member, Policy policy) : policy(policy) {
     mutex_last.fill(THREADS - 1);
 }
 
-Context Tile::context(const Entry& entry) {
-    return {cycle, entry.pc, policy == Policy::Off ? nullptr : &findings, &pending, &schedule};
-}
-
 void Tile::hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
                   std::string cure) {
     if (policy == Policy::Off) return;
     findings.push_back({kind, thread, cycle, earlier.cycle, entry.word, earlier.entry.word, entry.pc, earlier.entry.pc,
-                        std::move(text), std::move(cure)});
+                        entry.index, earlier.entry.index, std::move(text), std::move(cure)});
 }
 
 uint32_t Tile::reset_pc(int core) const {
@@ -50,17 +46,6 @@ void Tile::release(int core, std::optional<uint32_t> pc) {
 }
 
 void Tile::hold(int core) { cores[size_t(core)]->hold(); }
-
-// One access per bank of L1 and cycle; who is refused asks again, and comes first then.
-bool Tile::claim(uint32_t address, int core) {
-    uint64_t& claimed = bank_claims[address >> 4 & 15];
-    if (claimed == cycle + 1) {
-        first_core = core;
-        return false;
-    }
-    claimed = cycle + 1;
-    return true;
-}
 
 void Tile::active(uint64_t until) {
     ever_active = true;
@@ -107,11 +92,22 @@ void Tile::make_visible() {
         }
         std::erase_if(gpr_writes, due);
     }
-    if (!gifts.empty()) {
-        for (const BankGift& each : gifts)
-            if (due(each)) (each.is_b ? state.matrix.b : state.matrix.a)[size_t(each.bank)].with_matrix = true;
-        std::erase_if(gifts, due);
+    if (requested) store_config();
+}
+
+void Tile::move_front(int thread) {
+    Front& front = fronts[size_t(thread)];
+    auto& words = hand[size_t(thread)];
+    moved |= front.move();
+    if (front.lost) [[unlikely]]
+        hazard("lost-collision", thread, *front.lost, {cycle, cycle, front.middle.front(), thread, false},
+               "B's word and the thread's own came behind the MOP expander in one cycle: the thread's is lost",
+               "let B push while the thread's core is in reset, or idle");
+    if (!words.empty() && !front.pushed.full()) {
+        front.pushed.push({words.front(), 0, ++pushed_by_hand[size_t(thread)], uint32_t(cycle)});
+        words.pop_front(), moved = true;
     }
+    words_left |= !front.empty();
 }
 
 void Tile::step() {
@@ -123,22 +119,14 @@ void Tile::step() {
         flush_code = false;
     }
     make_visible();
-    move_latches();
+    if (latches[0].on || latches[1].on || latches[2].on) move_latches();
     accept();
-    for (int t = 0; t < THREADS; ++t) {
-        Front& front = fronts[size_t(t)];
-        if (front.moves()) moved |= front.move();
-        if (front.lost)
-            hazard("lost-collision", t, *front.lost, {cycle, cycle, front.middle.front(), t, false},
-                   "B's word and the thread's own came behind the MOP expander in one cycle: the thread's is lost",
-                   "let B push while the thread's core is in reset, or idle");
-        if (!hand[size_t(t)].empty() && !front.pushed.full()) {
-            front.pushed.push({hand[size_t(t)].front(), 0});
-            hand[size_t(t)].pop_front(), moved = true;
-        }
-    }
-    for (int n = 0, core = first_core; any_core && n < CORES; ++n, core = core == CORES - 1 ? 0 : core + 1)
+    words_left = false;
+    for (int t = 0; t < THREADS; ++t)
+        if (fronts[size_t(t)].moves() || !hand[size_t(t)].empty()) move_front(t);
+    for (int core = 0; any_core && core < CORES; ++core)
         if (cores[size_t(core)]->running && cores[size_t(core)]->step()) active(cycle + 1), moved = true;
+    if (working) move_data();
     if (moved) last_move = cycle;
     ++cycle;
     if (policy == Policy::Error && findings.size() > known) throw Fault{findings[known]};
@@ -147,6 +135,11 @@ void Tile::step() {
 bool Tile::thread_idle(int thread) const {
     const size_t t = size_t(thread);
     if (!fronts[t].empty() || !hand[t].empty() || latches[t].on) return false;
+    for (const auto& unit : unpackers)
+        for (const UnpackWork& work : unit)
+            if (work.job.plan.thread == thread) return false;
+    for (const auto& work : packers)
+        if (work && work->job.thread == thread) return false;
     const auto& flight = in_flight[t];
     return std::all_of(flight.begin(), flight.end(), [this](uint64_t until) { return until <= cycle; }) &&
            thread_free[t] <= cycle && memory_until[t] <= cycle;
@@ -157,8 +150,9 @@ bool Tile::idle() const {
         if (!fronts[t].empty() || !hand[t].empty()) return false;
     for (const auto& core : cores)
         if (!core->at_rest()) return false;
+    if (working || requested) return false;
     return timed_until() <= cycle && schedule.count == 0 && pending.empty() && config_writes.empty() &&
-           gpr_writes.empty() && gifts.empty();
+           gpr_writes.empty();
 }
 
 // Until when something is under way that takes time and then goes on by itself.
@@ -235,9 +229,10 @@ Stop Tile::run(uint64_t most) {
     ever_active = false, last_active = cycle, last_move = cycle;
     Stop stop = Stop::MaxCycles;
     flush_code = true;  // whoever runs this may have written to L1 meanwhile
+    show_before(false);
     try {
-        for (;;) {
-            if (idle()) {
+        for (words_left = false;;) {
+            if (!words_left && idle()) {
                 stop = Stop::Idle;
                 break;
             }
@@ -253,6 +248,7 @@ Stop Tile::run(uint64_t most) {
         fault = raised.finding;
         stop = Stop::Fault;
     }
+    show_before(true);
     cycles = stop == Stop::MaxCycles ? cycle - start : ever_active ? last_active + 1 - start : 0;
     return stop;
 }

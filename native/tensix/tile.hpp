@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile: its state, what of it is under way, and the loop over cycles. A cycle has four phases: results that are due
-// become visible, units accept words from the wait gates, expanders and FIFOs move, cores execute. Source: tensix.md,
-// "Machine".
+// become visible, units accept words from the wait gates, expanders and FIFOs move, cores execute. At its end the scalar
+// unit, unpackers and packers have their turn at L1. Source: tensix.md, "Machine".
 #pragma once
 
 #include <array>
@@ -12,11 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "banks.hpp"
 #include "core.hpp"
 #include "front.hpp"
+#include "pack_unit.hpp"
 #include "state.hpp"
 #include "unit.hpp"
+#include "unpack_unit.hpp"
 #include "vector.hpp"
+#include "vector_word.hpp"
 
 namespace polyloom::tensix {
 
@@ -40,10 +44,44 @@ struct GprWrite {
     uint32_t index = 0, mask = 0, value = 0;
 };
 
-struct BankGift {
+// What a core has stored to the configuration, on its way.
+struct ConfigRequest {
     uint64_t due = 0;
-    bool is_b = false;
     int bank = 0;
+    uint32_t index = 0, value = 0;
+};
+
+// An access of the scalar unit to L1, which waits for its bank. Loads are of `count` GPRs; stores have `bytes`.
+struct ScalarRequest {
+    enum Kind : uint8_t { load, store, swap, increment } kind = load;
+    Entry entry;
+    int thread = 0;
+    uint64_t issued = 0, due = 0;  // and when it is there, if nothing delays it further
+    uint32_t address = 0, bytes = 0, to = 0, mask = ~0u;
+    std::array<uint32_t, 4> values{};
+};
+
+// Work of an unpacker or a packer.
+struct UnpackWork {
+    unpack::Job job;
+    Entry entry;
+    uint64_t from = 0;  // the cycle in which it may read first
+    size_t event = 0;
+    Blocks dst;
+};
+struct PackWork {
+    pack::Job job;
+    Entry entry;
+    size_t event = 0;
+};
+
+// Rows of Dst as they were before the matrix unit wrote them, for SFPLOADs that come too early.
+struct Before {
+    uint64_t due = 0;  // from then on the new rows are seen
+    Blocks rows;
+    bool shown = false;  // whether the old rows stand in Dst at present
+    std::array<std::array<uint16_t, 16>, 16> data{};
+    std::array<bool, 16> valid{};
 };
 
 // Who wrote what is read too early.
@@ -67,19 +105,22 @@ struct MatrixIssue {
 
 enum class Stop : uint8_t { Idle, MaxCycles, Deadlock, Fault };
 
-// A span of the trace: a core's or unit's, with the word.
+// A span of the trace: a unit's (from UNITS on packer 0 to 3, then the cores), with the word and when it was pushed.
 struct Event {
     uint64_t start = 0, end = 0;
     int thread = 0, unit = 0;
     Word word = 0;
-    uint32_t pc = 0;
+    uint32_t pc = 0, index = 0, pushed = 0;
 };
+constexpr int PACKER_TRACK = UNITS, CORE_TRACK = UNITS + 4;
 
 struct Tile {
     explicit Tile(Member member = Member::Wormhole, Policy policy = Policy::Error);
     Tile(const Tile&) = delete;
 
     void push(int thread, Word word) { hand[size_t(thread)].push_back(word); }
+    // Dst as it is seen at the start of the next cycle, and back.
+    void show_before(bool shows);
     void release(int core, std::optional<uint32_t> pc = {});
     void hold(int core);
     // Until nothing is left to do, nothing can move, a fault, or `most` cycles more.
@@ -105,7 +146,9 @@ struct Tile {
     std::array<std::array<uint64_t, UNITS>, THREADS> in_flight{};  // until when a thread has something in a unit
     std::array<uint64_t, THREADS> thread_free{}, memory_until{};
     std::array<int8_t, 8> mutex_last{};
-    std::array<Writer, 18> vector_writers{};
+    vector::Words words;
+    std::array<Writer, 18> vector_writers{};  // of instructions with a latency above 1
+    uint64_t vector_due = 0;                  // until when any of their results are under way
     Writer shuffle;
     std::array<Writer, 128> dst_writers{};
     std::array<std::array<Writer, 64>, THREADS> gpr_writers{};
@@ -113,23 +156,33 @@ struct Tile {
     vector::Schedule schedule;  // of SFPLOADMACRO
     std::vector<ConfigWrite> config_writes;
     std::vector<GprWrite> gpr_writes;
-    std::vector<BankGift> gifts;
     std::vector<Writer> slow_config;              // WRCFG and REG2FLOP of this cycle, by thread
+    std::array<std::vector<ConfigRequest>, CORES> config_requests;
+    uint64_t config_slot = ~uint64_t(0), wide_config = ~uint64_t(0) - 1;  // when it was last used; by WRCFG or RDCFG
+    uint64_t semaphore_slot = ~uint64_t(0);
+    std::array<std::vector<UnpackWork>, 2> unpackers;  // what they have accepted, at most two each
+    uint64_t unpack_setup = 0;                         // until when one of them computes an address
+    std::array<std::optional<PackWork>, 4> packers;
+    std::vector<ScalarRequest> scalar_requests;
+    uint32_t working = 0, requested = 0;  // how much of that there is; how many config_requests
+    std::array<Before, 4> before{};
+    uint64_t before_due = 0;  // of the youngest
+    std::array<uint32_t, THREADS> pushed_by_hand{};
     std::array<Fifo<uint32_t, 4>, 16> mailboxes;  // 4 * writer + reader
     std::array<Fifo<uint32_t, 16>, THREADS> pcbufs;
-    std::array<uint64_t, 16> bank_claims{};  // the cycle after the one a bank of L1 was last used in
-    int first_core = 0;
+    Banks banks;
     bool flush_code = false;
     std::unique_ptr<riscv::Code<Baby>> code;
 
     [[nodiscard]] bool thread_idle(int thread) const;
     [[nodiscard]] bool idle() const;
-    bool claim(uint32_t address, int core);
     void write_config(int bank, uint32_t index, uint32_t mask, uint32_t value);
     void soft_reset(uint32_t held);
     [[noreturn]] void refuse(int core, const char* kind, const std::string& what, const char* cure) const;
     [[nodiscard]] uint32_t reset_pc(int core) const;
-    Context context(const Entry& entry);
+    Context context(const Entry& entry) {
+        return {cycle, entry.pc, entry.index, policy == Policy::Off ? nullptr : &findings, &pending, &schedule};
+    }
     // A hazard, whose second party is `earlier`.
     void hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
                 std::string cure);
@@ -140,17 +193,34 @@ struct Tile {
   private:
     friend struct Core;
     void make_visible();
+    void move_front(int thread);
     void commit_vector();
     void accept();
+    void accept_vector(int thread);
     void accept_one_per_unit();
     bool may_accept(int thread, Unit unit, Timing& timing);
     bool may_vector(int thread, const Entry& entry, const Timing& timing);
     bool blocks_ready(const Timing& timing) const;
     bool moves_ready(Word word) const;
     void issue(int thread, Unit unit, const Timing& timing);
+    void occupy(int thread, Unit unit, const Entry& entry, const Timing& timing);
+    void execute_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing);
     void note_vector(int thread, const Entry& entry, const Timing& timing);
+    void note_writes(int thread, const Entry& entry, const Timing& timing);
     void note_config_use(int thread, const Entry& entry, Unit unit);
-    void execute_unpack(const Entry& entry, int thread, const Timing& timing, Context& context);
+    bool config_ready(Word word) const;
+    bool unpack_ready(Unit unit, Word word, int thread) const;
+    bool pack_ready(Word word) const;
+    // movement.cpp
+    void issue_unpack(const Entry& entry, int thread, const Timing& timing);
+    void issue_pack(const Entry& entry, int thread);
+    void keep_rows(const Blocks& rows);
+    void move_data();
+    void move_scalar();
+    void perform(const ScalarRequest& request);
+    void move_unpacker(int unit, uint32_t speed);
+    void move_packer(int unit);
+    void store_config();
     // sync.cpp
     bool blocked(int thread, Unit unit, Word word) const;
     bool holds_back(const Latch& latch, int thread) const;
@@ -166,6 +236,7 @@ struct Tile {
     void load_indirect(const Entry& entry, int thread);
     void store_indirect(const Entry& entry, int thread);
     void atomic(const Entry& entry, int thread);
+    void request_l1(ScalarRequest& request, const Entry& entry, int thread, uint64_t latency, uint32_t count);
     void reg_to_flop(const Entry& entry, int thread);
     uint32_t gpr(const Entry& entry, int thread, uint32_t index);
     void put_gpr(int thread, uint32_t index, uint32_t value, uint32_t mask, uint64_t latency, const Entry& entry);
@@ -175,8 +246,9 @@ struct Tile {
     void execute_config(const Entry& entry, int thread);
 
     bool moved = false;
-    bool any_core = false;   // has left reset
-    int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
+    bool words_left = false;  // some thread still has words, so that the tile is not idle
+    bool any_core = false;    // has left reset
+    int scalar_holder = -1;   // the thread whose instruction waits in the scalar unit
     uint64_t last_move = 0, last_active = 0;
     bool ever_active = false;
     void active(uint64_t until);

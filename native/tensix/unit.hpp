@@ -7,8 +7,8 @@
 //
 // but for registers of the vector unit with a latency above 1: where Context::pending is there, `execute` appends these
 // writes to it instead of doing them, and the loop commits them at the start of the cycle in which they are due.
-// Ownership of a Src bank that an unpacker hands over, and all that the timing says, is delayed by the loop, not by the
-// unit. What is not modelled faults: Context::fault does not return.
+// All that the timing says is delayed by the loop, not by the unit. Unpackers and packers also have a `start`, which
+// gives a job, and functions that move its data cycle by cycle (unpack_unit.hpp, pack_unit.hpp). What is not modelled faults: Context::fault does not return.
 #pragma once
 
 #include <string>
@@ -42,6 +42,9 @@ struct Timing {
 
 // A write that becomes visible at the start of cycle `due`; the lanes whose bits are set.
 struct Pending {
+    Pending() = default;
+    Pending(uint64_t due, int target, uint32_t lanes, const Lanes& value)
+        : due(due), target(target), lanes(lanes), value(value) {}
     uint64_t due = 0;
     int target = 0;
     uint32_t lanes = 0;
@@ -58,7 +61,7 @@ struct Schedule;  // what SFPLOADMACRO has scheduled and is yet to execute, in v
 
 struct Context {
     uint64_t cycle = 0;
-    uint32_t pc = 0;
+    uint32_t pc = 0, index = 0;
     std::vector<Finding>* findings = nullptr;  // null where hazards are off
     std::vector<Pending>* pending = nullptr;   // null: results are visible at once
     vector::Schedule* schedule = nullptr;      // null: SFPLOADMACRO faults
@@ -72,6 +75,7 @@ struct Context {
     Finding finding(const char* kind, int thread, Word word, std::string text, std::string cure) const {
         Finding made;
         made.kind = kind, made.thread = thread, made.cycle = cycle, made.word = word, made.pc = pc;
+        made.index = index;
         made.text = std::move(text), made.cure = std::move(cure);
         return made;
     }
@@ -80,7 +84,7 @@ struct Context {
 constexpr uint32_t field(Word word, int high, int low) { return word >> low & ((2u << (high - low)) - 1); }
 constexpr uint32_t opcode(Word word) { return word >> 24; }
 
-namespace vector {
+namespace vector {  // also with words that are taken apart already: vector_word.hpp
 Timing timing(const State& state, Word word, int thread);
 bool ready(const State& state, Word word, int thread);
 void execute(State& state, Word word, int thread, Context& context);

@@ -9,96 +9,71 @@ namespace polyloom::tensix::unpack {
 namespace {
 
 [[noreturn]] void fault(const Context& context, int thread, Word word, const char* text) {
-    context.fault(std::string(text).ends_with("modelled") ? "not-modelled" : "undefined", thread, word, text);
+    context.fault(std::string(text).ends_with("outside L1") ? "outside-l1" : "not-modelled", thread, word, text);
 }
 
 uint64_t wrapped(const Plan& p, uint64_t byte) { return byte > p.limit ? byte - p.fifo : byte; }
 
-// Datums in the order in which they lie in L1, rows of 16 with their stride.
-class Reader {
-  public:
-    Reader(const State& state, const Plan& plan) : l1_(state.l1), plan_(plan) {
-        at_ = wrap_bits(plan.datums_bits);
-        exponent_ = wrapped(plan, plan.exponents_sixteenths / 16) * 16 + plan.exponents_sixteenths % 16;
-    }
+bool shares_exponents(const Plan& p) { return is_block(p.in) && !p.forced_exponent; }
 
-    [[nodiscard]] bool inside() const {
-        const bool shares = is_block(plan_.in) && !plan_.forced_exponent;
-        return at_ / 8 + (bits_of(plan_.in) + 7) / 8 <= l1_.size() && (!shares || exponent_ / 16 < l1_.size());
-    }
+uint64_t wrap_bits(const Plan& p, uint64_t bits) { return wrapped(p, bits / 8) * 8 + bits % 8; }
 
-    uint32_t next() {
-        const uint32_t bits = bits_of(plan_.in);
-        uint32_t made = 0;
-        for (uint32_t k = 0; k < (bits + 7) / 8; ++k) made |= uint32_t(l1_[at_ / 8 + k]) << (8 * k);
-        made = bits == 32 ? made : made >> (bits < 8 ? at_ % 8 : 0) & ((1u << bits) - 1);
-        at_ += bits;
-        if (++count_ % 16 == 0) at_ = wrap_bits(at_ - 16 * bits + uint64_t(plan_.row_stride) * 8);
-        return made;
-    }
+bool inside(const State& state, const Job& job) {
+    const size_t size = state.l1.size();
+    return job.at / 8 + (bits_of(job.plan.in) + 7) / 8 <= size &&
+           (!shares_exponents(job.plan) || job.exponent / 16 < size);
+}
 
-    uint32_t exponent() {
-        if (plan_.forced_exponent || !is_block(plan_.in)) return plan_.forced_exponent.value_or(0);
-        const uint32_t made = l1_[exponent_ / 16];
-        if (++exponent_ % 256 == 0) exponent_ = wrapped(plan_, exponent_ / 16) * 16;
-        return made;
-    }
+uint32_t next_bits(const State& state, Job& job) {
+    const uint32_t bits = bits_of(job.plan.in);
+    uint32_t made = 0;
+    for (uint32_t k = 0; k < (bits + 7) / 8; ++k) made |= uint32_t(state.l1[job.at / 8 + k]) << (8 * k);
+    made = bits == 32 ? made : made >> (bits < 8 ? job.at % 8 : 0) & ((1u << bits) - 1);
+    job.at += bits;
+    if ((job.done + 1) % 16 == 0) job.at = wrap_bits(job.plan, job.at - 16 * bits + uint64_t(job.plan.row_stride) * 8);
+    return made;
+}
 
-  private:
-    [[nodiscard]] uint64_t wrap_bits(uint64_t bits) const { return wrapped(plan_, bits / 8) * 8 + bits % 8; }
-
-    const std::vector<uint8_t>& l1_;
-    const Plan& plan_;
-    uint64_t at_ = 0, exponent_ = 0;
-    uint32_t count_ = 0;
-};
+uint32_t next_exponent(const State& state, Job& job) {
+    if (!shares_exponents(job.plan)) return job.plan.forced_exponent.value_or(0);
+    const uint32_t made = state.l1[job.exponent / 16];
+    job.exponent_line = job.exponent / 256;
+    if (++job.exponent % 256 == 0) job.exponent = wrapped(job.plan, job.exponent / 16) * 16;
+    return made;
+}
 
 // Why a datum cannot be written, or null.
-const char* write_a(State& state, const Plan& p, uint32_t row, uint32_t column, uint32_t value) {
+const char* write_a(State& state, const Job& job, uint32_t row, uint32_t column, uint32_t value) {
+    const Plan& p = job.plan;
     if (row < 4 || column < p.column_shift) return nullptr;
     row -= 4, column -= p.column_shift;
-    const bool by_address = Configuration(state, p.thread).thread(own::a_override);
-    if (row >= (by_address ? 64u : 16u))
-        return by_address ? "a row of SrcA beyond 63" : "a row of SrcA beyond 15 without SRCA_SET_SetOvrdWithAddr";
-    if (!by_address) row += state.unpackers[0].row[p.thread];
+    if (row >= (job.by_address ? 64u : 16u))
+        return job.by_address ? "a row of SrcA beyond 63" : "a row of SrcA beyond 15 without SRCA_SET_SetOvrdWithAddr";
+    if (!job.by_address) row += job.row;
     if (p.transposes) {
         const uint32_t low = row & 15;
         row = (row & ~15u) | column, column = low;
     }
-    state.matrix.a[state.matrix.a_unpack].rows[row & 63][column] = value;
+    state.matrix.a[size_t(job.bank)].rows[row & 63][column] = value;
     return nullptr;
 }
 
-void write_dst(State& state, const Plan& p, uint32_t row, uint32_t column, uint32_t value) {
-    const bool by_address = Configuration(state, p.thread).thread(own::a_override), wide = bits_of(p.out) == 32;
-    row = (row - 4) & (by_address ? 15 : 1023);
+void write_dst(State& state, const Job& job, uint32_t row, uint32_t column, uint32_t value) {
+    const bool wide = bits_of(job.plan.out) == 32;
+    row = (row - 4) & (job.by_address ? 15 : 1023);
     dst::settle(state.matrix, row, wide);
     wide ? dst::write32(state.matrix, row, column, value) : dst::write16(state.matrix, row, column, value);
 }
 
-const char* write(State& state, const Plan& p, uint32_t datum, uint32_t value) {
+const char* write(State& state, const Job& job, uint32_t datum, uint32_t value) {
     const uint32_t row = datum / 16, column = datum % 16;
-    if (p.unit) {
-        const uint32_t at = (row + state.unpackers[1].row[p.thread]) & 63;
-        state.matrix.b[state.matrix.b_unpack].rows[at][column] = value;
+    if (job.plan.unit) {
+        state.matrix.b[size_t(job.bank)].rows[(row + job.row) & 63][column] = value;
         return nullptr;
     }
-    if (!p.to_dst) return write_a(state, p, row, column, value);
-    write_dst(state, p, row, column, value);
+    if (!job.plan.to_dst) return write_a(state, job, row, column, value);
+    write_dst(state, job, row, column, value);
     return nullptr;
-}
-
-void move(State& state, Word word, int thread, const Context& context, const Plan& p) {
-    Reader reader(state, p);
-    const bool zeros = field(word, 4, 4);
-    const bool is_unsigned = Configuration(state, thread)(p.unit ? alu::b_unsigned : alu::a_unsigned);
-    for (uint32_t k = 0; k < p.count; ++k) {
-        if (!reader.inside()) fault(context, thread, word, "an address outside L1");
-        const uint32_t bits = reader.next();
-        const auto made = convert(p, bits, reader.exponent(), is_unsigned);
-        if (!made) fault(context, thread, word, "these data formats do not convert into each other");
-        if (const char* why = write(state, p, p.out_datum + k, zeros ? 0 : *made)) fault(context, thread, word, why);
-    }
 }
 
 void count_context(State& state, Word word, int thread, uint32_t from) {
@@ -117,26 +92,54 @@ void advance(State& state, Word word, const Plan& p) {
     }
 }
 
-void hand_over(State& state, int unit, int thread) {
-    const uint32_t base = Configuration(state, thread).thread(unit ? own::b_set : own::a_set) << 4;
+// The next instructions write to the other bank; this one is the matrix unit's when its data are there.
+void turn(State& state, int unit, int thread) {
     MatrixState& m = state.matrix;
-    (unit ? m.b[m.b_unpack] : m.a[m.a_unpack]).with_matrix = true;
     (unit ? m.b_unpack : m.a_unpack) ^= 1;
-    state.unpackers[unit].row[thread] = base;
+    state.unpackers[unit].row[thread] = Configuration(state, thread).thread(unit ? own::b_set : own::a_set) << 4;
 }
 
-void regular(State& state, Word word, int thread, const Context& context) {
+void give(State& state, int unit, int bank) {
+    (unit ? state.matrix.b : state.matrix.a)[size_t(bank)].with_matrix = true;
+}
+
+// Lines per cycle: by the throttle, but for formats and modes that have a speed of their own.
+uint32_t speed(const State& state, const Plan& p) {
+    if (p.tileizes) return 4;
+    if (bits_of(p.in) == 2) return 1;
+    const uint32_t asked = Configuration(state, p.thread)(unpacker::throttle, unpacker::section[p.unit]);
+    return 1u << std::min(asked, p.to_dst && bits_of(p.in) == 4 ? 1u : 2u);
+}
+
+Job job_of(const State& state, Word word, const Plan& p) {
+    const Configuration c(state, p.thread);
+    Job job;
+    job.plan = p, job.word = word;
+    job.at = wrap_bits(p, p.datums_bits);
+    job.exponent = wrapped(p, p.exponents_sixteenths / 16) * 16 + p.exponents_sixteenths % 16;
+    job.speed = speed(state, p);
+    job.bank = p.unit ? state.matrix.b_unpack : state.matrix.a_unpack;
+    job.row = state.unpackers[p.unit].row[p.thread];
+    job.zeros = field(word, 4, 4), job.is_unsigned = c(p.unit ? alu::b_unsigned : alu::a_unsigned);
+    job.by_address = c.thread(own::a_override), job.hands_over = field(word, 6, 6);
+    return job;
+}
+
+Job regular(State& state, Word word, int thread, const Context& context) {
     const Plan p = plan(state, word, thread);
     if (p.refusal) fault(context, thread, word, p.refusal);
-    move(state, word, thread, context, p);
+    const Job job = job_of(state, word, p);
+    if (p.count && !convert(p, 0, 0, job.is_unsigned))
+        fault(context, thread, word, "these data formats do not convert into each other");
     if (p.contexts && field(word, 3, 3)) count_context(state, word, thread, p.context);
     advance(state, word, p);
+    if (job.hands_over) return turn(state, p.unit, thread), job;
     const Configuration c(state, thread);
-    if (field(word, 6, 6)) return hand_over(state, p.unit, thread);
     if (c(unpacker::advance_row, unpacker::section[p.unit])) {
         uint32_t& row = state.unpackers[p.unit].row[thread];
         row = (row + 16 + (c.thread(p.unit ? own::b_set : own::a_set) << 4)) & 63;
     }
+    return job;
 }
 
 // UNPACR_NOP: 1 clears Src (bit 2: SrcA to minus infinity, bit 3: both banks, bit 4: waits as UNPACR does), 2 does
@@ -145,7 +148,10 @@ void side_effect(State& state, Word word, int thread, const Context& context) {
     const uint32_t what = field(word, 22, 0);
     const int unit = int(field(word, 23, 23));
     if (what == 2) return;
-    if (what == 7) return hand_over(state, unit, thread);
+    if (what == 7) {
+        give(state, unit, unit ? state.matrix.b_unpack : state.matrix.a_unpack);
+        return turn(state, unit, thread);
+    }
     if ((what & 3) != 1 || what > 31) fault(context, thread, word, "this form of UNPACR_NOP is not modelled");
     const bool infinite = what & 4 && !unit;
     MatrixState& m = state.matrix;
@@ -154,13 +160,9 @@ void side_effect(State& state, Word word, int thread, const Context& context) {
             for (auto& row : (unit ? m.b : m.a)[bank].rows) row.fill(infinite ? 0x7FFFF : 0);
 }
 
-// Cycles for reading at 16, 32 or 64 bytes per cycle.
+// Cycles of an instruction that has L1 for itself: two for the address, then a cycle per line or lines.
 uint32_t cycles(const State& state, const Plan& p) {
-    uint32_t speed = Configuration(state, p.thread)(unpacker::throttle, unpacker::section[p.unit]);
-    if (bits_of(p.in) == 2) speed = 0;
-    if (p.to_dst && bits_of(p.in) == 4) speed = std::min(speed, 1u);
-    if (p.tileizes) speed = 2;
-    const uint32_t bytes = (p.count * bits_of(p.in) + 7) / 8, at_once = 16u << std::min(speed, 2u);
+    const uint32_t bytes = (p.count * bits_of(p.in) + 7) / 8, at_once = 16 * speed(state, p);
     return 2 + (bytes + at_once - 1) / at_once;
 }
 
@@ -190,13 +192,40 @@ bool ready(const State& state, Word word, int) {
     return !with_matrix(field(word, 4, 4) ? own_bank : b ? m.b_matrix : m.a_matrix);
 }
 
-void execute(State& state, Word word, int thread, Context& context) {
+std::optional<uint64_t> Job::missing_exponents() const {
+    if (!shares_exponents(plan) || exponent / 256 == exponent_line) return {};
+    return exponent / 256;
+}
+
+std::optional<Job> start(State& state, Word word, int thread, const Context& context) {
     if (state.member == Member::Blackhole) fault(context, thread, word, "the unpackers of Blackhole are not modelled");
-    if (opcode(word) == UNPACR_NOP) return side_effect(state, word, thread, context);
+    if (opcode(word) == UNPACR_NOP) return side_effect(state, word, thread, context), std::nullopt;
     if (opcode(word) != UNPACR) fault(context, thread, word, "this instruction of the unpackers is not modelled");
-    if (field(word, 1, 1)) return;  // flushes a cache of row starts, which only compression has
+    if (field(word, 1, 1)) return {};  // flushes a cache of row starts, which only compression has
     if (!field(word, 13, 13)) return regular(state, word, thread, context);
     count_context(state, word, thread, state.unpackers[field(word, 23, 23)].context[thread]);
+    return {};
+}
+
+void move_line(State& state, Job& job, const Context& context) {
+    const Plan& p = job.plan;
+    for (const uint64_t line = job.line(); !job.finished() && job.line() == line; ++job.done) {
+        if (!inside(state, job)) fault(context, p.thread, job.word, "an address outside L1");
+        const uint32_t bits = next_bits(state, job), value = next_exponent(state, job);
+        const uint32_t made = job.zeros ? 0 : *convert(p, bits, value, job.is_unsigned);
+        if (const char* why = write(state, job, p.out_datum + job.done, made)) fault(context, p.thread, job.word, why);
+    }
+}
+
+void finish(State& state, const Job& job) {
+    if (job.hands_over) give(state, job.plan.unit, job.bank);
+}
+
+void execute(State& state, Word word, int thread, Context& context) {
+    std::optional<Job> job = start(state, word, thread, context);
+    if (!job) return;
+    while (!job->finished()) move_line(state, *job, context);
+    finish(state, *job);
 }
 
 }  // namespace polyloom::tensix::unpack

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An unpacking instruction taken apart: what the configuration, the tile descriptor and the address counters of its
-// thread say it reads, converts and writes. Source: the public instruction page of UNPACR; facts 1.8.
+// thread say it reads, converts and writes; and the job that is left of it once it is accepted, which reads L1 line by
+// line. Source: the public instruction page of UNPACR; facts 1.8.
 #pragma once
 
 #include <optional>
@@ -31,6 +32,31 @@ struct Plan {
 };
 
 Plan plan(const State& state, Word word, int thread);
+
+// What an accepted UNPACR has yet to move: datums in the order in which they lie in L1, in rows of 16 with their stride.
+struct Job {
+    Plan plan;
+    Word word = 0;
+    uint32_t done = 0;                      // datums
+    uint64_t at = 0, exponent = 0;          // of the next one: in bits, and in sixteenths of a byte
+    uint64_t exponent_line = ~uint64_t(0);  // that was read last
+    uint32_t speed = 1;                     // lines of 16 bytes per cycle that it wants
+    int bank = 0;
+    uint32_t row = 0;  // of Src, added to the rows of the output
+    bool zeros = false, is_unsigned = false, by_address = false, hands_over = false;
+
+    [[nodiscard]] bool finished() const { return done == plan.count; }
+    [[nodiscard]] uint64_t line() const { return at / 128; }
+    // The line of exponents that the next datum needs and that is not there yet.
+    [[nodiscard]] std::optional<uint64_t> missing_exponents() const;
+};
+
+// Accepts an instruction: counters and contexts go on, the bank is chosen. Nothing where it moves no data.
+std::optional<Job> start(State& state, Word word, int thread, const Context& context);
+// Moves the datums of the next line of L1.
+void move_line(State& state, Job& job, const Context& context);
+// Hands the bank over, where the instruction says so.
+void finish(State& state, const Job& job);
 
 // Datum bits as Src or Dst holds them; nothing if the formats do not go together.
 std::optional<uint32_t> convert(const Plan& plan, uint32_t bits, uint32_t exponent, bool is_unsigned);

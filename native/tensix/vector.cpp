@@ -12,10 +12,8 @@ void Run::write(int target, const Lanes& value, uint32_t lanes, int latency) con
     if (!pending) return blend(vector().registers[size_t(target)], value, lanes);
     for (Pending& earlier : *pending)
         if (earlier.target == target && earlier.due >= context.cycle + uint64_t(latency)) earlier.lanes &= ~lanes;
-    if (latency > 1 || late)
-        pending->push_back({context.cycle + uint64_t(latency), target, lanes, value});
-    else
-        blend(vector().registers[size_t(target)], value, lanes);
+    if (latency <= 1 && !late) return blend(vector().registers[size_t(target)], value, lanes);
+    pending->emplace_back(context.cycle + uint64_t(latency), target, lanes, value);
 }
 
 void commit(VectorState& vector, const Pending& write) {
@@ -131,8 +129,12 @@ void advance(State& state, Context& context) {
 }
 
 void execute(State& state, Word word, int thread, Context& context) {
-    const Operation op = decoded(word, state.member);
-    Run run{state, op, word, thread, context, enabled(state.vector)};
+    execute(state, prepared(state, word), thread, context);
+}
+
+void execute(State& state, const Prepared& word, int thread, Context& context) {
+    const Operation& op = word.op;
+    Run run{state, op, word.word, thread, context, enabled(state.vector)};
     Schedule* schedule = context.schedule;
     if (!schedule || !(schedule->busy | uint32_t(schedule->count))) return begin(run);
     schedule->accepted = true;

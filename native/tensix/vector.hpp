@@ -40,7 +40,8 @@ struct Schedule {
 // Phase 1 of a cycle, after commits: executes what is scheduled for it. To be called in every cycle.
 void advance(State& state, Context& context);
 
-// What the result of SFPARECIP's modes is, of a magnitude.
+// What the results of SFPARECIP's modes are, of a magnitude.
 uint32_t approximate_reciprocal(uint32_t magnitude);
+uint32_t approximate_exponential(uint32_t magnitude);
 
 }  // namespace polyloom::tensix::vector

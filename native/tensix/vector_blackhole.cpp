@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Blackhole's vector unit has beyond Wormhole's (facts §1.10): comparisons of two registers, the product of
-// integers of 23 bits, and an approximate reciprocal. The exponential that SFPARECIP also has is not modelled.
+// integers of 23 bits, and an approximate reciprocal or exponential. Sources: the public pages of these instructions.
+#include <bit>
+#include <cmath>
+
 #include "tensix/vector.hpp"
 #include "tensix/vector_run.hpp"
 
@@ -35,9 +38,11 @@ void multiply(const Run& run) {
               2);
 }
 
-// Of |x| the sign returns in mode 0 alone; mode 1 leaves x where B is not negative.
+// Both take |x|. The sign returns but in mode 1, which leaves x where B is not negative.
 void reciprocal(const Run& run) {
-    if (run.op.mod > 1) run.fault("not-modelled", "the exponential of SFPARECIP is not modelled");
+    if (run.op.mod > 1)
+        return run.write(
+            each([](uint32_t c) { return (c & SIGN) | approximate_exponential(c & ~SIGN); }, run.at(run.op.vc)));
     const bool conditional = run.op.mod == 1;
     run.write(each(
         [=](uint32_t b, uint32_t c) {
@@ -57,6 +62,19 @@ uint32_t approximate_reciprocal(uint32_t magnitude) {
     const uint32_t divisor = 257 + 2 * (magnitude >> 16 & 127);
     const uint32_t mantissa = (2 * 128 * 512 + divisor) / (2 * divisor) - 128;
     return (253 - (magnitude >> 23)) << 23 | mantissa << 16;
+}
+
+// The lower half of x stays; the upper one is that of e to the x without its lower half, cut off. The hardware has a table
+// for magnitudes from 1/64 to 2, of which each entry is what this computes.
+uint32_t approximate_exponential(uint32_t magnitude) {
+    constexpr uint32_t ONE = 0x3F800000, TABLE = 0x3C800000, TWO = 0x40000000, HIGH = 0xFFFF0000;
+    if (magnitude < 0x00800000) return ONE;
+    if (magnitude < TABLE) return 0x3F810000 | (magnitude & ~HIGH);
+    if (magnitude >= TWO) return 0x40800000 | (magnitude & ~HIGH);
+    const double power = std::exp(double(std::bit_cast<float>(magnitude & HIGH)));
+    const uint64_t bits = std::bit_cast<uint64_t>(power);
+    const uint32_t exponent = uint32_t(bits >> 52) - 1023 + 127, mantissa = uint32_t(bits >> (52 - 7) & 127);
+    return exponent << 23 | mantissa << 16 | (magnitude & ~HIGH);
 }
 
 void run_blackhole(const Run& run) {

@@ -151,10 +151,8 @@ void run_store(const Run& run) {
         const uint32_t of_row = lanes >> (8 * r) & 255;
         if (!of_row) continue;
         const uint32_t at = wide ? wide_row(row + r) : row + r, low = wide ? at + 8 : at;
-        for (const uint32_t written : {at, low}) {
-            if (!state.matrix.valid[written]) state.matrix.dst[written].fill(0);
-            state.matrix.valid[written] = true;
-        }
+        if (!state.matrix.valid[at]) state.matrix.dst[at].fill(0), state.matrix.dst[low].fill(0);
+        state.matrix.valid[at] = true;
         scatter(state.matrix.dst[low], odd >> (8 * r), of_row, &value[8 * r]);
         if (!wide) continue;
         Pairs high;

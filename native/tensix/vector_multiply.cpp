@@ -18,8 +18,8 @@ constexpr uint32_t SIGN = 0x80000000, INFINITE = 0x7F800000, HIDDEN = 0x800000, 
 
 LANEWISE Bits chosen(Ints mask, Bits yes, Bits no) { return (Bits(mask) & yes) | (~Bits(mask) & no); }
 LANEWISE Ints chosen(Ints mask, Ints yes, Ints no) { return (mask & yes) | (~mask & no); }
-LANEWISE Ints larger(Ints a, Ints b) { return chosen(a > b, a, b); }
-LANEWISE Ints smaller(Ints a, Ints b) { return chosen(a < b, a, b); }
+LANEWISE Ints larger(Ints a, Ints b) { return a > b ? a : b; }
+LANEWISE Ints smaller(Ints a, Ints b) { return a < b ? a : b; }
 
 // A mantissa of at most 28 bits shifted right: what is lost stays as the lowest bit, but not if all is lost.
 LANEWISE Bits aligned(Bits mantissa, Ints amount) {
@@ -33,6 +33,17 @@ LANEWISE Bits product(Bits x, Bits y) {
     const Bits xh = x >> 12, xl = x & 4095, yh = y >> 12, yl = y & 4095, low = xl * yl;
     const Bits middle = xh * yl + xl * yh + (low >> 12);
     return ((xh * yh) << 4) + ((middle >> 8) | Bits(smaller(Ints((middle & 255) | (low & 4095)), Ints{} + 1)));
+}
+
+// The same of fractions of 23 bits, which the hidden ones are added to here: a product of floats is off by less than
+// 2**25 of the 48 bits, so that their low 32 bits tell by how much.
+LANEWISE Bits product_of_fractions(Bits x, Bits y) {
+    constexpr uint32_t SCALE = (127 + 13) << 23;  // of each, so that the product has lost 20 bits
+    const Floats scaled = Floats(x | SCALE) * Floats(y | SCALE);
+    const Ints close = __builtin_convertvector(scaled, Ints);
+    const Bits low = (x | HIDDEN) * (y | HIDDEN);
+    const Ints off = Ints(low - (Bits(close) << 20)) >> 20;
+    return Bits(close + off) | Bits(smaller(Ints(low & 0xFFFFF), Ints{} + 1));
 }
 
 struct Parts {
@@ -137,10 +148,10 @@ template <Member member>
 LANEWISE Bits ordinary(const Bits& xs, const Bits& ys, const Bits& zs, Ints& odd) {
     const Ints xe = Ints(xs >> 23 & 255), ye = Ints(ys >> 23 & 255), ze = Ints(zs >> 23 & 255);
     const Ints product_exponent = xe + ye - 127;
-    const Ints some = ~((xe == 0) | (ye == 0) | (product_exponent >> 31));
+    const Ints some = (smaller(xe, ye) > 0) & ~(product_exponent >> 31);
     const Ints pe = product_exponent & some, exponent = larger(pe, ze);
     const Bits p_sign = (xs ^ ys) & SIGN, apart = p_sign ^ (zs & SIGN);
-    const Bits p = product((xs & FRACTION) | HIDDEN, (ys & FRACTION) | HIDDEN) & Bits(some);
+    const Bits p = product_of_fractions(xs & FRACTION, ys & FRACTION) & Bits(some);
     const Bits z = (((zs & FRACTION) | HIDDEN) & Bits(ze > 0)) << 3;
     const Ints opposite = Ints(apart) >> 31;
     const Ints difference = Ints(aligned(p, exponent - pe)) + ((Ints(aligned(z, exponent - ze)) ^ opposite) - opposite);
@@ -151,9 +162,9 @@ LANEWISE Bits ordinary(const Bits& xs, const Bits& ys, const Bits& zs, Ints& odd
     const Bits below =
         member == Member::Wormhole ? magnitude & 1 & Bits(n > 0) : Bits(smaller(Ints(normal & 3), Ints{} + 1));
     const Bits low = ((normal >> 2) | below) & 7, cut = (Bits(e) << 23) + (normal >> 5 & FRACTION);
-    const Bits made = sign | (cut + (Bits(Ints(low + (cut & 1)) > 4) & 1));
-    const Ints out_of_range = ((e < 1) | (e > 254)) & ~zero;
-    odd = (xe == 255) | (ye == 255) | (ze == 255) | (pe > 254) | out_of_range;
+    const Bits made = sign | (cut - Bits(Ints(low + (cut & 1)) > 4));
+    const Ints out_of_range = (larger(e, 255 - e) > 254) & ~zero;
+    odd = (larger(larger(xe, ye), larger(ze, pe)) > 254) | out_of_range;
     const Bits nothing = member == Member::Wormhole ? Bits{} : p_sign & zs & Bits(zero);
     return (made & ~Bits(zero)) | nothing;
 }
@@ -163,15 +174,27 @@ LANEWISE bool any(Ints mask) {
     return words[0] | words[1] | words[2] | words[3];
 }
 
+LANEWISE Bits eight(const Lanes& from, int k) {
+    Bits made;
+    std::memcpy(&made, &from[size_t(k)], sizeof made);
+    return made;
+}
+
+// The result is none of the operands.
 template <Member member>
 LANEWISE void all(const Lanes& x, const Lanes& y, const Lanes& z, Lanes& result) {
+    Ints odd[LANES / 8], some{};
     for (int k = 0; k < LANES; k += 8) {
-        Bits a, b, c;
-        std::memcpy(&a, &x[k], sizeof a), std::memcpy(&b, &y[k], sizeof b), std::memcpy(&c, &z[k], sizeof c);
-        Ints odd;
-        Bits made = ordinary<member>(a, b, c, odd);
-        if (any(odd)) [[unlikely]]
-            made = member == Member::Wormhole ? wormhole(a, b, c) : blackhole(a, b, c);
+        const Bits made = ordinary<member>(eight(x, k), eight(y, k), eight(z, k), odd[k / 8]);
+        some |= odd[k / 8];
+        std::memcpy(&result[k], &made, sizeof made);
+    }
+    if (!any(some)) [[likely]]
+        return;
+    for (int k = 0; k < LANES; k += 8) {
+        if (!any(odd[k / 8])) continue;
+        const Bits a = eight(x, k), b = eight(y, k), c = eight(z, k);
+        const Bits made = member == Member::Wormhole ? wormhole(a, b, c) : blackhole(a, b, c);
         std::memcpy(&result[k], &made, sizeof made);
     }
 }

@@ -93,10 +93,14 @@ void simple(Timing& timing, const State& state, const Operation& op) {
     if (compares && !(op.mod & 8)) timing.writes &= FLAGS_BIT;
 }
 
-}  // namespace
+// Dst's rows, what LaneConfig says, and registers that L7 names.
+bool depends(const Operation& op) {
+    const bool memory = op.code == Code::Load || op.code == Code::Store || op.code == Code::LoadMacro;
+    const bool configured = op.code == Code::Swap || (op.vd >= 12 && capturable(op.code));
+    return memory || configured || (sub_unit(op.code) == SubUnit::Mad && op.mod & 12);
+}
 
-Timing timing(const State& state, Word word, int thread) {
-    const Operation op = decoded(word, state.member);
+Timing timing(const State& state, const Operation& op, int thread) {
     Timing timing;
     timing.unit = Unit::Vector;
     switch (op.code) {
@@ -147,5 +151,18 @@ Timing timing(const State& state, Word word, int thread) {
     }
     return timing;
 }
+
+}  // namespace
+
+Prepared prepared(const State& state, Word word) {
+    const Operation op = decoded(word, state.member);
+    return {word, depends(op), op, timing(state, op, 0)};
+}
+
+Timing timing(const State& state, const Prepared& word, int thread) {
+    return word.depends ? timing(state, word.op, thread) : word.timing;
+}
+
+Timing timing(const State& state, Word word, int thread) { return timing(state, decoded(word, state.member), thread); }
 
 }  // namespace polyloom::tensix::vector

@@ -70,6 +70,36 @@ struct Operation {
 Operation decoded(Word word, Member member);
 SubUnit sub_unit(Code code);
 
+// A word, and what it says whatever the state is: its operation, and its timing unless that `depends` on the state.
+struct Prepared {
+    Word word = 0;
+    bool depends = false;
+    Operation op;
+    Timing timing;
+};
+Prepared prepared(const State& state, Word word);
+
+// What prepared() gave for the words that were met last. A word has two places, which others share.
+class Words {
+  public:
+    // To be used before the next call.
+    const Prepared& of(const State& state, Word word) {
+        const size_t at = (word ^ word >> 13) * 0x9E3779B1u >> 22;
+        if (places[at].word == word) return places[at];
+        if (places[at ^ 1].word == word) return places[at ^ 1];
+        second = !second;
+        return places[at ^ second] = prepared(state, word);
+    }
+
+  private:
+    std::array<Prepared, 1 << (32 - 22)> places{};  // the word 0 is none of this unit's, as Prepared is by itself
+    bool second = false;                            // of two places, that which is taken next
+};
+
+// As of unit.hpp.
+Timing timing(const State& state, const Prepared& word, int thread);
+void execute(State& state, const Prepared& word, int thread, Context& context);
+
 // Whether the instruction has a register as a destination that can be written: L0 to L7, and L16 under LOADMACRO.
 constexpr bool writable(int target) { return target < 8 || target == 16; }
 

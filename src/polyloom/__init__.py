@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import f32, i8, i16, i32, size, sizes, sqrt
+    from polyloom.targets.tensix import python as tensix  # noqa: F401 - for editors and checkers alone: a target's name
 
 __version__ = "0.1.0"
 __all__ = [

@@ -7,9 +7,14 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-Finding = tuple[str, int, int, int, int, int, int, int, str, str]
+Finding = tuple[str, int, int, int, int, int, int, int, int, int, str, str]
 """Kind, thread (-1 without one), cycle, cycle of the earlier word, word, earlier word, the addresses they were pushed
-from (0 where by hand), what happened, what helps."""
+from (0 where by hand), their numbers among the words pushed by hand (from 1 on; 0 where by a core), what happened, what
+helps."""
+
+Event = tuple[int, int, int, int, int, int, int, int]
+"""Start, end, thread (-1 of a core), track (the units, packers 0 to 3, the cores), word, address and number as above,
+the cycle in which the word was pushed."""
 
 @final
 class Tile:
@@ -55,8 +60,8 @@ class Tile:
     @property
     def fault(self) -> Finding | None: ...
     @property
-    def events(self) -> list[tuple[int, int, int, int, int, int]]:
-        """Of the trace: first cycle, the one behind the last, thread, unit, word, address."""
+    def events(self) -> list[Event]:
+        """Of the trace, in the order of acceptance."""
 
 @final
 class MatrixBench:

@@ -250,7 +250,7 @@ def test_tiles_come_back_as_they_went_in(name: str) -> None:
         (58, 0xFFFFFFFE, "not-modelled: compression by packers"),
         (59, 1 << 21, "not-modelled: accumulation in L1"),
         (59, 1 << 16, "not-modelled: downsampling"),
-        (57, 0x170000 // 16, "undefined: an address outside L1"),
+        (57, 0x170000 // 16, "outside-l1: an address outside L1"),
     ],
 )
 def test_what_a_packer_does_not_do_faults_by_name(at: int, value: int, message: str) -> None:
@@ -264,7 +264,7 @@ def test_what_a_packer_does_not_do_faults_by_name(at: int, value: int, message: 
 def test_conversions_that_the_machine_does_not_offer_fault() -> None:
     bench = Bench()
     set_up(bench, "fp16", "fp16", wide=True)
-    with pytest.raises(ValueError, match="undefined: this early conversion is not offered"):
+    with pytest.raises(ValueError, match="not-modelled: this early conversion is not offered"):
         bench.run(pacr((1, 0)))
 
 

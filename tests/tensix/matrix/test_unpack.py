@@ -177,8 +177,8 @@ def test_unpacking_takes_two_cycles_and_its_bytes(bench: Bench, throttle: int, c
     [
         (52, 0xFFFFFFEF, "not-modelled: compressed tiles"),
         (60, ~(3 << 12), "not-modelled: up-sampling"),
-        (60, ~15, "undefined: these data formats do not convert"),
-        (64, 0, "undefined: an address outside L1"),
+        (60, ~15, "not-modelled: these data formats do not convert"),
+        (64, 0, "outside-l1: an address outside L1"),
     ],
 )
 def test_what_an_unpacker_does_not_do_faults_by_name(bench: Bench, at: int, bits: int, message: str) -> None:

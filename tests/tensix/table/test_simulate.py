@@ -14,7 +14,7 @@ from tests.conftest import Golden
 from tests.tensix.table.conftest import Call, link
 
 from polyloom.targets.tensix.isa import table
-from polyloom.targets.tensix.places import rows_of, tiles_of
+from polyloom.targets.tensix.numbers import L1_FORMATS, bits, rows_of, tiles_of, to_l1
 from polyloom.targets.tensix.tile import Tile
 
 SQUARE = """SFPLOAD L0, {0}, {1}, 3
@@ -36,6 +36,8 @@ WRONG = {
     "no-address": "k.tts --thread t1 --in 0xq=in.npy",
     "no-array": "k.tts --thread t1 --in dts:bf16=in.npy",
     "no-format": "k.tts --thread t1 --in dst:bf61=in.npy",
+    "no-format-of-l1": "k.tts --thread t1 --in 0x20000:bfp9=in.npy",
+    "bytes-of-tiles": "k.tts --thread t1 --in 0x20000:bf16=k.tts",
     "shape": "k.tts --thread t1 --in dst:bf16=long.npy",
     "type": "k.tts --thread t1 --in dst:int32=in.npy",
     "raw-array": "k.tts --thread t1 --in lregs=in.npy",
@@ -52,6 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("k.tts").write_text(SQUARE.format(0, 2) + SQUARE.format(2, 2), encoding="utf-8")
     Path("early.tts").write_text(EARLY, encoding="utf-8")
+    Path("nop.tts").write_text("SFPNOP\n", encoding="utf-8")
     np.save("in.npy", (np.arange(64).reshape(4, 16) / 2).astype(np.float32))
     np.save("long.npy", np.zeros((4, 17), np.float32))
 
@@ -84,8 +87,10 @@ def test_what_json_tells(call: Call) -> None:
     assert (found["stop"], found["verified"], found["hazards"], found["operations"]) == ("idle", None, [], 8)
     assert found["threads"]["t1"] == {"instructions": 8, "after_mop": 8, "after_replay": 8}
     assert 0 < found["utilization"]["vector"] <= 1
-    spans = [e for e in json.loads(Path("t.json").read_text())["traceEvents"] if e["ph"] == "X"]
-    assert len(spans) == 8
+    events = json.loads(Path("t.json").read_text())["traceEvents"]
+    spans = [e for e in events if e["ph"] == "X"]
+    assert len(spans) == 3 * 8  # pushed, executed, retired
+    assert [e["ph"] for e in events if e["ph"] in "sf"].count("f") == 2 * 8
     lanes: dict[int, int] = {}
     for span in sorted(spans, key=lambda e: e["ts"]):
         assert lanes.get(span["tid"], 0) <= span["ts"]
@@ -147,6 +152,36 @@ def test_message(name: str, call: Call, golden: Golden) -> None:
     status, out, err = call("simulate", *WRONG[name].split(), "--on", "tensix")
     assert status in (1, 2) and "Traceback" not in err
     golden(f"run-{name}", f"exit {status}\n{out}{err}")
+
+
+@pytest.mark.parametrize("form", L1_FORMATS)
+@pytest.mark.parametrize("shape", [(32, 32), (3, 32, 32), (20, 16)])
+def test_tiles_in_l1_in_every_format(call: Call, form: str, shape: tuple[int, ...]) -> None:
+    values = np.random.default_rng(4).integers(-100, 101, shape)
+    dtype = {"int32": "int32", "int8": "int8", "uint16": "uint16"}.get(form, "float32")
+    given = (np.abs(values) if form == "uint16" else values).astype(dtype)
+    np.save("in.npy", given)
+    run(call, f"nop.tts --thread t1 --in 0x20000:{form}=in.npy --out 0x20000:{form}=out.npy --out 0x20000=out.bin:64")
+    out, data = np.load("out.npy"), np.fromfile("out.bin", np.uint8)
+    assert out.shape == shape and out.dtype.kind == given.dtype.kind
+    if form != "bfp8":
+        assert np.array_equal(out, given)
+        first = to_l1(
+            form, bits(form, given, "").reshape(-1, 16 if len(shape) == 2 and shape[1] == 16 else 32)[:1, :16]
+        )
+        assert data[: len(first)].tobytes() == first
+        return
+    row = given.reshape(-1, shape[-1])[0, :16]
+    assert int(data[0]) - 127 == int(np.log2(np.abs(row).max()))
+    rows = rows_of(given, "")
+    unit = 2.0 ** (np.floor(np.log2(np.abs(rows).max(1, keepdims=True))) - 6)
+    assert (np.abs(rows_of(out, "") - rows) <= unit / 2).all()
+
+
+def test_outputs_of_l1_are_tiles_unless_an_input_says_otherwise(call: Call) -> None:
+    np.save("in.npy", np.ones((2, 32, 32), np.float32))
+    run(call, "nop.tts --thread t1 --in 0x20000:bf16=in.npy --out 0x20800:bf16=one.npy --out 0x20000:fp16=two.npy:2")
+    assert np.array_equal(np.load("one.npy"), np.ones((32, 32))) and np.load("two.npy").shape == (2, 32, 32)
 
 
 def test_tiles_are_four_faces() -> None:

@@ -102,7 +102,7 @@ def test_sixteen_mvmuls_take_sixteen_cycles(tile: tensix.Tile) -> None:
     tile.push("t1", words(RECORDED + "REPLAY 0, 16, 0, 0"))
     tile.native.tracing = True
     tile.run(10_000)
-    issued = [start for start, _, _, unit, word, _ in tile.native.events if unit == 4 and word >> 24 == 0x26]
+    issued = [event[0] for event in tile.native.events if event[3] == 4 and event[4] >> 24 == 0x26]
     assert len(issued) == 16 and issued[-1] - issued[0] == 15
     assert tile.native.unit(4)[1] - before[1] == 16
 
@@ -112,8 +112,8 @@ def test_the_matrix_unit_waits_for_both_banks(tile: tensix.Tile) -> None:
     tile.push("t0", words("NOP\n" * 100 + UNPACK))
     tile.native.tracing = True
     tile.run(10_000)
-    unpacked = max(end for _, end, _, unit, _, _ in tile.native.events if unit in (2, 3))
-    multiplied = min(start for start, _, _, unit, _, _ in tile.native.events if unit == 4)
+    unpacked = max(event[1] for event in tile.native.events if event[3] in (2, 3))
+    multiplied = min(event[0] for event in tile.native.events if event[3] == 4)
     assert multiplied >= unpacked
 
 

@@ -5,10 +5,10 @@ templates, recording and playing back."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from tests.tensix.tile import twin
 from tests.tensix.tile.tools import cycles, place, run, words
 
 from polyloom.diagnostics import PolyloomError
@@ -26,39 +26,6 @@ def test_a_thread_issues_one_instruction_per_cycle_whatever_its_unit() -> None:
     assert cycles("NOP\nSFPNOP\nDMANOP\nINCRWC 0, 0, 0, 0\n" * 5) == 3 + 20
 
 
-def unpack_template(config: list[int], mask: int, count: int) -> Iterator[int]:
-    for _ in range(count):
-        if mask & 1:
-            yield config[7]
-            if config[1] & 1:
-                yield config[8]
-        else:
-            yield config[3]
-            if config[1] & 2:
-                yield from config[4:7]
-            if config[1] & 1:
-                yield config[2]
-        mask >>= 1
-
-
-def loop_template(config: list[int]) -> Iterator[int]:
-    outer, inner = config[0] & 127, config[1] & 127
-    start, end0, end1, loop0, loop1, last, last_inner = config[2:9]
-    if outer == 1 and start >> 24 == 2 and inner == 0 and end0 >> 24 != 2:
-        outer += 128
-    loops = [loop0] if loop1 >> 24 == 2 else [loop0, loop1]
-    for j in range(outer):
-        if start >> 24 != 2:
-            yield start
-        steps = inner * len(loops)
-        for i in range(steps):
-            yield loops[i % len(loops)] if i + 1 < steps else last if j + 1 == outer else last_inner
-        if end0 >> 24 != 2:
-            yield end0
-            if end1 >> 24 != 2:
-                yield end1
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_mop_expands_as_its_templates_say(seed: int) -> None:
     rng = random.Random(seed)
@@ -68,12 +35,12 @@ def test_mop_expands_as_its_templates_say(seed: int) -> None:
     config = [rng.choice(each) for each in words_of]
     if loops:
         config[0], config[1] = rng.choice([0, 1, 1, 3, 127]), rng.choice([0, 1, 2, 5])
-        expected = list(loop_template(config))
+        expected = list(twin.loop_template(config))
         mop = 0x01800000
     else:
         config[1] = rng.randrange(4)
         count = rng.randrange(1, 33)
-        expected = list(unpack_template(config, mask, count))
+        expected = list(twin.unpack_template(config, mask, count))
         mop = 0x01000000 | count - 1 << 16 | mask & 0xFFFF
     tile = tensix.Tile()
     tile.mop_config[1] = config

@@ -86,6 +86,13 @@ def test_a_later_semwait_overwrites_a_latch_that_does_not_block_sync() -> None:
         run(wait.format(FPU | SYNC))
 
 
+def test_on_blackhole_no_wait_overwrites_another() -> None:
+    tile = tensix.Tile(member="blackhole")
+    tile.push("t0", words(f"STALLWAIT {FPU}, 0x80\nSEMINIT 1, 1, 1\nSEMWAIT 0x40, 1, 1\nINCRWC 0, 1, 0, 0"))
+    with pytest.raises(PolyloomError, match="SrcA to be the matrix unit's"):
+        tile.run(1000)
+
+
 def test_a_stallwait_waits_for_the_latch_before_it() -> None:
     with pytest.raises(PolyloomError, match="SrcB to be the matrix unit's"):
         run(f"STALLWAIT {FPU}, 0x800\nSTALLWAIT {FPU}, 0x4000\nNOP")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vector unit of wolfpine, a Python model of the same machine, behind the arrays that ours has. It is a peer, not
-the law: where both disagree, docs/targets/tensix-vector.md says which source decides."""
+the law: where both disagree, docs/targets/tensix-peer.md says which source decides."""
 
 import importlib
 from typing import Any

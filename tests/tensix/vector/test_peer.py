@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every form of instruction that wolfpine executes, on 32 words of 32 lanes of operands each, under flags: the same
-registers, flags and Dst, but for the disagreements listed in docs/targets/tensix-vector.md, which are kept to here."""
+registers, flags and Dst, but for the disagreements listed in docs/targets/tensix-peer.md, which are kept to here."""
 
 from collections.abc import Iterator
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -50,8 +51,9 @@ def version() -> str:
     return _run("--version").stdout.split("\n")[0]
 
 
+@cache
 def _compiled(path: Path) -> tuple[str, str]:
-    """Assembly text and remarks."""
+    """Assembly text and remarks; both are asked for, each by itself."""
     with temporary.folder() as folder:
         out = Path(folder, "out.s")
         done = _run(*_FLAGS, "-isystem", str(_headers()), *_REMARKS, "-S", "-o", str(out), str(path))

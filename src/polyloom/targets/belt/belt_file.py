@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from polyloom import binary
@@ -62,10 +63,18 @@ def write(program: Program, signature: Signature) -> bytes:
 def read(data: bytes, on: Machine | None = None) -> File:
     """The program, signature and member of a file. Errors: PL0701 to PL0705, PL1005, and PL1006 unless it is for
     `on`."""
+    file = _read(data)
+    if on is not None and on != file.machine:
+        help = f"compile the function for '{on.name}', or leave --on out"
+        raise for_another(file.machine, on, help)
+    return file
+
+
+@lru_cache(maxsize=4)
+def _read(data: bytes) -> File:
+    """A run asks for its file several times: for signature, facts, counts, report and trace."""
     stamp, (_, data_at, code, note_at, names_at) = binary.unpack(KIND, data)
     member, signature, text = _read_note(note_at)
-    if on is not None and on != member:
-        raise _for_another(member, on)
     names = _whole(_NAMES, names_at)
     if any(len(set(some)) < len(some) for some in (names.routines, names.data)):
         raise binary.malformed(names_at.position, "two routines, or two data, have one name")
@@ -109,12 +118,13 @@ def _again(program: Program, signature: Signature, at: Reader) -> bytes:
         raise binary.malformed(at.position, error.diagnostics[0].message) from None
 
 
-def _for_another(member: Machine, on: Machine) -> PolyloomError:
+def for_another(member: Machine, on: Machine, help: str) -> PolyloomError:
+    """PL1006."""
     phases = "" if on.phasing == member.phasing or on.name != member.name else ", with other phases"
     return input_error(
         "PL1006",
         f"this belt program is for the member '{member.name}'{phases}, not for '{on.name}'",
-        help=f"compile the function for '{on.name}', or leave --on out",
+        help=help,
     )
 
 

@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions in SSA form become the member-independent form: the specializer before it schedules, on one page.
+"""Functions in SSA form become the member-independent form: the specializer before it schedules, as two lists of
+passes.
 
-- In SSA form (`prepared`): what the member lacks becomes calls of routines; short functions become part of their
-  callers, recursion is refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops
-  within loops are unrolled.
-- `build`: loops with one entry and closed exits; each innermost one if-converted to a line.
-- `_addressed`: invariants before loops, sums in the order of least circuits, addresses in the machine's mode,
-  each loaded once.
-- `vectorize`, where asked for; then `_lean`: counters to 0, what is used behind loops computed there, operations that
-  the member has, jumps threaded, additions fused; and the order of memory.
+- `SSA`: what the member lacks becomes calls of routines; short functions become part of their callers, recursion is
+  refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops within loops are unrolled.
+- `GENASM`: loops with one entry and closed exits, each innermost one if-converted to a line; invariants before
+  loops, sums in the order of least circuits, addresses in the machine's mode, each loaded once; vectors, where asked
+  for; counters to 0, what is used behind loops computed there, operations that the member has, jumps threaded,
+  additions fused; and the order of memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Function as SsaFunction
+from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_types import PTR
 from polyloom.ir.ssa_verify import definitions
+from polyloom.ir.ssa_verify import verify as verify_ssa
+from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.belt.front.addresses import addresses
 from polyloom.targets.belt.front.build import build
 from polyloom.targets.belt.front.counter import count_down
@@ -37,6 +41,7 @@ from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.front.sink import sink
 from polyloom.targets.belt.front.threading import thread
 from polyloom.targets.belt.front.unroll import unroll
+from polyloom.targets.belt.genasm import print_genasm
 from polyloom.targets.belt.ir import Function, Module
 from polyloom.targets.belt.ir_verify import verify
 from polyloom.targets.belt.machine import Machine
@@ -44,16 +49,6 @@ from polyloom.targets.belt.vectorize.loops import Vectorize, Vectorized, expecte
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import merge_blocks
-
-
-def prepared(function: SsaFunction) -> SsaFunction:
-    """The program in SSA form as the importer takes it. Errors: PL1085, PL1086, PL1088."""
-    if function.pointers != 32:
-        help = "read it with pointers of 32 bits, as --target=riscv32-unknown-elf does"
-        raise input_error("PL1088", f"{function.name} has pointers of {function.pointers} bits", help=help)
-    function = own_arrays(inline(function))
-    function = merge_blocks(moves(switches(settled(function))))
-    return dce(common(unroll(dce(common(function)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,38 +63,90 @@ class Options:
     expect: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-def import_function(function: SsaFunction, machine: Machine, options: Options | None = None) -> Module:
+def import_function(
+    function: SsaFunction, machine: Machine, options: Options | None = None, watch: Watch | None = None
+) -> Module:
     """The program. Errors: PL1085 to PL1088, PL1090, and PL1091 for a loop that cannot be vectorized."""
-    return imported(function, machine, options or Options())[0]
+    return imported(function, machine, options or Options(), watch)[0]
 
 
-def imported(function: SsaFunction, machine: Machine, options: Options) -> tuple[Module, tuple[Vectorized, ...]]:
+def imported(
+    function: SsaFunction, machine: Machine, options: Options, watch: Watch | None = None
+) -> tuple[Module, tuple[Vectorized, ...]]:
     """The program, and what vectorization made of each innermost loop."""
-    ready = prepared(emulate(function, machine))
+    ready: SsaFunction = run_passes(function, _ssa_passes(machine), watch)
     arrays = {
         member.name: _arrays(member, options.distinct and k == 0, k == 0) for k, member in enumerate(ready.program)
     }
-    addressed = tuple(_addressed(build(member), arrays[member.name], options.expect) for member in ready.members)
-    module = ordered(Module(addressed, ready.data), arrays)
-    module, found = vectorize(module, machine, options.vectorize, options.reassociate)
-    functions = tuple(_lean(f, machine) for f in module.functions)
-    return verify(ordered(replace(module, functions=functions), arrays)), found
+    found: list[Vectorized] = []
+    module: Module = run_passes(ready, _passes(machine, options, arrays, found), watch)
+    return verify(module), tuple(found)
 
 
-def _addressed(function: Function, arrays: Arrays, expect: Mapping[str, int]) -> Function:
-    """The function with invariants before loops, and addresses in the machine's mode."""
-    fresh = names(function)
-    function = reassociate(simplify(hoist(simplify(function), arrays)), fresh)
-    function = simplify(share_loads(simplify(addresses(function, fresh)), arrays))
-    return expected(function, expect)
+_SSA: Final = Form(print_ssa, verify_ssa)
+GENASM: Final = Form(print_genasm, verify)
 
 
-def _lean(function: Function, machine: Machine) -> Function:
-    """The function with loops of few operations and few drops, in operations of the member."""
-    fresh = names(function)
-    function = simplify(sink(simplify(count_down(simplify(function), fresh)), fresh))
-    function = thread(simplify(substitute(function, machine, fresh)))
-    return fuse(function) if machine.fuses else function
+def _ssa_passes(machine: Machine) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
+    """The program in SSA form as `build` takes it. Errors: PL1085, PL1086, PL1088."""
+    return (
+        Pass("emulate", partial(_emulated, machine=machine), _SSA),
+        Pass("inline", inline, _SSA),
+        Pass("arrays", own_arrays, _SSA),
+        # An expanded switch needs blocks that end where they are used; an expanded move splits its block.
+        Pass("expand", lambda f: merge_blocks(moves(switches(settled(f)))), _SSA),
+        # Sizes are constants only where what computes them has been folded.
+        Pass("common", lambda f: dce(common(f)), _SSA),
+        Pass("unroll", lambda f: dce(common(unroll(f))), _SSA),
+    )
+
+
+def _passes(
+    machine: Machine, options: Options, arrays: Mapping[str, Arrays], found: list[Vectorized]
+) -> tuple[Pass[Any, Module], ...]:
+    """From SSA form to operations of the member; `found` gets what became of loops."""
+
+    def vectors(module: Module) -> Module:
+        made, loops = vectorize(module, machine, options.vectorize, options.reassociate)
+        found.extend(loops)
+        return made
+
+    def order(module: Module) -> Module:
+        return ordered(module, dict(arrays))
+
+    return (
+        Pass("build", _built, GENASM),
+        _each("hoist", lambda f: hoist(simplify(f), arrays[f.name])),
+        _each("reassociate", lambda f: reassociate(simplify(f), names(f))),
+        _each("addresses", lambda f: addresses(simplify(f), names(f))),
+        _each("share", lambda f: share_loads(simplify(f), arrays[f.name])),
+        _each("expect", lambda f: expected(simplify(f), options.expect)),
+        Pass("order", order, GENASM),
+        Pass("vectorize", vectors, GENASM),
+        _each("count", lambda f: count_down(simplify(f), names(f))),
+        _each("sink", lambda f: sink(simplify(f), names(f))),
+        _each("lacking", lambda f: substitute(simplify(f), machine, names(f))),
+        _each("thread", lambda f: thread(simplify(f))),
+        _each("fuse", lambda f: fuse(f) if machine.fuses else f),
+        # Once more: loops are others now.
+        Pass("order_again", order, GENASM),
+    )
+
+
+def _each(name: str, change: Callable[[Function], Function]) -> Pass[Module, Module]:
+    """A pass over each function by itself."""
+    return Pass(name, lambda module: replace(module, functions=tuple(map(change, module.functions))), GENASM)
+
+
+def _built(ready: SsaFunction) -> Module:
+    return Module(tuple(map(build, ready.members)), ready.data)
+
+
+def _emulated(function: SsaFunction, machine: Machine) -> SsaFunction:
+    if function.pointers != 32:
+        help = "read it with pointers of 32 bits, as --target=riscv32-unknown-elf does"
+        raise input_error("PL1088", f"{function.name} has pointers of {function.pointers} bits", help=help)
+    return emulate(function, machine)
 
 
 def _arrays(function: SsaFunction, distinct: bool, outside: bool) -> Arrays:

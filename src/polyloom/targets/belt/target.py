@@ -69,12 +69,17 @@ def _specialized(module: Module, place: Place, options: Options) -> Program:
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
-    """Of genasm, or of conasm, which says its member itself."""
+    """Of genasm, or of conasm, which says its member itself. Errors: PL1006 where it is another than `place`'s."""
     if text.lstrip().startswith(_GENASM):
         module = verified(read_genasm(text, name))
         first = module.functions[0]
         return belt_file.write(_specialized(module, place, options), _of_types(first))
-    return belt_file.write(*conasm_read.read(text, name))
+    data = belt_file.write(*conasm_read.read(text, name))
+    member = belt_file.read(data).machine
+    if member != place.machine:
+        again = f"--on belt:{member.name}{'' if member.phasing else ':unphased'}"
+        raise belt_file.for_another(member, place.machine, f"write {again}, or compile the source for the other member")
+    return data
 
 
 def _of_types(first: Function) -> Signature:

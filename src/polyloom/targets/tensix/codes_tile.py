@@ -30,12 +30,12 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1225": (
         "unknown place of a tile",
-        "`--in` and `--out` name an address in L1, `dst:FORMAT` with a format of bf16, fp16, fp32, int32 and uint16, "
-        "or an array of\n`pl.tensix.Tile`.",
+        "`--in` and `--out` name an address in L1 for bytes, `ADDRESS:FORMAT` for tiles, `dst:FORMAT`, or an array of "
+        "`pl.tensix.Tile`.\nFormats are bf16, fp16, fp32, int32 and uint16, in L1 also int8 and bfp8.",
     ),
     "PL1226": (
         "array that does not fit a place",
-        "Dst takes (rows, 16), or tiles of (32, 32) and (n, 32, 32), as floats or as unsigned bits; other arrays are "
-        "those of\n`pl.tensix.Tile`, in shape and type.",
+        "Dst, and L1 in a format, take (rows, 16), or tiles of (32, 32) and (n, 32, 32), as floats or as unsigned "
+        "bits; other arrays are\nthose of `pl.tensix.Tile`, in shape and type.",
     ),
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `--in` and `--out` of a tile name: `dst:FORMAT`, an address in L1, or an array of `pl.tensix.Tile`.
+"""What `--in` and `--out` of a tile name: `dst:FORMAT`, an address in L1, `ADDRESS:FORMAT`, or an array of
+`pl.tensix.Tile`.
 
 Dst holds the bits of a number in an order of its own: sign, mantissa, exponent; a row of 32 bits lies in two rows of 16
-that are 8 apart (docs/targets/tensix.md). Floats are rounded to nearest even; unsigned arrays are bits. Tiles are four
-faces of 16 rows, of which the first two stand above the others.
+that are 8 apart (docs/targets/tensix.md). In L1 a tile has no header: the 16 bytes that unpackers skip are those in
+front of it.
 """
 
 from __future__ import annotations
@@ -15,17 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.targets.tensix.numbers import (
+    COLUMNS,
+    DST_FORMATS,
+    L1_FORMATS,
+    TILE_ROWS,
+    bits,
+    from_l1,
+    l1_bytes,
+    rows_of,
+    tiles_of,
+    to_l1,
+    unfit,
+    values,
+)
 from polyloom.targets.tensix.tile import VIEWS, Tile
 
-_FORMATS: Final = {"bf16": 16, "fp16": 16, "fp32": 32, "int32": 32, "uint16": 16}
-"""Bits of a number; bits of BF16 are the upper half of FP32's."""
-_ROWS, _COLUMNS, _FACE, _TILE = 1024, 16, 16, 32
+_ROWS: Final = 1024
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """`address` of L1, or the `name` of an array, of Dst in a `format`."""
+    """`address` of L1, or the `name` of an array; of Dst and of L1 perhaps in a `format`."""
 
     text: str
     name: str = ""
@@ -38,149 +51,107 @@ def where(text: str) -> Where:
     name, _, form = text.partition(":")
     if name[:1].isdigit():
         try:
-            address = int(text, 0)
+            address = int(name, 0)
         except ValueError:
             raise _unknown(f"'{text}' is no address", "write for instance 0x20000") from None
-        return Where(text, address=address)
+        if form and form not in L1_FORMATS:
+            raise _unknown(f"'{text}' has no format '{form}'", nearest(form, L1_FORMATS, "format"))
+        return Where(text, format=form, address=address)
     if name not in VIEWS:
         raise _unknown(f"a tile has no array '{name}'", nearest(name, VIEWS, "array"))
-    if form and (name != "dst" or form not in _FORMATS):
-        raise _unknown(f"'{text}' has no format '{form}'", nearest(form, _FORMATS, "format"))
+    if form and (name != "dst" or form not in DST_FORMATS):
+        raise _unknown(f"'{text}' has no format '{form}'", nearest(form, DST_FORMATS, "format"))
     return Where(text, name, form)
 
 
 def put(tile: Tile, at: Where, given: Array) -> None:
     """An input. Errors: PL1225 outside of L1, PL1226 for a shape or type that does not fit."""
     if not at.name:
-        data = np.frombuffer(given.tobytes(), np.uint8)
-        _in_l1(tile, at, len(data))[:] = data
+        data = to_l1(at.format, rows_of(bits(at.format, given, at.text), at.text)) if at.format else given.tobytes()
+        _in_l1(tile, at, len(data))[:] = np.frombuffer(data, np.uint8)
     elif not at.format:
         _put_bits(tile, at, given)
     else:
-        bits = rows_of(_bits(at, given), at.text)
-        _put_rows(tile, at, bits)
+        _put_rows(tile, at, rows_of(bits(at.format, given, at.text), at.text))
 
 
 def get(tile: Tile, at: Where, size: int | None, like: Array | None) -> Array:
-    """An output: `size` bytes of L1, or rows of Dst; `like` is the input of the same name, whose shape it takes."""
+    """An output: `size` bytes of L1, tiles of L1 in a format, or rows of Dst; `like` is the input of the same name,
+    whose shape it takes. Errors: PL1225."""
     if not at.name:
-        return _in_l1(tile, at, 0 if size is None else size).copy()
+        return _of_l1(tile, at, size, like)
     view = cast(Array, getattr(tile, at.name))
     if not at.format:
         return view.copy()
     rows = _rows(tile, at.format)
     if size is not None:
-        return _values(at.format, rows[:size])
+        return values(at.format, rows[:size])
     if like is None:
-        return _values(at.format, rows)
-    rows = rows[: like.size // _COLUMNS]
-    return _values(at.format, rows if like.shape == rows.shape else tiles_of(rows).reshape(like.shape))
+        return values(at.format, rows)
+    return _shaped(values(at.format, rows[: like.size // COLUMNS]), like)
 
 
-def rows_of(array: Array, name: str) -> Array:
-    """(rows, 16), of rows or of tiles. Errors: PL1226."""
-    if array.ndim == 2 and array.shape[1] == _COLUMNS:
-        return array
-    tiles = array[None] if array.ndim == 2 else array
-    if tiles.ndim != 3 or tiles.shape[1:] != (_TILE, _TILE):
-        shape = "x".join(map(str, array.shape))
-        raise _unfit(f"{name} is an array of {shape}", "give (rows, 16), (32, 32) or (n, 32, 32)")
-    faces = tiles.reshape(-1, 2, _FACE, 2, _FACE).transpose(0, 1, 3, 2, 4)
-    return np.ascontiguousarray(faces).reshape(-1, _COLUMNS)
+def _of_l1(tile: Tile, at: Where, size: int | None, like: Array | None) -> Array:
+    if not at.format:
+        return _in_l1(tile, at, 0 if size is None else size).copy()
+    rows = size * TILE_ROWS if size is not None else like.size // COLUMNS if like is not None else TILE_ROWS
+    data = _in_l1(tile, at, l1_bytes(at.format, rows)).copy()
+    found = values(at.format, from_l1(at.format, data, rows))
+    if size is None and like is not None:
+        return _shaped(found, like)
+    tiles = tiles_of(found)
+    return tiles[0] if size is None or size == 1 else tiles
 
 
-def tiles_of(rows: Array) -> Array:
-    """(n, 32, 32): the inverse of `rows_of`."""
-    faces = rows.reshape(-1, 2, 2, _FACE, _FACE).transpose(0, 1, 3, 2, 4)
-    return np.ascontiguousarray(faces).reshape(-1, _TILE, _TILE)
+def _shaped(rows: Array, like: Array) -> Array:
+    return rows if like.shape == rows.shape else tiles_of(rows).reshape(like.shape)
 
 
-def _bits(at: Where, given: Array) -> Array:
-    """The bits of numbers in their format, in the usual order."""
-    wide = _FORMATS[at.format] == 32
-    if given.dtype.kind == "u" and given.dtype.itemsize * 8 == _FORMATS[at.format]:
-        return given.astype(np.uint32)
-    if given.dtype.kind == "f" and at.format in ("bf16", "fp16", "fp32"):
-        return _rounded(at.format, given)
-    if given.dtype.kind == "i" and at.format == "int32" and given.dtype.itemsize <= 4:
-        wider = given.astype(np.int64)
-        return np.where(wider < 0, np.minimum(-wider, 0x7FFFFFFF) | 0x80000000, wider).astype(np.uint32)
-    help = f"give floats, or uint{32 if wide else 16} for bits" if at.format != "int32" else "give int32 or uint32"
-    raise _unfit(f"{at.text} is an array of {given.dtype}", help)
-
-
-def _rounded(form: str, given: Array) -> Array:
-    """To nearest even, by way of FP32 where the input is wider than that."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if form == "fp16":
-            return given.astype(np.float16).view(np.uint16).astype(np.uint32)
-        single = given.astype(np.float32)
-    bits = single.view(np.uint32).astype(np.uint64)
-    if form == "fp32":
-        return bits.astype(np.uint32)
-    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-    return np.where(np.isnan(single), bits >> 16 | 0x40, rounded).astype(np.uint32)
-
-
-def _values(form: str, bits: Array) -> Array:
-    """Numbers of the bits of a format."""
-    if form == "bf16":
-        return (bits.astype(np.uint32) << 16).view(np.float32)
-    if form == "fp16":
-        return bits.astype(np.uint16).view(np.float16)
-    if form == "fp32":
-        return bits.astype(np.uint32).view(np.float32)
-    if form == "int32":
-        magnitude = (bits & 0x7FFFFFFF).astype(np.int64)
-        return np.where(bits >> 31 & 1, -magnitude, magnitude).astype(np.int32)
-    return bits.astype(np.uint16)
-
-
-def _put_rows(tile: Tile, at: Where, bits: Array) -> None:
-    wide = _FORMATS[at.format] == 32
+def _put_rows(tile: Tile, at: Where, given: Array) -> None:
+    wide = DST_FORMATS[at.format] == 32
     most = _ROWS // (2 if wide else 1)
-    if len(bits) > most:
-        raise _unfit(f"{at.text} has {len(bits)} rows", f"Dst has {most} rows of this format")
-    rows = np.arange(len(bits))
+    if len(given) > most:
+        raise unfit(f"{at.text} has {len(given)} rows", f"Dst has {most} rows of this format")
+    rows = np.arange(len(given))
     upper = (rows & 0x1F8) << 1 | (rows & 0x207) if wide else rows
-    high = bits >> 16 if wide else bits
+    high = given >> 16 if wide else given
     tile.dst[upper] = _shuffled(at.format, high).astype(np.uint16)
     tile.dst_valid[upper] = 1
     if wide:
-        tile.dst[upper + 8] = (bits & 0xFFFF).astype(np.uint16)
+        tile.dst[upper + 8] = (given & 0xFFFF).astype(np.uint16)
         tile.dst_valid[upper + 8] = 1
 
 
 def _rows(tile: Tile, form: str) -> Array:
     """All rows of Dst in a format, in the usual order of bits."""
-    if _FORMATS[form] == 16:
+    if DST_FORMATS[form] == 16:
         return _restored(form, tile.dst.astype(np.uint32))
     rows = np.arange(_ROWS // 2)
     upper = (rows & 0x1F8) << 1 | (rows & 0x207)
     return _restored(form, tile.dst[upper].astype(np.uint32)) << 16 | tile.dst[upper + 8]
 
 
-def _shuffled(form: str, bits: Array) -> Array:
+def _shuffled(form: str, given: Array) -> Array:
     """Sign, mantissa, exponent, from sign, exponent, mantissa."""
     exponent, mantissa = (5, 10) if form == "fp16" else (8, 7)
     if form == "uint16":
-        return bits
-    return bits & 0x8000 | (bits & (1 << mantissa) - 1) << exponent | bits >> mantissa & (1 << exponent) - 1
+        return given
+    return given & 0x8000 | (given & (1 << mantissa) - 1) << exponent | given >> mantissa & (1 << exponent) - 1
 
 
-def _restored(form: str, bits: Array) -> Array:
+def _restored(form: str, given: Array) -> Array:
     """The inverse of `_shuffled`."""
     exponent, mantissa = (5, 10) if form == "fp16" else (8, 7)
     if form == "uint16":
-        return bits
-    return bits & 0x8000 | (bits & (1 << exponent) - 1) << mantissa | bits >> exponent & (1 << mantissa) - 1
+        return given
+    return given & 0x8000 | (given & (1 << exponent) - 1) << mantissa | given >> exponent & (1 << mantissa) - 1
 
 
 def _put_bits(tile: Tile, at: Where, given: Array) -> None:
     view = cast(Array, getattr(tile, at.name))
     if given.dtype != view.dtype or given.shape != view.shape:
         shape = "x".join(map(str, view.shape))
-        raise _unfit(f"{at.text} is an array of {given.dtype}{list(given.shape)}", f"give {view.dtype} of {shape}")
+        raise unfit(f"{at.text} is an array of {given.dtype}{list(given.shape)}", f"give {view.dtype} of {shape}")
     view[...] = given
 
 
@@ -193,7 +164,3 @@ def _in_l1(tile: Tile, at: Where, size: int) -> NDArray[np.uint8]:
 
 def _unknown(message: str, help: str) -> PolyloomError:
     return input_error("PL1225", message, help=help)
-
-
-def _unfit(message: str, help: str) -> PolyloomError:
-    return input_error("PL1226", message, help=help)

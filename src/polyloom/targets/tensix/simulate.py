@@ -8,7 +8,8 @@ pushed into the thread of `--thread`; raw words at an address, FILE@ADDRESS, lie
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, cast
@@ -16,17 +17,18 @@ from typing import Any, Final, cast
 import numpy as np
 
 from polyloom import files, npy
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Span, input_error
 from polyloom.riscv.image import MAGIC
 from polyloom.targets.target import Given, Json, Loaded, Simulated, Simulation
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.disassemble import disassemble
 from polyloom.targets.tensix.encode import to_bytes
+from polyloom.targets.tensix.events import trace
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.places import Where, get, put, where
 from polyloom.targets.tensix.tile import CORES, UNITS, Finding, Outcome, Tile
-from polyloom.targets.trace import Span, Trace, apart
+from polyloom.targets.trace import Trace
 
 _THREADS: Final = ("t0", "t1", "t2")
 _NPY: Final = ".npy"
@@ -58,15 +60,14 @@ def simulate(asked: Simulation) -> Simulated:
     shapes: dict[str, Json] = {at.text: {"dtype": str(a.dtype), "shape": list(a.shape)} for at, a in found.items()}
     data = _data(tile, outcome, lines, asked) | {"run_seconds": seconds, "outputs": shapes}
     error = outcome.error()
-    trace = Trace(tuple(_spans(tile, place))) if asked.trace else Trace()
     diagnostics = tuple(_located(error.diagnostics, outcome, lines)) if error is not None else ()
-    return Simulated(data, _text(asked, outcome), written, trace, diagnostics)
+    return Simulated(data, _text(asked, outcome), written, trace(tile) if asked.trace else Trace(), diagnostics)
 
 
-def _load(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -> Mapping[int, list[int]]:
-    """Everything in its memory; the lines of text at which a word stands, for those that were pushed."""
+def _load(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -> Sequence[Span | None]:
+    """Everything in its memory; where the words stand that were pushed, in their order."""
     taken: list[tuple[int, int, str]] = []
-    lines: dict[int, list[int]] = {}
+    lines: list[Span | None] = []
     started: list[str] = []
     for file in given:
         if file.address is not None:
@@ -76,7 +77,7 @@ def _load(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -
         elif file.data.startswith(MAGIC):
             _start(tile, "b", file.path, file.data, taken, started)
         else:
-            lines |= _push(tile, file, options, place)
+            lines += _push(tile, file, options, place)
     for core, path in options.core:
         _start(tile, core, path, files.read(path), taken, started)
     return lines
@@ -113,21 +114,17 @@ def _apart(taken: list[tuple[int, int, str]], address: int, size: int, path: str
     taken.append((address, address + size, path))
 
 
-def _push(tile: Tile, file: Loaded, options: Options, place: Place) -> dict[int, list[int]]:
+def _push(tile: Tile, file: Loaded, options: Options, place: Place) -> list[Span | None]:
     if options.thread is None:
         help = f"write --thread t1 to push it into a thread, or {file.path}@0x20000 to place it in L1"
         raise input_error("PL1224", f"'{file.path}' has words, and no thread", help=help)
     found = program.read(Given(file.path, file.data, place, options))
     tile.push(options.thread, [item.word for item in found.items])
-    lines: dict[int, list[int]] = {}
-    for item in found.items:
-        if item.span is not None:
-            lines.setdefault(item.word, []).append(item.span.line)
-    return lines
+    return [item.span for item in found.items]
 
 
 def _sized(text: str) -> tuple[str, int | None]:
-    """`FILE:SIZE`: bytes of L1, or rows of Dst."""
+    """`FILE:SIZE`: bytes of L1, tiles of L1 in a format, or rows of Dst."""
     path, colon, size = text.rpartition(":")
     if colon and path and size.isdecimal() and len(size) < 10:
         return path, int(size)
@@ -137,7 +134,7 @@ def _sized(text: str) -> tuple[str, int | None]:
 def _input(at: Where, path: str) -> Any:
     if path.endswith(_NPY):
         return npy.read(path)
-    if at.name:
+    if at.name or at.format:
         raise input_error("PL1226", f"'{path}' is no .npy file", help=f"{at.text} takes an array, numpy.save writes it")
     return np.frombuffer(files.read(path), np.uint8)
 
@@ -146,7 +143,7 @@ def _encoded(path: str, array: Any) -> bytes:
     return npy.encode(array) if path.endswith(_NPY) else cast(bytes, array.tobytes())
 
 
-def _data(tile: Tile, outcome: Outcome, lines: Mapping[int, list[int]], asked: Simulation) -> dict[str, Json]:
+def _data(tile: Tile, outcome: Outcome, lines: Sequence[Span | None], asked: Simulation) -> dict[str, Json]:
     threads: dict[str, Json] = {
         name: {"instructions": passed[0], "after_mop": passed[1], "after_replay": passed[2]}
         for name, passed in zip(_THREADS, tile.threads(), strict=True)
@@ -176,10 +173,9 @@ def _kernel(asked: Simulation) -> str:
     return Path(paths[0]).stem if paths else "tile"
 
 
-def _finding(found: Finding, lines: Mapping[int, list[int]]) -> Json:
-    """`line` is that of the text, where the word stands once."""
-    at = lines.get(found.word, []) if not found.pc else []
-    earlier = lines.get(found.earlier, []) if not found.earlier_pc else []
+def _finding(found: Finding, lines: Sequence[Span | None]) -> Json:
+    """`index` counts the words that were pushed by hand, from 1 on; `line` is that of the text."""
+    at, earlier = _place(found.index, lines), _place(found.earlier_index, lines)
     return {
         "kind": found.kind,
         "thread": found.thread,
@@ -187,22 +183,31 @@ def _finding(found: Finding, lines: Mapping[int, list[int]]) -> Json:
         "word": found.word,
         "instruction": disassemble(found.word, found.member) if found.word else None,
         "pc": found.pc or None,
-        "line": at[0] if len(at) == 1 else None,
+        "index": found.index or None,
+        "line": None if at is None else at.line,
         "earlier_cycle": found.earlier_cycle if found.earlier else None,
         "earlier_word": found.earlier or None,
         "earlier_pc": found.earlier_pc or None,
-        "earlier_line": earlier[0] if len(earlier) == 1 else None,
+        "earlier_index": found.earlier_index or None,
+        "earlier_line": None if earlier is None else earlier.line,
         "text": found.text,
         "cure": found.cure,
     }
 
 
-def _located(found: Sequence[Diagnostic], outcome: Outcome, lines: Mapping[int, list[int]]) -> Iterator[Diagnostic]:
-    """With the line of the text, where the faulting word stands once."""
-    at = lines.get(outcome.fault.word, []) if outcome.fault is not None and not outcome.fault.pc else []
+def _place(index: int, spans: Sequence[Span | None]) -> Span | None:
+    return spans[index - 1] if 0 < index <= len(spans) else None
+
+
+def _located(found: Sequence[Diagnostic], outcome: Outcome, lines: Sequence[Span | None]) -> Iterator[Diagnostic]:
+    """At the faulting word's place in the text, with a note where the earlier one stands."""
+    at = _place(outcome.fault.index, lines) if outcome.fault is not None else None
+    earlier = _place(outcome.fault.earlier_index, lines) if outcome.fault is not None else None
     for diagnostic in found:
-        notes = (*diagnostic.notes, f"the instruction stands in line {at[0]}") if len(at) == 1 else diagnostic.notes
-        yield Diagnostic(diagnostic.code, diagnostic.message, diagnostic.exit_code, None, notes, diagnostic.help)
+        notes = (
+            diagnostic.notes if earlier is None else (*diagnostic.notes, f"the earlier stands in line {earlier.line}")
+        )
+        yield replace(diagnostic, span=at, notes=notes)
 
 
 def _text(asked: Simulation, outcome: Outcome) -> str:
@@ -210,18 +215,3 @@ def _text(asked: Simulation, outcome: Outcome) -> str:
     hazards = f", {count} hazard{'s' if count > 1 else ''}" if count else ""
     lines = [f"{_kernel(asked)}: {outcome.cycles} cycles, {outcome.stop}{hazards}"]
     return "\n".join([*lines, *map(str, outcome.hazards if outcome.fault is None else ())])
-
-
-def _spans(tile: Tile, place: Place) -> Iterator[Span]:
-    """A lane per unit, more where it is pipelined, so that no two spans of a lane overlap."""
-    spans = [
-        Span("tile", UNITS[unit], disassemble(word, place.member), first, max(1, end - first), _about(thread, pc))
-        for first, end, thread, unit, word, pc in tile.native.events
-    ]
-    for span, lane in apart(spans):
-        name = span.lane if lane == 1 else f"{span.lane} {lane}"
-        yield Span(span.group, name, span.name, span.start, span.cycles, span.arguments)
-
-
-def _about(thread: int, pc: int) -> tuple[tuple[str, str], ...]:
-    return (("thread", f"t{thread}"), *((("pushed from", f"{pc:#x}"),) if pc else ()))

@@ -40,8 +40,9 @@ _CORE: Final = parse("rv32im")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A hazard or a fault. `thread` is -1 where it is no thread's; the addresses are those that the words were pushed
-    from, 0 where by hand; `earlier` is the hazard's other instruction."""
+    """A hazard or a fault. `thread` is -1 where it is no thread's; the addresses are those that a core pushed the words
+    from, the indices number the words that were pushed into the thread by hand, from 1 on; 0 where it is the other.
+    `earlier` is the hazard's other instruction."""
 
     kind: str
     thread: int
@@ -51,6 +52,8 @@ class Finding:
     earlier: int
     pc: int
     earlier_pc: int
+    index: int
+    earlier_index: int
     text: str
     cure: str
     member: Member = "wormhole"
@@ -60,14 +63,15 @@ class Finding:
         who = f"thread t{self.thread}, " if self.thread >= 0 else ""
         parts = [f"{self.kind}: {who}cycle {self.cycle}: {self.text}"]
         if self.word:
-            parts.append(_told(self.word, self.pc, self.member))
+            parts.append(_told(self.word, self.pc, self.index, self.member))
         if self.earlier:
-            parts.append(f"after {_told(self.earlier, self.earlier_pc, self.member)} of cycle {self.earlier_cycle}")
+            earlier = _told(self.earlier, self.earlier_pc, self.earlier_index, self.member)
+            parts.append(f"after {earlier} of cycle {self.earlier_cycle}")
         return "; ".join(parts)
 
 
-def _told(word: int, pc: int, member: Member) -> str:
-    place = f" pushed from {pc:#x}" if pc else ""
+def _told(word: int, pc: int, index: int, member: Member) -> str:
+    place = f" (word {index})" if index else f" pushed from {pc:#x}"
     return f"`{disassemble(word, member)}`{place}"
 
 
@@ -95,11 +99,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """The arrays of a tile's state; writing to them writes to the tile. Vector registers are rows of 32 lanes; `flags`
-    are the bits of all lanes, set and used; Src banks (bank, row, column); Dst 1024 rows of 16 in the order of the
-    hardware's bits; of threads the GPRs, RWCs (A, its carriage, B, its carriage, Dst, its carriage, fidelity, bias) and
-    address counters (thread, unpackers 0 and 1 and packers, X, Y, Z, W and their carriages as state.hpp lists them,
-    channel); semaphores (value, maximum); mutexes their owner, all ones where free."""
+    """The arrays of a tile's state; writing to them writes to the tile. `Tile` says of each what it holds."""
 
     l1: NDArray[np.uint8]
     lregs: NDArray[np.uint32]
@@ -125,9 +125,11 @@ VIEWS: Final = tuple(Views.__dataclass_fields__)
 
 @dataclass(slots=True)  # a machine is a thing that changes
 class Tile:
-    """A tile after power-on. `hazards` says what a hazard does: it stops the run as a fault (`error`), is listed
-    (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow
-    writes."""
+    """A tile after power-on. Its arrays are its state: what you write to them is the tile's next state.
+
+    `hazards` says what a hazard does: it stops the run as a fault (`error`), is listed (`report`), or nobody looks
+    (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow writes.
+    """
 
     member: Member = "wormhole"
     hazards: Hazards = "error"
@@ -144,20 +146,88 @@ class Tile:
 
     @property
     def l1(self) -> NDArray[np.uint8]:
+        """All of L1, bytes."""
         return self.views.l1
 
     @property
+    def lregs(self) -> NDArray[np.uint32]:
+        """Vector registers L0 to L16, (17, 32): a row of 32 lanes each."""
+        return self.views.lregs
+
+    @property
+    def flags(self) -> NDArray[np.uint32]:
+        """The bits of all lanes: flags set, flags in use."""
+        return self.views.flags
+
+    @property
     def dst(self) -> NDArray[np.uint16]:
+        """Dst, (1024, 16): rows of 16 bits, in the order of the hardware's bits."""
         return self.views.dst
 
     @property
     def dst_valid(self) -> NDArray[np.uint8]:
+        """Of each row of `dst`, whether anything was written since ZEROACC."""
         return self.views.dst_valid
 
-    def __getattr__(self, name: str) -> NDArray[np.uint32]:
-        if name in VIEWS:
-            return cast(NDArray[np.uint32], getattr(self.views, name))
-        raise AttributeError(f"a tile has no {name!r}; its arrays are {', '.join(VIEWS)}")
+    @property
+    def srca(self) -> NDArray[np.uint32]:
+        """SrcA, (2, 64, 16): bank, row, column; 19 bits."""
+        return self.views.srca
+
+    @property
+    def srcb(self) -> NDArray[np.uint32]:
+        """SrcB, as `srca`."""
+        return self.views.srcb
+
+    @property
+    def gpr(self) -> NDArray[np.uint32]:
+        """GPRs of the scalar unit, (3, 64): thread, register."""
+        return self.views.gpr
+
+    @property
+    def config(self) -> NDArray[np.uint32]:
+        """Configuration, (2, 188): bank, word."""
+        return self.views.config
+
+    @property
+    def thread_config(self) -> NDArray[np.uint32]:
+        """Configuration of each thread, (3, 57)."""
+        return self.views.thread_config
+
+    @property
+    def rwc(self) -> NDArray[np.uint32]:
+        """Counters of each thread, (3, 8): SrcA, its carriage, SrcB, carriage, Dst, carriage, fidelity, bias."""
+        return self.views.rwc
+
+    @property
+    def adc(self) -> NDArray[np.uint32]:
+        """Address counters, (3, 3, 8, 2): thread; unpackers 0 and 1, packers; X, Y, Z, W and carriages; channel."""
+        return self.views.adc
+
+    @property
+    def semaphores(self) -> NDArray[np.uint32]:
+        """Semaphores, (8, 2): value, maximum."""
+        return self.views.semaphores
+
+    @property
+    def mutexes(self) -> NDArray[np.uint32]:
+        """Mutexes, (8,): the owner, all ones where free."""
+        return self.views.mutexes
+
+    @property
+    def replay(self) -> NDArray[np.uint32]:
+        """Replay buffers, (3, 32)."""
+        return self.views.replay
+
+    @property
+    def mop_config(self) -> NDArray[np.uint32]:
+        """Configuration of the MOP expanders, (3, 9)."""
+        return self.views.mop_config
+
+    @property
+    def lane_config(self) -> NDArray[np.uint32]:
+        """LaneConfig of each column of lanes, (8,)."""
+        return self.views.lane_config
 
     def push(self, thread: int | str, words: Sequence[int] | NDArray[np.uint32]) -> None:
         """Words for a thread, one a cycle and under back-pressure, as its core would push them. Errors: PL1223."""

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of NumPy as bits of the tile's formats and back, in the usual order of bits, and tiles as rows of 16.
+
+Floats are rounded to nearest even, unsigned arrays are bits. A tile is four faces of 16 rows, of which the first two
+stand above the others. In L1 rows follow one another; of BFP8, the exponents of all rows of a tile come first, a byte
+each, then datums of a sign and seven bits of magnitude.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.diagnostics import PolyloomError, input_error
+
+Array = NDArray[Any]
+DST_FORMATS: Final = {"bf16": 16, "fp16": 16, "fp32": 32, "int32": 32, "uint16": 16}
+"""Bits of a number; bits of BF16 are the upper half of FP32's."""
+L1_FORMATS: Final = {**DST_FORMATS, "int8": 8, "bfp8": 8}
+COLUMNS: Final = 16
+TILE_ROWS: Final = 64
+_FACE, _TILE = 16, 32
+_HIDDEN: Final = 64
+"""The leading one of a datum of BFP8."""
+
+
+def bits(form: str, given: Array, name: str) -> Array:
+    """The bits of numbers in their format; of BFP8 those of BF16. Errors: PL1226."""
+    width = L1_FORMATS[form]
+    if given.dtype.kind == "u" and given.dtype.itemsize * 8 == width and form != "bfp8":
+        return given.astype(np.uint32)
+    if given.dtype.kind == "f" and form in ("bf16", "fp16", "fp32", "bfp8"):
+        return _rounded("fp32" if form == "bfp8" else form, given)
+    if given.dtype.kind == "i" and form in ("int32", "int8") and given.dtype.itemsize * 8 <= width:
+        wider, most = given.astype(np.int64), (1 << (width - 1)) - 1
+        return np.where(wider < 0, np.minimum(-wider, most) | 1 << (width - 1), wider).astype(np.uint32)
+    help = f"give {form} or u{form}" if form.startswith("int") else f"give floats, or uint{width} for bits"
+    raise unfit(f"{name} is an array of {given.dtype}", "give floats" if form == "bfp8" else help)
+
+
+def _rounded(form: str, given: Array) -> Array:
+    """To nearest even, by way of FP32 where the input is wider than that."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if form == "fp16":
+            return given.astype(np.float16).view(np.uint16).astype(np.uint32)
+        single = given.astype(np.float32)
+    wide = single.view(np.uint32).astype(np.uint64)
+    if form == "fp32":
+        return wide.astype(np.uint32)
+    rounded = (wide + 0x7FFF + (wide >> 16 & 1)) >> 16
+    return np.where(np.isnan(single), wide >> 16 | 0x40, rounded).astype(np.uint32)
+
+
+def values(form: str, given: Array) -> Array:
+    """Numbers of the bits of a format."""
+    if form == "bf16":
+        return (given.astype(np.uint32) << 16).view(np.float32)
+    if form == "fp16":
+        return given.astype(np.uint16).view(np.float16)
+    if form in ("fp32", "bfp8"):
+        return given.astype(np.uint32).view(np.float32)
+    if form in ("int32", "int8"):
+        width = L1_FORMATS[form]
+        magnitude = (given & (1 << (width - 1)) - 1).astype(np.int64)
+        return np.where(given >> (width - 1) & 1, -magnitude, magnitude).astype(form)
+    return given.astype(np.uint16)
+
+
+def rows_of(array: Array, name: str) -> Array:
+    """(rows, 16), of rows or of tiles. Errors: PL1226."""
+    if array.ndim == 2 and array.shape[1] == COLUMNS:
+        return array
+    tiles = array[None] if array.ndim == 2 else array
+    if tiles.ndim != 3 or tiles.shape[1:] != (_TILE, _TILE):
+        shape = "x".join(map(str, array.shape))
+        raise unfit(f"{name} is an array of {shape}", "give (rows, 16), (32, 32) or (n, 32, 32)")
+    faces = tiles.reshape(-1, 2, _FACE, 2, _FACE).transpose(0, 1, 3, 2, 4)
+    return np.ascontiguousarray(faces).reshape(-1, COLUMNS)
+
+
+def tiles_of(rows: Array) -> Array:
+    """(n, 32, 32): the inverse of `rows_of`."""
+    faces = rows.reshape(-1, 2, 2, _FACE, _FACE).transpose(0, 1, 3, 2, 4)
+    return np.ascontiguousarray(faces).reshape(-1, _TILE, _TILE)
+
+
+def l1_bytes(form: str, rows: int) -> int:
+    """Of so many rows: with exponents, in tiles whose exponents fill up 16 bytes."""
+    exponents = sum(_padded(min(TILE_ROWS, rows - at)) for at in range(0, rows, TILE_ROWS)) if form == "bfp8" else 0
+    return exponents + rows * COLUMNS * L1_FORMATS[form] // 8
+
+
+def to_l1(form: str, rows: Array) -> bytes:
+    """Bits of rows as they lie in L1."""
+    if form != "bfp8":
+        return bytes(rows.astype(f"<u{L1_FORMATS[form] // 8}").tobytes())
+    return b"".join(_blocks(rows[at : at + TILE_ROWS]) for at in range(0, len(rows), TILE_ROWS))
+
+
+def from_l1(form: str, data: NDArray[np.uint8], rows: int) -> Array:
+    """The inverse of `to_l1`."""
+    if form != "bfp8":
+        return data.view(f"<u{L1_FORMATS[form] // 8}").astype(np.uint32).reshape(rows, COLUMNS)
+    found: list[Array] = []
+    at = 0
+    for first in range(0, rows, TILE_ROWS):
+        count = min(TILE_ROWS, rows - first)
+        exponents, start = data[at : at + count], at + _padded(count)
+        at = start + count * COLUMNS
+        found.append(_unblocked(exponents, data[start:at].reshape(count, COLUMNS)))
+    return np.concatenate(found) if found else np.zeros((0, COLUMNS), np.uint32)
+
+
+def _padded(rows: int) -> int:
+    return (rows + 15) // 16 * 16
+
+
+def _blocks(rows: Array) -> bytes:
+    """Magnitudes under the largest exponent of a row, to nearest even; denormals count as zero."""
+    exponent = (rows >> 23 & 0xFF).max(1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        numbers = np.nan_to_num(rows.astype(np.uint32).view(np.float32).astype(np.float64))
+        scaled = np.rint(np.abs(numbers) / 2.0 ** (exponent[:, None].astype(np.float64) - 127) * _HIDDEN)
+    magnitude = np.where(exponent[:, None] > 0, np.minimum(scaled, 2 * _HIDDEN - 1), 0).astype(np.uint8)
+    sign = np.where(magnitude > 0, rows >> 31 << 7, 0).astype(np.uint8)
+    head = exponent.astype(np.uint8).tobytes().ljust(_padded(len(rows)), b"\0")
+    return head + (sign | magnitude).astype(np.uint8).tobytes()
+
+
+def _unblocked(exponents: NDArray[np.uint8], datums: NDArray[np.uint8]) -> Array:
+    """Bits of FP32."""
+    size = (datums & 0x7F).astype(np.float64) / _HIDDEN * 2.0 ** (exponents[:, None].astype(np.float64) - 127)
+    with np.errstate(over="ignore"):
+        return np.where(datums >> 7, -size, size).astype(np.float32).view(np.uint32)
+
+
+def unfit(message: str, help: str) -> PolyloomError:
+    """Errors: PL1226."""
+    return input_error("PL1226", message, help=help)
