@@ -10,8 +10,8 @@ from polyloom.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`data` is printed under `--json`, else `text`; `printed`, what the program printed, and `diagnostics` go to stderr,
-    and the first of these gives the exit code."""
+    """`data` is printed under `--json`, else `text`; `printed`, what the program printed, and `diagnostics` go to
+    stderr, and the first of these gives the exit code."""
 
     data: object
     text: str = ""

@@ -23,11 +23,11 @@ def arguments(parser: Parser) -> None:
     help = "a number such as 1.5, 1/3, inf, or bits of a format such as 0x3fc0"
     parser.add_argument("words", metavar="VALUE", nargs="+", help=help)
     help = "the format of bits; of numbers in pairs, how a slope and an offset are packed for a table"
-    parser.add_argument("--as", dest="name", choices=FORMS, help=help)
+    parser.add_argument("--as", dest="as_form", choices=FORMS, help=help)
 
 
 def execute(options: Request) -> Answer:
-    form: Form | None = next((known for known in FORMS if known == options.name), None)
+    form: Form | None = next((known for known in FORMS if known == options.as_form), None)
     numbers = [_read(text, form) for text in options.words]
     data: dict[str, object] = {
         "values": [_data(text, number) for text, number in zip(options.words, numbers, strict=True)]
@@ -37,9 +37,7 @@ def execute(options: Request) -> Answer:
         words = _packed(options.words, numbers, form)
         data["packed"] = [f"{word:#0{2 + BITS[form] // 2}x}" for word in words]
         pairs = zip(options.words[::2], options.words[1::2], words, strict=True)
-        lines += [
-            f"{_TABLES[form]}, {a}·|x| + {b}: {word:#0{2 + BITS[form] // 2}x}" for a, b, word in pairs
-        ]
+        lines += [f"{_TABLES[form]}, {a}·|x| + {b}: {word:#0{2 + BITS[form] // 2}x}" for a, b, word in pairs]
     return Answer(data, "\n".join(lines))
 
 
@@ -68,7 +66,9 @@ def _packed(words: Sequence[str], numbers: Sequence[Number], form: Form) -> list
     for k in range(0, len(numbers), 2):
         word = formats.packed(numbers[k], numbers[k + 1], form)
         if word is None:
-            raise input_error("PL1292", f"{words[k]} or {words[k + 1]} has no form in {form}", help="give finite numbers")
+            raise input_error(
+                "PL1292", f"{words[k]} or {words[k + 1]} has no form in {form}", help="give finite numbers"
+            )
         made.append(word)
     return made
 

@@ -65,7 +65,9 @@ def execute(options: Request) -> Answer:
     files.write(artefacts(options, result, outputs, watch.collected()))
     text = "\n".join(part for part in (of_target.printed(watch), result.report()) if part)
     printed = result.data.get("printed", "")
-    return Answer({**result.data, **of_target.as_data(watch)}, text, result.differences, str(printed))
+    return Answer(
+        {**result.data, **of_target.as_data(watch)}, text, (*result.differences, *subject.warnings), str(printed)
+    )
 
 
 def _check_seed(seed: int) -> None:

@@ -57,7 +57,7 @@ def _compiled(options: Request) -> Answer | None:
     made = api.compile_subject(subject, target, place, own)
     data = {"kernel": made.kernel, "on": made.on, **target.made(made.data), "listing": made.listing}
     parts = (of_target.printed(watch), made.listing.rstrip("\n"))
-    return Answer({**data, **of_target.as_data(watch)}, "\n".join(filter(None, parts)))
+    return Answer({**data, **of_target.as_data(watch)}, "\n".join(filter(None, parts)), subject.warnings)
 
 
 _FORMS: Final = ("plan", "nest", "function", image.IMAGE.name)

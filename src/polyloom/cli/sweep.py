@@ -39,10 +39,10 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--reference", metavar="NAME", help=help)
     parser.add_argument("--against", metavar="FILE", action="append", default=[], help="compare with this kernel")
     help = "the format of values and results (bf16)"
-    parser.add_argument("--format", dest="name", choices=FORMATS, default="bf16", help=help)
+    parser.add_argument("--format", dest="form", choices=FORMATS, default="bf16", help=help)
     help = f"FP32: every N-th value ({sweep.STRIDE})"
-    parser.add_argument("--stride", dest="strategy", metavar="N", help=help)
-    parser.add_argument("--domain", dest="expression", metavar="LOW:HIGH", help="only values from LOW to HIGH")
+    parser.add_argument("--stride", metavar="N", help=help)
+    parser.add_argument("--domain", metavar="LOW:HIGH", help="only values from LOW to HIGH")
     shared.array_options(parser)
     parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page: error over the domain")
 
@@ -51,11 +51,14 @@ def execute(options: Request) -> Answer:
     target, place = registry.split(options.on or _TARGET)
     if target.name != _TARGET:
         raise usage_error(f"the target {target.name} has no vector kernels", "write --on tensix")
-    form: Format = next(known for known in FORMATS if known == options.name)
-    stride = None if options.strategy is None else shared.positive(options.strategy, "--stride")
-    domain = _domain(options.expression)
+    form: Format = next(known for known in FORMATS if known == options.form)
+    stride = None if options.stride is None else shared.positive(options.stride, "--stride")
+    domain = _domain(options.domain)
     if (options.reference is None) == (not options.against):
-        raise usage_error("there is nothing to compare with", "write --reference tanh, or --against other.h, one of them")
+        number = "is nothing" if options.reference is None else "are two things"
+        raise usage_error(
+            f"there {number} to compare with", "write --reference tanh, or --against other.h, one of them"
+        )
     outputs = shared.bindings(options.outputs, "--out")
     if wrong := [name for name in outputs if name not in ("x", "y", "expected")]:
         raise usage_error(f"a sweep has no output '{wrong[0]}'", "write --out y=y.npy; there are x, y and expected")
@@ -126,7 +129,9 @@ def _text(title: str, found: Swept, expected: Bits, data: Mapping[str, Any], dis
     lines = [title, ""]
     lines.append(f"  values            {data['values']}")
     if data["max_ulp"] is not None:
-        lines.append(f"  largest error     {data['max_ulp']} ulp, at {data['at']}: {data['got']}, not {data['expected']}")
+        lines.append(
+            f"  largest error     {data['max_ulp']} ulp, at {data['at']}: {data['got']}, not {data['expected']}"
+        )
     for entry in data["histogram"]:
         low, high = entry["from"], entry["to"]
         span = f"{low} ulp" if low == high else f"{low} to {high} ulp"
@@ -137,5 +142,3 @@ def _text(title: str, found: Swept, expected: Bits, data: Mapping[str, Any], dis
     lines.append(f"  instructions      {data['instructions']} per tile")
     lines.append(f"  cycles per vector {data['cycles_per_vector']:.4g}")
     return "\n".join(lines)
-
-

@@ -294,7 +294,7 @@ def _run(*arguments: str, explained: Explain | None = None) -> str:
                 raise
         if process.returncode:
             messages.seek(0)
-            raise PolyloomError(*(explained or _diagnostics)(messages.read().decode("utf-8", "replace")))
+            raise PolyloomError(*(explained or diagnostics)(messages.read().decode("utf-8", "replace")))
         return written.decode("utf-8", "replace")
 
 
@@ -315,7 +315,8 @@ def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> 
     return b"".join(found)
 
 
-def _diagnostics(messages: str) -> Iterator[Diagnostic]:
+def diagnostics(messages: str) -> Iterator[Diagnostic]:
+    """Its errors as they stand."""
     known = Files()
     found = False
     for match in filter(None, map(_ERROR.match, messages.splitlines())):

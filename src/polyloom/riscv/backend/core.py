@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of a core without a system: the pipeline of compile.py, with code and data where a `Placement` puts them, and
-an entry that needs no start-up code.
+"""Programs of a core without a system: the pipeline of compile.py, with code and data where a `Placement` puts them,
+and an entry that needs no start-up code.
 
 The program starts at its first instruction, which sets the stack pointer and calls the function; where that returns,
 `ebreak` stops the core. The function has no parameters: what it takes are its data, which whoever loads the file may
@@ -53,7 +53,8 @@ def compile_program(
     note: Callable[[Program], bytes] | None = None,
     watch: Watch | None = None,
 ) -> Program:
-    """`note` gives the note of a program that has none yet. Errors: those of `compile_function`, and PL0932 where code and data are longer than the placement."""
+    """`note` gives the note of a program that has none yet. Errors: those of `compile_function`, and PL0932 where code
+    and data are longer than the placement."""
     assert not function.parameters, f"@{function.name} takes {len(function.parameters)} parameters"
     layout = Layout(function.data, _start_of(function.data, placement.end))
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]

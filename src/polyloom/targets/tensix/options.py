@@ -104,7 +104,7 @@ def _tiles(text: Any) -> int:
 def _without(texts: Any) -> tuple[str, ...]:
     for text in texts:
         if text not in SWITCHES:
-            raise _wrong(f"--without is '{text}', which cannot be left out", nearest(text, SWITCHES, "pass"))
+            raise _wrong(f"--without is '{text}', which cannot be left out", nearest(text, SWITCHES, "step"))
     return tuple(sorted(set(texts)))
 
 

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tests.tensix.sfpi.kernels import state as filled
 
-import polyloom as pl
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import evaluate
 from polyloom.ir.ssa_memory import Memory
@@ -22,6 +20,7 @@ from polyloom.targets.tensix.sfpi.interpret import interpret
 from polyloom.targets.tensix.sfpi.operations import externals
 from polyloom.targets.tensix.sfpi.oracle.state import State
 from polyloom.targets.tensix.sfpi.words import show
+from polyloom.targets.tensix.tile import Tile
 
 ENABLE = 0x8A00300A
 """SFPENCC 3, 10, which the driver issues before a kernel."""
@@ -59,6 +58,10 @@ def _results(types: Sequence[Any]) -> str:
     return f" -> {types[0]}" if len(types) == 1 else f" -> ({', '.join(map(str, types))})"
 
 
+def _quiet(memory: Memory, *operands: Any) -> None:
+    """What prints."""
+
+
 def words_of(function: Function, arguments: Sequence[int] = ()) -> tuple[int, ...]:
     """The words that a lowered kernel hands over, in their order."""
     found: list[int] = []
@@ -66,19 +69,16 @@ def words_of(function: Function, arguments: Sequence[int] = ()) -> tuple[int, ..
     def hook(memory: Memory, word: Any, number: Any) -> None:
         found.append(word & 0xFFFFFFFF)
 
-    quiet = {e.name: lambda memory, *operands: None for e in function.externals}
-    evaluate(function, arguments, externals=quiet | {"tensix.word": hook})
+    evaluate(function, arguments, externals={e.name: _quiet for e in function.externals} | {"tensix.word": hook})
     return tuple(found)
 
 
-def run(
-    function: Function, state: State, arguments: Sequence[int] = (), options: Options | None = None
-) -> Ran:
+def run(function: Function, state: State, arguments: Sequence[int] = (), options: Options | None = None) -> Ran:
     """On both sides from one state of 32-bit Dst (`fp32`) or 16-bit one (`bf16`), which is changed."""
     options = options or Options()
     lowered = lower(function, options)
     words = words_of(lowered.function, arguments)
-    tile = pl.tensix.Tile(options.member, hazards="error")
+    tile = Tile(options.member, hazards="error")
     tile.dst[:] = state.dst.bits[0]
     tile.dst_valid[:] = 1
     tile.config[0][1] = 1 << 30 if state.format == "fp32" else 5 << 21

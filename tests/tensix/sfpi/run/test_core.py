@@ -117,5 +117,5 @@ def test_what_does_not_fit_is_refused() -> None:
 @pytest.mark.parametrize("isa", ["rv32imc", "rv64im"])
 def test_only_cores_without_compressed_instructions_have_words(isa: str) -> None:
     text = TEXT.replace("pointers 32\n", "") if isa == "rv64im" else TEXT
-    with pytest.raises(PolyloomError, match="external function `tensix.word`"):
+    with pytest.raises(PolyloomError, match=r"external function `tensix\.word`"):
         compile_function(read(text), parse(isa))

@@ -8,7 +8,7 @@ A colouring takes variables in the order of the program, which gives equal code 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -30,7 +30,8 @@ def allocate(code: Code) -> Code:
     raise out_of_registers(code)
 
 
-def _mergings(found: Interference, order: Sequence[Register]):  # type: ignore[no-untyped-def]
+def _mergings(found: Interference, order: Sequence[Register]) -> Iterator[list[Register] | None]:
+    """Registers by variable, of one way to merge copies after the other."""
     kept: frozenset[Register] = frozenset()
     for _ in range(_ROUNDS):
         merged = _Merged(found, kept, is_careful=False)
@@ -150,9 +151,7 @@ def _order(code: Code) -> list[Register]:
 
 
 def _renamed(code: Code, colours: Sequence[Register]) -> Code:
-    items = tuple(
-        tuple(i for i in map(lambda item: _item(item, colours), found) if i is not None) for found in code.items
-    )
+    items = tuple(tuple(i for i in (_item(item, colours) for item in found) if i is not None) for found in code.items)
     return replace(code, items=items, variables=FIRST_VARIABLE)
 
 

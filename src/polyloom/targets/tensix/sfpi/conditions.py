@@ -17,7 +17,7 @@ from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Ope
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.sfpi.frames import Frame, frames_of
 from polyloom.targets.tensix.sfpi.operations import PREFIX, VECTOR, called
-from polyloom.targets.tensix.sfpi.shapes import make, with_machine
+from polyloom.targets.tensix.sfpi.shapes import make
 from polyloom.targets.tensix.sfpi.trees import MODES, Both, Difference, Either, Leaf, Tree, negated, tree_of
 from polyloom.transform.ssa.editing import names
 
@@ -73,7 +73,7 @@ class _Lowering:
     def run(self) -> Function:
         done = {name: self._block(name) for name in self.frames.order}
         blocks = tuple(done.get(block.name, block) for block in self.function.blocks)
-        return with_machine(replace(self.function, blocks=blocks))
+        return replace(self.function, blocks=blocks)
 
     def _block(self, name: str) -> Block:
         block = self.frames.blocks[name]

@@ -62,8 +62,7 @@ class _Walk:
         user = self.users.get(value.name)
         if self.counts[value.name] != 1 or user is None or not self._allows(site, user):
             return
-        sum = self.code[user]
-        made = self._taken(product, sum[-1]) if len(sum) == 1 else ()
+        made = self._taken(product, self.code[user])
         if made:
             self.code[site], self.code[user] = self.code[site][:-1], made
 
@@ -71,11 +70,14 @@ class _Walk:
         outer, inner = self.paths[site], self.paths.get(user, ())
         return self.loops[site[0]] == self.loops[user[0]] and user in self.paths and inner[: len(outer)] == outer
 
-    def _taken(self, product: Instruction, sum: Instruction) -> tuple[Instruction, ...]:
+    def _taken(self, product: Instruction, there: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
         """What stands for the sum; nothing where it cannot take a product."""
-        a, b = product.operands[:2]
-        is_left = bool(sum.operands) and sum.operands[0] == product.results[0]
-        other = sum.operands[1] if is_left and len(sum.operands) > 1 else sum.operands[0]
+        if len(there) != 1 or len(there[0].operands) < 2:
+            return ()
+        (sum,) = there
+        (a, b, _), (left, right) = product.operands, sum.operands[:2]
+        is_left = left == product.results[0]
+        other = right if is_left else left
         match _operation(sum):
             case "sfpadd":
                 return (_call(sum, "sfpmad", a, b, other),)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Of each vector value the lanes that somebody needs, as a set of `masks`: a backward problem over all uses.
 
-Stores and tests need the lanes enabled there. What computes lane by lane needs of its operands the lanes that are needed
-of its results; what moves lanes needs all. An argument of a jump is needed at least where the jump stands, since sets
-that are made behind it are others in each pass of a loop.
+Stores and tests need the lanes enabled there. What computes lane by lane needs of its operands the lanes that are
+needed of its results; what moves lanes needs all. An argument of a jump is needed at least where the jump stands, since
+sets that are made behind it are others in each pass of a loop.
 """
 
 from __future__ import annotations

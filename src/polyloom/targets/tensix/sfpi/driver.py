@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What calls a kernel on a tile: a function of `ir.ssa` around it, which becomes the program of core T1.
 
-It puts the thread's counters and the configuration of Dst into a known state, enables all lanes, calls what initializes,
-and then the kernel once per face of 16 rows, or once per tile; between calls the counter of Dst advances. How many calls
-there are, the configuration and the arguments are data: whoever loads the program sets them, so that one program serves
-all inputs. Kernels here are lowered: of their vectors nothing is left but calls of `tensix.word`.
+It puts the thread's counters and the configuration of Dst into a known state, enables all lanes, calls what
+initializes, and then the kernel once per face of 16 rows, or once per tile; between calls the counter of Dst advances.
+How many calls there are, the configuration and the arguments are data: whoever loads the program sets them, so that one
+program serves all inputs. Kernels here are lowered: of their vectors nothing is left but calls of `tensix.word`.
 """
 
 from __future__ import annotations
@@ -181,4 +181,3 @@ def _numbered(function: Function, numbers: dict[int, tuple[str, int]]) -> Functi
 def _mapped(function: Function, change: Callable[[Instruction], Instruction]) -> Function:
     blocks = tuple(replace(b, instructions=tuple(map(change, b.instructions))) for b in function.blocks)
     return replace(function, blocks=blocks)
-

@@ -100,4 +100,3 @@ def _facts(parts: Sequence[Part], member: Member) -> dict[str, int]:
         if register < _REGISTERS
     }
     return {"words": len(words), "nops": nops, "registers": len(registers)}
-

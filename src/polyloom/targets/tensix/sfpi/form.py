@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.sfpi.reference import Reference
+from polyloom.targets.tensix.sfpi.verify import verify
 
 SOURCES: Final = (".h", ".hpp", ".cpp", ".cc")
 TEXT: Final = ".ssa"
@@ -47,12 +47,23 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
     start = perf_counter()
     kernel = kernel_of(written, place, options)
     reference = Reference(
-        kernel.function, kernel.init, place.member, options.dest or 16, options.per, options.tiles, not options.no_contract
+        kernel.function,
+        kernel.init,
+        place.member,
+        options.dest or 16,
+        options.per,
+        options.tiles,
+        not options.no_contract,
     )
     oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bound)
     seconds = perf_counter() - start
     signature = signature_of(kernel.function.name, parameters_of(kernel))
-    return Subject("kernel", kernel, str(written.path), signature, (oracle,), seconds, watch=written.watch)
+    warnings = tuple(
+        found for part in (kernel.init, kernel.function) if part is not None for found in verify(part, place.member)
+    )
+    return Subject(
+        "kernel", kernel, str(written.path), signature, (oracle,), seconds, watch=written.watch, warnings=warnings
+    )
 
 
 def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
@@ -84,10 +95,6 @@ def signature_of(name: str, parameters: tuple[str, ...]) -> Signature:
     """Dst and its formats are beyond it: the signature is open."""
     arguments = tuple(Argument(p, np.dtype(np.int64), ()) for p in parameters)
     return Signature(name, parameters, (), arguments, is_open=True)
-
-
-def stem(path: str) -> str:
-    return Path(path).stem
 
 
 KERNEL: Final = Form("kernel", "a vector kernel (.h, .hpp, .cpp with --function)", _accepts, _load)

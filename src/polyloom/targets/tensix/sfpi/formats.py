@@ -83,7 +83,7 @@ def number(text: str) -> Number | None:
     negative = text.strip().startswith("-")
     if isinstance(found, float):
         return Number(negative, None, nan if isnan(found) else inf)
-    return Number(negative, abs(found))
+    return Number(negative, Fraction(abs(found)))
 
 
 def decoded(bits: int, form: Form) -> Number:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regions to flags, once more where that shows an integer of a condition to be needed beyond its region.
 
-`int_of` under a condition gives its integer in the enabled lanes. Where others need it, it is made with all lanes enabled;
-which those are is known only when the flags are, so that the lowering is repeated until nothing new turns up.
+`int_of` under a condition gives its integer in the enabled lanes. Where others need it, it is made with all lanes
+enabled; which those are is known only when the flags are, so that the lowering is repeated until nothing new turns up.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from polyloom.targets.tensix.sfpi.oracle.state import (
     either,
     inverse,
 )
-from polyloom.targets.tensix.sfpi.oracle.words import execute
+from polyloom.targets.tensix.sfpi.oracle.words import execute, unsupported
 
 __all__ = ["Kernel", "State", "interpret", "prepared"]
 _ZERO: Final = "zero."
@@ -92,14 +92,14 @@ class _Run:
 
     def hooks(self) -> dict[str, Callable[..., Any]]:
         own: dict[str, Callable[..., Any]] = {
-            "undefined": lambda: UNDEFINED,
-            "assign": lambda old, new: chosen(self.state.enabled, new, old),
-            "sfpshft2_subvec_shfl1": lambda a, mode: lanes.moved(self.state, a, mode),
+            "undefined": _undefined,
+            "assign": self._assign,
+            "sfpshft2_subvec_shfl1": partial(lanes.moved, self.state),
             "mask_and": both,
             "mask_or": either,
             "mask_not": inverse,
-            "mask_of": lambda a: Mask(a.bits != 0, a.known),
-            "int_of": lambda m: Vector(m.truth.astype(np.uint32), m.known),
+            "mask_of": _mask_of,
+            "int_of": _int_of,
             "push": self._push,
             "cond": self._cond,
             "else_": self._else,
@@ -107,9 +107,9 @@ class _Run:
             "pop": self._pop,
             "load": self._load,
             "store": self._store,
-            "config_read": lambda k: self.state.registers[k],
+            "config_read": self._read,
             "config_write": self._configure,
-            "lreg_read": lambda k: self.state.registers[k],
+            "lreg_read": self._read,
             "lreg_write": self._write,
             "word": self._word,
         }
@@ -117,13 +117,31 @@ class _Run:
             own[name] = partial(lanes.compared, self.state, name)
             own[_ZERO + name] = _compared_with_zero
         printing = {"print_text": self._print, "print_int": self._print_signed, "print_unsigned": self._print_unsigned}
-        found = {name: _hook(own[name]) for name in own}
-        found |= {name: _hook(partial(self._computed, name)) for name in operations() if name not in own}
+        found = {name: self._hook(name, own[name]) for name in own}
+        others = [name for name in operations() if name not in own]
+        found |= {name: self._hook(name, partial(self._computed, name)) for name in others}
         return {PREFIX + name: hook for name, hook in (found | printing).items()}
+
+    def _hook(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """For SSA form's interpreter: without the memory. What a recording holds must be words."""
+
+        def call(memory: Memory, *operands: Any) -> Any:
+            del memory
+            if self.state.recording[1] and name != "word":
+                raise unsupported("vector operations within a recording of REPLAY")
+            return function(*(_operand(operand) for operand in operands))
+
+        return call
 
     def _computed(self, name: str, *operands: Any) -> Any:
         made = lanes.apply(self.state, name, operands)
-        return made if len(made) > 1 else made[0]
+        return made if len(made) > 1 else next(iter(made))
+
+    def _assign(self, old: Vector, new: Vector) -> Vector:
+        return chosen(self.state.enabled, new, old)
+
+    def _read(self, k: int) -> Vector:
+        return self.state.registers[k]
 
     def _push(self) -> None:
         self.state.frames.append((self.state.enabled, self.state.enabled))
@@ -188,23 +206,26 @@ class _Run:
         self.state.text.append(str(value & 0xFFFFFFFF))
 
 
-def _hook(function: Callable[..., Any]) -> Callable[..., Any]:
-    """For SSA form's interpreter: without the memory; a scalar without a value is a fault."""
+def _undefined() -> Vector:
+    return UNDEFINED
 
-    def call(memory: Memory, *operands: Any) -> Any:
-        del memory
-        return function(*(_operand(operand) for operand in operands))
 
-    return call
+def _mask_of(a: Vector) -> Mask:
+    return Mask(a.bits != 0, a.known)
+
+
+def _int_of(mask: Mask) -> Vector:
+    return lanes.valued(mask.truth.astype(np.uint32), mask.known)
 
 
 def _operand(operand: Any) -> Any:
+    """A scalar without a value is a fault."""
     if isinstance(operand, Poison):
         raise Undefined(str(operand))
     if isinstance(operand, tuple):  # a constant of SSA form, or an undefined value
-        lanes: tuple[Any, ...] = operand
-        known = np.array([not isinstance(lane, Poison) for lane in lanes])
-        bits = np.array([0 if isinstance(lane, Poison) else lane & 0xFFFFFFFF for lane in lanes], np.uint32)
+        given = cast("tuple[int | Poison, ...]", operand)
+        known = np.array([not isinstance(lane, Poison) for lane in given])
+        bits = np.array([0 if isinstance(lane, Poison) else lane & 0xFFFFFFFF for lane in given], np.uint32)
         return Vector(bits, None if known.all() else known)
     return operand
 

@@ -100,4 +100,3 @@ def summary(data: Mapping[str, Json]) -> list[tuple[str, str]]:
         ("registers", f"{data['registers']} of 8, {data['spills']} spilled"),
     ]
     return [(what, text) for what, text in rows]
-

@@ -13,6 +13,7 @@ from typing import Final
 
 from polyloom.diagnostics import input_error
 from polyloom.riscv.encode import decode as decode_riscv
+from polyloom.targets.target import Given
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.disassemble import commented
@@ -23,7 +24,6 @@ from polyloom.targets.tensix.program import Item
 from polyloom.targets.tensix.sfpi import note as notes
 from polyloom.targets.tensix.sfpi.executable import CORE
 from polyloom.targets.tensix.sfpi.note import Line, Note
-from polyloom.targets.target import Given
 
 _JUMPS: Final = ("jal", "jalr", "beq", "bne", "blt", "bge", "bltu", "bgeu")
 _SLOTS: Final = 64

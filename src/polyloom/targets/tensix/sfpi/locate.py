@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from polyloom.diagnostics import INPUT, Diagnostic, PolyloomError, Source, Span
 from polyloom.ir.ssa import Place
@@ -48,7 +47,6 @@ def error(
     return PolyloomError(diagnostic(code, message, place, notes=notes, help=help))
 
 
-@lru_cache(maxsize=16)
 def _text(name: str) -> str | None:
     try:
         with open(name, encoding="utf-8", newline="") as file:

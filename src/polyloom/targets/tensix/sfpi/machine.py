@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.riscv.image import elf
 from polyloom.targets.tensix.places import Where, get, put, where
-from polyloom.targets.tensix.sfpi.executable import CORE
 from polyloom.targets.tensix.sfpi.driver import CALLS, FACES, SETUP, setup
+from polyloom.targets.tensix.sfpi.executable import CORE
 from polyloom.targets.tensix.sfpi.note import Note
 from polyloom.targets.tensix.sfpi.prints import COUNT, LOG, printed
 from polyloom.targets.tensix.tile import UNITS, Outcome, Tile

@@ -46,7 +46,7 @@ def compute(name: str, operands: Sequence[Any], member: Member, random: Words | 
     if name in RANDOM:
         value, descale, mode, how = operands
         return (rounding.rounded(value, np.asarray(descale) & 31, mode, how, _or_zeros(random, value)),)
-    made = _LANEWISE[name](member == "blackhole", *operands)
+    made = _LANEWISE[name](member == "blackhole", operands)
     return made if isinstance(made, tuple) else (made,)
 
 
@@ -105,7 +105,7 @@ def _decided(condition: int, less: Truths, equal: Truths) -> Truths:
 
 def _number(value: Words | int) -> Words:
     """A scalar operand as bits."""
-    return value if isinstance(value, np.ndarray) else np.uint32(value & 0xFFFFFFFF)  # pyright: ignore[reportReturnType]: a NumPy scalar broadcasts as an array does
+    return value if isinstance(value, np.ndarray) else np.array(value & 0xFFFFFFFF, np.uint32)
 
 
 def _mad(blackhole: bool, a: Words, b: Words, c: Words, mod: int = 0) -> Words:
@@ -118,11 +118,11 @@ def _constant(like: Words, bits: int) -> Words:
     return np.full_like(like, bits)
 
 
-def _absolute(_: bool, a: Words, mod: int) -> Words:
+def _absolute(a: Words, mod: int) -> Words:
     return np.where(a > 0xFF800000, a, a & ~np.uint32(SIGN)) if mod else rounding.magnitude(a)
 
 
-def _reciprocal(_: bool, a: Words, mod: int) -> Words:
+def _reciprocal(a: Words, mod: int) -> Words:
     """Seven bits of 1/x, of the middle of an interval of x, rounded; infinite and zero beyond the exponents."""
     if mod:
         help = "what approx_exp computes is not published: kernels with it compile, but do not run"
@@ -135,21 +135,20 @@ def _reciprocal(_: bool, a: Words, mod: int) -> Words:
     return words(made) | (a & np.uint32(SIGN))
 
 
-def _exponent(_: bool, a: Words, mod: int) -> Words:
+def _exponent(a: Words, mod: int) -> Words:
     return (a >> 23 & np.uint32(255)) - np.uint32(0 if mod else 127)
 
 
-def _mantissa(_: bool, a: Words, mod: int) -> Words:
+def _mantissa(a: Words, mod: int) -> Words:
     return (a & np.uint32(FRACTION)) | np.uint32(0 if mod else FRACTION + 1)
 
 
-def _set_exponent(_: bool, a: Words, exponent: Words | int, mod: int) -> Words:
+def _set_exponent(a: Words, exponent: Words | int, mod: int) -> Words:
     given = _number(exponent) >> 23 if mod & 2 else _number(exponent)
     return (a & np.uint32(SIGN | FRACTION)) | (given & np.uint32(255)) << 23
 
 
-def _set_mantissa(_: bool, a: Words, mantissa: Words | int, mod: int) -> Words:
-    del mod
+def _set_mantissa(a: Words, mantissa: Words | int) -> Words:
     return (a & ~np.uint32(FRACTION)) | (_number(mantissa) & np.uint32(FRACTION))
 
 
@@ -157,13 +156,13 @@ def _set_sign(a: Words, sign: Words) -> Words:
     return (a & ~np.uint32(SIGN)) | (sign & np.uint32(SIGN))
 
 
-def _divide(_: bool, a: Words, exponent: int, mod: int) -> Words:
+def _divide(a: Words, exponent: int, mod: int) -> Words:
     old = a >> 23 & np.uint32(255)
     made = np.where(old == 255, old, old + _number(exponent)) if mod else _number(exponent)
     return (a & np.uint32(SIGN | FRACTION)) | (made & np.uint32(255)).astype(np.uint32) << 23
 
 
-def _shift(_: bool, a: Words, amount: Words | int, mod: int) -> Words:
+def _shift(a: Words, amount: Words | int, mod: int) -> Words:
     """By the low five bits of the amount or of its negation."""
     by = np.broadcast_to(_number(amount), a.shape)
     right = (np.uint32(0) - by) & np.uint32(31)
@@ -171,12 +170,12 @@ def _shift(_: bool, a: Words, amount: Words | int, mod: int) -> Words:
     return np.where(by >> 31, down, a << (by & np.uint32(31))).astype(np.uint32)
 
 
-def _zeros(_: bool, a: Words, mod: int) -> Words:
+def _zeros(a: Words, mod: int) -> Words:
     seen = a.astype(np.int64) & (0x7FFFFFFF if mod & 4 else 0xFFFFFFFF)
     return words(32 - bit_length(seen))
 
 
-def _product(_: bool, a: Words, b: Words, mod: int) -> Words:
+def _product(a: Words, b: Words, mod: int) -> Words:
     whole = (a.astype(np.int64) & FRACTION) * (b.astype(np.int64) & FRACTION)
     return words(whole >> (23 if mod else 0) & FRACTION)
 
@@ -187,7 +186,7 @@ def _ordered(a: Words) -> NDArray[np.int32]:
     return np.where(signed < 0, signed ^ np.int32(0x7FFFFFFF), signed)
 
 
-def _swap(_: bool, a: Words, b: Words, mod: int) -> tuple[Words, Words]:
+def _swap(a: Words, b: Words, mod: int) -> tuple[Words, Words]:
     """The first result is SFPSWAP's VD, which the first operand is."""
     if mod == 0:
         return b, a
@@ -197,7 +196,7 @@ def _swap(_: bool, a: Words, b: Words, mod: int) -> tuple[Words, Words]:
     return np.where(swaps, b, a), np.where(swaps, a, b)
 
 
-def _transposed(_: bool, *registers: Words) -> tuple[Words, ...]:
+def _transposed(registers: Sequence[Words]) -> tuple[Words, ...]:
     """Row j of register i is exchanged with row i of register j."""
     stack = np.stack([r.reshape(*r.shape[:-1], _ROWS, 8) for r in registers], axis=-3)
     return tuple(
@@ -212,38 +211,39 @@ def moved(value: Words, first: Words) -> Words:
     return np.concatenate([wrapped[..., 7:], rows[..., :7]], axis=-1).reshape(value.shape)
 
 
-_LANEWISE: Final[dict[str, Callable[..., Words | tuple[Words, ...]]]] = {
-    "splat": lambda _, bits: filled(bits),
-    "sfploadi": lambda _, bits, mod: filled(immediate(bits, mod)),
-    "sfpmad": _mad,
-    "sfpmul": lambda blackhole, a, b, mod: _mad(blackhole, a, b, _constant(a, 0), mod),
-    "sfpadd": lambda blackhole, a, b, mod: _mad(blackhole, a, _constant(a, 0x3F800000), b, mod),
-    "sfpsub": lambda blackhole, a, b: _mad(blackhole, b, _constant(b, 0xBF800000), a),
-    "sfpmov": lambda _, a, mod: a ^ np.uint32(SIGN) if mod else a,
-    "sfpabs": _absolute,
-    "sfparecip": _reciprocal,
-    "sfpexexp": _exponent,
-    "sfpexman": _mantissa,
-    "sfpsetexp_i": _set_exponent,
-    "sfpsetexp_v": _set_exponent,
-    "sfpsetman_i": _set_mantissa,
-    "sfpsetman_v": _set_mantissa,
-    "sfpsetsgn_i": lambda _, a, sign, mod: _set_sign(a, _number(sign) << 31),
-    "sfpsetsgn_v": lambda _, a, sign, mod: _set_sign(a, sign),
-    "sfpdivp2": _divide,
-    "sfpiadd_v": lambda _, a, b, mod: b - a if mod & 2 else a + b,
-    "sfpiadd_i": lambda _, a, imm, mod: a + _number(imm),
-    "sfpand": lambda _, a, b: a & b,
-    "sfpor": lambda _, a, b: a | b,
-    "sfpxor": lambda _, a, b: a ^ b,
-    "sfpnot": lambda _, a: ~a,
-    "sfpshft_v": _shift,
-    "sfpshft_i": _shift,
-    "sfplz": _zeros,
-    "sfpmul24": _product,
-    "sfplut": lambda blackhole, l0, l1, l2, a, mod: tables.narrow((l0, l1, l2), a, mod, blackhole),
-    "sfplutfp32_3r": lambda blackhole, l0, l1, l2, a, mod: tables.wide((l0, l1, l2), a, mod, blackhole),
-    "sfplutfp32_6r": lambda blackhole, *given: tables.wide(given[:6], given[6], given[7], blackhole),
-    "sfpswap": _swap,
-    "sfptransp": _transposed,
+_ONE, _MINUS_ONE = 0x3F800000, 0xBF800000
+_LANEWISE: Final[dict[str, Callable[[bool, Sequence[Any]], Words | tuple[Words, ...]]]] = {
+    "splat": lambda _, g: filled(g[0]),
+    "sfploadi": lambda _, g: filled(immediate(g[0], g[1])),
+    "sfpmad": lambda blackhole, g: _mad(blackhole, *g),
+    "sfpmul": lambda blackhole, g: _mad(blackhole, g[0], g[1], _constant(g[0], 0), g[2]),
+    "sfpadd": lambda blackhole, g: _mad(blackhole, g[0], _constant(g[0], _ONE), g[1], g[2]),
+    "sfpsub": lambda blackhole, g: _mad(blackhole, g[1], _constant(g[1], _MINUS_ONE), g[0]),
+    "sfpmov": lambda _, g: g[0] ^ np.uint32(SIGN) if g[1] else g[0],
+    "sfpabs": lambda _, g: _absolute(g[0], g[1]),
+    "sfparecip": lambda _, g: _reciprocal(g[0], g[1]),
+    "sfpexexp": lambda _, g: _exponent(g[0], g[1]),
+    "sfpexman": lambda _, g: _mantissa(g[0], g[1]),
+    "sfpsetexp_i": lambda _, g: _set_exponent(g[0], g[1], g[2]),
+    "sfpsetexp_v": lambda _, g: _set_exponent(g[0], g[1], g[2]),
+    "sfpsetman_i": lambda _, g: _set_mantissa(g[0], g[1]),
+    "sfpsetman_v": lambda _, g: _set_mantissa(g[0], g[1]),
+    "sfpsetsgn_i": lambda _, g: _set_sign(g[0], _number(g[1]) << 31),
+    "sfpsetsgn_v": lambda _, g: _set_sign(g[0], g[1]),
+    "sfpdivp2": lambda _, g: _divide(g[0], g[1], g[2]),
+    "sfpiadd_v": lambda _, g: g[1] - g[0] if g[2] & 2 else g[0] + g[1],
+    "sfpiadd_i": lambda _, g: g[0] + _number(g[1]),
+    "sfpand": lambda _, g: g[0] & g[1],
+    "sfpor": lambda _, g: g[0] | g[1],
+    "sfpxor": lambda _, g: g[0] ^ g[1],
+    "sfpnot": lambda _, g: ~g[0],
+    "sfpshft_v": lambda _, g: _shift(g[0], g[1], g[2]),
+    "sfpshft_i": lambda _, g: _shift(g[0], g[1], g[2]),
+    "sfplz": lambda _, g: _zeros(g[0], g[1]),
+    "sfpmul24": lambda _, g: _product(g[0], g[1], g[2]),
+    "sfplut": lambda blackhole, g: tables.narrow(g[:3], g[3], g[4], blackhole),
+    "sfplutfp32_3r": lambda blackhole, g: tables.wide(g[:3], g[3], g[4], blackhole),
+    "sfplutfp32_6r": lambda blackhole, g: tables.wide(g[:6], g[6], g[7], blackhole),
+    "sfpswap": lambda _, g: _swap(g[0], g[1], g[2]),
+    "sfptransp": lambda _, g: _transposed(g),
 }

@@ -2,7 +2,8 @@
 """SFPNOP where the hardware does not wait: behind what takes two cycles, if the next instruction needs its result.
 
 SFPMAD and its relatives, and the shuffles of SFPSHFT2 (facts of the public ISA documentation). Any instruction of the
-thread between the two will do. Between blocks the first words of all that may follow count. Blackhole waits by itself.
+thread between the two will do. Between blocks the first words of all that may follow count. Blackhole waits for
+SFPMAD and its relatives by itself.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ class Use:
     found: Decoded
     reads: frozenset[int]
     writes: frozenset[int]
+    waits: bool
 
     @property
     def is_late(self) -> bool:
         """Whether the next instruction may not read what it writes."""
-        return self.found.row.hazard == "mad" or self.is_shuffle
+        return (self.found.row.hazard == "mad" and not self.waits) or self.is_shuffle
 
     @property
     def is_shuffle(self) -> bool:
@@ -42,12 +44,12 @@ def use_of(line: Word, listing: Listing) -> Use | None:
     if found is None or found.row.unit != "vector":
         return None
     row = found.row
-    return Use(found, row.registers(line.bits, row.reads), row.registers(line.bits, row.writes))
+    return Use(
+        found, row.registers(line.bits, row.reads), row.registers(line.bits, row.writes), listing.member == "blackhole"
+    )
 
 
 def insert_nops(listing: Listing) -> Listing:
-    if listing.member == "blackhole":
-        return listing
     return listing.with_lines(tuple(_filled(k, listing)) for k in range(len(listing.lines)))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The note in the executable of a vector kernel: what the kernel is called and takes, where its data are, and where each
-word comes from (docs/formats.md).
+"""The note in the executable of a vector kernel: what the kernel is called and takes, where its data are, and where
+each word comes from (docs/formats.md).
 
 The text is one JSON object with sorted keys, so that equal kernels have equal files.
 """

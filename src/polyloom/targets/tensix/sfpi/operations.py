@@ -218,7 +218,7 @@ def _row(group: str, line: str) -> Operation:
     head, words, meaning = _parts(line)
     left, _, right = head.partition(">")
     name, *operands = left.split()
-    results = tuple(_KINDS[kind] for kind in right.split())
+    results: tuple[Kind, ...] = tuple([_KINDS[kind] for kind in right.split()])
     only = meaning.endswith(" !")
     kind: Group = group  # pyright: ignore[reportAssignmentType]: the table's own headings
     return Operation(name, kind, tuple(map(_operand, operands)), results, words, meaning.removesuffix(" !"), only)

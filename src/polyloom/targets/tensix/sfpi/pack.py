@@ -23,7 +23,9 @@ def unpacked(bits: Bits, form: Format, dest: int) -> Bits:
         return bits << np.uint32(16)
     exponent = bits >> np.uint32(10) & np.uint32(31)
     wide = np.where(exponent > 0, exponent + np.uint32(112), 0).astype(np.uint32)
-    return (bits & np.uint32(0x8000)) << np.uint32(16) | wide << np.uint32(23) | (bits & np.uint32(0x3FF)) << np.uint32(13)
+    return (
+        (bits & np.uint32(0x8000)) << np.uint32(16) | wide << np.uint32(23) | (bits & np.uint32(0x3FF)) << np.uint32(13)
+    )
 
 
 def dst_format(form: Format, dest: int) -> Format:

@@ -2,26 +2,25 @@
 """Placement: each assignment becomes part of what computes the new value, and each operation runs in lanes enough.
 
 An instruction under a condition leaves the disabled lanes of its register alone, which is what an assignment asks for:
-where the new value is computed in just the lanes of its assignment, and for that alone, it is computed into the old one.
-What needs more lanes than are enabled where it stands is computed with all lanes enabled.
+where the new value is computed in just the lanes of its assignment, and for that alone, it is computed into the old
+one. What needs more lanes than are enabled where it stands is computed with all lanes enabled.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.ir.ssa import Block, Function, Instruction, Operand, Undef, Value
 from polyloom.ir.ssa_verify import uses
+from polyloom.targets.tensix.sfpi.combine import is_symmetric
 from polyloom.targets.tensix.sfpi.demand import WHATEVER_IS_ENABLED, Demand, demand, is_drawn, wanted_of
 from polyloom.targets.tensix.sfpi.masks import Masks, Set, masks
 from polyloom.targets.tensix.sfpi.operations import called
 from polyloom.targets.tensix.sfpi.shapes import INTO, PINNED, Machine, machine, make, sets_flags
 from polyloom.transform.ssa.editing import with_operands
-
-_SYMMETRIC: Final = ("SFPAND", "SFPOR", "SFPXOR", "SFPIADD")
 
 
 def place(function: Function) -> Function:
@@ -95,13 +94,11 @@ class _Merge:
                 self.code[at] = self._assign(instruction, at, before)
         return replace(block, instructions=tuple(i for group in self.code for i in group))
 
-    def _assign(self, instruction: Instruction, at: int, before: tuple[Set, ...] | list[Set]) -> list[Instruction]:
+    def _assign(self, instruction: Instruction, at: int, before: Sequence[Set]) -> list[Instruction]:
         result = instruction.results[0]
         old, new = map(self._operand, instruction.operands)
         wanted = self.demand.get(result.name)
-        if wanted is None:
-            return []
-        if isinstance(new, Undef) or old == new:
+        if wanted is None or isinstance(new, Undef) or old == new:
             self.known[result.name] = old
             return []
         if self.masks.covers(before[at], wanted):
@@ -113,8 +110,8 @@ class _Merge:
         self._fold(chain, old, result)
         return []
 
-    def _chain(self, new: Operand, old: Operand, at: int, before: tuple[Set, ...] | list[Set]) -> list[int] | None:
-        """The positions of the instructions that compute `new` into `old`, the last one first; None if there are none."""
+    def _chain(self, new: Operand, old: Operand, at: int, before: Sequence[Set]) -> list[int] | None:
+        """The positions of the instructions that compute `new` into `old`, the last one first."""
         if not isinstance(new, Value) or self.counts[new.name] != 1:
             return None
         found = self._defined(new, at, before)
@@ -123,7 +120,7 @@ class _Merge:
         where, taken = found
         if not self._is_free(old, where, at):
             return None
-        tied = dict((result, operand) for operand, result in taken.shape.tied)
+        tied = {result: operand for operand, result in taken.shape.tied}
         if 0 not in tied:
             return [where]
         overwritten = self._operand(taken.operands[tied[0]])
@@ -132,7 +129,7 @@ class _Merge:
         rest = self._chain(overwritten, old, where, before)
         return None if rest is None else [where, *rest]
 
-    def _defined(self, value: Value, at: int, before: tuple[Set, ...] | list[Set]) -> tuple[int, Machine] | None:
+    def _defined(self, value: Value, at: int, before: Sequence[Set]) -> tuple[int, Machine] | None:
         """Where a value is computed with the lanes enabled that are enabled at a position."""
         for where in range(at - 1, -1, -1):
             for instruction in self.code[where]:
@@ -151,8 +148,7 @@ class _Merge:
 
     def _other(self, taken: Machine, tied: int) -> Operand | None:
         """The operand that may stand for the one that is overwritten."""
-        is_symmetric = taken.shape.name in _SYMMETRIC and not (taken.immediate("instr_mod1") or 0) & 2
-        return self._operand(taken.operands[1 - tied]) if is_symmetric else None
+        return self._operand(taken.operands[1 - tied]) if is_symmetric(taken) else None
 
     def _fold(self, chain: list[int], old: Operand, result: Value) -> None:
         for where in chain:

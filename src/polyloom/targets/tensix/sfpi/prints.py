@@ -59,7 +59,9 @@ def _entry(call: Instruction, fresh: Callable[[str], str]) -> list[Instruction]:
         kind = Constant(I32, _SIGNED if call.called == PRINTS[1] else _UNSIGNED)
     count, least, bytes_, place, second, following = (
         Value(fresh(name), type)
-        for name, type in zip(("count", "least", "bytes", "entry", "second", "next"), (I32, I32, I32, PTR, PTR, I32), strict=True)
+        for name, type in zip(
+            ("count", "least", "bytes", "entry", "second", "next"), (I32, I32, I32, PTR, PTR, I32), strict=True
+        )
     )
     made += [
         Instruction("load", (Address(COUNT),), (count,), access=_WORD),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle of a run: the interpreter of the imported form over the same Dst, call after call as the driver makes them.
+"""The oracle of a run: the interpreter of the imported form over the same Dst, call after call as the driver makes
+them.
 
 Bits are compared where they have a value: of lanes that no path wrote, nothing is known.
 """

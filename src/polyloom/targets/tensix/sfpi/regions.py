@@ -72,6 +72,8 @@ def regions(function: Function) -> Regions:
     while work:
         block = blocks[work.pop()]
         end = _through(block, start[block.name], numbers)
+        if end and isinstance(block.terminator, Return):
+            raise error("PL1240", "a condition is not closed", _opened(function, end[-1], numbers), help=_CLOSE)
         for edge in edges_of(block.terminator):
             met = _met(start.get(edge.block), end, -1 - list(blocks).index(edge.block))
             if met is None:
@@ -91,9 +93,14 @@ def _numbered(function: Function) -> dict[Spot, int]:
 def _through(block: Block, frames: Frames, numbers: Mapping[Spot, int]) -> Frames:
     for k, instruction in enumerate(block.instructions):
         frames = after(instruction, frames, numbers[block.name, k])
-    if frames and isinstance(block.terminator, Return):
-        raise error("PL1240", "a condition is not closed where the kernel returns", block.terminator.place, help=_CLOSE)
     return frames
+
+
+def _opened(function: Function, frame: Frame, numbers: Mapping[Spot, int]) -> Place:
+    """Where a frame begins; where the kernel does, if it begins on several ways."""
+    blocks = {block.name: block for block in function.blocks}
+    found = [blocks[name].instructions[k].place for (name, k), number in numbers.items() if number == frame.steps[0]]
+    return found[0] if found else function.place
 
 
 def after(instruction: Instruction, frames: Frames, number: int) -> Frames:

@@ -17,14 +17,13 @@ from polyloom.ir.ssa_types import I1, I32
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.literals import HIGH_HALF, UNSIGNED, loads
 from polyloom.targets.tensix.sfpi.operations import VECTOR, called
-from polyloom.targets.tensix.sfpi.shapes import CONSTANTS, PINNED, REGISTER, constant, make, with_machine
+from polyloom.targets.tensix.sfpi.shapes import CONSTANTS, PINNED, REGISTER, constant, make
 from polyloom.transform.ssa.editing import names, with_operands
 
 ZERO, ONE, MINUS_ONE = constant(0), constant(0x3F800000), constant(0xBF800000)
 _SIGN: Final = 1 << 31
 _SIMPLE: Final[Mapping[str, str]] = {
     "sfpmad": "SFPMAD",
-    "sfpmul24": "SFPMUL24",
     "sfparecip": "SFPARECIP",
     "sfpabs": "SFPABS",
     "sfpnot": "SFPNOT",
@@ -49,7 +48,7 @@ def select(function: Function, member: Member) -> Function:
     selection = _Selection(function, member)
     blocks = tuple([selection.block(block) for block in function.blocks])
     changed = tuple(with_operands(block, selection.operand) for block in blocks)
-    return with_machine(replace(function, blocks=changed))
+    return replace(function, blocks=changed)
 
 
 @dataclass(slots=True)
@@ -144,6 +143,8 @@ class _Selection:
     def _value(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
         a, *rest = operands
         match name:
+            case "sfpmul24":
+                self._emit("SFPMUL24", (a, rest[0], ZERO), (rest[1],), result)
             case "sfpmul":
                 self._emit("SFPMUL", (a, rest[0], ZERO), (rest[1],), result)
             case "sfpadd":

@@ -6,7 +6,8 @@
 A shape names the registers that its operands and results stand in (`a` to `d` are the fields VA to VD, digits are fixed
 registers) and the fields of its immediates, which follow. A letter on both sides is one register: the instruction
 overwrites that operand. `.into` behind the name of a shape with one result says that disabled lanes keep what the first
-operand, which is added, has; where the instruction overwrites an operand, that is this one again. Vector constants are the constant registers L8 to L11.
+operand, which is added, has; where the instruction overwrites an operand, that is this one again. Vector constants are
+the constant registers L8 to L11.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ SFPADDI d > d | imm16_math
 SFPMAD a b c > d | instr_mod1
 SFPMUL a b c > d | instr_mod1
 SFPADD a b c > d | instr_mod1
-SFPMUL24 a b > d | instr_mod1
+SFPMUL24 a b c > d | instr_mod1
 SFPARECIP c > d | instr_mod1
 SFPDIVP2 c > d | imm12_math instr_mod1
 SFPEXEXP c > d | instr_mod1
@@ -233,5 +234,7 @@ def register_of(operand: Constant) -> int:
 
 def with_machine(function: Function) -> Function:
     """The function, which may call machine instructions and every operation."""
-    externals = {e.name: e for e in (*function.externals, *(o.external for o in operations().values()), *machine_externals())}
+    externals = {
+        e.name: e for e in (*function.externals, *(o.external for o in operations().values()), *machine_externals())
+    }
     return replace(function, externals=tuple(externals.values()))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from polyloom.diagnostics import Source
+from polyloom.diagnostics import PolyloomError, Source
 from polyloom.files import read_source
 from polyloom.frontend.c.clang import CPP, included, llvm_module
 from polyloom.frontend.c.llvm import imported
@@ -24,7 +24,7 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_externals import External, Externals
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.explain import explainer
+from polyloom.targets.tensix.sfpi.explain import explainer, said
 from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.sfpi.imported import finished, in_memory, refused
 from polyloom.targets.tensix.sfpi.names import variables
@@ -52,7 +52,7 @@ _UNIT: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """A kernel, and what is called once before it; `variables` are the source's names of vectors, by names of values."""
+    """A kernel, and what is called once before it; `variables` are the source's names, by names of values."""
 
     function: Function
     init: Function | None
@@ -80,14 +80,17 @@ def load(
         found, module = _read(unit, source, options, _UNROLLED)
     for each in found:
         refused(each, source)
-    names = variables(module, HEADERS)
-    return Forms(found[0], found[1] if init is not None else None, source, names)
+    forms = tuple(map(finished, found))
+    return Forms(forms[0], forms[1] if init is not None else None, source, variables(module, HEADERS))
 
 
 def _read(unit: str, source: Source, options: Options, more: tuple[str, ...]) -> tuple[tuple[Function, ...], str]:
     explained = explainer(source, HEADERS)
     module = llvm_module(unit, 1, TARGET, options, *_FLAGS, *more, language=CPP, explained=explained)
-    return tuple(map(finished, imported(module, source, table()))), module
+    try:
+        return imported(module, source, table()), module
+    except PolyloomError as error:
+        raise said(error) from None
 
 
 def table() -> Externals:

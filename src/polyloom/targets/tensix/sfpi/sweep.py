@@ -7,15 +7,18 @@ reference is evaluated in double precision or better, and rounded to nearest eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.diagnostics import input_error, nearest
 from polyloom.targets.tensix.places import get, where
 from polyloom.targets.tensix.sfpi import machine, ulp
 from polyloom.targets.tensix.sfpi.note import Note
@@ -139,16 +142,32 @@ def _one(function: Callable[[float], Any], value: float) -> float:
         return float("nan")
 
 
+@contextmanager
+def _from_here() -> Generator[None]:
+    """Modules of the current folder are found, too."""
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(Path.cwd()))
+
+
 def _of_module(name: str) -> Evaluate:
     module, _, function = name.partition(":")
     try:
-        found = getattr(import_module(module), function)
+        with _from_here():
+            found = getattr(import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:
         help = "write for instance --reference my_module:gelu, a function of an array of doubles"
         raise input_error("PL1294", f"there is no reference '{name}': {error}", help=help) from None
 
     def evaluate(x: Floats) -> Floats:
-        made = np.asarray(found(x), np.float64)
+        try:
+            made = np.asarray(found(x), np.float64)
+        except Exception as error:  # whatever a function of the user's raises
+            message = f"`{name}` fails: {type(error).__name__}: {error}"
+            help = "give a function of an array of doubles"
+            raise input_error("PL1294", message, help=help) from None
         if made.shape != x.shape:
             message = f"`{name}` gives the shape {list(made.shape)} for {list(x.shape)}"
             raise input_error("PL1294", message, help="give a function that works element by element")
@@ -190,7 +209,3 @@ def mismatches(swept: Swept, expected: Bits, found: Distances, most: int = 3) ->
     at = np.flatnonzero(found.ulp < 0)[:most]
     columns = (ulp.values(bits[at], swept.form) for bits in (swept.values, swept.results, expected))
     return [(float(a), float(b), float(c)) for a, b, c in zip(*columns, strict=True)]
-
-
-def refused(message: str, help: str) -> PolyloomError:
-    return input_error("PL1293", message, help=help)

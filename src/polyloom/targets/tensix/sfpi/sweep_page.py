@@ -29,9 +29,12 @@ def page(title: str, swept: Swept, found: Distances, data: Mapping[str, Any]) ->
     rows += [("instructions", data["instructions"]), ("cycles per vector", f"{data['cycles_per_vector']:.4g}")]
     rows += [(f"{e['from']} to {e['to']} ulp", e["count"]) for e in data["histogram"]]
     table = "".join(f"<tr><td>{escape(str(name))}</td><td>{escape(str(value))}</td></tr>" for name, value in rows)
-    head = f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
+    head = (
+        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
+    )
     legend = "The largest error of neighbouring values, in ulp; red: not finite on one side only."
-    return f"{head}\n<body><h1>{escape(title)}</h1>{_picture(swept, found)}<p>{legend}</p><table>{table}</table></body></html>\n"
+    body = f"<h1>{escape(title)}</h1>{_picture(swept, found)}<p>{legend}</p><table>{table}</table>"
+    return f"{head}\n<body>{body}</body></html>\n"
 
 
 def _picture(swept: Swept, found: Distances) -> str:

@@ -23,8 +23,8 @@ _OPPOSITE: Final[dict[Test, Test]] = {"lt": "ge", "ge": "lt", "eq": "ne", "ne": 
 
 @dataclass(slots=True)
 class Difference:
-    """`a - b`, of unsigned numbers a value that is negative where a is less; `b` may be bits. Mutable, because leaves of
-    one comparison share the value once it is computed."""
+    """`a - b`, of unsigned numbers a value that is negative where a is less; `b` may be bits. Mutable, because leaves
+    of one comparison share the value once it is computed."""
 
     kind: Literal["float", "integer", "unsigned"]
     a: Operand

@@ -88,9 +88,9 @@ class _Leaving:
         self.pinned = tuple(sorted({_last(i) for i in calls if i.called == PINNED}))
         for instruction in calls:
             # a register that nothing writes is used where it is; blocks are not in the order of control
-            if instruction.called == REGISTER and (number := _last(instruction)) >= ALLOCATED:
-                if number not in self.written:
-                    self.numbers[instruction.results[0].name] = number
+            number = _last(instruction) if instruction.called == REGISTER else 0
+            if number >= ALLOCATED and number not in self.written:
+                self.numbers[instruction.results[0].name] = number
         parameters = {block.name: block.parameters for block in self.function.blocks}
         known = masks(self.function)
         heads = {block.name: list[Item]() for block in self.function.blocks}
@@ -195,13 +195,13 @@ def parallel(
     pairs: Sequence[tuple[Register, Register]], fresh: Callable[[], Register], place: Place = NOWHERE
 ) -> Iterator[Op]:
     """Copies one after the other that have the effect of all at once."""
-    left = [(to, source) for to, source in pairs if to != source]
+    left: list[tuple[Register, Register]] = [(to, source) for to, source in pairs if to != source]
     while left:
         ready = next((pair for pair in left if all(pair[0] != source for _, source in left)), None)
         if ready is None:
             # only cycles are left: one target is saved, and its readers take the copy
-            target = left[0][0]
-            saved = fresh()
+            target: Register = left[0][0]
+            saved: Register = fresh()
             yield copy(saved, target, place)
             left = [(to, saved if source == target else source) for to, source in left]
             continue

@@ -120,7 +120,7 @@ sfpi_inline impl_::FloatInt round(vFloat v) {
     return {sum - magic, as<vInt>(sum) - as<vInt>(magic)};
 }
 
-// c0 + v * (c1 + v * (c2 + ...))
+// c0 + v * (c1 + v * (c2 + ...)): the innermost sum first, so that each constant is loaded where it is used.
 sfpi_inline vFloat polynomial(vFloat) { return 0.0f; }
 template <class C>
 sfpi_inline vFloat polynomial(vFloat, C const &c0) {
@@ -129,7 +129,7 @@ sfpi_inline vFloat polynomial(vFloat, C const &c0) {
 template <class C, class... Cs>
     requires(sizeof...(Cs) > 0)
 sfpi_inline vFloat polynomial(vFloat v, C const &c0, Cs const &...cs) {
-    return vFloat(c0) + v * polynomial(v, cs...);
+    return v * polynomial(v, cs...) + c0;
 }
 
 // Row i of register j becomes row j of register i, by columns.

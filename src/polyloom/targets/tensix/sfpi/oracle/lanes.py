@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.targets.tensix.sfpi import meaning
+from polyloom.targets.tensix.sfpi.oracle.rounding import Words
 from polyloom.targets.tensix.sfpi.oracle.state import ALL, Mask, State, Vector, known_of
 
 Truths = NDArray[np.bool_]
@@ -58,7 +59,7 @@ def valued(bits: Any, known: Truths | None) -> Vector:
     return Vector(np.where(known, bits, np.uint32(0)), known)
 
 
-def whole(vector: Vector, shape: tuple[int, ...]) -> NDArray[np.uint32]:
+def whole(vector: Vector, shape: tuple[int, ...]) -> Words:
     return vector.bits if vector.bits.shape == shape else np.ascontiguousarray(np.broadcast_to(vector.bits, shape))
 
 

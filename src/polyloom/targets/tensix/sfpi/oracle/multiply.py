@@ -3,10 +3,12 @@
 the vendor's simulator has them: one rounding, three more bits of the product and what is lost beyond, denormals
 flushed. The native model works on halves and masks."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint32]
+Words = NDArray[np.integer[Any]]
 Numbers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 

@@ -7,12 +7,13 @@ away from zero), with 23 random bits, or, toward zero, with more than it can be.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint32]
+Words = NDArray[np.integer[Any]]
+"""Arrays of uint32, in fact: the types of NumPy say of their arithmetic with Python's numbers that it is signed."""
 Numbers = NDArray[np.int64]
 
 SIGN: Final = 0x80000000

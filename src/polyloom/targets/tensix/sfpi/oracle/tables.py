@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyloom.targets.tensix.sfpi.oracle.multiply import multiply_add
+from polyloom.targets.tensix.sfpi.oracle.rounding import Words
 
-Words = NDArray[np.uint32]
 _SIGN: Final = np.uint32(0x80000000)
 _ONE, _TWO, _HALF, _THREE_HALVES = 0x3F800000, 0x40000000, 0x3F000000, 0x3FC00000
 _LAST: Final = (0x40400000, 0x40800000)  # 3 and 4

@@ -37,6 +37,7 @@ enum class BinaryOp : std::uint8_t {
     EQ,
     NE,
     NEXTAFTER = 43,
+    NEXTAFTER_BF16,
 };
 
 constexpr std::uint32_t FACE_HEIGHT = 16, FACE_WIDTH = 16, TILE_HEIGHT = 32, TILE_WIDTH = 32, FACE_R_DIM = 16,
