@@ -58,8 +58,9 @@ class Diagnostic:
     help: str | None = None
 
     def render(self) -> str:
-        """The text a person reads: `error[CODE]: message`, the location, the source line with carets, notes, help."""
-        lines = [f"error[{self.code}]: {self.message}"]
+        """The text a person reads: `error[CODE]: message`, the location, the source line with carets, notes, help. With
+        the exit code 0 it is a warning."""
+        lines = [f"{'error' if self.exit_code else 'warning'}[{self.code}]: {self.message}"]
         if self.span is not None:
             lines += _excerpt(self.span)
         lines += [f"note: {note}" for note in self.notes]

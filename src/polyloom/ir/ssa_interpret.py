@@ -6,7 +6,7 @@ division by zero are faults. What too large a shift, overflow against a flag or 
 `Poison`, which passes through arithmetic and calls; its use is a fault: as a condition, an address, a divisor, a
 result, or in an array of the caller's. Volatile and atomic accesses are plain ones here, in the order of the program:
 there is one hart. External functions are callables of Python, which are given the memory and the operands as they are,
-poison included. Each address space has memory of its own.
+poison included; an `Opaque` vector is what they agree on. Each address space has memory of its own.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from polyloom.ir.ssa import (
     wrapped,
 )
 from polyloom.ir.ssa_intrinsics import intrinsic
-from polyloom.ir.ssa_lanes import Result, Vector
+from polyloom.ir.ssa_lanes import Opaque, Result, Vector
 from polyloom.ir.ssa_memory import Memory
 from polyloom.ir.ssa_semantics import Number, Poison, Undefined
 from polyloom.ir.ssa_types import FLOATS, I64, Type
@@ -256,7 +256,8 @@ class _Run:
                 "PL0973", f"what is given for @{name} does not give {len(results)} results", help=_FITTING
             )
         for value, made in zip(results, many, strict=True):
-            self.values[value.name] = self._given(value.type, made, f"what is given for @{name}")
+            opaque = isinstance(made, Opaque) and bool(value.type.lanes)
+            self.values[value.name] = made if opaque else self._given(value.type, made, f"what is given for @{name}")
 
     def _step(self, place: Place) -> None:
         self.steps -= 1

@@ -17,7 +17,16 @@ from polyloom.ir.ssa_types import Type
 
 Lane = Number | Poison
 Vector = tuple[Lane, ...]
-Result = Lane | Vector
+
+
+class Opaque:
+    """What stands for a vector where its lanes are a machine's affair: external functions make it and get it, the
+    interpreter passes it on and looks at no lane."""
+
+    __slots__ = ()
+
+
+Result = Lane | Vector | Opaque
 
 
 def by_lane(compute: Callable[..., Lane], operands: Sequence[Any], count: int) -> Vector:

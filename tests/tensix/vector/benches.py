@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vector units with random contents, and words on them."""
 
+from typing import Any
+
 import numpy as np
-from tests.tensix.vector.words import Lanes, patterns
+from numpy.typing import NDArray
+from tests.tensix.vector.words import patterns
 
 from polyloom._native import tensix
 
@@ -23,5 +26,5 @@ def run(made: tensix.VectorBench, *words: int) -> list[str]:
     return [kind for kind, _, _ in made.run(np.array(words, np.uint32))]
 
 
-def lane_values(lanes: Lanes) -> list[int]:
+def lane_values(lanes: NDArray[np.integer[Any]]) -> list[int]:
     return [int(v) for v in lanes]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.tensix.vector import twin
 from tests.tensix.vector.benches import ALL, L, bench, lane_values, run
 from tests.tensix.vector.words import (
     ADD,
@@ -36,6 +35,7 @@ from tests.tensix.vector.words import (
 )  # fmt: skip
 
 from polyloom._native import tensix
+from polyloom.targets.tensix.sfpi.oracle import multiply as twin
 
 
 def over(count: int, word: int, wanted: Callable[[list[list[int]]], dict[int, list[int]]]) -> None:

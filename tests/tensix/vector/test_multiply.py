@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.tensix.vector import twin
 from tests.tensix.vector.words import SPECIAL
 
 from polyloom._native import tensix
+from polyloom.targets.tensix.sfpi.oracle import multiply as twin
 
 COUNT = 1 << 20
 Words = NDArray[np.uint32]

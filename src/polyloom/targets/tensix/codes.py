@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codes of the Tensix target: notation and words PL1200 to PL1209, what `verify` finds PL1210 to PL1219."""
+"""Codes of the Tensix target: notation and words PL1200 to PL1209, what `verify` finds PL1210 to PL1219; of running a
+tile and of vector kernels in files of their own."""
 
 from __future__ import annotations
 
+from polyloom.targets.tensix.codes_loops import CODES as LOOPS
+from polyloom.targets.tensix.codes_sfpi import CODES as SFPI
+from polyloom.targets.tensix.codes_sfpi_run import CODES as SFPI_RUN
 from polyloom.targets.tensix.codes_tile import CODES as TILE
 
 CODES: dict[str, tuple[str, str]] = {
@@ -59,4 +63,7 @@ CODES: dict[str, tuple[str, str]] = {
         "without a meaning.",
     ),
     **TILE,
+    **LOOPS,
+    **SFPI,
+    **SFPI_RUN,
 }

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""x·y + z as both members of the Tensix vector unit compute it, over arrays of exact integers: facts of the instruction
-set, §1.2.2, step by step. It shares no code with the native model, which works on halves and masks."""
+"""x·y + z as both members of the vector unit compute it, over arrays of exact integers, step by step as the model of
+the vendor's simulator has them: one rounding, three more bits of the product and what is lost beyond, denormals
+flushed. The native model works on halves and masks."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint32]
+Words = NDArray[np.integer[Any]]
 Numbers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 

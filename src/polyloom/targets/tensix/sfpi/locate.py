@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of a kernel's instructions as spans in the files that they name, for messages at the user's own line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from polyloom.diagnostics import INPUT, Diagnostic, PolyloomError, Source, Span
+from polyloom.ir.ssa import Place
+
+_WORD = re.compile(r"\w+|\S")
+
+
+def span_of(place: Place) -> Span | None:
+    """The word at the place; the whole line where there is no column; None where the file or the line is not there."""
+    text = _text(place.file) if place.line else None
+    if text is None:
+        return None
+    lines = text.split("\n")
+    if place.line > len(lines):
+        return None
+    start = sum(len(line) + 1 for line in lines[: place.line - 1])
+    line = lines[place.line - 1]
+    source = Source(place.file, text)
+    if not 0 < place.column <= len(line):
+        indent = len(line) - len(line.lstrip())
+        return Span(source, start + indent, start + max(len(line.rstrip()), indent + 1))
+    found = _WORD.match(line, place.column - 1)
+    at = start + place.column - 1
+    return Span(source, at, at + (len(found[0]) if found else 1))
+
+
+def diagnostic(
+    code: str, message: str, place: Place, *, exit_code: int = INPUT, notes: Sequence[str] = (), help: str | None = None
+) -> Diagnostic:
+    """At the place; where its file cannot be read, with the line in words."""
+    span = span_of(place)
+    where = place.words()
+    told = message if span or not where else f"{where}: {message}"
+    return Diagnostic(code, told, exit_code, span, tuple(notes), help)
+
+
+def error(
+    code: str, message: str, place: Place, *, notes: Sequence[str] = (), help: str | None = None
+) -> PolyloomError:
+    return PolyloomError(diagnostic(code, message, place, notes=notes, help=help))
+
+
+def _text(name: str) -> str | None:
+    try:
+        with open(name, encoding="utf-8", newline="") as file:
+            return file.read().replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError, ValueError):
+        return None

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversions of the vector unit over arrays of patterns: SFPCAST and SFP_STOCH_RND.
+
+SFPCAST rounds to nearest, ties to even; SFP_STOCH_RND compares what is dropped, aligned to 23 bits, with a half (ties
+away from zero), with 23 random bits, or, toward zero, with more than it can be.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.integer[Any]]
+"""Arrays of uint32, in fact: the types of NumPy say of their arithmetic with Python's numbers that it is signed."""
+Numbers = NDArray[np.int64]
+
+SIGN: Final = 0x80000000
+FRACTION: Final = 0x7FFFFF
+NEAREST, STOCHASTIC, TO_ZERO = 0, 1, 2
+
+
+def bit_length(value: Numbers) -> Numbers:
+    """Of numbers below 2^53, as `int.bit_length`."""
+    return np.frexp(value.astype(np.float64))[1].astype(np.int64)
+
+
+def words(value: Numbers) -> Words:
+    """Modulo 2^32."""
+    return (value & 0xFFFFFFFF).astype(np.uint32)
+
+
+def floated(value: Words, random: Words | None) -> Words:
+    """Sign and magnitude to float: of 31 bits 24 stay, to nearest even, or up with a chance where numbers are given."""
+    wide = value.astype(np.int64)
+    magnitude, sign = wide & ~SIGN, wide & SIGN
+    normal = magnitude << (32 - bit_length(magnitude))  # the highest bit is bit 31
+    exponent = 157 - 32 + bit_length(magnitude)
+    made = (exponent << 23) + (normal >> 8)
+    if random is None:
+        dropped = normal & 0xFF
+        made = made + ((dropped > 0x80) | ((dropped == 0x80) & (normal >> 8 & 1 == 1)))
+    else:
+        made = made + ((normal & 0xFE) > (random.astype(np.int64) >> 9 & 0xFE))
+    return words(sign + np.where(magnitude == 0, 0, made))
+
+
+def magnitude(value: Words) -> Words:
+    """Of two's complement; the least integer stays."""
+    return np.where(value >> 31, ~value + np.uint32(1), value).astype(np.uint32)
+
+
+def cast(value: Words, mode: int, random: Words | None) -> Words:
+    if mode < 2:
+        return floated(value, random if mode else None)
+    return magnitude(value) if mode == 2 else (value & np.uint32(SIGN)) | magnitude(value)
+
+
+def rounded(value: Words, descale: Words, mode: int, rounding: int, random: Words) -> Words:
+    """SFP_STOCH_RND; `mode` without its bit 3: `descale` is by how much integers are shifted right."""
+    wide = value.astype(np.int64)
+    if rounding == STOCHASTIC:
+        threshold = random.astype(np.int64) & FRACTION
+    else:
+        threshold = np.full_like(wide, 0x400000 if rounding == NEAREST else FRACTION + 1)
+    if mode < 2:
+        return words(_narrowed(wide, threshold, 7 if mode else 10))
+    signed = bool(mode & 1)
+    sign = wide & SIGN if signed else np.zeros_like(wide)
+    if mode in (4, 5):
+        scaled = ((wide & ~SIGN) << 23) >> (descale.astype(np.int64) & 31)
+        return _integer(sign, scaled, threshold, 127 if signed else 255)
+    most = (0xFFFF if mode & 4 else 0xFF) >> signed
+    exponent = (wide >> 23 & 255) - 127
+    scaled = ((wide & FRACTION) | FRACTION + 1) << np.clip(exponent, 0, 16)
+    scaled = np.where(exponent < 0, scaled >> 1, scaled)
+    made = _integer(sign, scaled, threshold, most)
+    made = np.where(exponent >= 16, words(sign | most), made)
+    return np.where(exponent < -1, np.uint32(0), made)
+
+
+def _narrowed(wide: Numbers, threshold: Numbers, kept: int) -> Numbers:
+    """A float with `kept` bits of mantissa: denormals become +0, NaNs infinite."""
+    exponent = wide >> 23 & 255
+    dropped = wide & (FRACTION >> kept)
+    made = wide - dropped + (((dropped << kept) >= threshold).astype(np.int64) << (23 - kept))
+    return np.where(exponent == 0, 0, np.where(exponent == 255, wide & ~FRACTION, made))
+
+
+def _integer(sign: Numbers, scaled: Numbers, threshold: Numbers, most: int) -> Words:
+    """A magnitude with 23 bits behind its point, limited; zero has no sign."""
+    made = np.minimum((scaled >> 23) + ((scaled & FRACTION) >= threshold), most)
+    return words(np.where(made == 0, 0, sign | made))
