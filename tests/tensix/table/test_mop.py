@@ -123,7 +123,9 @@ def test_a_hazard_in_an_expansion(call: Call, golden: Golden, tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     link("t1", CONFIGURE.format("TT_OP_SFPADD(10, 1, 9, 2, 0)"))
     status, _, err = call("verify", "fw.elf", "--on", "tensix")
-    lines = [line.split(" at 0x")[0] + line.partition(" at 0x")[2][4:] for line in err.replace("fw.elf: ", "").splitlines()]
+    lines = [
+        line.split(" at 0x")[0] + line.partition(" at 0x")[2][4:] for line in err.replace("fw.elf: ", "").splitlines()
+    ]
     golden("mop", f"exit {status}\n" + "\n".join(lines))
     link("t1", CONFIGURE.format("TT_OP_SFPADD(10, 3, 9, 2, 0)"))
     assert call("verify", "fw.elf", "--on", "tensix")[0] == 0
