@@ -167,13 +167,16 @@ void Tile::accept() {
 
 // What may_accept and issue do, for a word of the vector unit that nobody competes with.
 void Tile::accept_vector(int thread) {
-    Front& front = fronts[size_t(thread)];
-    const Entry entry = front.gate.front();
+    const Entry& entry = fronts[size_t(thread)].gate.front();
     if (units[size_t(Unit::Vector)].free_at > cycle && opcode(entry.word) != SFPNOP) return;
     const vector::Prepared& word = words.of(state, entry.word);
-    Timing made;
-    if (word.depends) made = vector::timing(state, word, thread);
-    const Timing& timing = word.depends ? made : word.timing;
+    if (word.depends)
+        accept_vector(thread, entry, word, vector::timing(state, word, thread));
+    else
+        accept_vector(thread, entry, word, word.timing);
+}
+
+void Tile::accept_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing) {
     if (!may_vector(thread, entry, timing)) return;
     if (!slow_config.empty()) note_config_use(thread, entry, Unit::Vector);
     execute_vector(thread, entry, word, timing);
@@ -240,9 +243,12 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
 // Not needed for what is there in the next cycle, unless it takes the place of what is not.
 void Tile::note_writes(int thread, const Entry& entry, const Timing& timing) {
     vector_due = std::max(vector_due, cycle + timing.latency);
-    for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
-        vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
-                                                          timing.interlocked};
+    for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1) {
+        // Field by field: a Writer that is made first, and then copied in other pieces, takes the host much longer.
+        Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
+        writer.cycle = cycle, writer.due = cycle + timing.latency, writer.entry = entry;
+        writer.thread = thread, writer.interlocked = timing.interlocked;
+    }
 }
 
 void Tile::execute_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing) {

@@ -197,6 +197,7 @@ struct Tile {
     void commit_vector();
     void accept();
     void accept_vector(int thread);
+    void accept_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing);
     void accept_one_per_unit();
     bool may_accept(int thread, Unit unit, Timing& timing);
     bool may_vector(int thread, const Entry& entry, const Timing& timing);
