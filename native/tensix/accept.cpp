@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "fields.hpp"
 #include "tile.hpp"
 
 namespace polyloom::tensix {
@@ -264,7 +265,7 @@ void Tile::execute_vector(int thread, const Entry& entry, const vector::Prepared
 void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
     for (const Writer& writer : slow_config) {
         const Word by = writer.entry.word;
-        const uint32_t index = opcode(by) == WRCFG ? field(by, 10, 0) : 52 + field(by, 12, 6);
+        const uint32_t index = opcode(by) == WRCFG ? field(by, 10, 0) : layout(state.member).thcon + field(by, 12, 6);
         if (writer.thread != thread || writer.due <= cycle || !uses(unit, index)) continue;
         hazard("config-too-early", thread, entry, writer, "configuration is used in the cycle behind its write",
                "one NOP between");
