@@ -100,6 +100,7 @@ class _Maker:
         self.steps: list[Step] = []
         self.known: dict[Term, Source] = {}
         self.uses: dict[Term, int] = {}
+        self.needs: dict[Term, int] = {}
 
     def made(self, value: Term) -> Pointwise:
         self._count(value)
@@ -127,6 +128,19 @@ class _Maker:
         if term not in self.known:
             self.known[term] = self._made(term)
         return self.known[term]
+
+    def _sources(self, operands: Sequence[Term]) -> list[Source]:
+        """In their order, but made from the one that needs most registers on, so that few are needed at once (Sethi,
+        Ullman, JACM 17(4), 1970)."""
+        for operand in sorted(operands, key=self._need, reverse=True):
+            self.source(operand)
+        return [self.source(operand) for operand in operands]
+
+    def _need(self, term: Term) -> int:
+        if term not in self.needs:
+            parts = sorted(map(self._need, term.operands), reverse=True) if isinstance(term, Apply) else []
+            self.needs[term] = max((need + n for n, need in enumerate(parts)), default=1)
+        return self.needs[term]
 
     def _made(self, term: Term) -> Source:
         match term:
@@ -160,7 +174,7 @@ class _Maker:
             return self._integer(term)
         if term.operation in ("add", "sub") and (fused := self._contracted(term)) is not None:
             return fused
-        operands = [self.source(operand) for operand in term.operands]
+        operands = self._sources(term.operands)
         match term.operation:
             case "add":
                 return self._step("sfpadd", operands, 0)
@@ -185,8 +199,7 @@ class _Maker:
             product, other = term.operands[position], term.operands[1 - position]
             if not isinstance(product, Apply) or product.operation != "mul" or self.uses[product] != 1:
                 continue
-            a, b = (self.source(operand) for operand in product.operands)
-            c = self.source(other)
+            a, b, c = self._sources((*product.operands, other))
             if term.operation == "sub":
                 a, c = (a, self._step("sfpmov", [c], 1)) if position == 0 else (self._step("sfpmov", [a], 1), c)
             return self._step("sfpmad", [a, b, c], 0)
@@ -197,7 +210,7 @@ class _Maker:
         if operation in ("min", "max"):
             a, b = term.operands
             return self._select(Apply("select", (Apply("lt" if operation == "min" else "gt", (b, a)), b, a), term.span))
-        operands = [self.source(operand) for operand in term.operands]
+        operands = self._sources(term.operands)
         match operation:
             case "add":
                 return self._step("sfpiadd_v", operands, 4)
@@ -219,7 +232,7 @@ class _Maker:
         name, (a, b) = condition.operation, condition.operands
         if isinstance(a, Number):  # the passes know a comparison with 0 by its right side
             name, a, b = _MIRRORED[name], b, a
-        sources = [self.source(each) for each in (a, b, then, orelse)]
+        sources = self._sources((a, b, then, orelse))
         return self._step("select", sources, _CONDITIONS.index(name))
 
 

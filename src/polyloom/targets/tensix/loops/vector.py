@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Value
 from polyloom.riscv.backend.push import WORD
 from polyloom.targets.tensix.loops.pointwise import Pointwise, Source, Step
@@ -33,10 +34,22 @@ _LANES: Final = 32
 def words(p: Pointwise, mode: int) -> list[int]:
     """Of one vector of 32 elements, whose addresses advance by the counter of Dst; the result replaces the first array.
     Errors: PL1280 where the values do not fit into the registers."""
-    made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"}))).function
+    try:
+        made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"}))).function
+    except PolyloomError as error:
+        raise _without_names(error, p.result) from None
     found = [i.operands[0] for block in made.blocks for i in block.instructions if i.called == WORD.name]
     assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w in found), "there are no scalar branches"
     return [w.value & 0xFFFFFFFF for w in found if isinstance(w, Constant)]
+
+
+def _without_names(error: PolyloomError, result: str) -> PolyloomError:
+    """PL1280 names values of the kernel, which are nobody's here."""
+    if error.code != "PL1280":
+        return error
+    message = f"the formula of `{result}`: {error.diagnostics[0].message}"
+    help = "compute a part of it by a program of its own, and give that as an array"
+    return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
 
 
 def kernel(p: Pointwise, mode: int) -> Function:
