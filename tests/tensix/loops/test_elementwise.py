@@ -107,7 +107,7 @@ def test_integers_equal_the_program() -> None:
 
 
 def test_halves_of_dst_overlap_the_threads() -> None:
-    """Unpacking two tiles takes 132 cycles, 32 vectors of five words 160, packing 64: together, not one after another."""
+    """Unpacking two tiles takes 132 cycles, 32 vectors of five words 160, packing 64: together, not in turn."""
     short, long = (pl.compile(EXAMPLES / "axpy.pla", on="tensix").run(N=1024 * n).cycles or 0 for n in (4, 24))
     assert 160 <= (long - short) / 20 <= 200
 

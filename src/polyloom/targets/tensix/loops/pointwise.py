@@ -20,6 +20,15 @@ from polyloom.targets.tensix.loops.dataflow import Apply, Leaf, Number, Sum, Ter
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
+_WHAT: Final = {
+    "div": "divides",
+    "floordiv": "divides",
+    "rem": "takes remainders",
+    "mod": "takes remainders",
+    "sqrt": "takes square roots",
+    "mul": "multiplies 32-bit integers",
+    "madd": "multiplies 32-bit integers",
+}
 _ARRAYS: Final = 4
 """Tiles of inputs that half of Dst holds at 32 bits."""
 _SCALARS: Final = 3
@@ -63,9 +72,15 @@ class Pointwise:
 def pointwise(program: Program) -> Pointwise:
     """Errors: PL1230 for another form, PL1231 for an operation that a tile does not offer."""
     found = results(program)
-    if len(found) != 1:
-        refuse(f"there are {len(found)} results, and a tile computes one")
-    (equation, value), *_ = found
+    if not found:
+        refuse(f"`{program.name}` has no result")
+    (equation, value), *others = found
+    if others:
+        names = {e.target.name for e, _ in found}
+        what = (
+            f"are {len(names)} results" if len(names) > 1 else f"are {len(found)} equations of `{equation.target.name}`"
+        )
+        refuse(f"there {what}, and a tile computes one", others[0][0].span)
     out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
     leaves = list(dict.fromkeys(_leaves(value)))
     check_extents(program, equation, [leaf for leaf in leaves if leaf.index], None)
@@ -238,15 +253,15 @@ class _Maker:
 
 def _lacks(operation: str, dtype: ElementType, span: Span | None) -> Source:
     shown = BY_NAME[operation].symbol or operation
-    what = {"div": "divides", "sqrt": "takes square roots", "mul": "multiplies 32-bit integers"}
-    message = f"no instruction of a tile {what.get(operation, 'does this')}: `{shown}` of {dtype}"
+    message = f"no instruction of a tile {_WHAT.get(operation, 'does this')}: `{shown}` of {dtype}"
     if operation in _CONDITIONS:
         message = f"`{shown}` is a number here, and a tile compares only to choose"
-    help = "use `select` on the comparison" if operation in _CONDITIONS else _instead(operation)
+    help = "use `select` on the comparison" if operation in _CONDITIONS else _instead(operation, dtype)
     raise input_error("PL1231", message, span=span, help=help)
 
 
-def _instead(operation: str) -> str:
-    return (
-        "multiply by the reciprocal, given as an input" if operation == "div" else "use + - * madd min max abs select"
-    )
+def _instead(operation: str, dtype: ElementType) -> str:
+    if dtype == "i32":
+        return "use + - min max abs and or xor select"
+    divides = operation == "div"
+    return "multiply by the reciprocal, given as an input" if divides else "use + - * madd min max abs select"
