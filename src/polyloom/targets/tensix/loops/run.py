@@ -74,10 +74,11 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     """A product. Errors: those of `executed`, PL1234 for integers beyond i8."""
     left, right, result = note.placed
     f, packed = FORMATS[note.format], result_of(note.format, note.dest)
-    laid = [(p.address, tiles.lay(datums(p, inputs, f), by)) for p, by in ((left, False), (right, True))]
+    orders: list[tuple[Placed, tiles.Order]] = [(left, "blocks"), (right, "columns")]
+    laid = [(p.address, tiles.lay(datums(p, inputs, f), by)) for p, by in orders]
     ran = executed(data, note.signature.name, laid, limits)
     area = ran.l1[result.address : result.address + result.size]
-    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16)
+    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "blocks")
     outputs = {result.matrix.array: result.unflat(packed.decode(found))}
     return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace)
 
