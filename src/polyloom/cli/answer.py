@@ -10,11 +10,13 @@ from polyloom.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`data` is printed under `--json`, else `text`; `diagnostics` go to stderr, and the first gives the exit code."""
+    """`data` is printed under `--json`, else `text`; `printed`, what the program printed, and `diagnostics` go to
+    stderr, and the first of these gives the exit code."""
 
     data: object
     text: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
+    printed: str = ""
 
 
 def table(rows: list[dict[str, object]]) -> str:

@@ -50,6 +50,11 @@ class Request(argparse.Namespace):
     emit: bool
     solver: str
     effort: str
+    reference: str | None
+    stride: str | None
+    domain: str | None
+    form: str
+    as_form: str | None
 
 
 class Parser(argparse.ArgumentParser):

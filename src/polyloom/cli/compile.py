@@ -52,4 +52,5 @@ def execute(options: Request) -> Answer:
     }
     shown = f"({', '.join(compiled.parameters)})" if target.instantiate is not None else f" for {compiled.on}"
     line = f"{options.output}: {compiled.kernel}{shown}, {len(made.data)} bytes"
-    return Answer(data, "\n".join(part for part in (of_target.printed(watch), line) if part))
+    text = "\n".join(part for part in (of_target.printed(watch), line) if part)
+    return Answer(data, text, subject.warnings)

@@ -33,6 +33,8 @@ VERBS: Final = {
     "verify": "check a program, or a configuration without running it",
     "schedule": "schedule a loop's operations for the least initiation interval",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
+    "sweep": "every value of a format through a vector kernel, against a reference",
+    "float": "a number in the formats of vector kernels",
     "machines": "list the machines, or print one",
     "explain": "explain a diagnostic code",
     "bench": "measure, print a table",
@@ -47,6 +49,8 @@ def main(words: Sequence[str] | None = None) -> int:
     as_json = "--json" in words
     try:
         answer = _dispatch(words)
+        if answer.printed:
+            print(answer.printed, file=sys.stderr, end="" if answer.printed.endswith("\n") else "\n")
         _print(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else answer.text)
         return _report(answer.diagnostics)
     except PolyloomError as error:

@@ -55,11 +55,19 @@ def execute(options: Request) -> Answer:
         later = {name: value for name, value in own.items() if name in taken(target.options, "instantiate")}
         instance = compiled.ready(sizes, later, progress)
         result = instance.measure(
-            given, seed=options.seed, fill=options.fill, trace=options.trace is not None, progress=progress
+            given,
+            seed=options.seed,
+            fill=options.fill,
+            trace=options.trace is not None,
+            wanted=tuple(outputs) if subject.signature.is_open else (),
+            progress=progress,
         )
     files.write(artefacts(options, result, outputs, watch.collected()))
     text = "\n".join(part for part in (of_target.printed(watch), result.report()) if part)
-    return Answer({**result.data, **of_target.as_data(watch)}, text, result.differences)
+    printed = result.data.get("printed", "")
+    return Answer(
+        {**result.data, **of_target.as_data(watch)}, text, (*result.differences, *subject.warnings), str(printed)
+    )
 
 
 def _check_seed(seed: int) -> None:

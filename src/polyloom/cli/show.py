@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from polyloom import api, files
 from polyloom.analysis.loops import loop_forest
@@ -22,6 +23,7 @@ from polyloom.ir.ssa import Function, flow_edges
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.targets import registry
 from polyloom.targets.forms import image
+from polyloom.targets.subject import Written
 
 
 def arguments(parser: Parser) -> None:
@@ -29,6 +31,7 @@ def arguments(parser: Parser) -> None:
     sources.level_option(parser, "the function in SSA form, from clang's code at -O0 or -O1")
     of_target.on_option(parser)
     of_target.target_options(parser, "show")
+    of_target.pass_options(parser)
 
 
 def execute(options: Request) -> Answer:
@@ -37,8 +40,28 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
+    if options.on is not None and (listed := _compiled(options)) is not None:
+        return listed
     data = files.read(options.file)
     return of_given(options, data) or _listing(options, data)
+
+
+def _compiled(options: Request) -> Answer | None:
+    """The listing of what the named target makes of a source that it alone reads."""
+    target, place = registry.split(options.on)
+    if not any(form.accepts(Written(options.file)) for form in target.takes if form.name not in _FORMS):
+        return None
+    own = target.options(**of_target.given_options(options, target, "show"))
+    watch = of_target.watch_of(options, target)
+    subject = api.subject_of(options.file, target, place, sources.options_of(options), own, watch)
+    made = api.compile_subject(subject, target, place, own)
+    data = {"kernel": made.kernel, "on": made.on, **target.made(made.data), "listing": made.listing}
+    parts = (of_target.printed(watch), made.listing.rstrip("\n"))
+    return Answer({**data, **of_target.as_data(watch)}, "\n".join(filter(None, parts)), subject.warnings)
+
+
+_FORMS: Final = ("plan", "nest", "function", image.IMAGE.name)
+"""Forms of which `show` prints what was read."""
 
 
 def of_given(options: Request, data: bytes) -> Answer | None:

@@ -76,9 +76,10 @@ def _unequal(want: Array, have: Array) -> npt.NDArray[np.bool_]:
 
 
 def _far(want: Array, have: Array, by: Array) -> npt.NDArray[np.bool_]:
-    """Where floats are missed by more than `by`; what is not finite has to be equal, and so have integers."""
+    """Where floats are missed by more than `by`; what is not finite has to be equal, and so have integers, but where
+    `by` is infinite: there nothing is expected."""
     if want.dtype.kind != "f":
-        return _unequal(want, have)
+        return _unequal(want, have) & np.isfinite(by)
     expected, found = want.astype(np.float64), have.astype(np.float64)
     with np.errstate(invalid="ignore"):
         near = np.abs(found - expected) <= by

@@ -114,7 +114,7 @@ def _as_array(argument: Argument, value: Any) -> Array:
 def _number(argument: Argument, text: str) -> int | float:
     is_float = argument.dtype.kind == "f"
     try:
-        return float(text) if is_float else int(text)
+        return float(text) if is_float else int(text, 16 if text[:3].lower().lstrip("+-").startswith("0x") else 10)
     except ValueError:
         message = f"the scalar {argument.name} is '{text[:40]}', which is no value of type {argument.type_name}"
         example = f"write for instance {argument.name}={'1.5' if is_float else '3'}"

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy.typing as npt
 
-from polyloom.diagnostics import PolyloomError
+from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.signature import Signature
 from polyloom.passes import Watch
@@ -23,7 +23,7 @@ from polyloom.passes import Watch
 Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done; `silent` where nobody looks."""
 ErrorBound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
-"""Of the expected elements: by how much each may be missed."""
+"""Of the expected elements: by how much each may be missed; infinity where nothing is expected."""
 
 
 def silent(step: str, fraction: float) -> None:
@@ -62,7 +62,7 @@ class Subject:
     """`content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better error for a
     run that failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values of the
     parameters, the input arrays whose elements at entry show nowhere. `seconds` is how long reading took; `source` is
-    what a front end gave; `watch` sees what passes make of it."""
+    what a front end gave; `watch` sees what passes make of it; `warnings` have the exit code 0."""
 
     form: str
     content: Any
@@ -74,6 +74,7 @@ class Subject:
     hidden: Callable[[Mapping[str, int]], frozenset[str]] | None = None
     source: object = None
     watch: Watch | None = None
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

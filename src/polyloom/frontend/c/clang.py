@@ -17,7 +17,7 @@ import platform
 import re
 import subprocess
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
@@ -77,6 +77,7 @@ _TARGET_OF = re.compile(
     r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE
 )
 """What ties a module of LLVM's to a target."""
+Explain = Callable[[str], Iterable[Diagnostic]]
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
 
 
@@ -151,9 +152,17 @@ def _valued(item: Any) -> Any:
     return item
 
 
-def llvm_module(unit: str, level: int, target: str, options: Options, *more: str, language: tuple[str, ...] = C) -> str:
+def llvm_module(
+    unit: str,
+    level: int,
+    target: str,
+    options: Options,
+    *more: str,
+    language: tuple[str, ...] = C,
+    explained: Explain | None = None,
+) -> str:
     """The LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are
-    options of clang."""
+    options of clang. `explained` makes diagnostics of clang's messages."""
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
@@ -171,6 +180,7 @@ def llvm_module(unit: str, level: int, target: str, options: Options, *more: str
             str(source),
             machine=_machine(target),
             language=language,
+            explained=explained,
         )
 
 
@@ -244,14 +254,20 @@ def _minima(folder: Path) -> Path:
     return kept
 
 
-def _clang(options: Options, *arguments: str, machine: str = platform.machine(), language: tuple[str, ...] = C) -> str:
+def _clang(
+    options: Options,
+    *arguments: str,
+    machine: str = platform.machine(),
+    language: tuple[str, ...] = C,
+    explained: Explain | None = None,
+) -> str:
     """What clang writes, with the headers of a machine. Its errors become ours."""
     given = (*(f"-I{folder}" for folder in options.includes), *(f"-D{definition}" for definition in options.defines))
     single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
-    return _run("clang", *language, *LANGUAGE, *_headers(machine), *given, *single, *arguments)
+    return _run("clang", *language, *LANGUAGE, *_headers(machine), *given, *single, *arguments, explained=explained)
 
 
-def _run(*arguments: str) -> str:
+def _run(*arguments: str, explained: Explain | None = None) -> str:
     """Zig's own caches would keep what a killed run leaves; nothing that is used here is found in them again."""
     zig = _zig()
     with temporary.folder() as caches, tempfile.TemporaryFile() as messages:
@@ -278,7 +294,7 @@ def _run(*arguments: str) -> str:
                 raise
         if process.returncode:
             messages.seek(0)
-            raise PolyloomError(*_diagnostics(messages.read().decode("utf-8", "replace")))
+            raise PolyloomError(*(explained or diagnostics)(messages.read().decode("utf-8", "replace")))
         return written.decode("utf-8", "replace")
 
 
@@ -299,7 +315,8 @@ def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> 
     return b"".join(found)
 
 
-def _diagnostics(messages: str) -> Iterator[Diagnostic]:
+def diagnostics(messages: str) -> Iterator[Diagnostic]:
+    """Its errors as they stand."""
     known = Files()
     found = False
     for match in filter(None, map(_ERROR.match, messages.splitlines())):

@@ -21,10 +21,19 @@ from polyloom.frontend.c.llvm_text import (
     size_of,
 )
 from polyloom.ir.ssa import FLAGS, Address, Constant, Data, Operand, Undef, Value, floating, integer
-from polyloom.ir.ssa_types import FLOATS, PTR, Type
+from polyloom.ir.ssa_types import FLOATS, PTR, WIDTH, Type
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
-_LINKAGE = ("private", "internal", "unnamed_addr", "local_unnamed_addr", "dso_local", "hidden", "common")
+_LINKAGE = (
+    "private",
+    "internal",
+    "linkonce_odr",
+    "unnamed_addr",
+    "local_unnamed_addr",
+    "dso_local",
+    "hidden",
+    "common",
+)
 """Words before `global` or `constant` that say nothing about the bytes."""
 _DROPPED: Final = (
     "inbounds",
@@ -55,6 +64,8 @@ def operand(words: Words, type: Type, width: int = 0) -> Operand:
         return Undef(type)
     if word == "getelementptr":
         return _address(words)
+    if word == "inttoptr":
+        return _device(words)
     if type in FLOATS:
         return floating(type, _float(word))
     if type.element == "ptr" and type.lanes == 0 and word == "null":
@@ -102,7 +113,9 @@ def datum(name: str, text: str, model: Model) -> Data:
         raise Unsupported(f"the variable `{name}`, which is {'defined elsewhere' if kind == 'external' else kind},")
     layout = words.layout()
     initial = _bytes(words, layout)
-    align = int(words.pop()) if words.take(",") and words.take("align") else 1
+    if words.take(",") and words.take("comdat"):
+        words.take(",")
+    align = int(words.pop()) if words.take("align") else 1
     return Data(name, initial, align, kind == "constant")
 
 
@@ -169,6 +182,18 @@ def _address(words: Words) -> Operand:
     if not isinstance(base, Address):
         raise Unsupported("a constant address that no variable has")
     return Address(base.name, base.offset + offset)
+
+
+def _device(words: Words) -> Operand:
+    """A constant `inttoptr`: where a device is."""
+    words.expect("(")
+    number = operand(words, words.scalar())
+    words.expect("to")
+    type = words.scalar()
+    words.expect(")")
+    if not isinstance(number, Constant):
+        raise Unsupported("a constant address that is no number")
+    return Constant(type, number.value & ((1 << WIDTH[number.type]) - 1))
 
 
 def inner(layout: Layout, index: int) -> tuple[Layout, int]:

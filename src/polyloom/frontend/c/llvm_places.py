@@ -42,7 +42,7 @@ class Places:
 
     def source(self, place: Place, home: Source) -> Source:
         """The text of the place's file, as far as it can be read."""
-        return home if place.file in ("", home.name) else Source(place.file, _text(place.file))
+        return home if place.file in ("", home.name) else Source(place.file, text_of(place.file))
 
     def _shown(self, number: str) -> Place:
         chain: list[Place] = []
@@ -90,7 +90,7 @@ def _resolved(name: str) -> Path:
     return Path(name).resolve()
 
 
-def _text(file: str) -> str:
+def text_of(file: str) -> str:
     try:
         return Path(file).read_bytes().decode("utf-8", "replace")
     except OSError:

@@ -59,12 +59,15 @@ PSEUDO: Final[dict[str, str]] = {
     "keep": "u",
     "spill": "u.",
     "reload": "d.",
+    "word": "..",
+    "push": "uu.",
 }
 """By name: what an operand is, a definition, a use, or no register. `frame rd, n` is the address of byte n of the
 function's own memory, `incoming rd, n` that of byte n of the arguments on the stack; `ret` uses the registers that it
 returns, at most two; `call f, ...` names a function, uses the registers of its arguments, and defines `CLOBBERED`;
 `keep` is no instruction, but orders accesses to memory and uses a value; `spill` and `reload` access a slot of the
-frame."""
+frame; `word w, n` is word w of the machine beside the core, `push rs, rd, n` stores such a word at its port (push.py);
+n is its number."""
 _TEMPORARY: Final = (*range(10, 18), *range(28, 32))
 CLOBBERED: Final = (
     RA,
@@ -72,6 +75,7 @@ CLOBBERED: Final = (
     *(Reg("f", n) for n in (*range(8), *_TEMPORARY)),
 )
 """What a call may change: ra, and the temporary registers of both banks."""
+PUSHES: Final = ("word", "push")
 BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
 STORES: Final = ("sb", "sh", "sw", "sd", "fsw", "fsd")
 LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "flw", "fld")

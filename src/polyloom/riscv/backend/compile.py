@@ -54,7 +54,7 @@ def compile_function(function: Function, isa: Isa, note: bytes = b"", watch: Wat
     Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too
     long, PL0933 for too many values in too many blocks."""
     layout = Layout(function.data)
-    codes = [run_passes(allocated(code, watch), _LAST, watch) for code in lowered(function, isa, layout, watch)]
+    codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
     words, starts = linked(codes)
     return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, starts, note), layout.end, len(words))
 
@@ -63,6 +63,12 @@ def lowered(function: Function, isa: Isa, layout: Layout, watch: Watch | None = 
     """The code of the function and of the others over virtual registers, in the order of the program."""
     codes: list[Code] = run_passes(function, _passes(isa, layout), watch)
     return codes
+
+
+def finished(code: Code, watch: Watch | None = None) -> Code:
+    """Code over virtual registers as that of which words are made."""
+    done: Code = run_passes(allocated(code, watch), _LAST, watch)
+    return done
 
 
 def _show(codes: list[Code]) -> str:

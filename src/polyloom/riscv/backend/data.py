@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's data are: the C file's variables, then the code's constants, from a fixed address; then code."""
+"""Where a program's data are: the C file's variables, then the code's constants, from an address on; then code, unless
+that is placed elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ BASE: Final = 0x10000
 class Layout:
     """Mutable: constants are added while instructions are selected."""
 
-    def __init__(self, data: Sequence[Data]) -> None:
+    def __init__(self, data: Sequence[Data], base: int = BASE) -> None:
+        self.base: Final = base
         self.bytes = bytearray()
         self.places: dict[str, int] = {datum.name: self._add(datum.initial, datum.align) for datum in data}
         self._constants: dict[tuple[Type, int], int] = {}
@@ -25,7 +27,7 @@ class Layout:
     def end(self) -> int:
         """Where code can begin."""
         # Code begins aligned, so that its addresses do not depend on the last bytes of data.
-        return -(-(BASE + len(self.bytes)) // 16) * 16
+        return -(-(self.base + len(self.bytes)) // 16) * 16
 
     def constant(self, type: Type, bits: int) -> int:
         """The address of a number, of which there is one copy."""
@@ -35,4 +37,4 @@ class Layout:
 
     def _add(self, data: bytes, align: int) -> int:
         self.bytes += bytes(-len(self.bytes) % max(align, 1)) + data
-        return BASE + len(self.bytes) - len(data)
+        return self.base + len(self.bytes) - len(data)

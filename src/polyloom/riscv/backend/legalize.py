@@ -16,6 +16,7 @@ from polyloom.ir.ssa import NOWHERE, Constant, Edge, Function, Instruction, Oper
 from polyloom.ir.ssa_types import F32, F64, I1, PTR, SCALARS, SIZE, WIDTH, Type
 from polyloom.riscv.backend import legal_division, legal_floats, legal_integers, legal_memory
 from polyloom.riscv.backend.editor import Editor
+from polyloom.riscv.backend.push import WORD
 from polyloom.riscv.names import Isa
 from polyloom.transform.ssa.editing import throughout
 
@@ -106,7 +107,8 @@ def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], defau
 def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
     operation, place = instruction.operation, instruction.place
     types = [*(o.type for o in instruction.operands), *(result.type for result in instruction.results)]
-    if instruction.called in {external.name for external in function.externals}:
+    is_word = instruction.called == WORD.name and isa.xlen == 32 and "c" not in isa.extensions
+    if instruction.called in {external.name for external in function.externals} and not is_word:
         raise _unsupported(
             function, place, f"the external function `{instruction.called}`", "compile it for the machine that has it"
         )

@@ -19,7 +19,7 @@ from polyloom.diagnostics import input_error
 from polyloom.riscv import symbols
 from polyloom.riscv.backend.code import Block, Code, Op, targets
 from polyloom.riscv.backend.data import BASE
-from polyloom.riscv.backend.words import labelled
+from polyloom.riscv.backend.words import marked
 from polyloom.riscv.image import Segment
 from polyloom.riscv.names import Isa
 
@@ -31,9 +31,15 @@ _RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
 def linked(codes: Sequence[Code]) -> tuple[bytes, dict[str, int]]:
     """The words of functions one after the other, wherever they stand, and where each begins. Errors: PL0932 for a call
     that does not reach."""
+    words, starts, _ = joined(codes)
+    return words, starts
+
+
+def joined(codes: Sequence[Code]) -> tuple[bytes, dict[str, int], dict[int, int]]:
+    """The same, and by number where each word of the machine beside the core is handed over (push.py)."""
     blocks = tuple(_named(code, k, block) for code in codes for k, block in enumerate(code.blocks))
-    words, labels = labelled(replace(codes[0], blocks=blocks))
-    return words, {code.name: labels[_entry(code.name)] for code in codes}
+    words, labels, marks = marked(replace(codes[0], blocks=blocks))
+    return words, {code.name: labels[_entry(code.name)] for code in codes}, marks
 
 
 def _entry(name: str) -> str:
@@ -58,12 +64,13 @@ def executable(
     starts: Mapping[str, int],
     note: bytes = b"",
     entry: int | None = None,
+    base: int = BASE,
 ) -> bytes:
-    """`data` from `BASE` on, and `words` at `place`, where the program starts unless `entry` is elsewhere; `starts`
+    """`data` from `base` on, and `words` at `place`, where the program starts unless `entry` is elsewhere; `starts`
     says by function where it begins in the words; `note` tells what the function takes."""
     segments = [(_READ | _EXECUTE, place, words, len(words))]
     if data:
-        segments.insert(0, (_READ | _WRITE, BASE, data, len(data)))
+        segments.insert(0, (_READ | _WRITE, base, data, len(data)))
     ordered = tuple(sorted(starts.items(), key=lambda pair: pair[1]))
     return _file(segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note)
 

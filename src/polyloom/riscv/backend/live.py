@@ -14,11 +14,11 @@ from itertools import accumulate
 from typing import Final
 
 from polyloom.analysis.liveness import live
-from polyloom.riscv.backend.code import ENDS, STORES, Block, Code, Op, Reg, registers, successors
+from polyloom.riscv.backend.code import ENDS, PUSHES, STORES, Block, Code, Op, Reg, registers, successors
 
 Segments = list[tuple[int, int]]
 """Half-open, disjoint, ascending."""
-_EFFECTS: Final = (*ENDS, *STORES, "call", "fence", "keep", "spill")
+_EFFECTS: Final = (*ENDS, *STORES, "call", "fence", "keep", "spill", *PUSHES)
 
 
 def live_out(code: Code) -> list[set[Reg]]:

@@ -33,6 +33,7 @@ from polyloom.riscv.backend import abi, calls, floats, integers, memory, selects
 from polyloom.riscv.backend.code import ZERO, Block, Code, Reg
 from polyloom.riscv.backend.context import FUNCTIONS, Context
 from polyloom.riscv.backend.data import Layout
+from polyloom.riscv.backend.push import WORD, push
 from polyloom.riscv.names import Isa
 
 _FLOATING_CALLS: Final = ("fabs", "sqrt", "copysign", "fma")
@@ -90,6 +91,8 @@ def _emit(context: Context, instruction: Instruction) -> None:
 def _effect(context: Context, instruction: Instruction) -> None:
     if instruction.operation == "store":
         memory.store(context, instruction)
+    elif instruction.called == WORD.name:
+        push(context, instruction)
     elif instruction.called:
         calls.call(context, instruction)
     else:

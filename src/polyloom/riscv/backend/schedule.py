@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.riscv.backend.code import ENDS, LOADS, STORES, Block, Code, Op, registers
+from polyloom.riscv.backend.code import ENDS, LOADS, PUSHES, STORES, Block, Code, Op, registers
 
 _LATENCIES: Final = {
     **dict.fromkeys(LOADS, 2),
@@ -23,7 +23,7 @@ _DIVISION: Final = 15
 _FLOAT: Final = 4
 _FIXED: Final = ("call", *ENDS)
 """Nothing passes these: what is computed across a call needs a register that is saved."""
-_BARRIERS: Final = ("fence", "keep", *_FIXED)
+_BARRIERS: Final = ("fence", "keep", *PUSHES, *_FIXED)
 
 
 @dataclass(slots=True)

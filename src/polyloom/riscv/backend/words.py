@@ -15,8 +15,9 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.riscv.backend.code import BRANCHES, RA, ZERO, Code, Op, Reg, row_of
+from polyloom.riscv.backend.code import BRANCHES, PUSHES, RA, ZERO, Code, Op, Reg, row_of
 from polyloom.riscv.backend.pairs import halves, is_pair
+from polyloom.riscv.backend.push import rotated
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Role, Row, table
 from polyloom.riscv.names import Isa
@@ -43,6 +44,13 @@ def assemble(code: Code) -> bytes:
 
 def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
     """The words, and where each block begins."""
+    made, labels, _ = marked(code)
+    return made, labels
+
+
+def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
+    """The words, where each block begins, and by number where each word of the machine beside the core is handed
+    over."""
     places = [[_place(op, code.isa) for op in block.ops] for block in code.blocks]
     chosen = [[0] * len(group) for group in places]
     # Branch relaxation from the smallest sizes: sizes only grow, so that it ends, and what is left is a least fixed
@@ -53,16 +61,24 @@ def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
         if not _grow(code.isa, places, chosen, starts, labels):
             break
     made = bytearray()
+    marks: dict[int, int] = {}
     for group, sizes, addresses in zip(places, chosen, starts, strict=True):
         for place, number, address in zip(group, sizes, addresses, strict=False):
+            if place.op.mnemonic in PUSHES and isinstance(mark := place.op.operands[-1], int):
+                marks[mark] = address
+            if place.op.mnemonic == "word":
+                made += _beside(place.op).to_bytes(4, "little")
+                continue
             for instruction in _instructions(
                 place, place.sizes[number], labels.get(place.target, 0) - address, code.isa
             ):
                 made += encode(instruction).to_bytes(instruction.row.size, "little")
-    return bytes(made), labels
+    return bytes(made), labels, marks
 
 
 def _place(op: Op, isa: Isa) -> _Place:
+    if op.mnemonic in PUSHES:
+        return _Place(op, (4,))
     if is_pair(op):
         return _Place(op, (sum(half.row.size for half in _halves(op, isa)),))
     target = next((o for o in op.operands if isinstance(o, str)), "")
@@ -117,6 +133,9 @@ def _fits(place: _Place, size: int, distance: int, isa: Isa) -> bool:
 def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator[Instruction]:
     if is_pair(place.op):
         yield from _halves(place.op, isa)
+    elif place.op.mnemonic == "push":
+        word, port, _ = place.op.operands
+        yield _best(Op("sw", (word, 0, port)), isa)
     elif not place.target:
         yield _best(place.op, isa)
     elif size == 8:
@@ -128,6 +147,12 @@ def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator
         plain = _plain(place.op, distance, isa)
         compressed = _compressed(plain, isa) if size == 2 else None
         yield compressed or plain
+
+
+def _beside(op: Op) -> int:
+    word = op.operands[0]
+    assert isinstance(word, int)
+    return rotated(word)
 
 
 def _plain(op: Op, distance: int, isa: Isa) -> Instruction:

@@ -5,6 +5,7 @@ tile and of vector kernels in files of their own."""
 from __future__ import annotations
 
 from polyloom.targets.tensix.codes_sfpi import CODES as SFPI
+from polyloom.targets.tensix.codes_sfpi_run import CODES as SFPI_RUN
 from polyloom.targets.tensix.codes_tile import CODES as TILE
 
 CODES: dict[str, tuple[str, str]] = {
@@ -62,4 +63,5 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     **TILE,
     **SFPI,
+    **SFPI_RUN,
 }

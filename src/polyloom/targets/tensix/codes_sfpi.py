@@ -24,6 +24,10 @@ CODES: dict[str, tuple[str, str]] = {
         "A vector is stored or compared in lanes that no way to here has written. They hold 0 here, and anything on "
         "the machine: give the\nvariable a value where it is declared.",
     ),
+    "PL1280": (
+        "vector kernel with too many values",
+        "A vector kernel has eight registers. The message shows where most values are live, and which.",
+    ),
     "PL1244": (
         "vector kernel that cannot be interpreted",
         "The kernel does what the interpreter of vector kernels does not know, or never ends.",
@@ -52,5 +56,47 @@ CODES: dict[str, tuple[str, str]] = {
         "vector kernel that cannot be traced",
         "Python executes the function of a kernel once, with vectors in the place of values; it raised an exception, "
         "or returned something.",
+    ),
+    "PL1260": (
+        "region that is not closed",
+        "Every `v_if` has its `v_endif;`, every `v_block` its `v_endblock;`, in the same block: their macros hold the "
+        "braces.",
+    ),
+    "PL1261": (
+        "function of another member",
+        "Wormhole has no arithmetic shift, no random numbers, no SFPARECIP and no SFPMUL24: `--on tensix:blackhole` "
+        "has.",
+    ),
+    "PL1262": (
+        "condition outside of a region",
+        "`v_and` narrows the `v_if` or `v_block` that it stands in; `v_elseif` and `v_else` continue a `v_if`.",
+    ),
+    "PL1263": (
+        "condition by lane in a scalar place",
+        "`if`, `while`, `for` and `?:` choose for all lanes at once. What lanes decide for themselves is `v_if`.",
+    ),
+    "PL1264": (
+        "vector in memory",
+        "Vectors live in registers; memory has none. An array of vectors is one only where every index is constant, "
+        "once loops are unrolled.",
+    ),
+    "PL1265": (
+        "function that is not inlined",
+        "Vectors cannot be passed to a function that is called: everything becomes part of the kernel. Recursion and "
+        "`noinline` prevent that.",
+    ),
+    "PL1266": (
+        "scalar floating-point arithmetic at run time",
+        "The cores compute with integers alone. A float argument can be put into a vector as it is; what is computed "
+        "of floats must be constant, or\na vector.",
+    ),
+    "PL1267": (
+        "kinds that do not fit",
+        "Vectors of floats, integers and sign-and-magnitude numbers do not mix by themselves: `convert` keeps the "
+        "value, `as` the bits.",
+    ),
+    "PL1268": (
+        "no such function of a kernel",
+        "`--function` takes a C++ expression, `ns::f<false, 8>`, or a call, `f(true)`. It is read behind the file.",
     ),
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the Tensix target: the form of raw words, and what runs where on a tile."""
+"""Options of the Tensix target: the form of raw words, what runs where on a tile, and how vector kernels are compiled
+and run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.options import integer, option
@@ -12,6 +13,12 @@ from polyloom.targets.tensix.encode import FORMS, Form
 from polyloom.targets.tensix.tile import CORES, MAX_CYCLES, POLICIES, Hazards
 
 THREADS: Final = ("t0", "t1", "t2")
+Per = Literal["face", "tile"]
+PERS: Final[tuple[Per, ...]] = ("face", "tile")
+SWITCHES: Final = ("combine", "flags", "schedule", "replay")
+"""Passes over vector kernels that can be left out."""
+MAX_TILES, MAX_ROWS = 16, 512
+_KERNELS: Final = ("run", "compile", "show", "sweep")
 
 
 def _form(text: Any) -> Form:
@@ -61,9 +68,43 @@ def _cycles(text: Any) -> int:
     return found
 
 
+def _dest(text: Any) -> int:
+    if text not in ("16", "32"):
+        raise _wrong(f"--dest is '{text}'", "write --dest 16 or --dest 32, the bits of a datum in Dst")
+    return int(text)
+
+
+def _per(text: Any) -> Per:
+    found: Per | None = next((known for known in PERS if known == text), None)
+    if found is None:
+        raise _wrong(f"--per is '{text}'", "write --per face, or --per tile for a kernel that does a whole tile")
+    return found
+
+
+def _tiles(text: Any) -> int:
+    if not 1 <= (found := integer(str(text), "--tiles")) <= MAX_TILES:
+        raise _wrong(f"--tiles is {found}", f"give 1 to {MAX_TILES}: Dst holds so many tiles, of 32 bits half as many")
+    return found
+
+
+def _without(texts: Any) -> tuple[str, ...]:
+    for text in texts:
+        if text not in SWITCHES:
+            raise _wrong(f"--without is '{text}', which cannot be left out", nearest(text, SWITCHES, "step"))
+    return tuple(sorted(set(texts)))
+
+
+def _spill(text: Any) -> tuple[int, int]:
+    first, colon, last = str(text).partition(":")
+    if not colon or not first.isdecimal() or not last.isdecimal() or not int(first) < int(last) <= MAX_ROWS:
+        raise _wrong(f"--spill is '{text}'", f"write --spill 256:320: rows of a 32-bit Dst, at most {MAX_ROWS}")
+    return int(first), int(last)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`form`: raw words as the coprocessor has them, or as a core fetches them, rotated left by two."""
+    """`form`: raw words as the coprocessor has them, or as a core fetches them, rotated left by two. `init`, `dest`,
+    `per`, `tiles`, `without`, `no_contract` and `spill` are for vector kernels."""
 
     form: Form = option(
         "raw words as pushed (tensix), or rotated as a core fetches them (riscv)",
@@ -83,7 +124,7 @@ class Options:
     )
     hazards: Hazards = option(
         "what a hazard does: error ends the run (the default), report, off",
-        "simulate",
+        *("run", "simulate"),
         default="error",
         metavar="POLICY",
         read=_hazards,
@@ -92,5 +133,53 @@ class Options:
         "`ignore`: registers that are not modelled read 0 and swallow writes", "simulate", metavar="ignore", read=_mmio
     )
     max_cycles: int = option(
-        f"give up after so many cycles ({MAX_CYCLES})", "simulate", default=MAX_CYCLES, metavar="N", read=_cycles
+        f"give up after so many cycles ({MAX_CYCLES})",
+        *("run", "simulate"),
+        default=MAX_CYCLES,
+        metavar="N",
+        read=_cycles,
+    )
+    init: str | None = option(
+        "vector kernels: the function that initializes, such as 'ns::g<false>'", *_KERNELS, metavar="NAME"
+    )
+    dest: int = option(
+        "vector kernels: bits of a datum in Dst, 16 (the default) or 32",
+        *_KERNELS,
+        default=16,
+        metavar="16|32",
+        read=_dest,
+    )
+    per: Per = option(
+        "vector kernels: one call per face (the default), or per tile",
+        *_KERNELS,
+        default="face",
+        metavar="face|tile",
+        read=_per,
+    )
+    tiles: int = option(
+        "vector kernels: on how many tiles, one behind the other (1)",
+        "run",
+        "simulate",
+        default=1,
+        metavar="N",
+        read=_tiles,
+    )
+    without: tuple[str, ...] = option(
+        f"vector kernels: leave out a pass: {', '.join(SWITCHES)}; may be repeated",
+        *_KERNELS,
+        default=(),
+        metavar="PASS",
+        repeatable=True,
+        read=_without,
+    )
+    no_contract: bool = option(
+        "vector kernels: a product and a sum stay two operations, here and in what they are compared with",
+        *_KERNELS,
+        default=False,
+    )
+    spill: tuple[int, int] | None = option(
+        "vector kernels: rows of a 32-bit Dst into which registers may be spilled",
+        *_KERNELS,
+        metavar="ROW:ROW",
+        read=_spill,
     )

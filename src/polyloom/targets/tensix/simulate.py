@@ -2,8 +2,9 @@
 """`simulate --on tensix`: programs for cores, images in L1 or words for a thread, run on a tile; inputs and outputs are
 places of the tile (places.py).
 
-A positional ELF file is B's, `--core t1=FILE` another core's; only these cores leave reset. Raw words and text are
-pushed into the thread of `--thread`; raw words at an address, FILE@ADDRESS, lie in L1.
+A positional ELF file is B's, or T1's where it is a vector kernel, `--core t1=FILE` another core's; only these cores
+leave reset. Raw words and text are pushed into the thread of `--thread`; raw words at an address, FILE@ADDRESS, lie in
+L1.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from polyloom.targets.tensix.events import trace
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.places import Where, get, put, where
+from polyloom.targets.tensix.sfpi.note import decode
 from polyloom.targets.tensix.tile import CORES, UNITS, Finding, Outcome, Tile
 from polyloom.targets.trace import Trace
 
@@ -75,7 +77,9 @@ def _load(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -
             _apart(taken, file.address, len(data), file.path)
             put(tile, Where(file.path, address=file.address), np.frombuffer(data, np.uint8))
         elif file.data.startswith(MAGIC):
-            _start(tile, "b", file.path, file.data, taken, started)
+            # The note of a vector kernel's executable says that it is T1's.
+            core = "b" if decode(file.data) is None else "t1"
+            _start(tile, core, file.path, file.data, taken, started)
         else:
             lines += _push(tile, file, options, place)
     for core, path in options.core:

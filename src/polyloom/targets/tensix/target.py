@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Tensix tile as a target: words and programs of its cores are assembled, listed and verified."""
+"""The Tensix tile as a target: words and programs of its cores are assembled, listed, verified and simulated; vector
+kernels are compiled for core T1."""
 
 from __future__ import annotations
 
@@ -7,15 +8,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from polyloom.diagnostics import Diagnostic, input_error
-from polyloom.ir.signature import Signature
+from polyloom.riscv.image import MAGIC
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Given, Job, Json, Target, lack
+from polyloom.targets.target import Execution, Given, Json, Kind, Program, Target
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.assemble import assemble
 from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.isa import MEMBERS
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
+from polyloom.targets.tensix.sfpi import kernel
+from polyloom.targets.tensix.sfpi import note as notes
+from polyloom.targets.tensix.sfpi.form import KERNEL, content
+from polyloom.targets.tensix.sfpi.listing import listing
 from polyloom.targets.tensix.simulate import simulate
 from polyloom.targets.tensix.verify import verify
 
@@ -42,29 +47,53 @@ def _verify(given: Given) -> Sequence[Diagnostic]:
 
 
 def _compile(
-    subject: Subject, place: Place, values: Mapping[str, int], options: Any, progress: Progress | None
+    subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
-    del subject, place, values, options, progress
-    lack("the target tensix compiles no programs", ())
+    del values
+    if progress is not None:
+        progress("compiling", 0.0)
+    return kernel.compile_kernel(content(subject), subject.signature.name, place.member, options, subject.watch)
 
 
-def _run(data: bytes, job: Job) -> Execution:
-    del data, job
-    lack("the target tensix runs no files of its own", ())
+def _owns(data: bytes) -> Kind | None:
+    return _KERNEL if data.startswith(MAGIC) and notes.decode(data) is not None else None
+
+
+def _show_own(data: bytes, options: Any) -> str:
+    del options
+    return listing(data)
+
+
+def _verify_own(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
+    """For the member that the file names."""
+    member = kernel.note_of(data).member if place is None else place.member
+    return verify(program.read(Given("kernel.elf", data, Place(member), Options())), member)
+
+
+def _facts(given: Program, execution: Execution | None) -> Mapping[str, Json]:
+    """What a run tells stands in the execution."""
+    return {} if execution is not None else kernel.program_facts(kernel.note_of(given.data))
+
+
+_KERNEL: Final = Kind(".elf", "vector kernel for a Tensix tile")
 
 
 TARGET: Final = Target(
     name="tensix",
     title="a Tensix tile of Tenstorrent's Wormhole",
-    takes=(),
-    kinds=(),
-    owns=lambda data: None,
+    takes=(KERNEL,),
+    kinds=(_KERNEL,),
+    owns=_owns,
     place=place,
     example="tensix:wormhole",
-    signature=lambda data: Signature("program", (), (), (), is_open=True),
+    signature=kernel.signature,
     compile=_compile,
-    run=_run,
-    show=lambda data, options: lack("the target tensix has no files of its own", ()),
+    run=kernel.execute,
+    show=_show_own,
+    facts=_facts,
+    made=lambda data: kernel.program_facts(kernel.note_of(data)),
+    summary=kernel.summary,
+    verify=_verify_own,
     options=Options,
     members=lambda: MEMBERS,
     describe=describe,

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of a core without a system: the pipeline of compile.py, with code and data where a `Placement` puts them,
+and an entry that needs no start-up code.
+
+The program starts at its first instruction, which sets the stack pointer and calls the function; where that returns,
+`ebreak` stops the core. The function has no parameters: what it takes are its data, which whoever loads the file may
+change first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.diagnostics import infeasible
+from polyloom.ir.ssa import Data, Function
+from polyloom.passes import Watch
+from polyloom.riscv.backend.build import Builder
+from polyloom.riscv.backend.code import SP, ZERO, Block, Code, Op, Reg
+from polyloom.riscv.backend.compile import finished, lowered
+from polyloom.riscv.backend.data import Layout
+from polyloom.riscv.backend.link import executable, joined
+from polyloom.riscv.names import Isa
+
+START: Final = "_start"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Code begins at `code`, data end before `end`, the stack grows down from `stack`."""
+
+    code: int
+    end: int
+    stack: int
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An executable; where its data are, by name; and by number the addresses of words of the machine beside it, those
+    that stand in the code or are stored from there (push.py)."""
+
+    elf: bytes
+    code_bytes: int
+    data: Mapping[str, int]
+    marks: Mapping[int, int]
+
+
+def compile_program(
+    function: Function,
+    isa: Isa,
+    placement: Placement,
+    note: Callable[[Program], bytes] | None = None,
+    watch: Watch | None = None,
+) -> Program:
+    """`note` gives the note of a program that has none yet. Errors: those of `compile_function`, and PL0932 where code
+    and data are longer than the placement."""
+    assert not function.parameters, f"@{function.name} takes {len(function.parameters)} parameters"
+    layout = Layout(function.data, _start_of(function.data, placement.end))
+    codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
+    words, starts, marks = joined([_entry(function.name, isa, placement.stack), *codes])
+    room = layout.base - placement.code
+    if len(words) > room:
+        message = f"@{function.name} takes {len(words)} bytes of code, and there is room for {room}"
+        raise infeasible("PL0932", message, help="unroll less, or split the function")
+    found = {number: placement.code + offset for number, offset in marks.items() if number >= 0}
+    made = Program(b"", len(words), dict(layout.places), found)
+    text = b"" if note is None else note(made)
+    elf = executable(bytes(layout.bytes), placement.code, words, isa, starts, text, base=layout.base)
+    return replace(made, elf=elf)
+
+
+def _start_of(data: Sequence[Data], end: int) -> int:
+    """Where data begin that end before `end`: constants of floats are none on a core without them."""
+    size = sum(len(datum.initial) + datum.align for datum in data)
+    return (end - size) // 16 * 16
+
+
+def _entry(name: str, isa: Isa, stack: int) -> Code:
+    builder = Builder(isa)
+    register = builder.constant(stack)
+    ops = [Op(op.mnemonic, tuple(_sp(o) if o != ZERO else o for o in op.operands)) for op in builder.ops]
+    assert register.is_virtual
+    return Code(START, isa, (Block("start", (*ops, Op("call", (name,)), Op("ebreak"))),))
+
+
+def _sp(operand: Reg | int | str) -> Reg | int | str:
+    return SP if isinstance(operand, Reg) else operand

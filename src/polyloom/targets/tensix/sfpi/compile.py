@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a vector kernel in SSA form to one whose calls are Tensix words: the pipeline on one page.
+
+contract    products and sums become SFPMAD              variables   out of SSA form, for vectors
+conditions  masks and regions become flags               allocate    L0 to L7, and the order of instructions
+select      operations become machine instructions       words       encoding
+literals    SFPMULI and SFPADDI                          nops        what the hardware does not wait for
+place       assignments go, lanes suffice
+tests       tests join what computes the tested value
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.ssa_verify import verify
+from polyloom.passes import Form, Pass, Watch, run_passes
+from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.sfpi import code, words
+from polyloom.targets.tensix.sfpi.combine import combine_literals, combine_tests, orient
+from polyloom.targets.tensix.sfpi.contract import contract
+from polyloom.targets.tensix.sfpi.emit import Note, emit
+from polyloom.targets.tensix.sfpi.fit import fit
+from polyloom.targets.tensix.sfpi.integers import conditions
+from polyloom.targets.tensix.sfpi.nops import insert_nops
+from polyloom.targets.tensix.sfpi.place import place
+from polyloom.targets.tensix.sfpi.prepare import prepare
+from polyloom.targets.tensix.sfpi.replay import insert_replays
+from polyloom.targets.tensix.sfpi.select import select
+from polyloom.targets.tensix.sfpi.shapes import with_machine
+from polyloom.targets.tensix.sfpi.variables import leave_ssa
+from polyloom.targets.tensix.sfpi.words import Listing
+
+SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
+"""What `--without` takes; `contract` is `--no-contract`, which the interpreter has to be told, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`without` is any of `SWITCHES`."""
+
+    member: Member = "wormhole"
+    without: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """`function` has no vectors and calls `tensix.word`; `notes` are by number of the word, which is its second
+    operand, in the order of the text."""
+
+    function: Function
+    notes: tuple[Note, ...]
+    listing: Listing
+
+
+SSA: Final = Form(print_ssa, verify)
+CODE: Final = Form(code.show, lambda value: value)
+LISTING: Final = Form(words.show, lambda value: value)
+
+
+def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
+    """The passes in their order."""
+
+    def has(name: str) -> bool:
+        return name not in options.without
+
+    member = options.member
+    steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
+        ("contract", contract, SSA, has("contract")),
+        ("prepare", prepare, SSA, True),
+        ("conditions", lambda f: conditions(f, member, has("flags")), SSA, True),
+        ("select", lambda f: select(f, member), SSA, True),
+        ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
+        ("place", place, SSA, True),
+        ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
+        ("variables", leave_ssa, CODE, True),
+        ("allocate", lambda c: fit(c, member, has("schedule")), CODE, True),
+        ("words", lambda c: words.encode(c, member), LISTING, True),
+        ("nops", insert_nops, LISTING, True),
+        ("replay", insert_replays, LISTING, has("replay")),
+    ]
+    return tuple(Pass(name, function, form) for name, function, form, runs in steps if runs)
+
+
+PASSES: Final = tuple(each.name for each in pipeline(Options()))
+
+
+def lower(function: Function, options: Options | None = None, watch: Watch | None = None) -> Lowered:
+    """The kernel's words. Errors: PL1280 where its values do not fit into the registers."""
+    listing = run_passes(with_machine(function), pipeline(options or Options()), watch)
+    lowered, notes = emit(listing)
+    return Lowered(verify(lowered), notes, listing)

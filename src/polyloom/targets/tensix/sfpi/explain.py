@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clang's messages about a kernel as diagnostics at the user's line.
+
+An error within our headers, or in the unit around the user's file, is placed where the first note behind it is in the
+user's files. Messages that tell of our headers' insides are said in the words of the vector language; others are passed
+on. `v_if` and its kind are matched here, because a brace that is missing is noticed at the end of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span
+from polyloom.frontend.c.clang import Explain, diagnostics
+from polyloom.frontend.c.text import Files
+
+_LINE: Final = re.compile(
+    r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)$"
+)
+_UNIT: Final = "unit.c"
+_BLANK: Final = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+_REGION: Final = re.compile(r"\bv_(if|elseif|else|endif|block|endblock)\b")
+_OPENING: Final = {"endif": "v_if", "elseif": "v_if", "else": "v_if", "endblock": "v_block"}
+_BRACES: Final = re.compile(r"error: (?:expected|extraneous|function definition is not allowed)|__sfpi_region")
+_FUNCTION: Final = re.compile(r"\b([A-Za-z_]\w*)\s*\([^;{}()]*\)\s*(?:const\s*)?\{")
+_NO_FUNCTION: Final = frozenset({"if", "for", "while", "switch", "v_if", "v_elseif", "v_and"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    file: str
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class _Message:
+    """An error with the notes behind it. Mutable: notes arrive one by one."""
+
+    text: str
+    places: list[_Place]
+    notes: list[str] = field(default_factory=list[str])
+
+
+def explainer(source: Source, headers: tuple[str, ...]) -> Explain:
+    """What makes diagnostics of clang's messages about a kernel in `source`."""
+
+    def explain(messages: str) -> Iterable[Diagnostic]:
+        regions = tuple(unmatched(source)) if _BRACES.search(messages) else ()
+        return regions or tuple(_diagnostics(messages, source, headers)) or tuple(diagnostics(messages))
+
+    return explain
+
+
+def said(error: PolyloomError) -> PolyloomError:
+    """What the import cannot take, where C++ has a word for it."""
+    first = error.diagnostics[0]
+    called = re.match(r"a call of `_ZN?(\w+)` is not supported", first.message)
+    if called is None:
+        return error
+    name = _plain(called[1])
+    help = f"define `{name}` in the file, or include what does: everything that a kernel calls becomes part of it"
+    return PolyloomError(replace(first, code="PL1265", message=f"`{name}` has no body here", help=help))
+
+
+def _plain(mangled: str) -> str:
+    """The last of the names with which a mangled one begins: `2ns1gEi` is g."""
+    name = ""
+    while length := re.match(r"\d+", mangled):
+        end = length.end() + int(length[0])
+        name, mangled = mangled[length.end() : end], mangled[end:]
+    return name
+
+
+def unmatched(source: Source) -> Iterator[Diagnostic]:
+    """Regions that are not closed, and what closes none."""
+    text = _BLANK.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
+    text = re.sub(r"^[ \t]*#[^\n]*", lambda match: " " * len(match[0]), text, flags=re.MULTILINE)
+    opened: list[tuple[str, int]] = []
+    for match in _REGION.finditer(text):
+        word, span = match[1], Span(source, match.start(), match.end())
+        if word in ("if", "block"):
+            opened.append((f"v_{word}", match.start()))
+        elif not opened or opened[-1][0] != _OPENING[word]:
+            help = f"`v_{word}` belongs to a `{_OPENING[word]}` before it, in the same block"
+            yield Diagnostic("PL1260", f"`v_{word}` without `{_OPENING[word]}`", span=span, help=help)
+            return
+        elif word in ("endif", "endblock"):
+            opened.pop()
+    for word, start in opened[:1]:
+        end = "v_endif" if word == "v_if" else "v_endblock"
+        help = f"close it: `{end};` behind its last block"
+        span = Span(source, start, start + len(word))
+        yield Diagnostic("PL1260", f"`{word}` without `{end}`", span=span, help=help)
+
+
+def _diagnostics(messages: str, source: Source, headers: tuple[str, ...]) -> Iterator[Diagnostic]:
+    """One for each line: what follows from an error there is left out."""
+    known = Files()
+    lines: set[tuple[str, int] | None] = set()
+    for message in _grouped(messages):
+        shown = next((place for place in message.places if _is_shown(place.file, headers)), None)
+        line = (shown.file, shown.line) if shown else None
+        if line in lines:
+            continue
+        lines.add(line)
+        if Path(message.places[0].file).name == _UNIT:
+            yield _of_name(message, source)
+            continue
+        span = known.at(_named(shown.file, source), shown.line, shown.column) if shown else None
+        code, text, help = _said(message)
+        yield Diagnostic(code, text, span=span, help=help)
+
+
+def _grouped(messages: str) -> list[_Message]:
+    found: list[_Message] = []
+    for match in filter(None, map(_LINE.match, messages.splitlines())):
+        place = _Place(match["file"], int(match["line"]), int(match["column"]))
+        if match["kind"] != "note":
+            found.append(_Message(re.sub(r" \[-W[\w-]+\]$", "", match["text"]), [place]))
+        elif found:
+            found[-1].places.append(place)
+            found[-1].notes.append(match["text"])
+    return found
+
+
+def _named(file: str, source: Source) -> str:
+    """The user's file by the name that the user gave."""
+    return source.name if Path(file).resolve() == Path(source.name).resolve() else file
+
+
+def _is_shown(file: str, headers: tuple[str, ...]) -> bool:
+    path = Path(file).resolve()
+    return path.name != _UNIT and not any(path.is_relative_to(Path(folder).resolve()) for folder in headers)
+
+
+def _of_name(message: _Message, source: Source) -> Diagnostic:
+    """What is wrong with the name that the user gave beside the file."""
+    lines = source.text.split("\n")
+    notes = tuple(
+        dict.fromkeys(
+            f"line {place.line}: {_head(lines, place.line)}"
+            for place, note in zip(message.places[1:], message.notes, strict=True)
+            if "candidate" in note and place.line <= len(lines) and Path(place.file).name == Path(source.name).name
+        )
+    )[:8]
+    given = re.search(r"'([\w:]+)'", message.text)
+    name = given[1] if given else ""
+    if notes:
+        help = (
+            "give the template arguments, `f<false, 8>`; a call, `f<false>(1, 2)`, chooses among functions of one name"
+        )
+        return Diagnostic("PL1268", f"`{name}` does not say which function it is", notes=notes, help=help)
+    functions = [each for each in dict.fromkeys(_FUNCTION.findall(source.text)) if each not in _NO_FUNCTION]
+    candidates = get_close_matches(name.split("::")[-1], functions, 3, 0.5) or functions
+    help = "functions of the file: " + ", ".join(f"`{each}`" for each in candidates[:12]) if candidates else None
+    return Diagnostic("PL1268", f"no such function of a kernel: {message.text.partition(';')[0]}", help=help)
+
+
+def _head(lines: list[str], line: int) -> str:
+    """The text of a function's head, with its template parameters."""
+    before = lines[line - 2].strip() if line > 1 and lines[line - 2].startswith("template") else ""
+    return " ".join(f"{before} {lines[line - 1]}".partition("{")[0].split())
+
+
+def _said(message: _Message) -> tuple[str, str, str | None]:
+    """Code, message and help."""
+    for pattern, code, said, help in _WORDS:
+        if match := re.search(pattern, message.text):
+            return code, match.expand(said), match.expand(help)
+    if message.text.startswith("no viable overloaded '='"):
+        return _assigned(message)
+    if meant := re.search(r"; did you mean '(.*?)'\?$", message.text):
+        return "PL0151", f"the C compiler says: {message.text[: meant.start()]}", f"did you mean `{meant[1]}`?"
+    return "PL0151", f"the C compiler says: {message.text}", None
+
+
+def _assigned(message: _Message) -> tuple[str, str, str]:
+    """What clang says of an assignment stands in its notes."""
+    pairs = [found for note in message.notes if (found := re.search(_KNOWN, note))]
+    if pairs and "Datums" not in pairs[0][2]:
+        given, wanted = pairs[0][1], pairs[0][2]
+        return "PL1267", f"a {given} where a {wanted} stands", _CONVERT.format(wanted)
+    help = "floats go to the layouts FSrcB, F32, F16a and F16b, integers to I32 and SM32, unsigned ones to U32 and U16"
+    return "PL1267", "a kind that this layout of Dst does not hold", help
+
+
+_KNOWN: Final = r"no known conversion from '(?:const )?(?:sfpi::)?(\w+)' to 'const (?:sfpi::)?(\w+)"
+_CONVERT: Final = "convert it, `convert<{0}>(x, RoundMode::Nearest)`, or take its bits, `as<{0}>(x)`"
+_TYPE: Final = r"'(?:const )?(?:sfpi::)?(?:impl_::)?(v[A-Z]\w+|s\w*Float16\w)[^']*'(?: \(aka '[^']*'\))?"
+_INTO: Final = r"(?:no viable conversion|assigning to|initializing|cannot initialize)"
+_LANES: Final = "lanes have no way into a scalar: keep it in a vector"
+_SCALAR_PLACE: Final = "write `v_if (...) {` ... `} v_endif;`: `if`, loops and `?:` choose for all lanes at once"
+_WORDS: Final = (
+    (
+        r"undeclared identifier '__sfpi_region'",
+        "PL1262",
+        "`v_and`, `v_elseif` or `v_else` outside of a region",
+        "`v_and` stands within `v_if` or `v_block`, the others behind a `v_if`",
+    ),
+    (
+        r"value of type " + _TYPE + r" is not contextually convertible to 'bool'",
+        "PL1263",
+        "a condition by lane, a \\1, where a scalar one stands",
+        _SCALAR_PLACE,
+    ),
+    (
+        r"no viable conversion from " + _TYPE + r" to 'bool'",
+        "PL1263",
+        "a condition by lane, a \\1, where a scalar one stands",
+        _SCALAR_PLACE,
+    ),
+    (
+        r"no viable conversion from " + _TYPE + r" to '(?:sfpi::)?vBool'",
+        "PL1267",
+        "a \\1 where a condition stands",
+        "compare it: `x != 0.0f`",
+    ),
+    (
+        r"invalid operands to binary expression \(" + _TYPE + r" and " + _TYPE + r"\)",
+        "PL1267",
+        "no such operator between \\1 and \\2",
+        "convert one of them, `convert<vFloat>(x, RoundMode::Nearest)`, or take its bits, `as<vInt>(x)`",
+    ),
+    (
+        r"invalid operands to binary expression \((.*)\)$",
+        "PL1267",
+        "no such operator between \\1",
+        "vectors take vectors and scalars of their own kind; convert the other with `convert` or `as`",
+    ),
+    (
+        r"no viable conversion from (?:returned value of type )?" + _TYPE + r" to (?:function return type )?" + _TYPE,
+        "PL1267",
+        "a \\1 where a \\2 stands",
+        _CONVERT.format("\\2"),
+    ),
+    (
+        _INTO + r"[^']*'(\w+)'.* (?:from|with)[^']*" + _TYPE,
+        "PL1267",
+        "a vector, \\2, where a scalar, \\1, stands",
+        _LANES,
+    ),
+    (
+        _INTO + r".*from[^']*" + _TYPE + r" to (?:function return type )?'(\w[^']*)'",
+        "PL1267",
+        "a vector, \\1, where a scalar, \\2, stands",
+        _LANES,
+    ),
+    (
+        r"no matching function for call to '(\w+)'",
+        "PL1267",
+        "no `\\1` takes these arguments",
+        "docs/sfpi.md lists what each function of the library takes",
+    ),
+    (
+        r"undeclared identifier '(\w+)'$",
+        "PL0151",
+        "the C compiler says: use of undeclared identifier '\\1'",
+        "declare `\\1`, or include what has it; docs/sfpi.md lists the library",
+    ),
+    (
+        r"'([\w./]+)' file not found",
+        "PL0151",
+        "the C compiler says: '\\1' file not found",
+        "give the folder of \\1 with -I",
+    ),
+    (r"'[^']*' is unavailable: (.*?)(?:: (compile for .*|shift .*))?$", "PL1261", "\\1", "\\2"),
+)

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// See cmath_common.h.
+#ifndef POLYLOOM_CKERNEL_LLK_MATH_COMMON_H
+#define POLYLOOM_CKERNEL_LLK_MATH_COMMON_H
+
+#include "cmath_common.h"
+
+#endif

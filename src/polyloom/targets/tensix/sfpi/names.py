@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The source's names of vectors, from the debug records of LLVM's text: `#dbg_value(ptr addrspace(1) %call2.i, !50,`
+says that the variable 50 has the value of that name.
+
+Variables of our own headers are left out. Where several variables have a value, the first one names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from polyloom.frontend.c.llvm_data import name_of
+
+_RECORD: Final = re.compile(r"#dbg_value\((?:\w+|ptr addrspace\(\d\)) (%[-\w.$]+), !(\d+),")
+_VARIABLE: Final = re.compile(r'^!(\d+) = !DILocalVariable\(name: "([^"]*)".*?file: !(\d+)', re.MULTILINE)
+_FILE: Final = re.compile(r'^!(\d+) = !DIFile\(filename: "([^"]*)", directory: "([^"]*)"', re.MULTILINE)
+
+
+def variables(module: str, headers: tuple[str, ...]) -> Mapping[str, str]:
+    """Names of variables by names of values."""
+    hidden = [Path(folder).resolve() for folder in headers]
+    shown = {
+        number
+        for number, name, folder in _FILE.findall(module)
+        if not any(Path(folder, name).resolve().is_relative_to(each) for each in hidden)
+    }
+    known = {number: name for number, name, file in _VARIABLE.findall(module) if file in shown}
+    found: dict[str, str] = {}
+    for value, number in _RECORD.findall(module):
+        if number in known:
+            found.setdefault(name_of(value), known[number])
+    return found

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The note in the executable of a vector kernel: what the kernel is called and takes, where its data are, and where
+each word comes from (docs/formats.md).
+
+The text is one JSON object with sorted keys, so that equal kernels have equal files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, cast
+
+from polyloom.riscv import symbols
+from polyloom.targets.tensix.isa import MEMBERS, Member
+
+TARGET: Final = "tensix"
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A word that the kernel hands over at an address of the program: the source's file and line (0: none), and the
+    reason."""
+
+    address: int
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """`dest` is 16 or 32, `per` face or tile; `arguments` are addresses by the name of a parameter; `data` has those of
+    the driver's own; `texts` are the lines of the source that words come from, by file and number; `facts` is what is
+    known of the program without running it."""
+
+    kernel: str
+    member: Member
+    dest: int
+    per: str
+    arguments: Mapping[str, int]
+    data: Mapping[str, int]
+    lines: tuple[Line, ...] = ()
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    facts: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def encode(note: Note) -> bytes:
+    """The text."""
+    made = {"version": VERSION, "target": TARGET, **asdict(note)}
+    made["lines"] = [[line.address, line.file, line.line, line.reason] for line in note.lines]
+    return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
+
+
+def decode(data: bytes) -> Note | None:
+    """The note of an ELF file; None where it has none of this target."""
+    text = symbols.note(data)
+    if text is None:
+        return None
+    try:
+        return _note(cast("dict[str, Any]", json.loads(text)))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return None
+
+
+def _note(made: dict[str, Any]) -> Note | None:
+    if made["target"] != TARGET or made["version"] != VERSION:
+        return None
+    if made["member"] not in MEMBERS or made["dest"] not in (16, 32) or made["per"] not in ("face", "tile"):
+        return None
+    return Note(
+        str(made["kernel"]),
+        made["member"],
+        made["dest"],
+        made["per"],
+        _numbers(made["arguments"]),
+        _numbers(made["data"]),
+        tuple(Line(int(a), str(f), int(n), str(r)) for a, f, n, r in made["lines"]),
+        {str(f): {str(n): str(t) for n, t in texts.items()} for f, texts in made["texts"].items()},
+        _numbers(made["facts"]),
+    )
+
+
+def _numbers(made: dict[str, Any]) -> dict[str, int]:
+    return {str(name): int(value) for name, value in made.items()}

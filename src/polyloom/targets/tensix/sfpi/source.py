@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vector kernels in C++, as functions of the form: `load`.
+
+A unit is made around the user's file, in which every function is inlined, and read by `frontend.c.llvm` with the table
+of operations. The function is named by a C++ expression, `ns::f<false, 8>`, whose parameters are those of the form, or
+by a call, `silly(true)`, which binds them. Where arrays of vectors stay in memory, loops are unrolled and it is read
+again; what then still is there is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError, Source
+from polyloom.files import read_source
+from polyloom.frontend.c.clang import CPP, included, llvm_module
+from polyloom.frontend.c.llvm import imported
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_externals import External, Externals
+from polyloom.ir.ssa_types import I32
+from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.sfpi.explain import explainer, said
+from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
+from polyloom.targets.tensix.sfpi.imported import finished, in_memory, refused
+from polyloom.targets.tensix.sfpi.names import variables
+from polyloom.targets.tensix.sfpi.operations import PREFIX, VECTOR, externals
+
+TARGET: Final = "riscv32-unknown-elf"
+HERE: Final = Path(__file__).parent
+HEADERS: Final = tuple(str(HERE / name) for name in ("include", "include/std", "include/ckernel", "../include"))
+"""Before the user's own folders: what of the vendor's system a kernel includes is found here."""
+_FLAGS: Final = ("-march=rv32im", "-mabi=ilp32", "-g", "-Xclang", "-no-enable-noundef-analysis")
+_UNROLLED: Final = (
+    "-funroll-loops",
+    *("-mllvm", "-unroll-runtime=0", "-mllvm", "-unroll-allow-partial=0", "-mllvm", "-unroll-threshold=100000"),
+    *("-mllvm", "-unroll-full-max-count=64"),
+)
+_ARCHITECTURES: Final[Mapping[Member, str]] = {"wormhole": "ARCH_WORMHOLE", "blackhole": "ARCH_BLACKHOLE"}
+_CALL = re.compile(r"^[^()]*(?:<.*>)?\s*\(.*\)$", re.DOTALL)
+_UNIT: Final = """\
+#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+{include}
+#pragma clang attribute pop
+{calls}extern "C" void *const __polyloom_kept[] = {{{kept}}};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A kernel, and what is called once before it; `variables` are the source's names, by names of values."""
+
+    function: Function
+    init: Function | None
+    source: Source
+    variables: Mapping[str, str]
+
+
+def load(
+    path: str,
+    function: str,
+    init: str | None = None,
+    defines: tuple[str, ...] = (),
+    includes: tuple[str, ...] = (),
+    member: Member = "wormhole",
+) -> Forms:
+    """The form of a function of the file and of its initialization. Errors: PL0104, PL0150, PL1260 to PL1269."""
+    source = Source(path, read_source(path, ".h").decode("utf-8", "replace"))
+    options = Options(
+        includes=(*HEADERS, *includes),
+        defines=(f"{_ARCHITECTURES[member]}=1", *(d for d in defines)),
+    )
+    unit = _unit(path, (function,) if init is None else (function, init))
+    found, module = _read(unit, source, options, ())
+    if any(map(in_memory, found)):
+        found, module = _read(unit, source, options, _UNROLLED)
+    for each in found:
+        refused(each, source)
+    forms = tuple(map(finished, found))
+    return Forms(forms[0], forms[1] if init is not None else None, source, variables(module, HEADERS))
+
+
+def _read(unit: str, source: Source, options: Options, more: tuple[str, ...]) -> tuple[tuple[Function, ...], str]:
+    explained = explainer(source, HEADERS)
+    module = llvm_module(unit, 1, TARGET, options, *_FLAGS, *more, language=CPP, explained=explained)
+    try:
+        return imported(module, source, table()), module
+    except PolyloomError as error:
+        raise said(error) from None
+
+
+def table() -> Externals:
+    """All operations, and the pair of functions that stands for the one with four results."""
+    known = externals(HEADERS)
+    four = External(PREFIX + TRANSPOSED, (VECTOR,) * 4, (VECTOR,), ("ordered",))
+    part = External(PREFIX + PART, (VECTOR, I32), (VECTOR,), ("ordered",))
+    return replace(known, functions=(*known.functions, four, part))
+
+
+def _unit(path: str, names: tuple[str, ...]) -> str:
+    """A call becomes a function without parameters."""
+    calls = "".join(
+        f"static void __polyloom_call_{k}() {{ {name}; }}\n" for k, name in enumerate(names) if _CALL.match(name)
+    )
+    kept = (f"__polyloom_call_{k}" if _CALL.match(name) else f"{name}" for k, name in enumerate(names))
+    return _UNIT.format(include=included(path), calls=calls, kept=", ".join(f"(void *)&{name}" for name in kept))
