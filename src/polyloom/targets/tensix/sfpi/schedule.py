@@ -37,8 +37,13 @@ def is_late(op: Op, member: Member) -> bool:
     return shuffles or (row.hazard == "mad" and member == "wormhole")
 
 
+def ordering(items: Sequence[Item], member: Member) -> list[dict[int, int]]:
+    """By position the earlier ones that it must stay behind, each with the cycles that it takes."""
+    return _Order(member).all(items)
+
+
 def _scheduled(items: Sequence[Item], member: Member) -> Iterator[Item]:
-    before = _Order(member).all(items)
+    before = ordering(items, member)
     behind: list[list[tuple[int, int]]] = [[] for _ in items]
     waits = [len(found) for found in before]
     ready_at = [0] * len(items)
