@@ -37,11 +37,11 @@ def arguments(parser: Parser) -> None:
 def execute(options: Request) -> Answer:
     if options.level is not None:
         return _blocks(ssa(options.file, sources.options_of(options), sources.level_of(options)))
+    if options.on is not None and (listed := _compiled(options)) is not None:
+        return listed
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
-    if options.on is not None and (listed := _compiled(options)) is not None:
-        return listed
     data = files.read(options.file)
     return of_given(options, data) or _listing(options, data)
 
@@ -49,7 +49,9 @@ def execute(options: Request) -> Answer:
 def _compiled(options: Request) -> Answer | None:
     """The listing of what the named target makes of a source that it alone reads."""
     target, place = registry.split(options.on)
-    if not any(form.accepts(Written(options.file)) for form in target.takes if form.name not in _FORMS):
+    written = Written(options.file, sources.options_of(options))
+    form = next((form for form in target.takes if form.accepts(written)), None)
+    if form is None or form.name in _FORMS:
         return None
     own = target.options(**of_target.given_options(options, target, "show"))
     watch = of_target.watch_of(options, target)
@@ -60,7 +62,7 @@ def _compiled(options: Request) -> Answer | None:
     return Answer({**data, **of_target.as_data(watch)}, "\n".join(filter(None, parts)), subject.warnings)
 
 
-_FORMS: Final = ("plan", "nest", "function", image.IMAGE.name)
+_FORMS: Final = ("plan", "nest", "loops", "function", image.IMAGE.name)
 """Forms of which `show` prints what was read."""
 
 
