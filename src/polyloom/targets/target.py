@@ -144,7 +144,7 @@ class Target:
     signature: Callable[[bytes], Signature]
     """Of a file."""
     compile: Callable[[Subject, Place, Mapping[str, int], Any, Progress | None], bytes]
-    """Subject, place, parameter values (empty unless `per_size`), options."""
+    """Subject, place, parameter values (empty unless `per_size` and the subject has sizes), options."""
     run: Callable[[bytes, Job], Execution]
     show: Callable[[bytes, Any], str]
     """The listing of a file, by options of the verb `show`."""

@@ -25,7 +25,7 @@ from polyloom.frontend.python.types import DTYPES
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
-__all__ = ["Kernel", "load", "load_kernel"]
+__all__ = ["Kernel", "executed", "load", "load_kernel"]
 
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
@@ -36,7 +36,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 
 def load_kernel(path: str, name: str | None = None) -> Kernel:
     """The kernel called `name` of a file, or its only one; raises PL0104, PL0131 and PL0132."""
-    found = {value.name: value for value in _execute(path).values() if isinstance(value, Kernel)}
+    found = {value.name: value for value in executed(path).values() if isinstance(value, Kernel)}
     own = {name: kernel for name, kernel in found.items() if kernel.path == path}
     if name is not None:
         if name in found:
@@ -56,7 +56,7 @@ def _listed(names: list[str]) -> str:
     return f"its kernels are {', '.join(names)}" if names else "write `@pl.kernel` above the function to be compiled"
 
 
-def _execute(path: str) -> dict[str, object]:
+def executed(path: str) -> dict[str, object]:
     """The names of the file after its execution; an exception in it becomes a diagnostic at its line."""
     text = _text(path)
     parse(path, text)

@@ -8,6 +8,14 @@ from polyloom.targets.entry import Entry
 ENTRY: Final = Entry(
     "tensix",
     "polyloom.targets.tensix.target:TARGET",
+    bench={"tensix": "polyloom.cli.bench.tensix:rows"},
     codes="polyloom.targets.tensix.codes:CODES",
-    names={"tensix": "polyloom.targets.tensix.python"},
+    names={
+        "tensix": "polyloom.targets.tensix.python",
+        **{name: f"polyloom.targets.tensix.sfpi.language.values:{name}" for name in ("vfloat", "vint", "vuint")},
+        **{
+            name: f"polyloom.targets.tensix.sfpi.language.conditions:{name}"
+            for name in ("v_if", "v_elseif", "v_else", "v_block", "v_and")
+        },
+    },
 )

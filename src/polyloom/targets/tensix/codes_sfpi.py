@@ -32,6 +32,31 @@ CODES: dict[str, tuple[str, str]] = {
         "vector kernel that cannot be interpreted",
         "The kernel does what the interpreter of vector kernels does not know, or never ends.",
     ),
+    "PL1250": (
+        "vector condition in a Python condition",
+        "`if`, `while`, `and`, `or` and `not` of Python are executed once, when a kernel is traced. Write `with "
+        "pl.v_if(a < b):`, and combine\nconditions by `&`, `|` and `~`.",
+    ),
+    "PL1251": (
+        "types of a vector expression",
+        "Numbers become vectors where one is expected; a vector becomes none of another type by itself. "
+        "`pl.tensix.as_(pl.vint, x)` takes the bits,\n`pl.tensix.convert` and `int_to_float` the values.",
+    ),
+    "PL1252": (
+        "vector code out of place",
+        "Vectors, `v_if` and its companions stand in functions under `@pl.tensix.kernel` or `@pl.tensix.function`, as "
+        "`with pl.v_if(...):`,\n`with pl.v_elseif(...):`, `with pl.v_else:` and `with pl.v_block():`.",
+    ),
+    "PL1253": (
+        "unknown row, register, layout or parameter of a vector kernel",
+        "`dst` has rows 0 to 511, `pl.tensix.l_reg` eight registers, `pl.tensix.prgm` three. Parameters of a kernel "
+        "behind `dst` are given by\nname.",
+    ),
+    "PL1254": (
+        "vector kernel that cannot be traced",
+        "Python executes the function of a kernel once, with vectors in the place of values; it raised an exception, "
+        "or returned something.",
+    ),
     "PL1260": (
         "region that is not closed",
         "Every `v_if` has its `v_endif;`, every `v_block` its `v_endblock;`, in the same block: their macros hold the "

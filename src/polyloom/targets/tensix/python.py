@@ -1,14 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pl.tensix`: what the Tensix target offers in Python. `include` is the folder of its C headers and linker scripts;
-`Tile` is a tile."""
+`Tile` is a tile. `kernel` makes a vector kernel of a function, whose vectors the functions of
+`sfpi/language/library.py` take: `pl.tensix.exexp(x)`."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from polyloom.targets.tensix.assemble import assemble
 from polyloom.targets.tensix.disassemble import disassemble
 from polyloom.targets.tensix.place import include as _folder
 from polyloom.targets.tensix.tile import Finding, Outcome, Tile
 
-__all__ = ["Finding", "Outcome", "Tile", "assemble", "disassemble", "include"]
+if TYPE_CHECKING:
+    from polyloom.targets.tensix.sfpi.language.kernel import VectorKernel, function, kernel
+    from polyloom.targets.tensix.sfpi.language.values import (
+        CONST_0 as const_0,
+    )
+    from polyloom.targets.tensix.sfpi.language.values import (
+        CONST_0P8373 as const_0p8373,
+    )
+    from polyloom.targets.tensix.sfpi.language.values import (
+        CONST_1 as const_1,
+    )
+    from polyloom.targets.tensix.sfpi.language.values import (
+        CONST_NEG1 as const_neg1,
+    )
+    from polyloom.targets.tensix.sfpi.language.values import (
+        L_REG as l_reg,
+    )
+    from polyloom.targets.tensix.sfpi.language.values import (
+        PRGM as prgm,
+    )
+    from polyloom.targets.tensix.sfpi.language.values import (
+        TILE_ID as tile_id,
+    )
+
+__all__ = [
+    "Finding", "Outcome", "Tile", "VectorKernel", "assemble", "const_0", "const_0p8373", "const_1", "const_neg1",
+    "disassemble", "function", "include", "kernel", "l_reg", "prgm", "tile_id",
+]  # fmt: skip
 
 include: str = _folder()
+_OF_KERNELS = ("VectorKernel", "function", "kernel")
+_OF_VALUES = ("const_0", "const_0p8373", "const_1", "const_neg1", "l_reg", "prgm", "tile_id")
+
+
+def __getattr__(name: str) -> Any:
+    """The language of vector kernels, imported where it is used."""
+    if name in _OF_KERNELS:
+        from polyloom.targets.tensix.sfpi.language import kernel as kernels
+
+        return getattr(kernels, name)
+    if name in _OF_VALUES:
+        from polyloom.targets.tensix.sfpi.language import values
+
+        return getattr(values, name.upper())
+    from polyloom.targets.tensix.sfpi.language import library
+
+    if name.startswith("_") or name not in library.NAMES:
+        raise AttributeError(f"pl.tensix has no {name!r}")
+    return getattr(library, name)

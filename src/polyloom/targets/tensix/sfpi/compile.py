@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a vector kernel in SSA form to one whose calls are Tensix words: the pipeline on one page.
 
-contract    products and sums become SFPMAD                      conditions  masks and regions become flags
-select      operations become machine instructions               place       assignments go, lanes suffice
-variables   out of SSA form, for vectors                         allocate    L0 to L7
-words       encoding                                             nops        what the hardware does not wait for
+contract    products and sums become SFPMAD              tests   tests join what computes the tested value
+prepare     copies and choices of vectors go             fit     out of SSA form: L0 to L7, and the order
+conditions  masks and regions become flags               words   encoding
+select      operations become machine instructions       nops    what the hardware does not wait for
+literals    SFPMULI and SFPADDI                          replay  what repeats is recorded
+place       assignments go, lanes suffice
 """
 
 from __future__ import annotations
@@ -19,16 +21,17 @@ from polyloom.ir.ssa_verify import verify
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi import code, words
-from polyloom.targets.tensix.sfpi.allocate import allocate
 from polyloom.targets.tensix.sfpi.combine import combine_literals, combine_tests, orient
 from polyloom.targets.tensix.sfpi.contract import contract
 from polyloom.targets.tensix.sfpi.emit import Note, emit
+from polyloom.targets.tensix.sfpi.fit import fit
 from polyloom.targets.tensix.sfpi.integers import conditions
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import place
+from polyloom.targets.tensix.sfpi.prepare import prepare
+from polyloom.targets.tensix.sfpi.replay import insert_replays
 from polyloom.targets.tensix.sfpi.select import select
 from polyloom.targets.tensix.sfpi.shapes import with_machine
-from polyloom.targets.tensix.sfpi.variables import leave_ssa
 from polyloom.targets.tensix.sfpi.words import Listing
 
 SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
@@ -67,15 +70,16 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
     member = options.member
     steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
         ("contract", contract, SSA, has("contract")),
+        ("prepare", prepare, SSA, True),
         ("conditions", lambda f: conditions(f, member, has("flags")), SSA, True),
         ("select", lambda f: select(f, member), SSA, True),
         ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
         ("place", place, SSA, True),
         ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
-        ("variables", leave_ssa, CODE, True),
-        ("allocate", allocate, CODE, True),
+        ("fit", lambda f: fit(f, member, has("schedule")), CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),
         ("nops", insert_nops, LISTING, True),
+        ("replay", insert_replays, LISTING, has("replay")),
     ]
     return tuple(Pass(name, function, form) for name, function, form, runs in steps if runs)
 

@@ -47,7 +47,13 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
     start = perf_counter()
     kernel = kernel_of(written, place, options)
     reference = Reference(
-        kernel.function, kernel.init, place.member, options.dest, options.per, options.tiles, not options.no_contract
+        kernel.function,
+        kernel.init,
+        place.member,
+        options.dest or 16,
+        options.per,
+        options.tiles,
+        not options.no_contract,
     )
     oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bound)
     seconds = perf_counter() - start

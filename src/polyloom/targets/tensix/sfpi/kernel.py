@@ -30,7 +30,7 @@ Array = NDArray[Any]
 def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, watch: Watch | None = None) -> bytes:
     """Errors: those of the passes (PL1280 to PL1289) and of the backend."""
     init = None if kernel.init is None else lower(kernel.init, member, options, watch)
-    return build(name, lower(kernel.function, member, options, watch), init, member, options.dest, options.per)
+    return build(name, lower(kernel.function, member, options, watch), init, member, options.dest or 16, options.per)
 
 
 def lower(function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
