@@ -25,14 +25,14 @@ from polyloom.targets.tensix.sfpi.words import Word, encode
 
 def fit(function: Function, member: Member, has_schedule: bool) -> Code:
     """The code over registers. Errors: PL1280."""
-    code = leave_ssa(function)
+    code = leave_ssa(function, member)
 
     def again(found: Code) -> Code:
         return schedule(found, member) if has_schedule else found
 
     found = list(_fitting((lambda: again(allocate(code)), *((lambda: again(allocate(again(code))),) * has_schedule))))
     if not found:
-        own = leave_ssa(sweep(rematerialize(function)))
+        own = leave_ssa(sweep(rematerialize(function)), member)
         found = list(
             _fitting(
                 (
