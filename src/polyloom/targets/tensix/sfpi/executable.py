@@ -22,7 +22,7 @@ from polyloom.targets.tensix.sfpi.note import Line, Note
 CORE: Final = parse("rv32im")
 T1: Final[Mapping[Member, Placement]] = {
     "wormhole": Placement(0xA000, 0x20000, 0xFFB00800),
-    "blackhole": Placement(0xA000, 0x20000, 0xFFB01000),
+    "blackhole": Placement(0xA000, 0x20000, 0xFFB00800),
 }
 """From T1's reset address on; nothing else is in L1 while a kernel runs alone."""
 _REGISTERS: Final = 8
