@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 LIST: Final = Path(__file__).with_name("wormhole.txt")
 KINDS: Final = ("pure", "mixed")
@@ -28,7 +28,7 @@ class Instance:
     header: str
     function: str
     init: str | None = None
-    dest: int = 16
+    dest: Literal[16, 32] = 16
     define: str | None = None
     fails: str | None = None
 

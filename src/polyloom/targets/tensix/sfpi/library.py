@@ -85,7 +85,7 @@ class Entry:
 @cache
 def entries() -> tuple[Entry, ...]:
     """The list."""
-    text = resources.files(__package__).joinpath("library.txt").read_text(encoding="utf-8")
+    text = resources.files("polyloom.targets.tensix.sfpi").joinpath("library.txt").read_text(encoding="utf-8")
     return tuple(_entries(text))
 
 
