@@ -72,11 +72,9 @@ def results(entry: Entry) -> list[str]:
 
 def _operations() -> Iterator[str]:
     yield from ("", "### Operations", "")
-    yield "What the library is made of, and what passes and messages name. Those that begin with `sfp` are the vendor's builtins:"
-    yield (
-        "`__builtin_rvtt_sfpmad(a, b, c, mod)`. Conditions of comparisons are, from 0 on: "
-        + f"{', '.join(CONDITIONS)}."
-    )
+    yield "What the library is made of, and what passes and messages name. Those that begin with `sfp` are the vendor's"
+    yield "builtins, `__builtin_rvtt_sfpmad(a, b, c, mod)`, but for `sfpsub`. Conditions of comparisons are, from 0 on,"
+    yield f"{', '.join(CONDITIONS)}."
     yield from ("", "| operation | operands | compiles to | meaning |", "|---|---|---|---|")
     yield from (_operation(row) for row in operations().values())
 
