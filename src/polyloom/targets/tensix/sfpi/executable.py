@@ -20,17 +20,9 @@ from polyloom.targets.tensix.sfpi.driver import Driver, Per, drive
 from polyloom.targets.tensix.sfpi.note import Line, Note
 
 CORE: Final = parse("rv32im")
-<<<<<<< HEAD
-T1: Final[Mapping[Member, Placement]] = {
-    "wormhole": Placement(0xA000, 0x20000, 0xFFB00800),
-    "blackhole": Placement(0xA000, 0x20000, 0xFFB00800),
-}
-"""From T1's reset address on; nothing else is in L1 while a kernel runs alone."""
-=======
 T1: Final = Placement(0xA000, 0x20000, 0xFFB00800)
 """From T1's reset address on; nothing else is in L1 while a kernel runs alone. The stack is in the core's own memory,
 of which Blackhole has more."""
->>>>>>> sfpi-run
 _REGISTERS: Final = 8
 
 
