@@ -15,6 +15,7 @@ from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.allocate import allocate
 from polyloom.targets.tensix.sfpi.code import Code
+from polyloom.targets.tensix.sfpi.interference import ALLOCATED
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import sweep
 from polyloom.targets.tensix.sfpi.relieve import compact, rematerialize
@@ -37,8 +38,8 @@ def fit(function: Function, member: Member, has_schedule: bool) -> Code:
             _fitting(
                 (
                     lambda: again(allocate(own)),
-                    lambda: again(allocate(compact(code, member))),
-                    lambda: again(allocate(compact(own, member))),
+                    lambda: again(allocate(compact(code, member, ALLOCATED))),
+                    lambda: again(allocate(compact(own, member, ALLOCATED))),
                 )
             )
         )

@@ -8,8 +8,10 @@ that starts the fewest lives, and of equals the last one. What must keep its ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Final
 
 from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Value
 from polyloom.targets.tensix.isa import Member
@@ -17,8 +19,11 @@ from polyloom.targets.tensix.sfpi.code import Code, Item, Op
 from polyloom.targets.tensix.sfpi.interference import Bits, live_out
 from polyloom.targets.tensix.sfpi.operations import VECTOR
 from polyloom.targets.tensix.sfpi.schedule import ordering
+from polyloom.targets.tensix.sfpi.settle import excess, peak, settle
 from polyloom.targets.tensix.sfpi.shapes import machine
 from polyloom.transform.ssa.editing import names
+
+_ATTEMPTS: Final = 3
 
 
 def rematerialize(function: Function) -> Function:
@@ -73,10 +78,38 @@ def _own(
         yield replace(instruction, operands=tuple(operands))
 
 
-def compact(code: Code, member: Member) -> Code:
-    """The code with short lives."""
+def compact(code: Code, member: Member, most: int) -> Code:
+    """The code with short lives, in blocks where more values are live at once than `most`."""
     blocks = zip(code.items, live_out(code), strict=True)
-    return replace(code, items=tuple(tuple(_Backwards(items, after, member).order()) for items, after in blocks))
+    return replace(code, items=tuple(_relieved(items, after, member, most) for items, after in blocks))
+
+
+def _relieved(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
+    """The first order, of several that differ in what comes first of equals, in which few enough values are live; else
+    the one with the fewest."""
+    if peak(items, after) <= most:
+        return items
+    edges = ordering(items, member)
+    best = items
+    for attempt in range(_ATTEMPTS):
+        found = tuple(_Backwards(items, after, edges, _ranks(len(items), attempt)).order())
+        if peak(found, after) < peak(best, after):
+            best = found
+        if peak(best, after) <= most:
+            return best
+    return min(
+        (tuple(settle(start, after, member, most)) for start in (items, best)),
+        key=lambda found: excess(found, after, most),
+    )
+
+
+def _ranks(count: int, attempt: int) -> list[int]:
+    """Of equals the one with the least rank is taken: from the last on, from the first on, then by lot, which is drawn
+    alike in every run."""
+    ranks = list(range(count)) if attempt else list(range(count, 0, -1))
+    if attempt > 1:
+        Random(attempt).shuffle(ranks)
+    return ranks
 
 
 @dataclass(slots=True)
@@ -85,23 +118,23 @@ class _Backwards:
 
     items: tuple[Item, ...]
     alive: Bits
-    member: Member
+    edges: Sequence[Mapping[int, int]]
+    ranks: Sequence[int]
     waits: list[int] = field(default_factory=list[int])
 
     def order(self) -> list[Item]:
-        before = ordering(self.items, self.member)
         self.waits = [0] * len(self.items)
-        for found in before:
+        for found in self.edges:
             for other in found:
                 self.waits[other] += 1
         ready = [at for at, count in enumerate(self.waits) if not count]
         placed: list[Item] = []
         while ready:
-            chosen = min(ready, key=lambda at: (self._lives(self.items[at]), -at))
+            chosen = min(ready, key=lambda at: (self._lives(self.items[at]), self.ranks[at]))
             ready.remove(chosen)
             placed.append(self.items[chosen])
             self._place(self.items[chosen])
-            for other in before[chosen]:
+            for other in self.edges[chosen]:
                 self.waits[other] -= 1
                 if not self.waits[other]:
                     ready.append(other)
