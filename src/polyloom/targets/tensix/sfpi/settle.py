@@ -17,20 +17,18 @@ from polyloom.targets.tensix.sfpi.schedule import ordering
 
 _GREATEST: Final = 10
 """Instructions that move as one."""
-_LONGEST: Final = 400
+LONGEST: Final = 300
 """Instructions of a block that is searched: each move is tried on the whole block."""
 
 
 def settle(items: Sequence[Item], after: Bits, member: Member, most: int) -> list[Item]:
     """The order found; the given one where there is no better."""
     order = list(items)
-    if len(order) > _LONGEST:
-        return order
     cost = excess(order, after, most)
     improved = True
     while cost and improved:
         improved = False
-        for found in _moves(order, member):
+        for found in _moves(order, member, _crowd(order, after, most)):
             new = excess(found, after, most)
             if new < cost:
                 order, cost, improved = found, new, True
@@ -54,8 +52,19 @@ def _live(items: Sequence[Item], after: Bits) -> Iterator[int]:
         yield alive.bit_count()
 
 
-def _moves(order: Sequence[Item], member: Member) -> Iterator[list[Item]]:
-    """Orders that differ by one move."""
+def _crowd(items: Sequence[Item], after: Bits, most: int) -> Bits:
+    """What is live where too many are."""
+    found = 0
+    for _, op, alive in backwards(items, after):
+        for register in op.writes:
+            alive |= 1 << register
+        if alive.bit_count() > most:
+            found |= alive
+    return found
+
+
+def _moves(order: Sequence[Item], member: Member, crowd: Bits) -> Iterator[list[Item]]:
+    """Orders that differ by one move of an instruction that has to do with the crowd."""
     before = ordering(order, member)
     behind: list[set[int]] = [set() for _ in order]
     for at, found in enumerate(before):
@@ -63,7 +72,7 @@ def _moves(order: Sequence[Item], member: Member) -> Iterator[list[Item]]:
             behind[other].add(at)
     users = _users(order)
     for at, item in enumerate(order):
-        if not isinstance(item, Op):
+        if not isinstance(item, Op) or not any(crowd >> r & 1 for r in (*item.writes, *item.reads)):
             continue
         for group in _groups(at, users):
             inside = set(group)
