@@ -11,7 +11,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test bench polybench litmus select-table fuzz device golden clean
+.PHONY: demo test test-long check lint format native-test wheel-test bench polybench litmus kernels select-table fuzz device golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -60,6 +60,10 @@ polybench: .venv/installed
 litmus: .venv/installed
 	@test -d "$(CORPUS)" || { echo "write make litmus CORPUS=DIR" >&2; exit 2; }
 	$(BIN)/polyloom litmus "$(CORPUS)" $$(find "$(CORPUS)" -name '*.log' -o -name '*.logs' | sort | sed 's/^/--against /')
+
+# Downloads 102 MB into build/ once: the vendor's kernels for Wormhole, which are not part of this repository.
+kernels: .venv/installed
+	$(BIN)/python -m tests.tensix.sfpi.vendor.kernels build/ttnn
 
 # Minutes; the tests search a few rows again.
 select-table: .venv/installed

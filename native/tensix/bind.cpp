@@ -18,9 +18,8 @@ using namespace polyloom::tensix;
 
 namespace {
 
-using FindingTuple =
-    std::tuple<std::string, int, uint64_t, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
-               std::string, std::string>;
+using FindingTuple = std::tuple<std::string, int, uint64_t, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                                uint32_t, std::string, std::string>;
 using EventTuple = std::tuple<uint64_t, uint64_t, int, int, uint32_t, uint32_t, uint32_t, uint32_t>;
 
 FindingTuple tuple_of(const Finding& f) {
@@ -161,7 +160,8 @@ NB_MODULE(tensix, m) {
                      [](Tile& t) { return t.fault ? std::optional<FindingTuple>(tuple_of(*t.fault)) : std::nullopt; })
         .def_prop_ro("events", [](Tile& t) {
             std::vector<EventTuple> all;
-            for (const Event& e : t.events) all.emplace_back(e.start, e.end, e.thread, e.unit, e.word, e.pc, e.index, e.pushed);
+            for (const Event& e : t.events)
+                all.emplace_back(e.start, e.end, e.thread, e.unit, e.word, e.pc, e.index, e.pushed);
             return all;
         });
 }

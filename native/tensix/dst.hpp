@@ -31,9 +31,7 @@ inline void write32(MatrixState& m, uint32_t row, uint32_t column, uint32_t valu
 }
 
 inline void mark16(MatrixState& m, uint32_t row, bool valid) { m.valid[row & 1023] = valid; }
-inline void mark32(MatrixState& m, uint32_t row, bool valid) {
-    m.valid[upper(row & 1023)] = valid;
-}
+inline void mark32(MatrixState& m, uint32_t row, bool valid) { m.valid[upper(row & 1023)] = valid; }
 inline void mark(MatrixState& m, uint32_t row, bool wide, bool valid) {
     wide ? mark32(m, row, valid) : mark16(m, row, valid);
 }

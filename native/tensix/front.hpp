@@ -15,8 +15,8 @@ namespace polyloom::tensix {
 
 constexpr uint32_t OP_MOP = 0x01, OP_NOP = 0x02, OP_MOP_CFG = 0x03, OP_REPLAY = 0x04;
 
-// A word, the address it was pushed from, its number among the words pushed by hand (from 1 on, 0 for a core's), and the
-// cycle in which it was pushed. What is expanded or played back has the cycle of the word that asked for it.
+// A word, the address it was pushed from, its number among the words pushed by hand (from 1 on, 0 for a core's), and
+// the cycle in which it was pushed. What is expanded or played back has the cycle of the word that asked for it.
 struct Entry {
     Word word = 0;
     uint32_t pc = 0, index = 0, pushed = 0;

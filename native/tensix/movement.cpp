@@ -75,8 +75,8 @@ void Tile::issue_pack(const Entry& entry, int thread) {
     for (pack::Job& job : pack::start(state, entry.word, thread, context(entry))) {
         packers[size_t(job.unit)] = PackWork{job, entry, events.size()}, ++working;
         if (tracing)
-            events.push_back({cycle, cycle + 1, thread, PACKER_TRACK + job.unit, entry.word, entry.pc, entry.index,
-                              entry.pushed});
+            events.push_back(
+                {cycle, cycle + 1, thread, PACKER_TRACK + job.unit, entry.word, entry.pc, entry.index, entry.pushed});
     }
 }
 
@@ -104,8 +104,8 @@ void Tile::move_scalar() {
     size_t done = 0;
     for (; done < scalar_requests.size(); ++done) {
         const ScalarRequest& request = scalar_requests[done];
-        const bool whole = request.kind == ScalarRequest::load ||
-                           (request.kind == ScalarRequest::store && request.bytes == 16);
+        const bool whole =
+            request.kind == ScalarRequest::load || (request.kind == ScalarRequest::store && request.bytes == 16);
         if (!banks.claim(request.address, SCALAR_CLIENT, cycle, whole ? 1 : NARROW_WRITE)) break;
         perform(request);
     }

@@ -113,8 +113,8 @@ uint32_t datum(State& state, const Configuration& c, const Job& j, uint32_t inde
     if (j.zeros) return 0;
     std::optional<uint32_t> x = masked(p.early);
     if (shows)
-        x = convert_early(p.early, p.early.read_32 ? dst::read32(state.matrix, row, column)
-                                                   : dst::read16(state.matrix, row, column));
+        x = convert_early(
+            p.early, p.early.read_32 ? dst::read32(state.matrix, row, column) : dst::read16(state.matrix, row, column));
     if (!x) fault(context, j.thread, j.word, "this early conversion is not offered by the machine");
     if (x = rectify(p.early, *x); !x)
         fault(context, j.thread, j.word, "ReLU needs a positive threshold and floats, or mode 1");

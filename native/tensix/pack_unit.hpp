@@ -55,12 +55,13 @@ struct Job {
 
 // Accepts an instruction: counters go on, streams are opened. A job for each packer that takes part.
 std::vector<Job> start(State& state, Word word, int thread, const Context& context);
-// A cycle: up to 16 datums, and a line of 16 bytes where `claim` gives the bank of its address. Whether the job is done.
+// A cycle: up to 16 datums, and a line of 16 bytes where `claim` gives the bank of its address. Whether the job is
+// done.
 template <class Claim>
 bool cycle(State& state, Job& job, const Context& context, Claim claim);
 
-// The parts of a cycle: the address of a line that is full (or the last one), its way to L1, and the next datum or block
-// of them: how many, none where the job has no more.
+// The parts of a cycle: the address of a line that is full (or the last one), its way to L1, and the next datum or
+// block of them: how many, none where the job has no more.
 std::optional<uint32_t> full_line(State& state, const Job& job);
 void write_line(State& state, Job& job, const Context& context);
 bool emit(State& state, Job& job);

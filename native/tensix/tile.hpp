@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile: its state, what of it is under way, and the loop over cycles. A cycle has four phases: results that are due
-// become visible, units accept words from the wait gates, expanders and FIFOs move, cores execute. At its end the scalar
-// unit, unpackers and packers have their turn at L1. Source: tensix.md, "Machine".
+// become visible, units accept words from the wait gates, expanders and FIFOs move, cores execute. At its end the
+// scalar unit, unpackers and packers have their turn at L1. Source: tensix.md, "Machine".
 #pragma once
 
 #include <array>
@@ -156,7 +156,7 @@ struct Tile {
     vector::Schedule schedule;  // of SFPLOADMACRO
     std::vector<ConfigWrite> config_writes;
     std::vector<GprWrite> gpr_writes;
-    std::vector<Writer> slow_config;              // WRCFG and REG2FLOP of this cycle, by thread
+    std::vector<Writer> slow_config;  // WRCFG and REG2FLOP of this cycle, by thread
     std::array<std::vector<ConfigRequest>, CORES> config_requests;
     uint64_t config_slot = ~uint64_t(0), wide_config = ~uint64_t(0) - 1;  // when it was last used; by WRCFG or RDCFG
     uint64_t semaphore_slot = ~uint64_t(0);

@@ -8,7 +8,8 @@
 // but for registers of the vector unit with a latency above 1: where Context::pending is there, `execute` appends these
 // writes to it instead of doing them, and the loop commits them at the start of the cycle in which they are due.
 // All that the timing says is delayed by the loop, not by the unit. Unpackers and packers also have a `start`, which
-// gives a job, and functions that move its data cycle by cycle (unpack_unit.hpp, pack_unit.hpp). What is not modelled faults: Context::fault does not return.
+// gives a job, and functions that move its data cycle by cycle (unpack_unit.hpp, pack_unit.hpp). What is not modelled
+// faults: Context::fault does not return.
 #pragma once
 
 #include <string>

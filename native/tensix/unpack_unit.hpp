@@ -33,7 +33,8 @@ struct Plan {
 
 Plan plan(const State& state, Word word, int thread);
 
-// What an accepted UNPACR has yet to move: datums in the order in which they lie in L1, in rows of 16 with their stride.
+// What an accepted UNPACR has yet to move: datums in the order in which they lie in L1, in rows of 16 with their
+// stride.
 struct Job {
     Plan plan;
     Word word = 0;

@@ -64,8 +64,8 @@ uint32_t approximate_reciprocal(uint32_t magnitude) {
     return (253 - (magnitude >> 23)) << 23 | mantissa << 16;
 }
 
-// The lower half of x stays; the upper one is that of e to the x without its lower half, cut off. The hardware has a table
-// for magnitudes from 1/64 to 2, of which each entry is what this computes.
+// The lower half of x stays; the upper one is that of e to the x without its lower half, cut off. The hardware has a
+// table for magnitudes from 1/64 to 2, of which each entry is what this computes.
 uint32_t approximate_exponential(uint32_t magnitude) {
     constexpr uint32_t ONE = 0x3F800000, TABLE = 0x3C800000, TWO = 0x40000000, HIGH = 0xFFFF0000;
     if (magnitude < 0x00800000) return ONE;

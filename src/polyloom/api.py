@@ -136,7 +136,7 @@ class Compiled(File):
         if self.target.instantiate is not None:
             return self.instantiate(values, **(options or {}))
         origin = Origin(self.subject, None, self.on, self.seconds)
-        if not self.target.per_size or self.subject is None:
+        if self.subject is None or not per_size(self.target, self.subject):
             return Instance(self.target, self.data, dict(values) or None, self.place, self._options, origin)
         sizes, _ = inputs.values(self.signature, values)
         key = tuple(sizes.items())
@@ -211,12 +211,17 @@ def compile(
     )
 
 
+def per_size(target: Target, subject: Subject) -> bool:
+    """Whether there is a program for each size, and not one for all."""
+    return target.per_size and bool(subject.signature.sizes)
+
+
 def compile_subject(
     subject: Subject, target: Target, place: Place, options: Any, progress: Progress | None = None
 ) -> Compiled:
     """`compile` for what has been read."""
     start = perf_counter()
-    data = b"" if target.per_size else deeply(target.compile)(subject, place, {}, options, progress)
+    data = b"" if per_size(target, subject) else deeply(target.compile)(subject, place, {}, options, progress)
     seconds = subject.seconds + perf_counter() - start
     return Compiled(target, data, registry.shown(target, place), place, subject, seconds, options)
 

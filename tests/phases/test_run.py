@@ -182,7 +182,7 @@ def test_a_changed_order_is_compared_roughly(monkeypatch: pytest.MonkeyPatch) ->
 def differences(source: Source, got: Arrays) -> list[object]:
     """Of outputs from every oracle of a source."""
     found = execute.judged(loops.subject(source), {}, {}, got, silent)
-    return [difference for _, difference in found if difference is not None]
+    return [difference for _, difference, _ in found if difference is not None]
 
 
 def test_verification_finds_nothing(compiled: Callable[[str], api.Compiled]) -> None:

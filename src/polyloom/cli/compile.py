@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from polyloom import api, files
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.progress import bar
+from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import file_of
 from polyloom.run.inputs import values
 from polyloom.targets import registry
+from polyloom.targets.target import Target
 
 
 def arguments(parser: Parser) -> None:
@@ -32,15 +36,16 @@ def execute(options: Request) -> Answer:
     chosen, watch = target.options(**own), of_target.watch_of(options, target)
     words = shared.pairs(getattr(options, "words", ()), "parameter", "N=64")
     if words and not target.per_size:
-        name = next(iter(words))
-        message = f"the target {target.name} compiles for all values at once, and takes no {name}"
-        raise shared.usage_error(message, "leave the values out")
+        raise _for_all(target, words)
     with bar() as progress:
         if progress is not None:
             progress("reading", 0.0)
         subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen, watch)
+        sized = api.per_size(target, subject)
+        if words and not sized:
+            raise _for_all(target, words)
         compiled = api.compile_subject(subject, target, place, chosen, progress)
-        made = compiled.ready(values(subject.signature, words)[0], None, progress) if target.per_size else compiled
+        made = compiled.ready(values(subject.signature, words)[0], None, progress) if sized else compiled
     files.write({options.output: made.data})
     facts = target.made(made.data)
     data = {
@@ -54,3 +59,9 @@ def execute(options: Request) -> Answer:
     line = f"{options.output}: {compiled.kernel}{shown}, {len(made.data)} bytes"
     text = "\n".join(part for part in (of_target.printed(watch), line) if part)
     return Answer(data, text, subject.warnings)
+
+
+def _for_all(target: Target, words: Mapping[str, str]) -> PolyloomError:
+    name = next(iter(words))
+    message = f"the target {target.name} compiles for all values at once, and takes no {name}"
+    return shared.usage_error(message, "leave the values out")

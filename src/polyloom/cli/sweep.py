@@ -55,10 +55,10 @@ def execute(options: Request) -> Answer:
     stride = None if options.stride is None else shared.positive(options.stride, "--stride")
     domain = _domain(options.domain)
     if (options.reference is None) == (not options.against):
-        what = (
-            "there is nothing to compare with" if options.reference is None else "there are two things to compare with"
+        number = "is nothing" if options.reference is None else "are two things"
+        raise usage_error(
+            f"there {number} to compare with", "write --reference tanh, or --against other.h, one of them"
         )
-        raise usage_error(what, "write --reference tanh, or --against other.h, one of them")
     outputs = shared.bindings(options.outputs, "--out")
     if wrong := [name for name in outputs if name not in ("x", "y", "expected")]:
         raise usage_error(f"a sweep has no output '{wrong[0]}'", "write --out y=y.npy; there are x, y and expected")

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +20,13 @@ from polyloom.targets.target import Execution, Job, Target
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`compared_with`: the oracles that gave outputs; without a subject there are none."""
+    """`compared_with`: the oracles that gave outputs; without a subject there are none. `facts` are what they tell."""
 
     execution: Execution
     seconds: float
     compared_with: tuple[str, ...]
     differences: tuple[Diagnostic, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def verified(self) -> bool | None:
@@ -51,19 +53,28 @@ def execute(
     if subject is None or values is None:
         return Outcome(execution, seconds, (), ())
     found = list(judged(subject, values, job.inputs, execution.outputs, tell))
-    return Outcome(execution, seconds, tuple(name for name, _ in found), tuple(d for _, d in found if d is not None))
+    wrong = tuple(difference for _, difference, _ in found if difference is not None)
+    facts = {key: value for _, _, told in found for key, value in told.items()}
+    return Outcome(execution, seconds, tuple(name for name, _, _ in found), wrong, facts)
 
 
 def judged(
     subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress
-) -> Iterator[tuple[str, Diagnostic | None]]:
-    """The name of every oracle that gave outputs, and where they differ."""
+) -> Iterator[tuple[str, Diagnostic | None, Mapping[str, Any]]]:
+    """The name of every oracle that gave outputs, where they differ, and what it tells beside."""
     count = len(subject.oracles)
     for number, oracle in enumerate(subject.oracles, 1):
         tell(f"comparing with {oracle.what}", number / (count + 1))
         expected = deeply(oracle.outputs)(values, _copied(inputs))
         if expected is not None:
-            yield oracle.name, _difference(oracle, expected, inputs, got)
+            difference, facts = _judged(oracle, expected, inputs, got)
+            yield oracle.name, difference, facts
+
+
+def _judged(
+    oracle: Oracle, expected: Arrays, inputs: Arrays, got: Arrays
+) -> tuple[Diagnostic | None, Mapping[str, Any]]:
+    return oracle.judge(inputs, expected, got) if oracle.judge else (_difference(oracle, expected, inputs, got), {})
 
 
 def _difference(oracle: Oracle, expected: Arrays, inputs: Arrays, got: Arrays) -> Diagnostic | None:

@@ -257,6 +257,7 @@ class Result:
             "outputs": {name: describe_array(array) for name, array in self.outputs.items()},
             "compared_with": list(self.outcome.compared_with),
             **self.execution.facts,
+            **self.outcome.facts,
             **own,
             **timed,
         }

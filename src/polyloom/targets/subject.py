@@ -25,6 +25,9 @@ Progress = Callable[[str, float], None]
 ErrorBound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 """Of the expected elements: by how much each may be missed; infinity where nothing is expected."""
 
+Judge = Callable[[Arrays, Arrays, Arrays], tuple[Diagnostic | None, Mapping[str, Any]]]
+"""Of inputs, expected and found outputs: what is wrong, and keys of `run --json`."""
+
 
 def silent(step: str, fraction: float) -> None:
     """The `Progress` that shows nothing."""
@@ -49,12 +52,13 @@ class Written:
 class Oracle:
     """Another way to the outputs. `name` is its name in data, `what` in messages: "the host's own function". `outputs`
     are those for parameter values and inputs, or None where it gives up. Without a `bound` they must be equal bit for
-    bit."""
+    bit. Where the inputs decide how far they may be apart, `judge` decides, and tells figures."""
 
     name: str
     what: str
     outputs: Callable[[Mapping[str, int], Arrays], Arrays | None]
     bound: ErrorBound | None = None
+    judge: Judge | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,15 +82,13 @@ class _Maker:
         if self.names is not None:
             return row.name in self.names
         fits = len(self.variables) <= 3 or row.name not in _WIDE
-        known = row.name != "sfparecip" or self.member == "blackhole"
-        return row.group in _VALUES and fits and known and (self.member == "blackhole" or not row.only_blackhole)
+        return row.group in _VALUES and fits and (self.member == "blackhole" or not row.only_blackhole)
 
     def operands(self, row: Operation) -> list[Operand]:
         found: list[Operand] = []
         for operand in row.operands:
             if operand.kind == "immediate":
-                allowed = (0,) if row.name == "sfparecip" else operand.allowed(self.member)
-                found.append(constant(self.random.choice(allowed)))
+                found.append(constant(self.random.choice(operand.allowed(self.member))))
             else:
                 found.append(self.vector() if operand.is_vector else self.scalar())
         return found

@@ -30,8 +30,8 @@ def power(x: Fraction) -> Fraction:
 
 
 def test_every_entry_of_the_hardwares_table() -> None:
-    heads = np.arange(0x3C80, 0x4000, dtype=np.uint32) << 16
-    for head, found in zip(heads, exponentials(heads | 0x1234), strict=True):
+    heads = np.array([head << 16 for head in range(0x3C80, 0x4000)], np.uint32)
+    for head, found in zip(heads, exponentials(heads + np.uint32(0x1234)), strict=True):
         value = power(Fraction(float(head.view(np.float32))))
         exponent = 0 if value < 2 else 1 if value < 4 else 2
         steps = (value / 2**exponent - 1) * 128

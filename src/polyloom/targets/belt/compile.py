@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the member-independent form to a member's program: the specializer on one page.
+"""From the member-independent form to a member's program: the specializer on one page, the passes `normal` and
+`schedule`.
 
 For each function: heads of loops; loops pipelined or opened (I. Godard, "Pipelining": the test, the torus, belt
 positions, spills, first passes); blocks around them scheduled as open code; bundles.
@@ -9,25 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.ir.signature import Signature
+from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.belt import stats
 from polyloom.targets.belt.block_code import Builder, Head, Plan, live_in, uses
 from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants, loop_piece, loop_spills, open_piece
 from polyloom.targets.belt.graph import LOADS, Graph, Read
 from polyloom.targets.belt.homes import homes
 from polyloom.targets.belt.ir import Block, Constant, Function, Loop, Module
+from polyloom.targets.belt.ir_verify import GENASM
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.layout import addresses
+from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.loop_graph import Builder as LoopBuilder
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads, with_stubs
+from polyloom.targets.belt.normal import edges, entry, normal, opened, with_stubs
 from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
 from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
 from polyloom.targets.belt.stats import LoopFacts
 from polyloom.targets.belt.told import as_json
+from polyloom.targets.belt.verify import verify
 
 Ratio = float | Literal["always", "never"]
 ROUNDS: Final = 8
@@ -44,22 +51,55 @@ class Settings:
 
 
 def specialize(
-    module: Module, machine: Machine, *, spl: Ratio = 2.0, solver: str = "exact", effort: float = 2.0
+    module: Module,
+    machine: Machine,
+    *,
+    spl: Ratio = 2.0,
+    solver: str = "exact",
+    effort: float = 2.0,
+    signature: Signature | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Program, tuple[LoopFacts, ...]]:
-    """The program, and the facts of the first function's loops, then of the others'. Errors: PL1110 to PL1112."""
-    settings = Settings(spl, solver, effort)
-    known = addresses(module.data)
+    """The program, and the facts of the first function's loops, then of the others'. Errors: PL1110 to PL1112.
+    `watch` sees `PASSES`, programs with their signature."""
     _check_operations(module, machine)
-    routines: list[Routine] = []
     facts: list[LoopFacts] = []
+    schedule = partial(_program, machine=machine, settings=Settings(spl, solver, effort), facts=facts)
+    passes = (Pass("normal", _normal, GENASM), Pass("schedule", schedule, _program_form(signature)))
+    program: Program = run_passes(module, passes, watch)
+    return program, tuple(facts)
+
+
+PASSES: Final = ("normal", "schedule")
+"""The names of the passes."""
+
+
+def _program_form(signature: Signature | None) -> Form[Program]:
+    known = signature or Signature("program", (), (), ())
+    return Form(lambda program: listing(program, known), _verified)
+
+
+def _verified(program: Program) -> None:
+    """A recurrence whose first value no path takes (PL1018) is an operation too many, not a wrong program."""
+    if found := [d for d in verify(program) if d.code != "PL1018"]:
+        raise PolyloomError(*found)
+
+
+def _normal(module: Module) -> Module:
+    return replace(module, functions=tuple(map(normal, module.functions)))
+
+
+def _program(module: Module, machine: Machine, settings: Settings, facts: list[LoopFacts]) -> Program:
+    """Of functions in normal form; `facts` gets those of their loops."""
+    known = addresses(module.data)
+    routines: list[Routine] = []
     blocks: dict[str, Mapping[str, int]] = {}
     for function in module.functions:
         routine, more, blocks[function.name] = routine_of(function, machine, known, settings)
         routines.append(routine)
         facts += more
     told = as_json(tuple(facts), blocks)
-    program = Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data, told)
-    return program, tuple(facts)
+    return Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data, told)
 
 
 def _check_operations(module: Module, machine: Machine) -> None:
@@ -76,10 +116,6 @@ def routine_of(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
     """Loops whose frames and what they need at home do not fit into scratch are opened, the greatest first."""
-    function = with_heads(reachable(function))
-    for loop in [b for b in function.blocks if isinstance(b, Loop)]:
-        function = with_exits(function, loop)
-    function = merged(function)
     closed: set[str] = set()
     while True:
         try:

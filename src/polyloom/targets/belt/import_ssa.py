@@ -41,9 +41,8 @@ from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.front.sink import sink
 from polyloom.targets.belt.front.threading import thread
 from polyloom.targets.belt.front.unroll import unroll
-from polyloom.targets.belt.genasm import print_genasm
 from polyloom.targets.belt.ir import Function, Module
-from polyloom.targets.belt.ir_verify import verify
+from polyloom.targets.belt.ir_verify import GENASM, verify
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.vectorize.loops import Vectorize, Vectorized, expected, vectorize
 from polyloom.transform.ssa.common import common
@@ -84,7 +83,12 @@ def imported(
 
 
 _SSA: Final = Form(print_ssa, verify_ssa)
-GENASM: Final = Form(print_genasm, verify)
+PASSES: Final = (
+    *("emulate", "inline", "arrays", "expand", "common", "unroll"),
+    *("build", "hoist", "reassociate", "addresses", "share", "expect", "order", "vectorize"),
+    *("count", "sink", "lacking", "thread", "fuse", "order_again"),
+)
+"""The names of the passes, in their order."""
 
 
 def _ssa_passes(machine: Machine) -> tuple[Pass[SsaFunction, SsaFunction], ...]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from polyloom.analysis.dominators import dominators
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.targets.belt.genasm import LOADS, print_op, print_operand
+from polyloom.passes import Form
+from polyloom.targets.belt.genasm import LOADS, print_genasm, print_op, print_operand
 from polyloom.targets.belt.ir import (
     Address,
     Block,
@@ -45,6 +46,10 @@ def verify(module: Module) -> Module:
             if found := tuple(rule(module, function)):
                 raise PolyloomError(*(Diagnostic("PL1081", f"@{function.name}: {message}") for message in found))
     return module
+
+
+GENASM: Final = Form(print_genasm, verify)
+"""What stands between the passes over modules."""
 
 
 def edges(block: Block | Loop) -> tuple[Edge, ...]:

@@ -69,6 +69,15 @@ def predecessors(function: Function) -> dict[str, list[str]]:
     return found
 
 
+def normal(function: Function) -> Function:
+    """As loops are pipelined and blocks are scheduled: each loop with one head and exits of its own, no block that
+    only one jump leads to."""
+    function = with_heads(reachable(function))
+    for loop in [b for b in function.blocks if isinstance(b, Loop)]:
+        function = with_exits(function, loop)
+    return merged(function)
+
+
 def reachable(function: Function) -> Function:
     """Without blocks that control never reaches."""
     blocks = {block.name: block for block in function.blocks}

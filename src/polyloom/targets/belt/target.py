@@ -12,11 +12,14 @@ from polyloom import files
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Argument, Signature
+from polyloom.passes import Watch
 from polyloom.targets.belt import belt_file, conasm_read, facts, model, profile, view
+from polyloom.targets.belt.compile import PASSES as SPECIALIZER
 from polyloom.targets.belt.compile import specialize
 from polyloom.targets.belt.front.profile import with_counts
 from polyloom.targets.belt.genasm import print_genasm
 from polyloom.targets.belt.genasm_read import read_genasm
+from polyloom.targets.belt.import_ssa import PASSES as IMPORTER
 from polyloom.targets.belt.import_ssa import Options as Importing
 from polyloom.targets.belt.import_ssa import import_function
 from polyloom.targets.belt.ir import BYTES, Function, Module, Type
@@ -48,12 +51,12 @@ def _compile(
     if progress is not None:
         progress("compiling", 0.0)
     content = cast(function.Content, subject.content)
-    module = import_function(content.function, place.machine, _importing(content, options))
+    module = import_function(content.function, place.machine, _importing(content, options), subject.watch)
     if options.profile is not None:
         module = with_counts(module, profile.read(options.profile))
     if options.emit == "genasm":
         return print_genasm(module).encode()
-    program = _specialized(module, place, options)
+    program = _specialized(module, place, options, subject.signature, subject.watch)
     if options.emit == "conasm":
         return listing(program, subject.signature).encode()
     return belt_file.write(program, subject.signature)
@@ -64,16 +67,19 @@ def _importing(content: function.Content, options: Options) -> Importing:
     return Importing(content.distinct, how, content.reassociate, options.expect or {})
 
 
-def _specialized(module: Module, place: Place, options: Options) -> Program:
-    return specialize(module, place.machine, spl=options.spl, solver=options.solver)[0]
+def _specialized(
+    module: Module, place: Place, options: Options, signature: Signature, watch: Watch | None = None
+) -> Program:
+    machine, spl, solver = place.machine, options.spl, options.solver
+    return specialize(module, machine, spl=spl, solver=solver, signature=signature, watch=watch)[0]
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     """Of genasm, or of conasm, which says its member itself. Errors: PL1006 where it is another than `place`'s."""
     if text.lstrip().startswith(_GENASM):
         module = verified(read_genasm(text, name))
-        first = module.functions[0]
-        return belt_file.write(_specialized(module, place, options), _of_types(first))
+        signature = _of_types(module.functions[0])
+        return belt_file.write(_specialized(module, place, options, signature), signature)
     data = belt_file.write(*conasm_read.read(text, name))
     member = belt_file.read(data).machine
     if member != place.machine:
@@ -156,5 +162,5 @@ TARGET: Final = Target(
     report=view.report,
     assemble=_assemble,
     verify=_verify,
-    passes=SSA_PASSES,
+    passes=(*SSA_PASSES, *IMPORTER, *SPECIALIZER),
 )

@@ -4,6 +4,7 @@ tile and of vector kernels in files of their own."""
 
 from __future__ import annotations
 
+from polyloom.targets.tensix.codes_loops import CODES as LOOPS
 from polyloom.targets.tensix.codes_sfpi import CODES as SFPI
 from polyloom.targets.tensix.codes_sfpi_run import CODES as SFPI_RUN
 from polyloom.targets.tensix.codes_tile import CODES as TILE
@@ -62,6 +63,7 @@ CODES: dict[str, tuple[str, str]] = {
         "without a meaning.",
     ),
     **TILE,
+    **LOOPS,
     **SFPI,
     **SFPI_RUN,
 }

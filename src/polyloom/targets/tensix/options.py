@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.options import integer, option
 from polyloom.targets.tensix.encode import FORMS, Form
+from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
 from polyloom.targets.tensix.tile import CORES, MAX_CYCLES, POLICIES, Hazards
 
 THREADS: Final = ("t0", "t1", "t2")
@@ -68,10 +69,23 @@ def _cycles(text: Any) -> int:
     return found
 
 
-def _dest(text: Any) -> int:
+def _format(text: Any) -> Name:
+    found: Name | None = next((known for known in FORMATS if known == text), None)
+    if found is None:
+        raise _wrong(f"--format is '{text}'", nearest(text, FORMATS, "format"))
+    return found
+
+
+def _fidelity(text: Any) -> int:
+    if (found := integer(str(text), "--fidelity")) not in (1, 2, 3, 4):
+        raise _wrong(f"--fidelity is {found}", "write 1, 2, 3 or 4: the phases in which mantissas are multiplied")
+    return found
+
+
+def _dest(text: Any) -> Dest:
     if text not in ("16", "32"):
         raise _wrong(f"--dest is '{text}'", "write --dest 16 or --dest 32, the bits of a datum in Dst")
-    return int(text)
+    return 16 if text == "16" else 32
 
 
 def _per(text: Any) -> Per:
@@ -142,12 +156,8 @@ class Options:
     init: str | None = option(
         "vector kernels: the function that initializes, such as 'ns::g<false>'", *_KERNELS, metavar="NAME"
     )
-    dest: int = option(
-        "vector kernels: bits of a datum in Dst, 16 (the default) or 32",
-        *_KERNELS,
-        default=16,
-        metavar="16|32",
-        read=_dest,
+    dest: Dest | None = option(
+        "bits of a datum in Dst (16 for vector kernels, 32 for loops)", *_KERNELS, metavar="16|32", read=_dest
     )
     per: Per = option(
         "vector kernels: one call per face (the default), or per tile",
@@ -182,4 +192,17 @@ class Options:
         *_KERNELS,
         metavar="ROW:ROW",
         read=_spill,
+    )
+    format: Name | None = option(
+        "operands of a product: tf32 (for f32), bf16, fp16, i8 (for i32)",
+        *("run", "compile"),
+        metavar="tf32|bf16|fp16|i8",
+        read=_format,
+    )
+    fidelity: int = option(
+        "of a product: in how many phases mantissas are multiplied (4)",
+        *("run", "compile"),
+        default=4,
+        metavar="1..4",
+        read=_fidelity,
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Tensix tile as a target: words and programs of its cores are assembled, listed, verified and simulated; vector
-kernels are compiled for core T1."""
+kernels are compiled for core T1, loops for T0, T1 and T2."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.ir.signature import Signature
 from polyloom.riscv.image import MAGIC
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Given, Json, Kind, Program, Target
+from polyloom.targets.target import Execution, Given, Job, Json, Kind, Program, Target
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.assemble import assemble
 from polyloom.targets.tensix.encode import to_bytes
-from polyloom.targets.tensix.isa import MEMBERS
+from polyloom.targets.tensix.isa import MEMBERS, Member
+from polyloom.targets.tensix.loops import target as loops
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
 from polyloom.targets.tensix.sfpi import kernel
 from polyloom.targets.tensix.sfpi import note as notes
+from polyloom.targets.tensix.sfpi.compile import PASSES
 from polyloom.targets.tensix.sfpi.form import KERNEL, content
 from polyloom.targets.tensix.sfpi.listing import listing
 from polyloom.targets.tensix.simulate import simulate
@@ -49,30 +52,51 @@ def _verify(given: Given) -> Sequence[Diagnostic]:
 def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
-    del values
     if progress is not None:
         progress("compiling", 0.0)
+    if subject.form == loops.FORM.name:
+        return loops.compile_subject(subject, place.member, values)
     return kernel.compile_kernel(content(subject), subject.signature.name, place.member, options, subject.watch)
 
 
+def _run(data: bytes, job: Job) -> Execution:
+    return loops.run(data, job) if loops.owns(data) else kernel.execute(data, job)
+
+
+def _signature(data: bytes) -> Signature:
+    return loops.signature(data) if loops.owns(data) else kernel.signature(data)
+
+
 def _owns(data: bytes) -> Kind | None:
+    if loops.owns(data):
+        return loops.KIND
     return _KERNEL if data.startswith(MAGIC) and notes.decode(data) is not None else None
 
 
 def _show_own(data: bytes, options: Any) -> str:
-    del options
+    if loops.owns(data):
+        return program.listing(program.read(Given("loops.elf", data, Place("wormhole"), options)), "wormhole")
     return listing(data)
 
 
 def _verify_own(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
     """For the member that the file names."""
-    member = kernel.note_of(data).member if place is None else place.member
-    return verify(program.read(Given("kernel.elf", data, Place(member), Options())), member)
+    own: Member = "wormhole" if loops.owns(data) else kernel.note_of(data).member
+    member = own if place is None else place.member
+    return verify(program.read(Given("program.elf", data, Place(member), Options())), member)
 
 
 def _facts(given: Program, execution: Execution | None) -> Mapping[str, Json]:
     """What a run tells stands in the execution."""
-    return {} if execution is not None else kernel.program_facts(kernel.note_of(given.data))
+    return _made(given.data) if execution is None else {}
+
+
+def _made(data: bytes) -> Mapping[str, Json]:
+    return {} if loops.owns(data) else kernel.program_facts(kernel.note_of(data))
+
+
+def _summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    return loops.summary(data) if "tiles" in data else kernel.summary(data)
 
 
 _KERNEL: Final = Kind(".elf", "vector kernel for a Tensix tile")
@@ -81,25 +105,28 @@ _KERNEL: Final = Kind(".elf", "vector kernel for a Tensix tile")
 TARGET: Final = Target(
     name="tensix",
     title="a Tensix tile of Tenstorrent's Wormhole",
-    takes=(KERNEL,),
-    kinds=(_KERNEL,),
+    takes=(KERNEL, loops.FORM),
+    kinds=(_KERNEL, loops.KIND),
     owns=_owns,
     place=place,
     example="tensix:wormhole",
-    signature=kernel.signature,
+    signature=_signature,
     compile=_compile,
-    run=kernel.execute,
+    run=_run,
     show=_show_own,
     facts=_facts,
-    made=lambda data: kernel.program_facts(kernel.note_of(data)),
-    summary=kernel.summary,
+    made=_made,
+    summary=_summary,
     verify=_verify_own,
     options=Options,
+    per_size=True,
     members=lambda: MEMBERS,
     describe=describe,
     assemble=_assemble,
     show_given=_show,
     verify_given=_verify,
     simulate_given=simulate,
+    lists=(KERNEL.name,),
+    passes=PASSES,
     include=include,
 )

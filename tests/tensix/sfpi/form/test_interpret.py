@@ -299,8 +299,6 @@ def test_tiles_side_by_side_are_tiles_one_by_one(function: object, seed: int) ->
 def test_what_is_not_modelled_is_refused_by_name() -> None:
     with pytest.raises(PolyloomError, match="SFPLOADMACRO"):
         ran(lambda b: b.effect("word", 0x93000000))
-    with pytest.raises(PolyloomError, match="exponential"):
-        ran(lambda b: b.effect("store", b.call("sfparecip", b.call("splat", 1), 2), RAW, 3, 0), member="blackhole")
 
 
 def test_random_kernels_use_every_operation() -> None:

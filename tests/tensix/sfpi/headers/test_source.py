@@ -165,3 +165,18 @@ def test_a_scalar_float_may_be_moved_and_change_its_sign(tmp_path: Path) -> None
         str(i.result.type) == "f32" for b in form.blocks for i in b.instructions if len(i.results) == 1 and i.result
     )
     assert "sfpadd" in names(form)
+
+
+def test_a_choice_between_vectors_is_a_branch(tmp_path: Path) -> None:
+    text = "void f(bool b) { vFloat x = dst_reg[0]; vFloat y = dst_reg[1]; vFloat z = b ? x : y; dst_reg[0] = z; }"
+    form = load(kernel(tmp_path, text), "f").function
+    assert not any(i.operation in ("select", "copy") for b in form.blocks for i in b.instructions)
+    assert [len(b.parameters) for b in form.blocks] == [1, 0, 0, 1]
+
+
+def test_results_of_an_exchange_are_the_call_s_own(tmp_path: Path) -> None:
+    text = "void f() { vFloat x = dst_reg[0]; vFloat y = dst_reg[1]; dst_reg[0] = min(x, y); }"
+    form = load(kernel(tmp_path, text), "f").function
+    swap = next(i for b in form.blocks for i in b.instructions if i.called == "__sfpi_sfpswap")
+    store = next(i for b in form.blocks for i in b.instructions if i.called == "__sfpi_store")
+    assert store.operands[0] == swap.results[0]

@@ -29,6 +29,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_types import F32, FLOATS, I32, Type
 from polyloom.ir.ssa_verify import verify
+from polyloom.targets.tensix.sfpi.choices import branched
 from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.sfpi.operations import MASK, PREFIX, VECTOR, operations
 from polyloom.transform.ssa.editing import with_operands
@@ -53,7 +54,7 @@ def finished(function: Function) -> Function:
         row = operations()[_FOUR].external
         externals[row.name] = row
     blocks = tuple(_in_bits(_with_parts(block)) for block in function.blocks)
-    return verify(replace(function, blocks=blocks, externals=tuple(externals.values())))
+    return verify(branched(replace(function, blocks=blocks, externals=tuple(externals.values()))))
 
 
 def _with_parts(block: Block) -> Block:

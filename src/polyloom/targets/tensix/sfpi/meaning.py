@@ -11,16 +11,18 @@ it; no code is shared with the native model, nor with the compiler's passes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import input_error
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.oracle import rounding, tables
 from polyloom.targets.tensix.sfpi.oracle.multiply import multiply_add
-from polyloom.targets.tensix.sfpi.oracle.rounding import FRACTION, SIGN, Words, bit_length, words
+from polyloom.targets.tensix.sfpi.oracle.rounding import FRACTION, SIGN, Numbers, Words, bit_length, words
 
 Truths = NDArray[np.bool_]
 LT, LE, EQ, NE, GE, GT = range(6)
@@ -122,17 +124,41 @@ def _absolute(a: Words, mod: int) -> Words:
     return np.where(a > 0xFF800000, a, a & ~np.uint32(SIGN)) if mod else rounding.magnitude(a)
 
 
-def _reciprocal(a: Words, mod: int) -> Words:
-    """Seven bits of 1/x, of the middle of an interval of x, rounded; infinite and zero beyond the exponents."""
-    if mod:
-        help = "what approx_exp computes is not published: kernels with it compile, but do not run"
-        raise input_error("PL1244", "the approximate exponential is not modelled", help=help)
+def _approximate(a: Words, mod: int) -> Words:
+    """1/a in mode 0, e to the |a| in mode 2; both with a's sign."""
     magnitude = (a & ~np.uint32(SIGN)).astype(np.int64)
+    return words(_exponential(magnitude) if mod else _reciprocal(magnitude)) | (a & np.uint32(SIGN))
+
+
+def _reciprocal(magnitude: Numbers) -> Numbers:
+    """Seven bits of 1/x, of the middle of an interval of x, rounded; infinite and zero beyond the exponents."""
     divisor = 257 + 2 * (magnitude >> 16 & 127)
     mantissa = (2 * 128 * 512 + divisor) // (2 * divisor) - 128
     made = ((253 - (magnitude >> 23)) << 23) + (mantissa << 16)
-    made = np.where(magnitude < 0x00800000, 0x7F800000, np.where(magnitude >= 0x7E800000, 0, made))
-    return words(made) | (a & np.uint32(SIGN))
+    return np.where(magnitude < 0x00800000, 0x7F800000, np.where(magnitude >= 0x7E800000, 0, made))
+
+
+_FIRST, _BEYOND = 0x3C80, 0x4000
+
+
+@cache
+def _powers() -> Numbers:
+    """The upper halves of e to the x, cut off, by the upper half of x from 1/64 to 2."""
+    found: list[int] = []
+    for upper in range(_FIRST, _BEYOND):
+        x = Fraction(128 + (upper & 127), 128) * Fraction(2) ** ((upper >> 7) - 127)
+        power = (Decimal(x.numerator) / Decimal(x.denominator)).exp()
+        exponent = 0 if power < 2 else 1 if power < 4 else 2
+        found.append((127 + exponent) << 7 | int(power / 2**exponent * 128) & 127)
+    return np.array(found, np.int64)
+
+
+def _exponential(magnitude: Numbers) -> Numbers:
+    """The lower half stays as it is; beyond the table the ends are repeated."""
+    upper = magnitude >> 16
+    power = _powers()[np.clip(upper, _FIRST, _BEYOND - 1) - _FIRST]
+    power = np.where(upper < _FIRST, 0x3F81, np.where(upper >= _BEYOND, 0x4080, power))
+    return np.where(magnitude < 0x00800000, 0x3F800000, power << 16 | (magnitude & 0xFFFF))
 
 
 def _exponent(a: Words, mod: int) -> Words:
@@ -221,7 +247,7 @@ _LANEWISE: Final[dict[str, Callable[[bool, Sequence[Any]], Words | tuple[Words, 
     "sfpsub": lambda blackhole, g: _mad(blackhole, g[1], _constant(g[1], _MINUS_ONE), g[0]),
     "sfpmov": lambda _, g: g[0] ^ np.uint32(SIGN) if g[1] else g[0],
     "sfpabs": lambda _, g: _absolute(g[0], g[1]),
-    "sfparecip": lambda _, g: _reciprocal(g[0], g[1]),
+    "sfparecip": lambda _, g: _approximate(g[0], g[1]),
     "sfpexexp": lambda _, g: _exponent(g[0], g[1]),
     "sfpexman": lambda _, g: _mantissa(g[0], g[1]),
     "sfpsetexp_i": lambda _, g: _set_exponent(g[0], g[1], g[2]),

@@ -109,7 +109,7 @@ sfpadd a:f b:f mod:0|1,2,3 > f | SFPADD | a·1 + b
 sfpsub a:f b:f > f | SFPMAD | b·−1 + a
 sfpmov a:b mod:0,1 > b | SFPMOV | a; 1 changes the sign bit
 sfpabs a:b mod:0,1 > b | SFPABS | the magnitude of 0 an integer, 1 a float
-sfparecip a:f mod:0|1,2 > f | SFPARECIP | 0 an approximate 1/a, 2 an approximate exponential !
+sfparecip a:f mod:0,2 > f | SFPARECIP | approximately 0 1/a, 2 e to the |a|, with a's sign !
 
 fields
 sfpexexp a:f mod:0,1 > i | SFPEXEXP | the exponent; 1 with its bias

@@ -30,9 +30,10 @@ class Marker:
 
     def _wrong(self) -> Exception:
         help = (
-            "write it in a function under `@pl.tensix.kernel`, or under `@pl.tensix.function` for one that kernels call"
+            f"write `{self.form}` in a function under `@pl.tensix.kernel`, or under `@pl.tensix.function` where "
+            "kernels call it"
         )
-        return wrong("PL1252", f"`{self.name}` stands where its text is not read", help)
+        return wrong("PL1252", f"`{self.name}` is no `with` of a vector kernel here", help)
 
 
 v_if = Marker("v_if", 1, "with pl.v_if(a < b):")

@@ -162,7 +162,10 @@ def swap(a: V, b: V) -> tuple[V, V]:
 
 
 def _swapped(a: V, b: V | float, mode: int) -> tuple[V, V]:
-    kind = _kind(a)
+    kind: type[V] = _kind(a)
+    if mode and _kind(a) is not vfloat:
+        help = "compare and assign under `v_if`, or take floats"
+        raise wrong("PL1251", f"the order of {told(a)} is not that of SFPSWAP, which orders floats", help)
     first, second = current().several("sfpswap", _any(a), operand(kind, b), mode)
     return kind.of(first), kind.of(second)
 
@@ -179,7 +182,7 @@ def polynomial(x: vfloat, *coefficients: vfloat | float) -> vfloat:
     *others, last = coefficients
     found = vfloat(last)
     for coefficient in reversed(others):
-        found = found * x + coefficient
+        found = x * found + coefficient
     return found
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from types import CellType, CodeType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.text import Text, definition
@@ -124,9 +124,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         for name in ("body", "orelse", "finalbody"):
-            found = getattr(node, name, None)
+            found: Any = getattr(node, name, None)
             if isinstance(found, list) and found and isinstance(found[0], ast.stmt):
-                setattr(node, name, self._chained(found))
+                setattr(node, name, self._chained(cast("list[ast.stmt]", found)))
         return super().generic_visit(node)
 
     def _chained(self, statements: list[ast.stmt]) -> list[ast.stmt]:

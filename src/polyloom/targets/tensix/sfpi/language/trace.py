@@ -68,7 +68,7 @@ def current() -> Tracer:
 
 def here() -> Place:
     """Where the user's code stands."""
-    frame: FrameType | None = sys._getframe(1)  # the only way to the user's line
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]: there is no other way
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
     return NOWHERE if frame is None else place_of(frame)

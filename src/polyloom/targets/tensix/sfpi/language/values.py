@@ -202,10 +202,14 @@ class _Integer(Vector):
 
     def _shifted(self, amount: object, sign: int) -> Any:
         if isinstance(amount, int):
-            return self._made("sfpshft_i", self.value, sign * amount, 0)
+            return self._made("sfpshft_i", self.value, sign * amount, self._arithmetic())
         if sign < 0:
             raise wrong("PL1251", "a shift to the right by a vector", "write `pl.tensix.shft(x, -n)`")
-        return self._made("sfpshft_v", self.value, operand(vint, amount), 0)
+        return self._made("sfpshft_v", self.value, operand(vint, amount), self._arithmetic())
+
+    def _arithmetic(self) -> int:
+        """Blackhole shifts signed integers with their sign."""
+        return 2 if isinstance(self, vint) and current().member == "blackhole" else 0
 
 
 class vint(_Integer):
@@ -391,7 +395,9 @@ def told(given: object) -> str:
 def _advice(kind: type[Vector], given: object) -> str:
     name = _name(kind)
     if isinstance(given, Vector):
-        return f"`pl.tensix.as_(pl.{name}, x)` takes its bits, `pl.tensix.convert` its values"
+        values = "int_to_float(x)" if name == "vfloat" else "convert(x, ...)" if isinstance(given, vfloat) else ""
+        rest = f", `pl.tensix.{values}` its values" if values else ""
+        return f"`pl.tensix.as_(pl.{name}, x)` takes its bits{rest}"
     if isinstance(given, Condition):
         return "write `pl.vint(condition)`, which has 1 where it holds and 0 elsewhere"
     return "give a number, or a vector" if name == "vfloat" else "give an integer, or a vector of this type"

@@ -385,6 +385,8 @@ def _operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[
         case "SFPMUL24":
             return "sfpmul24", [state.registers[word >> 16 & 15], state.registers[word >> 12 & 15], mode & 1]
         case "SFPARECIP":
+            if mode == 1:
+                raise unsupported("SFPARECIP under a condition of its own")
             return "sfparecip", [c, mode]
         case _:
             return _simple(state, name, c, d, immediate, mode)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The speed of the Tensix tile's model beside wolfpine's, a Python model of the same machine, and what the tile itself
+takes for products.
+
+Speeds are per second of CPU time, hazards checked and nothing traced. The models take turns; the ratio is the median of
+the rounds' ratios. `asked` is what the project promises. Without wolfpine its columns are empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from statistics import median
+from time import thread_time
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.cli.bench import tensix_programs as programs
+from polyloom.targets.tensix.tile import UNITS, Tile
+
+Row = dict[str, object]
+ROUNDS: Final = 5
+_BF16: Final = 5
+_VECTOR, _MATRIX = UNITS.index("vector"), UNITS.index("matrix")
+_FIRST_OF_VECTOR: Final = 0x70
+Speed = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What is counted, how many per second are asked for, and how fast each model is."""
+
+    what: str
+    asked: int
+    ours: Speed
+    theirs: Speed | None = None
+
+
+def rows() -> list[Row]:
+    return [*(_speed(measure) for measure in measures()), *_products()]
+
+
+def measures() -> list[Measure]:
+    peer = find_spec("framework") is not None
+    vector, matrix = (_peer_vector, _peer_matrix) if peer else (None, None)
+    return [
+        Measure("SFPU instructions of a sigmoid", 10_000_000, _vector, vector),
+        Measure("MVMULs, BF16", 250_000, _matrix, matrix),
+        Measure("MVMULs, BF16, Dst of 32 bits", 250_000, lambda: _matrix(wide=True)),
+        Measure("cycles, five cores busy", 2_000_000, _cores),
+        Measure("cycles, five cores busy and three pushing words", 2_000_000, lambda: _cores(pushing=True)),
+    ]
+
+
+def _speed(measure: Measure) -> Row:
+    rounds = [(measure.ours(), measure.theirs() if measure.theirs else None) for _ in range(ROUNDS)]
+    theirs = [there for _, there in rounds if there is not None]
+    return {
+        "what": measure.what,
+        "polyloom": round(median(ours for ours, _ in rounds)),
+        "asked": measure.asked,
+        "wolfpine": round(median(theirs)) if theirs else None,
+        "to wolfpine": round(median(ours / there for ours, there in rounds if there)) if theirs else None,
+        "unit": "per second",
+    }
+
+
+def _timed(tile: Tile, most: int = 10**8) -> float:
+    start = thread_time()
+    tile.run(most)
+    return thread_time() - start
+
+
+def _vector() -> float:
+    tile = Tile()
+    tile.dst_valid[:] = 1
+    tile.push("t1", programs.words(programs.SIGMOID_CONSTANTS))
+    tile.push("t1", np.tile(programs.words(programs.SIGMOID), 20_000))
+    seconds = _timed(tile)
+    return tile.native.unit(_VECTOR)[0] / seconds
+
+
+def _matrix(*, wide: bool = False) -> float:
+    tile = Tile()
+    tile.config[0][1] = _BF16 << 17 | _BF16 << 21 | _BF16 << 25 | wide << 29
+    random = np.random.default_rng(1)
+    for source in (tile.srca, tile.srcb):
+        source[:] = random.integers(0, 256, source.shape) << 11 | random.integers(120, 136, source.shape)
+    rows = "\n".join(f"MVMUL dst={8 * (n % 16)}" for n in range(16))
+    tile.push("t1", programs.words("SETDVALID 3"))
+    tile.push("t1", np.tile(programs.words(rows), 5_000))
+    seconds = _timed(tile)
+    return tile.native.unit(_MATRIX)[0] / seconds
+
+
+def _cores(*, pushing: bool = False) -> float:
+    cycles = 1_000_000
+    return cycles / _timed(busy_tile(pushing=pushing), cycles)
+
+
+def busy_tile(*, pushing: bool) -> Tile:
+    """Every core retires an instruction in every cycle, or nearly."""
+    tile = Tile()
+    tile.dst_valid[:] = 1
+    texts: dict[programs.Core, str] = dict.fromkeys(("b", "t0", "t1", "t2", "nc"), programs.INTEGERS)
+    if pushing:
+        texts["t0"] = programs.pushes("SETDMAREG 0, 1, 0, 4\nNOP\n" * 8)
+        texts["t1"] = programs.pushes(programs.SIGMOID)
+        texts["t2"] = programs.pushes("SETADCXY 1, 0, 0, 0, 0, 15\nNOP\n" * 8)
+    for core, text in texts.items():
+        programs.place(tile, core, text)
+    return tile
+
+
+def _peer_backend() -> Any:
+    return import_module("framework.pe.tensix.tensix").TensixCoProcessor(None).getBackend()
+
+
+def _peer_vector() -> float:
+    backend = _peer_backend()
+    backend.getDst().dstRowValid[:] = True
+    units = (backend.matrix_unit, backend.vector_unit)
+    words = [*programs.words(programs.SIGMOID_CONSTANTS).tolist(), *programs.words(programs.SIGMOID).tolist() * 20]
+    start = thread_time()
+    for word in words:
+        backend.issueInstruction(word, 0)
+        units[word >> 24 >= _FIRST_OF_VECTOR].clock_tick(0)
+    seconds = thread_time() - start
+    return sum(word >> 24 >= _FIRST_OF_VECTOR for word in words) / seconds
+
+
+def _peer_matrix() -> float:
+    backend = _peer_backend()
+    owner = import_module("framework.pe.tensix.registers").SrcRegister.SrcClient.MatrixUnit
+    backend.config_unit.setConfig(0, 1, _BF16 << 17 | _BF16 << 21 | _BF16 << 25)
+    random = np.random.default_rng(1)
+    for source in (backend.getSrcA(0), backend.getSrcB(0)):
+        shape = source.data.shape
+        source.data[:] = random.integers(0, 256, shape) << 11 | random.integers(120, 136, shape)
+        source.setAllowedClient(owner)
+    word, count = int(programs.words("MVMUL dst=0")[0]), 40
+    start = thread_time()
+    for _ in range(count):
+        backend.issueInstruction(word, 0)
+        backend.matrix_unit.clock_tick(0)
+    return count / (thread_time() - start)
+
+
+def _products() -> list[Row]:
+    """Of tiles of 32 x 32: cycles of the tile, which do not depend on the host."""
+    (one, cycles), (_, of_four), (many, long) = product(1, 1), product(4, 1), product(4, 256)
+    return [
+        _fact("MVMULs of a phase of a 32x32x32 product", one, 16, "instructions"),
+        _fact("matrix time of the product, one phase", cycles, 16, "cycles"),
+        _fact("matrix time of the product, four phases", of_four, 64, "cycles"),
+        _fact(f"matrix unit busy over {many} MVMULs of 256 products", round(100 * many / long, 1), 90, "per cent"),
+    ]
+
+
+def _fact(what: str, value: float, asked: int, unit: str) -> Row:
+    return {"what": what, "polyloom": value, "asked": asked, "wolfpine": None, "to wolfpine": None, "unit": unit}
+
+
+def product(phases: int, rounds: int) -> tuple[int, int]:
+    """MVMULs of so many products, which accumulate, and the cycles from the first to the last."""
+    tile = programs.product_tile()
+    tile.native.tracing = True
+    tile.push("t0", programs.words(programs.UNPACK * rounds))
+    tile.push("t1", programs.words(programs.recording() + programs.phases(phases) * rounds))
+    tile.run()
+    issued = [event[0] for event in tile.native.events if event[4] >> 24 == 0x26]
+    return len(issued), issued[-1] - issued[0] + 1

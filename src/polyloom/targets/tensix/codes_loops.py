@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Codes of loops on a tile: PL1230 to PL1239, in the form of `polyloom.codes.CODES`."""
+
+from __future__ import annotations
+
+CODES: dict[str, tuple[str, str]] = {
+    "PL1230": (
+        "loops of a form that a tile does not take",
+        "A tile takes products, `C[i, j] = sum over k of A[i, k] * B[k, j]` with the dimensions of its arrays in any "
+        "order, and\nelement-wise programs. The message says what this program lacks.",
+    ),
+    "PL1231": (
+        "operation that a tile does not offer",
+        "Element-wise programs add, subtract, multiply, compare and choose. Division, square root and remainder have "
+        "no instruction;\nwrite them as a vector kernel (docs/sfpi.md), or multiply by a reciprocal that is given.",
+    ),
+    "PL1232": (
+        "format that does not fit the program",
+        "`--format tf32`, `bf16` and `fp16` are for f32, `i8` is for i32 with a Dst of 32 bits. Products run on "
+        "Wormhole.",
+    ),
+    "PL1233": (
+        "arrays that L1 does not hold",
+        "All arrays lie in L1 at once, as tiles of 32 x 32 with a header of 16 bytes each: 4112 bytes of FP32, 2064 of "
+        "16-bit formats,\n1040 of i8. L1 has 1,474,560 bytes for them.",
+    ),
+    "PL1234": (
+        "integer that i8 does not hold",
+        "A tile's i8 has a sign and 7 bits of magnitude: -127 to 127.",
+    ),
+    "PL1235": (
+        "error above its bound",
+        "The result differs from the program's by more than format and fidelity explain (docs/targets/tensix.md). "
+        "Values beyond the\nformat's range are what usually does that; TF32 has the range of f32.",
+    ),
+    "PL1236": (
+        "program of a tile that does not end",
+        "It has run for as many cycles as `--max-cycles` allows.",
+    ),
+}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A product for values of its parameters, to an executable: the programs of T0, T1 and T2 one behind the other under
+these names, and a note."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.ir.signature import Extent, Signature
+from polyloom.riscv.backend.link import executable
+from polyloom.targets.tensix.loops import note as notes
+from polyloom.targets.tensix.loops import tiles
+from polyloom.targets.tensix.loops.contraction import Contraction
+from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
+from polyloom.targets.tensix.loops.layout import CODE, DATA, place
+from polyloom.targets.tensix.loops.product import Product, threads
+from polyloom.targets.tensix.loops.thread import Lines, assembled, core
+
+THREADS: Final = ("t0", "t1", "t2")
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """What was asked for: the format of operands, bits of Dst, fidelity phases."""
+
+    format: Name
+    dest: Dest
+    fidelity: int
+
+
+def compile_product(c: Contraction, signature: Signature, values: Mapping[str, int], how: Arithmetic) -> bytes:
+    """The executable. Errors: PL1233 (exit 3)."""
+    fixed = fixed_signature(signature, values)
+    shapes = tuple(_shape(fixed, matrix.array) for matrix in (c.left, c.right, c.result))
+    f, packed = FORMATS[how.format], result_of(how.format, how.dest)
+    placed = place((c.left, c.right, c.result), shapes, f, packed)
+    left, right, result = placed
+    rows, depth = map(tiles.count, left.extents)
+    columns = tiles.count(right.extents[1])
+    p = Product(rows, columns, depth, left.address, right.address, result.address, f, packed, how.dest, how.fidelity)
+    code, starts = assembled_threads(threads(p))
+    text = notes.encode(notes.Note(fixed, how.format, how.dest, how.fidelity, tuple(placed)))
+    return executable(b"", CODE, code, core(), starts, text)
+
+
+def assembled_threads(programs: tuple[Lines, ...]) -> tuple[bytes, dict[str, int]]:
+    """The programs one behind the other, and where each begins."""
+    code, starts = b"", dict[str, int]()
+    for name, lines in zip(THREADS, programs, strict=True):
+        starts[name] = len(code)
+        code += assembled(lines, CODE + len(code))
+    assert CODE + len(code) <= DATA, "the programs are as long as their loops, not as the arrays"
+    return code, starts
+
+
+def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signature:
+    """With numbers for extents, and without parameters."""
+    arguments = tuple(
+        replace(a, shape=tuple(Extent((((), n),) if n else ()) for n in a.extents(values))) for a in signature.arguments
+    )
+    return Signature(signature.name, (), (), arguments)
+
+
+def _shape(signature: Signature, name: str) -> tuple[int, ...]:
+    found = signature.argument(name)
+    assert found is not None, name
+    return found.extents({})

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of products that are matrix products: C[i, j] = sum over k of A[i, k] * B[k, j], in whatever order arrays have
+their dimensions, with several dimensions or none as rows and as columns.
+
+What counts is the dataflow, not how the equations are written: A and B may travel, the sum may be a recurrence or an
+accumulation. The sum has to run over a whole dimension of both arrays, and every element of C has to be one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from polyloom.ir.pla import Array, Equation, Program
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import to_set
+from polyloom.targets.tensix.loops.dataflow import Apply, Leaf, Number, Sum, Term, operand_term, refuse, terms
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """An array as a matrix: the positions of its dimensions that are its rows, and those that are its columns."""
+
+    array: str
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """`result` = `left` x `right`. `over` names the dimension of the sum."""
+
+    left: Matrix
+    right: Matrix
+    result: Matrix
+    over: str
+
+
+def contraction(program: Program) -> Contraction | None:
+    """None where no output is a sum. Errors: PL1230 for sums of another form."""
+    found = results(program)
+    if not any(_has_sum(value) for _, value in found):
+        return None
+    equation, value = found[0]
+    if len(found) != 1:
+        refuse("there are several results, of which one is a sum", equation.span)
+    if not isinstance(value, Sum):
+        refuse(f"`{equation.target.name}` is computed from a sum, and is not the sum itself", equation.span)
+    return _matrices(program, equation, value)
+
+
+def results(program: Program) -> list[tuple[Equation, Term]]:
+    """What the equations of outputs are, but for those of empty loops. Errors: PL1230."""
+    found = dict(terms(program))
+    outputs = [e for e in program.equations if e.target.name in {a.name for a in program.outputs}]
+    return [(e, _value(program, e, found)) for e in outputs if not _is_for_empty_loops(program, e)]
+
+
+def _value(program: Program, equation: Equation, found: dict[str, Term]) -> Term:
+    operands = tuple(operand_term(program, equation, operand, found) for operand in equation.operands)
+    return operands[0] if equation.operation == "move" else Apply(equation.operation, operands, equation.span)
+
+
+def _has_sum(term: Term) -> bool:
+    return isinstance(term, Sum) or (isinstance(term, Apply) and any(map(_has_sum, term.operands)))
+
+
+def _is_for_empty_loops(program: Program, equation: Equation) -> bool:
+    """What is written where some parameter is 0; a tile has nothing to do then, and results are 0."""
+    if not isinstance(_value(program, equation, {}) if equation.operation == "move" else None, Number):
+        return False
+    some = Polyhedron(tuple(Affine.symbol(name) - 1 for name in program.parameters))
+    where = to_set(equation.condition, program.dimensions, program.parameters)
+    return where.intersect(to_set(Condition((some,)), program.dimensions, program.parameters)).is_empty()
+
+
+def _matrices(program: Program, equation: Equation, value: Sum) -> Contraction:
+    term = value.term
+    if not isinstance(term, Apply) or term.operation != "mul" or not all(isinstance(o, Leaf) for o in term.operands):
+        refuse(f"`{equation.target.name}` is no sum of products of two inputs", equation.span)
+    left, right = (dimensions_of(program, o, equation) for o in term.operands if isinstance(o, Leaf))
+    out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
+    if value.dimension not in left or value.dimension not in right:
+        refuse(f"the sum runs along {value.dimension}, which both factors must have", equation.span)
+    if shared := sorted((set(left) & set(right)) - {value.dimension}):
+        refuse(f"both factors have {shared[0]}, which is not summed: these are many products, not one", equation.span)
+    if set(out) != (set(left) | set(right)) - {value.dimension}:
+        refuse(f"`{equation.target.name}` does not have the other dimensions of both factors", equation.span)
+    if not _begins_with(out, left, value.dimension):
+        left, right, term = right, left, Apply("mul", term.operands[::-1], term.span)
+    check_extents(program, equation, [o for o in term.operands if isinstance(o, Leaf)], value)
+    rows = tuple(d for d in out if d in left)
+    columns = tuple(d for d in out if d in right)
+    names = [o.array for o in term.operands if isinstance(o, Leaf)]
+    return Contraction(
+        Matrix(names[0], tuple(map(left.index, rows)), (left.index(value.dimension),)),
+        Matrix(names[1], (right.index(value.dimension),), tuple(map(right.index, columns))),
+        Matrix(equation.target.name, tuple(map(out.index, rows)), tuple(map(out.index, columns))),
+        value.dimension,
+    )
+
+
+def _begins_with(out: tuple[str, ...], left: tuple[str, ...], over: str) -> bool:
+    """Whether the first factor gives the first dimension of the result, where it gives any."""
+    return out[0] in left if out else len(left) >= 1 and over in left
+
+
+def dimensions_of(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
+    """The dimension that each place of an index is."""
+    names = tuple(name for name in (_single(index) for index in leaf.index) if name in program.dimensions)
+    if len(names) != len(leaf.index) or len(set(names)) != len(names):
+        at = ", ".join(map(str, leaf.index))
+        refuse(f"`{leaf.array}[{at}]` is not indexed by one loop in each place", equation.span)
+    return names
+
+
+def _single(index: Affine) -> str:
+    return index.terms[0][0] if index.constant == 0 and [c for _, c in index.terms] == [1] else ""
+
+
+def check_extents(program: Program, equation: Equation, leaves: Sequence[Leaf], over: Sum | None) -> None:
+    """Each dimension runs from 0 to the extent of every array that has it; the result is taken behind the last term of
+    the sum, if there is one."""
+    arrays = {a.name: a for a in (*program.inputs, *program.outputs)}
+    extents: dict[str, Affine] = {}
+    for leaf in (*leaves, Leaf(equation.target.name, equation.target.index)):
+        for name, extent in _extents(program, leaf, arrays, equation):
+            if extents.setdefault(name, extent) != extent:
+                message = f"{name} runs over {extents[name]} elements of one array and {extent} of another"
+                refuse(message, equation.span)
+    symbols = {name: Affine.symbol(name) for name in program.dimensions}
+    least = [symbols[name] for name in extents] + [extents[name] - symbols[name] - 1 for name in extents]
+    whole = [*least, *(extents[name] - 1 for name in extents)]
+    if over is not None:
+        last = extents[over.dimension] - 1
+        whole.append(symbols[over.dimension] - last)
+        _check_first(program, equation, over)
+    _check_same(program, equation, whole, "" if over is None else f" the sum over all of {over.dimension}")
+
+
+def _check_first(program: Program, equation: Equation, over: Sum) -> None:
+    first = Affine.symbol(over.dimension)
+    begins = to_set(over.first, program.dimensions, program.parameters)
+    at_zero = to_set(Condition((Polyhedron((first, -first)),)), program.dimensions, program.parameters)
+    if not begins.is_subset(at_zero):
+        refuse(f"the sum along {over.dimension} does not begin at 0", equation.span)
+
+
+def _extents(program: Program, leaf: Leaf, arrays: Mapping[str, Array], equation: Equation) -> list[tuple[str, Affine]]:
+    return list(zip(dimensions_of(program, leaf, equation), arrays[leaf.array].shape, strict=True))
+
+
+def _check_same(program: Program, equation: Equation, whole: list[Affine], what: str) -> None:
+    """The result is written for all elements, where `whole` holds."""
+    names, params = program.dimensions, program.parameters
+    assumed = to_set(program.assumptions, names, params)
+    expected = to_set(Condition((Polyhedron(tuple(whole)),)), names, params).intersect(assumed)
+    positive = Condition((Polyhedron(tuple(e for e in whole if not e.symbols & set(names))),))
+    written = to_set(equation.condition, names, params).intersect(to_set(positive, names, params))
+    if not written.intersect(assumed).is_equal(expected):
+        message = f"`{equation.target.name}` is not{what or ' computed by this equation'} for every one of its elements"
+        refuse(message, equation.span)

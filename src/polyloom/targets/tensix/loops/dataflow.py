@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each value of a program is, as a term over input arrays, found by following its equations.
+
+A variable that is copied along a direction in which its source's index does not change is that source everywhere. One
+that adds a term to its neighbour along one dimension is the sum of that term. All others must be one formula of values
+of the same iteration. Induction over the program's well-founded dependences makes this exact: equations were checked to
+define every instance once (analysis.check), so only the first instance and the step have to be looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from polyloom.diagnostics import Span, input_error
+from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
+from polyloom.sets import Affine, Condition
+
+FORMS: Final = "a tile takes sums of products such as examples/matmul.pla, and element-wise programs such as axpy.pla"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An element of an input; the index is affine in the dimensions."""
+
+    array: str
+    index: tuple[Affine, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number:
+    """A constant. The zeros of floats are two."""
+
+    value: int | float
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and str(float(self.value)) == str(float(other.value))
+
+    def __hash__(self) -> int:
+        return hash(str(float(self.value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operation of `ir.operations` on terms of the same iteration; `span` is the equation's."""
+
+    operation: str
+    operands: tuple[Term, ...]
+    span: Span | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Apply) and (self.operation, self.operands) == (other.operation, other.operands)
+
+    def __hash__(self) -> int:
+        return hash((self.operation, self.operands))
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """All of `term` along `dimension`, from where `first` holds up to the iteration."""
+
+    term: Term
+    dimension: str
+    first: Condition
+
+
+Term = Leaf | Number | Apply | Sum
+
+
+def terms(program: Program) -> Mapping[str, Term]:
+    """By variable, for those that outputs need. Errors: PL1230."""
+    found: dict[str, Term] = {}
+    results = {array.name for array in program.outputs}
+    for equation in program.equations:
+        if equation.target.name in results:
+            for operand in equation.operands:
+                if isinstance(operand, Reference) and _is_variable(program, operand.name):
+                    _term(program, operand.name, found)
+    return found
+
+
+def operand_term(program: Program, equation: Equation, operand: Operand, found: dict[str, Term]) -> Term:
+    """Of an operand at the same iteration. Errors: PL1230 for one of another iteration."""
+    if isinstance(operand, Constant):
+        return Number(operand.value)
+    if not _is_variable(program, operand.name):
+        return Leaf(operand.name, operand.index)
+    if any(program.distance(operand)):
+        at = ", ".join(str(index) for index in operand.index)
+        refuse(f"`{equation.target.name}` needs `{operand.name}[{at}]`, a value of another iteration", equation.span)
+    return _term(program, operand.name, found)
+
+
+def refuse(message: str, span: Span | None = None, help: str = FORMS) -> NoReturn:
+    """PL1230: what a program lacks to be one of the forms."""
+    raise input_error("PL1230", message, span=span, help=help)
+
+
+def _is_variable(program: Program, name: str) -> bool:
+    return any(variable.name == name for variable in program.variables)
+
+
+def _term(program: Program, name: str, found: dict[str, Term]) -> Term:
+    if name not in found:
+        equations = [e for e in program.equations if e.target.name == name]
+        copies = [e for e in equations if _reads(e, name)]
+        others = [e for e in equations if not _reads(e, name)]
+        if not copies:
+            found[name] = _formula(program, others, found)
+        elif all(e.operation == "move" for e in copies):
+            found[name] = _carried(program, copies, others)
+        else:
+            found[name] = _sum(program, copies, others, found)
+    return found[name]
+
+
+def _reads(equation: Equation, name: str) -> bool:
+    return any(isinstance(o, Reference) and o.name == name for o in equation.operands)
+
+
+def _formula(program: Program, equations: Sequence[Equation], found: dict[str, Term]) -> Term:
+    """One equation wherever the variable is needed."""
+    first, *others = equations
+    made = _applied(program, first, found)
+    for other in others:
+        if _applied(program, other, found) != made:
+            refuse(f"`{first.target.name}` is not one formula in all iterations", other.span)
+    return made
+
+
+def _applied(program: Program, equation: Equation, found: dict[str, Term]) -> Term:
+    operands = tuple(operand_term(program, equation, operand, found) for operand in equation.operands)
+    return operands[0] if equation.operation == "move" else Apply(equation.operation, operands, equation.span)
+
+
+def _carried(program: Program, copies: Sequence[Equation], sources: Sequence[Equation]) -> Leaf:
+    """An input that travels: the index of its source is the same where it comes from."""
+    leaves = {_source(program, equation) for equation in sources}
+    if len(leaves) != 1:
+        refuse(f"`{copies[0].target.name}` travels, and is not one element of an input", copies[0].span)
+    (leaf,) = leaves
+    for copy in copies:
+        operand = copy.operands[0]
+        assert isinstance(operand, Reference)
+        moved = {
+            name: Affine.symbol(name) - d for name, d in zip(program.dimensions, program.distance(operand), strict=True)
+        }
+        if any(index.substitute(moved) != index for index in leaf.index):
+            refuse(f"`{copy.target.name}` is another element of `{leaf.array}` where it comes from", copy.span)
+    return leaf
+
+
+def _source(program: Program, equation: Equation) -> Leaf:
+    operand = equation.operands[0]
+    if equation.operation != "move" or not isinstance(operand, Reference) or _is_variable(program, operand.name):
+        refuse(f"`{equation.target.name}` travels, but is computed: only inputs may travel", equation.span)
+    return Leaf(operand.name, operand.index)
+
+
+def _sum(program: Program, steps: Sequence[Equation], firsts: Sequence[Equation], found: dict[str, Term]) -> Sum:
+    """`x[I] = x[I - e] + term`, begun by the term itself."""
+    name = steps[0].target.name
+    parts = {_step(program, step, found) for step in steps}
+    if len(parts) != 1 or len(firsts) != 1:
+        refuse(f"`{name}` depends on itself, and is not one sum", steps[0].span)
+    ((dimension, term),) = parts
+    first = firsts[0]
+    if _without_zero(_applied(program, first, found)) != term:
+        refuse(f"the sum `{name}` does not begin with its first term alone", first.span)
+    return Sum(term, dimension, first.condition)
+
+
+def _step(program: Program, step: Equation, found: dict[str, Term]) -> tuple[str, Term]:
+    name = step.target.name
+    own = [n for n, o in enumerate(step.operands) if isinstance(o, Reference) and o.name == name]
+    if step.operation not in ("add", "madd") or len(own) != 1 or (step.operation == "madd" and own != [2]):
+        refuse(f"`{name}` depends on itself, and not by one addition", step.span)
+    operand = step.operands[own[0]]
+    assert isinstance(operand, Reference)
+    distance = program.distance(operand)
+    if sorted(distance) != [0] * (len(distance) - 1) + [1]:
+        refuse(f"the sum `{name}` does not step along one dimension", step.span)
+    rest = [operand_term(program, step, o, found) for n, o in enumerate(step.operands) if n != own[0]]
+    term = rest[0] if step.operation == "add" else Apply("mul", tuple(rest), step.span)
+    return program.dimensions[distance.index(1)], term
+
+
+def _without_zero(term: Term) -> Term:
+    """What begins a sum: `0 + t` is t, `madd(a, b, 0)` is a b."""
+    if not isinstance(term, Apply):
+        return term
+    if term.operation == "add" and Number(0) in term.operands:
+        return next((o for o in term.operands if o != Number(0)), Number(0))
+    if term.operation == "madd" and term.operands[2] == Number(0):
+        return Apply("mul", term.operands[:2], term.span)
+    return term

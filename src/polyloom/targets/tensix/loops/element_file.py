@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An element-wise program for values of its parameters as an executable, its note, and a run of it on a tile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.ir.signature import Signature
+from polyloom.ir.signature_json import as_json, of_json
+from polyloom.riscv import symbols
+from polyloom.riscv.backend.link import executable
+from polyloom.targets.target import Execution, Json
+from polyloom.targets.tensix.loops import tiles
+from polyloom.targets.tensix.loops.compile import assembled_threads, fixed_signature
+from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
+from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
+from polyloom.targets.tensix.loops.layout import CODE
+from polyloom.targets.tensix.loops.note import TARGET, VERSION, with_results
+from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread
+from polyloom.targets.tensix.loops.run import Limits, executed
+from polyloom.targets.tensix.loops.spread import Area, spread_all
+from polyloom.targets.tensix.loops.thread import core
+from polyloom.targets.tensix.loops.vector import words
+
+Array = NDArray[Any]
+FORM: Final = "elementwise"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a run needs beside the programs."""
+
+    signature: Signature
+    format: str
+    result: str
+    shape: tuple[int, ...]
+    arrays: tuple[Spread, ...]
+    scalars: tuple[str, ...]
+
+    @property
+    def elements(self) -> Elements:
+        return ELEMENTS[self.format]
+
+    @property
+    def area(self) -> Area:
+        return Area(self.shape, self.elements.width, len(self.arrays))
+
+
+def compile_elements(p: Pointwise, signature: Signature, values: Mapping[str, int], format: str) -> bytes:
+    """The executable. Errors: PL1233 (exit 3), PL1280 where values do not fit into the registers."""
+    fixed = fixed_signature(signature, values)
+    result = fixed.argument(p.result)
+    assert result is not None
+    note = Note(fixed, format, p.result, result.extents({}), p.arrays, p.scalars)
+    area, elements = note.area, note.elements
+    area.check()
+    inputs = tuple(area.address(n) for n in range(len(p.arrays)))
+    kernel = tuple(words(p, elements.mode))
+    program = Elementwise(
+        area.tiles,
+        inputs,
+        area.address(len(inputs)),
+        area.scalars,
+        len(p.scalars),
+        kernel,
+        elements.code,
+        elements.width,
+    )
+    code, starts = assembled_threads(threads(program))
+    return executable(b"", CODE, code, core(), starts, encode(note))
+
+
+def encode(note: Note) -> bytes:
+    """The text."""
+    made: dict[str, object] = {
+        "version": VERSION,
+        "target": TARGET,
+        "form": FORM,
+        "format": note.format,
+        "result": note.result,
+        "shape": list(note.shape),
+        "arrays": [[a.array, list(a.axes)] for a in note.arrays],
+        "scalars": list(note.scalars),
+        **as_json(note.signature),
+    }
+    return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
+
+
+def decode(data: bytes) -> Note | None:
+    """The note of an ELF file; None where it has none of this form."""
+    text = symbols.note(data)
+    if text is None:
+        return None
+    try:
+        made = cast("dict[str, Any]", json.loads(text))
+        if (made["target"], made["form"], made["version"]) != (TARGET, FORM, VERSION) or made["format"] not in ELEMENTS:
+            return None
+        arrays = tuple(Spread(str(name), tuple(int(axis) for axis in axes)) for name, axes in made["arrays"])
+        shape, scalars = tuple(int(n) for n in made["shape"]), tuple(map(str, made["scalars"]))
+        result = str(made["result"])
+        read = {a.array for a in arrays}
+        found = of_json(made)
+        signature = found if result in read else with_results(found, result)
+        note = Note(signature, made["format"], result, shape, arrays, scalars)
+        note.area.check()
+        return note
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return None
+
+
+def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
+    """Errors: PL1220 to PL1222 of the tile, PL1236."""
+    area, elements = note.area, note.elements
+    laid = [(area.scalars, np.frombuffer(scalar_bytes(note, inputs), np.uint8))]
+    for number, array in enumerate(spread_all(note.arrays, inputs, note.shape)):
+        laid.append((area.address(number), tiles.lay(area.matrix(elements.encode(array)))))
+    ran = executed(data, note.signature.name, laid, limits)
+    start = area.address(len(note.arrays))
+    dtype = np.uint32 if elements.width == 4 else np.uint16
+    found = tiles.take(ran.l1[start : start + area.size], area.extents, dtype) if area.tiles else np.zeros(0, dtype)
+    outputs = {note.result: elements.decode(area.of_matrix(found))}
+    facts: dict[str, Json] = {"format": note.format, "tiles": area.tiles, **ran.facts}
+    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace)
+
+
+def scalar_bytes(note: Note, inputs: Mapping[str, Array]) -> bytes:
+    """The words of scalars: FP32, or two's complement."""
+    return b"".join(
+        np.asarray(inputs[name]).astype(inputs[name].dtype.newbyteorder("<")).tobytes() for name in note.scalars
+    )

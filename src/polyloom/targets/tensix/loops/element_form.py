@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An element-wise program as a subject, with two oracles.
+
+`arithmetic` evaluates the formula by the meaning of vector operations, bit for bit; `equations` is the program, from
+which floats may be as far as the roundings of formula and format allow. Integers must be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.frontend.source import Arrays, Source
+from polyloom.ir import signature
+from polyloom.ir.plan_interpret import interpret
+from polyloom.ir.signature import Signature
+from polyloom.targets.subject import Oracle, Subject
+from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements, vectors
+from polyloom.targets.tensix.loops.judgement import judged
+from polyloom.targets.tensix.loops.pointwise import Pointwise
+from polyloom.targets.tensix.loops.spread import spread_all
+from polyloom.targets.tensix.loops.vector import errors, evaluate
+
+_FORMATS: Final = {("f32", None): "fp32", ("f32", "tf32"): "fp32", ("f32", "bf16"): "bf16", ("f32", "fp16"): "fp16"}
+_HELP: Final = "choose a format that holds these values, or leave them out: --format tf32 goes through FP32"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is compiled."""
+
+    pointwise: Pointwise
+    format: str
+
+    @property
+    def elements(self) -> Elements:
+        return ELEMENTS[self.format]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shaped:
+    content: Content
+    signature: Signature
+    source: Source
+
+    def shape(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        found = self.signature.argument(self.content.pointwise.result)
+        assert found is not None
+        return found.extents(values)
+
+
+def _arithmetic(s: _Shaped, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    p, e, shape = s.content.pointwise, s.content.elements, s.shape(values)
+    arrays = [vectors(e.load(e.encode(array))) for array in spread_all(p.arrays, inputs, shape)]
+    scalars = [int(np.asarray(inputs[name]).reshape(1).view(np.uint32)[0]) for name in p.scalars]
+    size = int(np.prod(shape))
+    if not size:
+        found = np.zeros(0, np.uint32)
+    else:
+        found = np.broadcast_to(evaluate(p, arrays, scalars), (-(-size // 32), 32)).ravel()[:size]
+    return {p.result: e.decode(e.store(np.ascontiguousarray(found))).reshape(shape)}
+
+
+def _equations(s: _Shaped, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    return interpret(s.source.plan, values, inputs)
+
+
+def _judge(s: _Shaped, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[Diagnostic | None, dict[str, Any]]:
+    p, e = s.content.pointwise, s.content.elements
+    want, have = expected[p.result], got[p.result]
+    if p.dtype == "i32":
+        return judged(p.result, want, have, np.zeros(want.shape), e.packed)
+    with np.errstate(all="ignore"):
+        arrays = [a.astype(np.float64) for a in spread_all(p.arrays, inputs, want.shape)]
+        scalars = [float(inputs[name]) for name in p.scalars]  # pyright: ignore[reportArgumentType]: scalars are of rank 0
+        missed = errors(p, arrays, scalars, e.rounding, e.least)
+        allowed = np.broadcast_to(missed + (np.abs(want.astype(np.float64)) + missed) * e.storing + e.least, want.shape)
+    return judged(p.result, want, have, allowed, e.packed, _HELP)
+
+
+def subject(source: Source, found: Pointwise, options: Any) -> Subject:
+    """Errors: PL1232 for a format that does not fit."""
+    of = signature.of_plan(source.plan)
+    content = Content(found, _format(found, options))
+    shaped = _Shaped(content, of, source)
+    oracles = (
+        Oracle("arithmetic", "the tile's arithmetic", partial(_arithmetic, shaped)),
+        Oracle("equations", "its equations", partial(_equations, shaped), judge=partial(_judge, shaped)),
+    )
+    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source)
+
+
+def _format(found: Pointwise, options: Any) -> str:
+    if found.dtype == "i32" and options.format is None:
+        return "i32"
+    name = _FORMATS.get((found.dtype, options.format))
+    if name is None:
+        help = "leave --format out" + ("" if found.dtype == "i32" else ", or write --format bf16 or fp16")
+        message = f"--format {options.format} is not for element-wise programs of {found.dtype}"
+        raise input_error("PL1232", message, help=help)
+    if options.dest not in (None, 8 * ELEMENTS[name].width):
+        message = f"element-wise programs in {name} have a Dst of {8 * ELEMENTS[name].width} bits"
+        raise input_error("PL1232", message, help="leave --dest out")
+    return name

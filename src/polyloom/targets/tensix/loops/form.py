@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops as a form of sources of the tile: equations (.pla), Python and C kernels that are products or element-wise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from polyloom.ir.plan import Phase
+from polyloom.targets.forms import loops
+from polyloom.targets.subject import Form, Subject, Written
+from polyloom.targets.tensix.loops import element_form, product_form
+from polyloom.targets.tensix.loops.contraction import Contraction, Matrix, contraction
+from polyloom.targets.tensix.loops.dataflow import refuse
+from polyloom.targets.tensix.loops.pointwise import Pointwise, pointwise
+
+__all__ = ["FORM", "Content"]
+
+Content = product_form.Content | element_form.Content
+
+
+def _load(written: Written, place: Any, options: Any) -> Subject:
+    """Errors: PL1230 for a program of another form, PL1231 for an operation, PL1232 for a format that does not fit, and
+    those of reading."""
+    del place
+    source = loops.source_of(written.value, written.options, written.watch)
+    if len(source.plan.phases) != 1:
+        refuse(f"`{source.plan.name}` has {len(source.plan.phases)} phases, one after the other")
+    (phase,) = source.plan.phases
+    if phase.parametric:
+        refuse(f"`{phase.parametric[0].name}` is a number that parameters determine")
+    product = contraction(phase.program)
+    if product is not None:
+        made = product_form.subject(source, _bound(phase, product), options)
+    else:
+        made = element_form.subject(source, _bound_elements(phase, pointwise(phase.program)), options)
+    return replace(made, watch=written.watch)
+
+
+def _bound(phase: Phase, found: Contraction) -> Contraction:
+    """With the names of the plan's arrays."""
+    inputs, outputs = dict(phase.inputs), dict(phase.outputs)
+
+    def named(matrix: Matrix, names: dict[str, str]) -> Matrix:
+        return replace(matrix, array=names[matrix.array])
+
+    return replace(
+        found, left=named(found.left, inputs), right=named(found.right, inputs), result=named(found.result, outputs)
+    )
+
+
+def _bound_elements(phase: Phase, found: Pointwise) -> Pointwise:
+    inputs, outputs = dict(phase.inputs), dict(phase.outputs)
+    arrays = tuple(replace(a, array=inputs[a.array]) for a in found.arrays)
+    scalars = tuple(inputs[name] for name in found.scalars)
+    return replace(found, result=outputs[found.result], arrays=arrays, scalars=scalars)
+
+
+FORM: Final = Form("loops", "a product or an element-wise program (.pla, .py, .c)", loops.PLAN.accepts, _load)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The note in the executable of a product: what it takes and gives, in which formats, and where arrays lie in L1
+(docs/formats.md). The text is one JSON object with sorted keys, so that equal programs have equal files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+from polyloom.ir.signature import Signature
+from polyloom.ir.signature_json import as_json, of_json
+from polyloom.riscv import symbols
+from polyloom.targets.tensix.loops.contraction import Matrix
+from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
+from polyloom.targets.tensix.loops.layout import DATA, END, Placed
+
+TARGET: Final = "tensix"
+FORM: Final = "product"
+VERSION: Final = 1
+_PLACES: Final = ("left", "right", "result")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """`placed` are the left factor, the right one and the result."""
+
+    signature: Signature
+    format: Name
+    dest: Dest
+    fidelity: int
+    placed: tuple[Placed, ...]
+
+
+def encode(note: Note) -> bytes:
+    """The text."""
+    made: dict[str, object] = {
+        "version": VERSION,
+        "target": TARGET,
+        "form": FORM,
+        "format": note.format,
+        "dest": note.dest,
+        "fidelity": note.fidelity,
+        **as_json(note.signature),
+    }
+    for name, placed in zip(_PLACES, note.placed, strict=True):
+        matrix = placed.matrix
+        made[name] = {
+            "array": matrix.array,
+            "rows": list(matrix.rows),
+            "columns": list(matrix.columns),
+            "shape": list(placed.shape),
+            "address": placed.address,
+            "width": placed.width,
+        }
+    return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
+
+
+def decode(data: bytes) -> Note | None:
+    """The note of an ELF file; None where it has none of this form."""
+    text = symbols.note(data)
+    if text is None:
+        return None
+    try:
+        made = cast("dict[str, Any]", json.loads(text))
+        if (made["target"], made["form"], made["version"]) != (TARGET, FORM, VERSION):
+            return None
+        return _note(made)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return None
+
+
+def _note(made: dict[str, Any]) -> Note | None:
+    placed = tuple(_placed(made[name]) for name in _PLACES)
+    named = made["format"] in FORMATS and made["dest"] in (16, 32) and made["fidelity"] in (1, 2, 3, 4)
+    if not named or any(not DATA <= p.address <= END - p.size for p in placed):
+        return None
+    return Note(
+        with_results(of_json(made), placed[2].matrix.array), made["format"], made["dest"], made["fidelity"], placed
+    )
+
+
+def with_results(signature: Signature, result: str) -> Signature:
+    """With the array that is only written as such."""
+    arguments = tuple(replace(a, is_input=a.name != result) for a in signature.arguments)
+    return replace(signature, arguments=arguments)
+
+
+def _placed(made: dict[str, Any]) -> Placed:
+    rows, columns, shape = (tuple(int(n) for n in made[key]) for key in ("rows", "columns", "shape"))
+    if sorted((*rows, *columns)) != list(range(len(shape))) or any(extent < 0 for extent in shape):
+        raise ValueError
+    if made["width"] not in (1, 2, 4):
+        raise ValueError
+    return Placed(Matrix(str(made["array"]), rows, columns), shape, int(made["address"]), int(made["width"]))

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element-wise programs: each element of the result is one formula of elements of inputs at the same place.
+
+Inputs may have some of the result's dimensions, in any order (they are spread before the run), or none: those are
+scalars. The formula becomes a list of operations of vector kernels (`sfpi/operations.py`), without repetitions.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.diagnostics import Span, input_error
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.pla import Equation, Program
+from polyloom.targets.tensix.loops.contraction import check_extents, dimensions_of, results
+from polyloom.targets.tensix.loops.dataflow import Apply, Leaf, Number, Sum, Term, refuse
+
+_CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
+_MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
+_ARRAYS: Final = 4
+"""Tiles of inputs that half of Dst holds at 32 bits."""
+_SCALARS: Final = 3
+"""Constant registers that belong to the program: L12 to L14."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """An input: for each dimension of the result the position of the input's own one, or -1."""
+
+    array: str
+    axes: tuple[int, ...]
+
+
+Source = tuple[str, int]
+"""What an operand is: `array`, `scalar` or `step` with its number, or `bits` with a constant's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operation of the table, its vectors and its numbers behind them; `select` has a comparison in `numbers`, and
+    in `operands` its two sides and both values."""
+
+    name: str
+    operands: tuple[Source, ...]
+    numbers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise:
+    """`value` is what the result is."""
+
+    result: str
+    dtype: ElementType
+    arrays: tuple[Spread, ...]
+    scalars: tuple[str, ...]
+    steps: tuple[Step, ...]
+    value: Source
+
+
+def pointwise(program: Program) -> Pointwise:
+    """Errors: PL1230 for another form, PL1231 for an operation that a tile does not offer."""
+    found = results(program)
+    if len(found) != 1:
+        refuse(f"there are {len(found)} results, and a tile computes one")
+    (equation, value), *_ = found
+    out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
+    leaves = list(dict.fromkeys(_leaves(value)))
+    check_extents(program, equation, [leaf for leaf in leaves if leaf.index], None)
+    types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
+    kinds = {types[equation.target.name], *(types[leaf.array] for leaf in leaves)}
+    if len(kinds) != 1 or not kinds <= {"f32", "i32"}:
+        help = "declare all arrays and scalars as f32, or as i32"
+        raise input_error("PL1232", "an element-wise program on a tile is all f32 or all i32", help=help)
+    dtype: ElementType = "f32" if kinds == {"f32"} else "i32"
+    return _Maker(program, equation, out, dtype).made(value)
+
+
+def _bits(value: float) -> int:
+    """Of FP32, which holds the constant."""
+    return int.from_bytes(struct.pack("<f", value), "little")
+
+
+def _leaves(term: Term) -> list[Leaf]:
+    if isinstance(term, Leaf):
+        return [term]
+    return [leaf for operand in term.operands for leaf in _leaves(operand)] if isinstance(term, Apply) else []
+
+
+class _Maker:
+    """Makes steps of terms; equal terms once."""
+
+    def __init__(self, program: Program, equation: Equation, out: tuple[str, ...], dtype: ElementType) -> None:
+        self.program, self.equation, self.out = program, equation, out
+        self.dtype: ElementType = dtype
+        self.arrays: list[Spread] = []
+        self.scalars: list[str] = []
+        self.steps: list[Step] = []
+        self.known: dict[Term, Source] = {}
+        self.uses: dict[Term, int] = {}
+
+    def made(self, value: Term) -> Pointwise:
+        self._count(value)
+        found = self.source(value)
+        self._check_room()
+        steps = tuple(self.steps)
+        name = self.equation.target.name
+        return Pointwise(name, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found)
+
+    def _check_room(self) -> None:
+        span = self.equation.span
+        if len(self.arrays) > _ARRAYS:
+            refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {_ARRAYS} at a time", span)
+        if len(self.scalars) > _SCALARS:
+            refuse(f"there are {len(self.scalars)} scalars, and {_SCALARS} constant registers for them", span)
+
+    def _count(self, term: Term) -> None:
+        """How often each value is used, of equal ones once."""
+        self.uses[term] = self.uses.get(term, 0) + 1
+        if isinstance(term, Apply) and self.uses[term] == 1:
+            for operand in term.operands:
+                self._count(operand)
+
+    def source(self, term: Term) -> Source:
+        if term not in self.known:
+            self.known[term] = self._made(term)
+        return self.known[term]
+
+    def _made(self, term: Term) -> Source:
+        match term:
+            case Number(value):
+                return "bits", _bits(value) if self.dtype == "f32" else int(value) & 0xFFFFFFFF
+            case Leaf():
+                return self._input(term)
+            case Apply():
+                return self._applied(term)
+            case Sum():
+                return refuse(f"`{self.equation.target.name}` is computed from a sum, and is not the sum itself")
+
+    def _input(self, leaf: Leaf) -> Source:
+        if not leaf.index:
+            self.scalars.append(leaf.array)
+            return "scalar", len(self.scalars) - 1
+        own = dimensions_of(self.program, leaf, self.equation)
+        if not set(own) <= set(self.out):
+            refuse(f"`{leaf.array}` has a dimension that `{self.equation.target.name}` has not", self.equation.span)
+        self.arrays.append(Spread(leaf.array, tuple(own.index(d) if d in own else -1 for d in self.out)))
+        return "array", len(self.arrays) - 1
+
+    def _step(self, name: str, operands: Sequence[Source], *numbers: int) -> Source:
+        self.steps.append(Step(name, tuple(operands), numbers))
+        return "step", len(self.steps) - 1
+
+    def _applied(self, term: Apply) -> Source:
+        if term.operation == "select":
+            return self._select(term)
+        if self.dtype == "i32":
+            return self._integer(term)
+        if term.operation in ("add", "sub") and (fused := self._contracted(term)) is not None:
+            return fused
+        operands = [self.source(operand) for operand in term.operands]
+        match term.operation:
+            case "add":
+                return self._step("sfpadd", operands, 0)
+            case "sub":
+                return self._step("sfpsub", operands)
+            case "mul":
+                return self._step("sfpmul", operands, 0)
+            case "madd":
+                return self._step("sfpmad", operands, 0)
+            case "neg":
+                return self._step("sfpmov", operands, 1)
+            case "abs":
+                return self._step("sfpabs", operands, 1)
+            case "min" | "max":
+                return self._step("minimum" if term.operation == "min" else "maximum", operands)
+            case _:
+                return _lacks(term.operation, self.dtype, term.span)
+
+    def _contracted(self, term: Apply) -> Source | None:
+        """A product whose only use is this sum is part of it: one SFPMAD, its first factor or the other negated."""
+        for position in (0, 1):
+            product, other = term.operands[position], term.operands[1 - position]
+            if not isinstance(product, Apply) or product.operation != "mul" or self.uses[product] != 1:
+                continue
+            a, b = (self.source(operand) for operand in product.operands)
+            c = self.source(other)
+            if term.operation == "sub":
+                a, c = (a, self._step("sfpmov", [c], 1)) if position == 0 else (self._step("sfpmov", [a], 1), c)
+            return self._step("sfpmad", [a, b, c], 0)
+        return None
+
+    def _integer(self, term: Apply) -> Source:
+        operation = term.operation
+        if operation in ("min", "max"):
+            a, b = term.operands
+            return self._select(Apply("select", (Apply("lt" if operation == "min" else "gt", (b, a)), b, a), term.span))
+        operands = [self.source(operand) for operand in term.operands]
+        match operation:
+            case "add":
+                return self._step("sfpiadd_v", operands, 4)
+            case "sub":
+                return self._step("sfpiadd_v", operands[::-1], 6)
+            case "neg":
+                return self._step("sfpiadd_v", [*operands, ("bits", 0)], 6)
+            case "and" | "or" | "xor":
+                return self._step(f"sfp{operation}", operands)
+            case "abs":
+                return self._step("sfpabs", operands, 0)
+            case _:
+                return _lacks(operation, self.dtype, term.span)
+
+    def _select(self, term: Apply) -> Source:
+        condition, then, orelse = term.operands
+        if not isinstance(condition, Apply) or condition.operation not in _CONDITIONS:
+            refuse("a selection needs a comparison as its condition", term.span)
+        name, (a, b) = condition.operation, condition.operands
+        if isinstance(a, Number):  # the passes know a comparison with 0 by its right side
+            name, a, b = _MIRRORED[name], b, a
+        sources = [self.source(each) for each in (a, b, then, orelse)]
+        return self._step("select", sources, _CONDITIONS.index(name))
+
+
+def _lacks(operation: str, dtype: ElementType, span: Span | None) -> Source:
+    shown = BY_NAME[operation].symbol or operation
+    what = {"div": "divides", "sqrt": "takes square roots", "mul": "multiplies 32-bit integers"}
+    message = f"no instruction of a tile {what.get(operation, 'does this')}: `{shown}` of {dtype}"
+    if operation in _CONDITIONS:
+        message = f"`{shown}` is a number here, and a tile compares only to choose"
+    help = "use `select` on the comparison" if operation in _CONDITIONS else _instead(operation)
+    raise input_error("PL1231", message, span=span, help=help)
+
+
+def _instead(operation: str) -> str:
+    return (
+        "multiply by the reciprocal, given as an input" if operation == "div" else "use + - * madd min max abs select"
+    )

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three threads of a product of tiles: T0 unpacks, T1 multiplies and accumulates along k, T2 packs.
+
+T0's MOP alternates the unpackers along k; their Y counters step from tile to tile, for a tile's header is part of its
+pitch. T1 records the 16 MVMULs of one pair of tiles and one fidelity phase; its MOP replays them for each phase, and
+gives the banks of Src back behind the last. Dst is used by halves: semaphore 0 counts those that wait to be packed, T2
+clears a half behind the packers. Everything but T0's first counters of a row of tiles is a constant word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.targets.tensix.loops import tiles
+from polyloom.targets.tensix.loops.formats import INT32, Dest, Format, Result
+from polyloom.targets.tensix.loops.thread import (
+    CONFIGURATION,
+    Lines,
+    configured,
+    inline,
+    loop,
+    mop,
+    own,
+    push,
+    start,
+    stores,
+    word,
+)
+
+NOP: Final = word("NOP")
+HALF: Final = 512
+"""Rows of 16 bits of half of Dst."""
+_MOST: Final = 127
+"""Iterations of a loop of the MOP expander."""
+_STORES: Final = 1 << 13
+"""Waits for the core's stores."""
+_MATH, _SYNC, _CONFIG, _PACK, _UNPACK, _SCALAR = 1 << 6, 1 << 1, 1 << 7, 1 << 2, 1 << 3, 1 << 5
+_PACKERS_BUSY, _MATRIX_BUSY = 0x78, 0x80
+_IS_EMPTY, _IS_FULL = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Tiles of rows, columns and of the dimension of the sum; where arrays lie; formats."""
+
+    rows: int
+    columns: int
+    depth: int
+    left: int
+    right: int
+    result: int
+    format: Format
+    packed: Result
+    dest: Dest
+    fidelity: int
+
+
+def threads(p: Product) -> tuple[Lines, Lines, Lines]:
+    """The programs of T0, T1 and T2."""
+    if not p.rows or not p.columns or not p.depth:
+        return [], [], []
+    return _unpack(p), _multiply(p), _pack(p)
+
+
+def chunk(depth: int) -> int:
+    """Of so many tiles, how many one MOP takes: a divisor."""
+    return next(n for n in range(min(depth, _MOST), 0, -1) if depth % n == 0)
+
+
+def _unpack(p: Product) -> Lines:
+    f = p.format
+    values = configured(UNP0_ADDR_BASE_REG_1_Base=4 * tiles.FACE * f.held)  # SrcA begins four rows in
+    for unit, address in enumerate((p.right, p.left)):
+        values |= one_tile(unit, f.in_l1, f.in_src, f.width, address)
+    at = [word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
+    set_up = [
+        word("STALLWAIT", stall_res=_UNPACK | 1, wait_res=_STORES),
+        *own(SRCA_SET_SetOvrdWithAddr=1),
+        *(word("SETADCXX", CntSetMask=1 << unit, x_end2=tiles.DATUMS - 1) for unit in range(2)),
+    ]
+    each = [word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
+    step = chunk(p.depth)
+    run = loop("chunks", "s4", p.depth // step, inline(word("MOP", mop_type=1)))
+    column = [*push("s1"), *push("s2"), *run, f"addi s2, s2, {p.depth}"]
+    row = [f"li s2, {at[0]:#x}", *loop("columns", "s3", p.columns, column), f"addi s1, s1, {p.depth}"]
+    return [
+        *start(),
+        *stores(CONFIGURATION, values),
+        *mop([step, 1, NOP, NOP, NOP, each[0], each[1], each[1], each[1]]),
+        *inline(*set_up),
+        f"li s1, {at[1]:#x}",
+        *loop("rows", "s5", p.rows, row),
+    ]
+
+
+def one_tile(unit: int, in_l1: int, held: int, width: int, address: int) -> dict[int, int]:
+    """A row of tiles of one format: from tile to tile it is a datum of Y, whose X is the pitch."""
+    across = tiles.pitch(width) // width
+    descriptor = in_l1 | 1 << 4 | across << 16 | 1 << 32 | 1 << 48 | 1 << 64
+    sec = f"THCON_SEC{unit}"
+    return configured(
+        **{
+            f"{sec}_REG0_TileDescriptor": descriptor,
+            f"{sec}_REG2_Out_data_format": held,
+            f"{sec}_REG2_Throttle_mode": 2,
+            f"{sec}_REG3_Base_address": address // 16,
+        }
+    )
+
+
+def steps() -> Iterator[tuple[int, int]]:
+    """The 16 MVMULs: row of Dst, address mode. For each inner face, each face of SrcA, the halves of SrcB's faces."""
+    for _ in range(2):  # inner faces
+        for face in range(2):
+            for n in range(4):
+                across = (2 if face == 0 else 3) if n == 3 else n & 1
+                yield 16 * face + 8 * (n & 1) + 32 * (n >> 1), across
+
+
+def _modes() -> list[int]:
+    """What B's and A's rows step by in each address mode; mode 3 of the first four goes on to the inner face and to the
+    other four, whose mode 3 goes back and on to the next phase."""
+    made: list[int] = []
+    for base in (0, 4):
+        for mode, (b, a) in enumerate(((8, 0), (24, 0), (24, 16), (8 if base else 40, 16))):
+            n, last = base + mode, mode == 3
+            made += own(
+                **{
+                    f"ADDR_MOD_AB_SEC{n}_SrcBIncr": b,
+                    f"ADDR_MOD_AB_SEC{n}_SrcAIncr": a,
+                    f"ADDR_MOD_DST_SEC{n}_FidelityIncr": int(last and base > 0),
+                    f"ADDR_MOD_BIAS_SEC{n}_BiasIncr": int(last and base == 0),
+                    f"ADDR_MOD_BIAS_SEC{n}_BiasClear": int(last and base > 0),
+                }
+            )
+    return made
+
+
+def _multiply(p: Product) -> Lines:
+    f = p.format
+    values = configured(
+        ALU_FORMAT_SPEC_REG0_SrcA=f.in_src,
+        ALU_FORMAT_SPEC_REG1_SrcB=f.in_src,
+        ALU_FORMAT_SPEC_REG2_Dstacc=p.packed.code,
+        ALU_ACC_CTRL_Fp32_enabled=int(p.dest == 32 and p.packed.code != INT32),
+        ALU_ACC_CTRL_INT8_math_enabled=int(p.packed.code == INT32),
+    )
+    recorded = [word("MVMUL", addr_mode=mode, dst=row) for row, mode in steps()]
+    replay = word("REPLAY", len=len(recorded))
+    behind = word("SETRWC", clear_ab_vld=3, BitMask=15)
+    set_up = [
+        word("STALLWAIT", stall_res=_MATH, wait_res=_STORES),
+        *_modes(),
+        word("SEMINIT", max_value=2, sem_sel=1),
+        word("ZEROACC", clear_mode=3),
+        word("SETRWC", BitMask=15),
+        word("REPLAY", len=len(recorded), load_mode=1),
+        *recorded,
+    ]
+    step = chunk(p.depth)
+    run = loop("chunks", "s4", p.depth // step, inline(word("MOP", mop_type=1)))
+    half = [
+        [
+            *inline(
+                *own(DEST_TARGET_REG_CFG_MATH_Offset=offset),
+                word("SEMWAIT", stall_res=_MATH, sem_sel=1, wait_sem_cond=_IS_FULL),
+            ),
+            *_renamed(run, offset),
+            *inline(word("STALLWAIT", stall_res=_SYNC, wait_res=_MATRIX_BUSY), word("SEMPOST", sem_sel=1)),
+        ]
+        for offset in (0, HALF)
+    ]
+    return [
+        *stores(CONFIGURATION, values),
+        *mop([step, p.fidelity, NOP, behind, NOP, replay, NOP, replay, replay]),
+        *inline(*set_up),
+        *_alternating(p, half),
+    ]
+
+
+def _renamed(lines: Lines, number: int) -> Lines:
+    return [line.replace("chunks", f"chunks{number}") for line in lines]
+
+
+def _alternating(p: Product, half: list[Lines]) -> Lines:
+    """A tile of the result in each half of Dst in turn."""
+    count = p.rows * p.columns
+    return [*loop("results", "s1", count // 2, [*half[0], *half[1]]), *(half[0] if count % 2 else [])]
+
+
+def _pack(p: Product) -> Lines:
+    values = packers(p.packed.code, p.packed.width, HALF * tile_rows(2))
+    address, pitch = 4, 5  # general registers
+    first = p.result // 16 | 1 << 31  # the other packers' addresses are relative to this one
+    set_up = [
+        word("STALLWAIT", stall_res=_PACK | _CONFIG, wait_res=_STORES),
+        *register(address, first),
+        *register(pitch, tiles.pitch(p.packed.width) // 16),
+        word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
+    ]
+    halves = [
+        inline(
+            word("WRCFG", GprAddress=address, CfgReg=57),
+            word("SETADCZW", CntSetMask=4, Ch0_Y=number, BitMask=2),
+            word("SEMWAIT", stall_res=_PACK, sem_sel=1, wait_sem_cond=_IS_EMPTY),
+            word("PACR", PackSel=15, Last=1),
+            word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
+            word("STALLWAIT", stall_res=_MATH | _SYNC | _CONFIG, wait_res=_PACKERS_BUSY),
+            word("ZEROACC", clear_mode=2, dst=number),
+            word("SEMGET", sem_sel=1),
+        )
+        for number in range(2)
+    ]
+    return [*stores(CONFIGURATION, values), *inline(*set_up), *_alternating(p, halves)]
+
+
+def tile_rows(width: int) -> int:
+    """Bytes of a row of Dst."""
+    return tiles.FACE * width
+
+
+def packers(code: int, width: int, half: int) -> dict[int, int]:
+    """Four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first one's address is
+    decides for all. Halves of Dst are steps of W, of `half` bytes."""
+    face = tiles.FACE * tile_rows(width) // 16
+    values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(width == 4), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
+    values |= configured(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=half)
+    for packer, (section, register) in enumerate(((0, 1), (0, 8), (1, 1), (1, 8))):
+        name = f"THCON_SEC{section}_REG{register}"
+        values |= configured(
+            **{
+                f"{name}_Disable_zero_compress": 1,
+                f"{name}_Out_data_format": code,
+                f"{name}_In_data_format": code,
+                f"{name}_Sub_l1_tile_header_size": int(packer > 0),
+                f"{name}_L1_Dest_addr": packer * face,
+                f"DEST_TARGET_REG_CFG_PACK_SEC{packer}_Offset": tiles.FACE * packer,
+            }
+        )
+    return values
+
+
+def register(number: int, value: int) -> Iterator[int]:
+    for part in range(2):
+        high, low = divmod(value >> 16 * part & 0xFFFF, 1 << 14)
+        yield word("SETDMAREG", Payload_SigSelSize=high, Payload_SigSel=low, RegIndex16b=2 * number + part)

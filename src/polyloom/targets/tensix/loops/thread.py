@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of the T cores as text: Tensix words in the instruction stream, stores to the configuration and to the MOP
+expander, counted loops, and words that the core computes and pushes.
+
+Registers: s0 is where words are pushed, s1 to s11 belong to whoever writes the program, t0 and t1 to this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.names import Isa, parse
+from polyloom.targets.tensix.configuration import settings
+from polyloom.targets.tensix.encode import encode, rotated
+from polyloom.targets.tensix.isa import key, named
+
+CONFIGURATION: Final = 0xFFEF0000
+MOP: Final = 0xFFB80000
+PUSH: Final = 0xFFE40000
+_WORD: Final = 0xFFFFFFFF
+Lines = list[str]
+
+
+@cache
+def core() -> Isa:
+    return parse("rv32im")
+
+
+def word(name: str, **fields: int) -> int:
+    """A Tensix instruction."""
+    return encode(named()[key(name)], fields)
+
+
+def configured(**values: int) -> dict[int, int]:
+    """Words of the shared configuration, of fields by name."""
+    made: dict[int, int] = {}
+    for name, value in values.items():
+        setting = settings()[name]
+        assert not setting.thread and 0 <= value < 1 << setting.width, name
+        bits = value << setting.shift
+        for number in range(-(-(setting.shift + setting.width) // 32)):
+            made[setting.word + number] = made.get(setting.word + number, 0) | bits >> 32 * number & _WORD
+    return made
+
+
+def own(**values: int) -> list[int]:
+    """SETC16 words of a thread's own configuration, of fields by name."""
+    made: dict[int, int] = {}
+    for name, value in values.items():
+        setting = settings()[name]
+        assert setting.thread and 0 <= value < 1 << setting.width, name
+        made[setting.word] = made.get(setting.word, 0) | value << setting.shift
+    return [word("SETC16", setc16_reg=at, setc16_value=value) for at, value in sorted(made.items())]
+
+
+def inline(*words: int) -> Lines:
+    """Words in the instruction stream."""
+    return [f".word {rotated(each):#010x}" for each in words]
+
+
+def stores(base: int, values: Mapping[int, int]) -> Lines:
+    """Words at `base`, by their number."""
+    lines = [f"li t0, {base:#x}"]
+    for at, value in sorted(values.items()):
+        lines += [f"li t1, {value:#x}", f"sw t1, {4 * at}(t0)"]
+    return lines
+
+
+def mop(words: Sequence[int]) -> Lines:
+    """The nine registers of the MOP expander, which must be idle."""
+    return stores(MOP, dict(enumerate(words)))
+
+
+def push(register: str) -> Lines:
+    """A word that the core has computed; `start` has set s0."""
+    return [f"sw {register}, 0(s0)"]
+
+
+def start() -> Lines:
+    return [f"li s0, {PUSH:#x}"]
+
+
+def loop(label: str, register: str, count: int, body: Lines) -> Lines:
+    """The body so many times; nothing for 0."""
+    if count < 2:
+        return body * count
+    return [
+        f"li {register}, {count}",
+        f"{label}:",
+        *body,
+        f"addi {register}, {register}, -1",
+        f"bnez {register}, {label}",
+    ]
+
+
+def assembled(lines: Lines, base: int) -> bytes:
+    """The core's program, which ends with `ebreak`."""
+    return assemble("\n".join([*lines, "ebreak", ""]), core(), base, "<thread>").data

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The formula of an element-wise program as a vector kernel: 32 elements from Dst and back; and its value in NumPy.
+
+The kernel goes through the passes of vector kernels (sfpi/compile.py); the value is that of the operations' meaning
+(sfpi/meaning.py), which shares no code with passes and model. Products and sums are contracted before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.ir.ssa import Constant, Function, Value
+from polyloom.riscv.backend.push import WORD
+from polyloom.targets.tensix.loops.pointwise import Pointwise, Source, Step
+from polyloom.targets.tensix.sfpi.build import Builder
+from polyloom.targets.tensix.sfpi.compile import Options, lower
+from polyloom.targets.tensix.sfpi.meaning import compared, compared_with_zero, compute
+
+Words = NDArray[np.uint32]
+SLOT: Final = 64
+"""Rows of Dst of a tile, which are as many addresses."""
+_FIRST: Final = 12
+"""The constant register of the first scalar."""
+_STAYS, ADVANCES = 3, 2
+"""Address modes: of loads, and of the store, behind which the counter of Dst goes on to the next vector."""
+_LANES: Final = 32
+
+
+def words(p: Pointwise, mode: int) -> list[int]:
+    """Of one vector of 32 elements, whose addresses advance by the counter of Dst; the result replaces the first array.
+    Errors: PL1280 where the values do not fit into the registers."""
+    made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"}))).function
+    found = [i.operands[0] for block in made.blocks for i in block.instructions if i.called == WORD.name]
+    assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w in found), "there are no scalar branches"
+    return [w.value & 0xFFFFFFFF for w in found if isinstance(w, Constant)]
+
+
+def kernel(p: Pointwise, mode: int) -> Function:
+    """In SSA form."""
+    b = Builder(p.result)
+    made: dict[Source, Value] = {}
+
+    def value(source: Source) -> Value:
+        if source not in made:
+            made[source] = _leaf(b, source, mode)
+        return made[source]
+
+    for number, step in enumerate(p.steps):
+        made["step", number] = _emit(b, step, [value(operand) for operand in step.operands], p.dtype == "f32")
+    b.effect("store", value(p.value), mode, ADVANCES, 0)
+    return b.finish()
+
+
+def _leaf(b: Builder, source: Source, mode: int) -> Value:
+    kind, number = source
+    if kind == "array":
+        return b.call("load", mode, _STAYS, SLOT * number)
+    return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
+
+
+def _emit(b: Builder, step: Step, operands: Sequence[Value], floats: bool) -> Value:
+    if step.name in ("minimum", "maximum"):
+        return b.several("sfpswap", *operands, 1)[step.name == "maximum"]
+    if step.name != "select":
+        return b.call(step.name, *operands, *step.numbers)
+    left, right, then, orelse = operands
+    b.effect("push")
+    b.effect("cond", b.call("cmp_f" if floats else "cmp_i", *step.numbers, left, right))
+    chosen = b.call("assign", orelse, then)
+    b.effect("pop")
+    return chosen
+
+
+def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> Words:
+    """Of bits as loads give them, in vectors of 32 elements; the bits that are stored."""
+    shape = arrays[0].shape if arrays else (1, _LANES)
+    known: dict[Source, Any] = {("array", n): array for n, array in enumerate(arrays)}
+    known |= {("scalar", n): np.full(shape, bits, np.uint32) for n, bits in enumerate(scalars)}
+
+    def value(source: Source) -> Words:
+        return known[source] if source in known else np.full(shape, source[1], np.uint32)
+
+    for number, step in enumerate(p.steps):
+        known["step", number] = _computed(p, step, [value(operand) for operand in step.operands])
+    return value(p.value)
+
+
+def _computed(p: Pointwise, step: Step, operands: Sequence[Words]) -> Words:
+    if step.name in ("minimum", "maximum"):
+        return compute("sfpswap", [*operands, 1], "wormhole")[step.name == "maximum"]
+    if step.name != "select":
+        return compute(step.name, [*operands, *step.numbers], "wormhole")[0]
+    left, right, then, orelse = operands
+    (condition,) = step.numbers
+    if step.operands[1] == ("bits", 0):
+        truths = compared_with_zero(condition, left)
+    else:
+        truths = compared("cmp_f" if p.dtype == "f32" else "cmp_i", condition, left, right, "wormhole")
+    return np.where(truths, then, orelse)
+
+
+def errors(p: Pointwise, arrays: Sequence[Any], scalars: Sequence[float], rounding: float, least: float) -> Any:
+    """By how much floats may miss the program's: every array's elements by `rounding` of them and `least`, every
+    operation by 2**-22 of what it adds up, for tile and program together; values below 2**-126 are zero."""
+    known: dict[Source, tuple[Any, Any]] = {}
+    for n, array in enumerate(arrays):
+        known["array", n] = array, np.abs(array) * rounding + least
+    for n, scalar in enumerate(scalars):
+        known["scalar", n] = scalar, 2.0**-126
+
+    def value(source: Source) -> tuple[Any, Any]:
+        return known[source] if source in known else (float(np.uint32(source[1]).view(np.float32)), 2.0**-126)
+
+    for number, step in enumerate(p.steps):
+        known["step", number] = _missed(step, [value(operand) for operand in step.operands])
+    return value(p.value)[1]
+
+
+def _missed(step: Step, operands: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    (a, of_a), *rest = operands
+    if step.name in _PRODUCTS:
+        b, of_b = rest[0]
+        product, missed = a * b, np.abs(a) * of_b + np.abs(b) * of_a + of_a * of_b
+        c, of_c = rest[1] if step.name == "sfpmad" else (0.0, 0.0)
+        size = np.abs(product) + np.abs(c) + missed + of_c
+        return product + c, missed + of_c + size * 2.0**-22 + 2.0**-126
+    if step.name in ("sfpadd", "sfpsub"):
+        b, of_b = rest[0]
+        made = a + b if step.name == "sfpadd" else a - b
+        return made, of_a + of_b + (np.abs(a) + np.abs(b) + of_a + of_b) * 2.0**-22 + 2.0**-126
+    if step.name in ("minimum", "maximum"):
+        choose = np.minimum if step.name == "minimum" else np.maximum
+        return choose(a, rest[0][0]), np.maximum(of_a, rest[0][1])
+    if step.name == "select":
+        return _chosen(step.numbers[0], operands)
+    made: Any = -a if step.name == "sfpmov" else np.abs(a)
+    return made, of_a
+
+
+_PRODUCTS: Final = ("sfpmul", "sfpmad")
+_RELATIONS: Final[Mapping[int, Any]] = {
+    0: np.less, 1: np.less_equal, 2: np.equal, 3: np.not_equal, 4: np.greater_equal, 5: np.greater,
+}  # fmt: skip
+
+
+def _chosen(condition: int, operands: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Where both sides are so close that errors decide, either value may come out."""
+    (a, of_a), (b, of_b), (then, of_then), (orelse, of_orelse) = operands
+    taken = _RELATIONS[condition](a, b)
+    open_ = np.abs(a - b) <= of_a + of_b
+    missed = np.maximum(of_then, of_orelse) + np.where(open_, np.abs(then - orelse), 0)
+    return np.where(taken, then, orelse), missed

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of `polyloom bench tensix` do what the table says; what a tile takes for products is tested, speeds are
+measured."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from polyloom.cli.bench import tensix
+from polyloom.cli.bench import tensix_programs as programs
+from polyloom.targets.tensix.tile import Tile
+
+
+def test_the_kernel_is_a_sigmoid() -> None:
+    x = np.linspace(-150, 150, 64 * 16).astype(np.float32).reshape(64, 16)
+    bits = x.view(np.uint32) >> 16
+    tile = Tile()
+    tile.dst[:64], tile.dst_valid[:64] = bits & 0x8000 | (bits & 0x7F) << 8 | bits >> 7 & 0xFF, 1
+    tile.push("t1", programs.words(programs.SIGMOID_CONSTANTS + programs.SIGMOID * 32))
+    assert not tile.run().hazards
+    found = tile.dst[:64].astype(np.uint32)
+    made = (found & 0x8000 | (found & 0xFF) << 7 | found >> 8 & 0x7F) << 16
+    given = (bits << 16).view(np.float32).astype(np.float64)
+    wanted = 1 / (1 + np.exp(-given))
+    kept = wanted > 2.0**-120
+    assert np.abs(made.view(np.float32) / wanted - 1)[kept].max() < 2.0**-6
+    assert np.abs(made.view(np.float32) - wanted)[~kept].max() < 2.0**-120
+
+
+@pytest.mark.parametrize("phases", [1, 4])
+def test_a_product_takes_sixteen_cycles_per_phase(phases: int) -> None:
+    assert tensix.product(phases, 1) == (16 * phases, 16 * phases)
+
+
+def test_unpackers_keep_up_with_four_phases() -> None:
+    instructions, cycles = tensix.product(4, 32)
+    assert instructions == 16 * 4 * 32 and instructions / cycles >= 0.9
+
+
+@pytest.mark.parametrize("pushing", [False, True], ids=["integers", "pushing"])
+def test_all_cores_are_busy(pushing: bool) -> None:
+    tile = tensix.busy_tile(pushing=pushing)
+    tile.run(5_000)
+    assert all(tile.native.retired(core) >= 4_900 for core in range(5))
+
+
+@pytest.mark.skipif(find_spec("framework") is None, reason="wolfpine is not installed")
+def test_the_peer_takes_the_same_words() -> None:
+    vector, matrix = (measure.theirs for measure in tensix.measures()[:2])
+    assert vector is not None and vector() > 0
+    assert matrix is not None and matrix() > 0

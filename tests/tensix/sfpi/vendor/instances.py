@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The instances of the vendor's kernels, `wormhole.txt`: what `make kernels` compiles and runs.
+
+pure metal recip                        a header: its kind, its group, its name
+    calculate_reciprocal<false, false>() | recip_init<false, false>()
+                                        a kernel, and what initializes it; `| 32` behind it for a Dst of 32 bits
+    - calculate_x(): CODE construct, line   one that does not run, and why
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+LIST: Final = Path(__file__).with_name("wormhole.txt")
+KINDS: Final = ("pure", "mixed")
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """`fails` says why it does not run, where that is known."""
+
+    kind: str
+    group: str
+    header: str
+    function: str
+    init: str | None = None
+    dest: int = 16
+    fails: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.group}/{self.header} {self.function}"
+
+
+def instances(text: str) -> Iterator[Instance]:
+    """Those of the list."""
+    head = ("", "", "")
+    for line in text.split("\n"):
+        words = line.split("#")[0].strip()
+        if not words:
+            continue
+        if not line.startswith(" "):
+            kind, group, name = words.split()
+            head = kind, group, name
+            continue
+        failing = words.startswith("- ")
+        body, _, reason = words.removeprefix("- ").partition(" : ") if failing else (words, "", "")
+        function, *more = (part.strip() for part in body.split(" | "))
+        dest = 32 if "32" in more else 16
+        init = next((part for part in more if part != "32"), None)
+        yield Instance(*head, function, init, dest, reason if failing else None)
