@@ -157,7 +157,8 @@ def _change(instruction: Instruction) -> tuple[str, int] | None:
     mode = found.values.get("instr_mod1", 0)
     match found.row.name:
         case "SFPENCC":
-            return "SFPENCC", int(mode == 10 and found.values["imm12_math"] & 3 == 3)
+            # with all flags set all lanes are enabled, whether flags are in use or not
+            return "SFPENCC", int(not mode & 8 or found.values["imm12_math"] & 2)
         case "SFPIADD":
             return ("SFPIADD", mode) if mode & 12 != 4 else None
         case "SFPEXEXP" | "SFPLZ":
