@@ -129,10 +129,7 @@ class _Merged:
         light = [register for register in wanted if degree[register] < ALLOCATED]
         removed: list[Register] = []
         while left:
-            if light:
-                chosen = light.pop()
-            else:
-                chosen = min((r for r in wanted if left >> r & 1), key=lambda r: degree[r])
+            chosen = light.pop() if light else min(members(left), key=lambda r: degree[r])
             if not left >> chosen & 1:
                 continue
             removed.append(chosen)
