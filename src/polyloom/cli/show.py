@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from polyloom import api, files
 from polyloom.analysis.loops import loop_forest
@@ -47,11 +46,9 @@ def execute(options: Request) -> Answer:
 
 
 def _compiled(options: Request) -> Answer | None:
-    """The listing of what the named target makes of a source that it alone reads."""
+    """The listing of what the named target makes of a source, where it says that this is what is looked at."""
     target, place = registry.split(options.on)
-    written = Written(options.file, sources.options_of(options))
-    form = next((form for form in target.takes if form.accepts(written)), None)
-    if form is None or form.name in _FORMS:
+    if not any(form.accepts(Written(options.file)) for form in target.takes if form.name in target.lists):
         return None
     own = target.options(**of_target.given_options(options, target, "show"))
     watch = of_target.watch_of(options, target)
@@ -60,10 +57,6 @@ def _compiled(options: Request) -> Answer | None:
     data = {"kernel": made.kernel, "on": made.on, **target.made(made.data), "listing": made.listing}
     parts = (of_target.printed(watch), made.listing.rstrip("\n"))
     return Answer({**data, **of_target.as_data(watch)}, "\n".join(filter(None, parts)), subject.warnings)
-
-
-_FORMS: Final = ("plan", "nest", "loops", "function", image.IMAGE.name)
-"""Forms of which `show` prints what was read."""
 
 
 def of_given(options: Request, data: bytes) -> Answer | None:

@@ -15,6 +15,7 @@ from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.allocate import allocate
 from polyloom.targets.tensix.sfpi.code import Code
+from polyloom.targets.tensix.sfpi.interference import ALLOCATED
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import sweep
 from polyloom.targets.tensix.sfpi.relieve import compact, rematerialize
@@ -25,23 +26,23 @@ from polyloom.targets.tensix.sfpi.words import Word, encode
 
 def fit(function: Function, member: Member, has_schedule: bool) -> Code:
     """The code over registers. Errors: PL1280."""
-    code = leave_ssa(function)
+    code = leave_ssa(function, member)
 
     def again(found: Code) -> Code:
         return schedule(found, member) if has_schedule else found
 
     found = list(_fitting((lambda: again(allocate(code)), *((lambda: again(allocate(again(code))),) * has_schedule))))
     if not found:
-        own = leave_ssa(sweep(rematerialize(function)))
-        found = list(
-            _fitting(
-                (
-                    lambda: again(allocate(own)),
-                    lambda: again(allocate(compact(code, member))),
-                    lambda: again(allocate(compact(own, member))),
-                )
-            )
+        own = leave_ssa(sweep(rematerialize(function, False)), member)
+        reloaded = leave_ssa(sweep(rematerialize(function, True)), member)
+        ways = (
+            lambda: again(allocate(own)),
+            lambda: again(allocate(compact(code, member, ALLOCATED))),
+            lambda: again(allocate(compact(own, member, ALLOCATED))),
+            lambda: again(allocate(compact(reloaded, member, ALLOCATED))),
         )
+        # the first that fits: those behind it have more words as a rule
+        found = [way for way in (next(_fitting(ways), None),) if way is not None]
     return min(found, key=lambda each: _words(each, member)) if found else allocate(code)
 
 

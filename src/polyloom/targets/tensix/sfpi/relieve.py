@@ -8,31 +8,37 @@ that starts the fewest lives, and of equals the last one. What must keep its ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Final
 
 from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Value
+from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.code import Code, Item, Op
-from polyloom.targets.tensix.sfpi.interference import Bits, live_out
-from polyloom.targets.tensix.sfpi.operations import VECTOR
+from polyloom.targets.tensix.sfpi.interference import Bits, backwards, entering, live_out
+from polyloom.targets.tensix.sfpi.operations import PREFIX, VECTOR
 from polyloom.targets.tensix.sfpi.schedule import ordering
-from polyloom.targets.tensix.sfpi.shapes import machine
+from polyloom.targets.tensix.sfpi.settle import LONGEST, excess, peak, settle
+from polyloom.targets.tensix.sfpi.shapes import Machine, machine
 from polyloom.transform.ssa.editing import names
 
+_ATTEMPTS: Final = 3
 
-def rematerialize(function: Function) -> Function:
+
+def rematerialize(function: Function, with_loads: bool) -> Function:
     """Each use of a literal by a machine instruction has a load of its own; the first ones go where nothing uses them
-    any more. What jumps pass on and what disabled lanes keep stays as it is."""
+    any more. `with_loads` does the same for values of Dst, where nothing between can have changed them. What jumps pass
+    on and what disabled lanes keep stays as it is."""
     fresh = names(function)
     loads: dict[str, tuple[Instruction, ...]] = {}
     for instruction in (i for block in function.blocks for i in block.instructions):
         chain = _literal(instruction, loads)
         if chain:
             loads[instruction.results[0].name] = chain
-    return replace(
-        function, blocks=tuple(replace(b, instructions=tuple(_own(b, loads, fresh))) for b in function.blocks)
-    )
+    blocks = (replace(b, instructions=tuple(_own(b, loads, fresh, with_loads))) for b in function.blocks)
+    return replace(function, blocks=tuple(blocks))
 
 
 def _literal(instruction: Instruction, loads: Mapping[str, tuple[Instruction, ...]]) -> tuple[Instruction, ...]:
@@ -49,34 +55,121 @@ def _literal(instruction: Instruction, loads: Mapping[str, tuple[Instruction, ..
 
 
 def _own(
-    block: Block, loads: Mapping[str, tuple[Instruction, ...]], fresh: Callable[[str], str]
+    block: Block, literals: Mapping[str, tuple[Instruction, ...]], fresh: Callable[[str], str], with_loads: bool
 ) -> Iterator[Instruction]:
+    known = dict(literals)
+    loaded: list[str] = []
     for instruction in block.instructions:
         taken = machine(instruction)
+        if _changes_dst(instruction):
+            for name in loaded:
+                del known[name]
+            loaded = []
         if taken is None or taken.old is not None or instruction.called == "SFPLOADI.half":
             yield instruction
             continue
-        operands: list[Operand] = []
-        for operand in instruction.operands:
-            chain = loads.get(operand.name) if isinstance(operand, Value) else None
-            if chain is None:
-                operands.append(operand)
-                continue
-            made: Value | None = None
-            for load in chain:
-                result = Value(fresh("literal"), VECTOR)
-                given = load.operands if made is None else (made, *load.operands[1:])
-                yield replace(load, operands=given, results=(result,), place=instruction.place)
-                made = result
-            assert made is not None
-            operands.append(made)
-        yield replace(instruction, operands=tuple(operands))
+        yield from _with_own(instruction, known, fresh)
+        if with_loads and _is_reloadable(taken):
+            known[taken.results[0].name] = (instruction,)
+            loaded.append(taken.results[0].name)
 
 
-def compact(code: Code, member: Member) -> Code:
-    """The code with short lives."""
+def _with_own(
+    instruction: Instruction, known: Mapping[str, tuple[Instruction, ...]], fresh: Callable[[str], str]
+) -> Iterator[Instruction]:
+    operands: list[Operand] = []
+    for operand in instruction.operands:
+        chain = known.get(operand.name) if isinstance(operand, Value) else None
+        made: Value | None = None
+        for load in chain or ():
+            result = Value(fresh("literal"), VECTOR)
+            given = load.operands if made is None else (made, *load.operands[1:])
+            yield replace(load, operands=given, results=(result,), place=instruction.place)
+            made = result
+        operands.append(operand if made is None else made)
+    yield replace(instruction, operands=tuple(operands))
+
+
+def _is_reloadable(taken: Machine) -> bool:
+    is_known = taken.immediate("dest_reg_addr") is not None and taken.immediate("sfpu_addr_mode") in (3, 7)
+    return taken.shape.name == "SFPLOAD" and is_known
+
+
+def _changes_dst(instruction: Instruction) -> bool:
+    """Whether the same load may give something else behind it; of words, those of other units are taken to do so."""
+    if instruction.called == "SFPSTORE":
+        return True
+    if instruction.called == "SFPLOAD":
+        taken = machine(instruction)
+        return taken is not None and taken.immediate("sfpu_addr_mode") not in (3, 7)
+    if instruction.called != f"{PREFIX}word":
+        return False
+    word = instruction.operands[0]
+    found = decode(word.value & 0xFFFFFFFF) if isinstance(word, Constant) else None
+    return found is None or found.row.unit != "vector" or found.row.name in ("SFPSTORE", "SFPLOADMACRO", "SFPLOAD")
+
+
+def compact(code: Code, member: Member, most: int) -> Code:
+    """The code with short lives, in blocks where more values are live at once than `most`."""
     blocks = zip(code.items, live_out(code), strict=True)
-    return replace(code, items=tuple(tuple(_Backwards(items, after, member).order()) for items, after in blocks))
+    return replace(code, items=tuple(_relieved(items, after, member, most) for items, after in blocks))
+
+
+def _relieved(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
+    """The first order, of several that differ in what comes first of equals, in which few enough values are live; else
+    the one with the fewest."""
+    if peak(items, after) <= most:
+        return items
+    if len(items) > LONGEST:
+        return _by_pieces(items, after, member, most)
+    edges = ordering(items, member)
+    best = items
+    for attempt in range(_ATTEMPTS):
+        found = tuple(_Backwards(items, after, edges, _ranks(len(items), attempt)).order())
+        if peak(found, after) < peak(best, after):
+            best = found
+        if peak(best, after) <= most:
+            return best
+    return min(
+        (tuple(settle(start, after, member, most)) for start in (items, best)),
+        key=lambda found: excess(found, after, most),
+    )
+
+
+def _by_pieces(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
+    """A long block piece by piece, from the last on."""
+    found: tuple[Item, ...] = ()
+    cuts = [0, *_cuts(items, after), len(items)]
+    for first, last in zip(cuts[-2::-1], cuts[:0:-1], strict=True):
+        piece = items[first:last]
+        found = (*_relieved(piece, after, member, most), *found)
+        after = entering(piece, after)
+    return found
+
+
+def _cuts(items: Sequence[Item], after: Bits) -> Iterator[int]:
+    """Where few values are live, and no flags are on the stack that were pushed in the block."""
+    live = {at: alive.bit_count() for at, _, alive in backwards(items, after)}
+    depth, last = 0, 0
+    best: tuple[int, int] | None = None
+    for at, item in enumerate(items):
+        if isinstance(item, Op):
+            pops = item.shape.name == "SFPPOPC" and item.immediate("instr_mod1") == 0
+            depth += (item.shape.name == "SFPPUSHC") - pops
+        if depth <= 0 and at in live and at - last >= LONGEST // 4 and (best is None or live[at] <= best[0]):
+            best = (live[at], at + 1)
+        if best is not None and at - last >= LONGEST - 1:
+            yield best[1]
+            last, best = best[1], None
+
+
+def _ranks(count: int, attempt: int) -> list[int]:
+    """Of equals the one with the least rank is taken: from the last on, from the first on, then by lot, which is drawn
+    alike in every run."""
+    ranks = list(range(count)) if attempt else list(range(count, 0, -1))
+    if attempt > 1:
+        Random(attempt).shuffle(ranks)
+    return ranks
 
 
 @dataclass(slots=True)
@@ -85,23 +178,23 @@ class _Backwards:
 
     items: tuple[Item, ...]
     alive: Bits
-    member: Member
+    edges: Sequence[Mapping[int, int]]
+    ranks: Sequence[int]
     waits: list[int] = field(default_factory=list[int])
 
     def order(self) -> list[Item]:
-        before = ordering(self.items, self.member)
         self.waits = [0] * len(self.items)
-        for found in before:
+        for found in self.edges:
             for other in found:
                 self.waits[other] += 1
         ready = [at for at, count in enumerate(self.waits) if not count]
         placed: list[Item] = []
         while ready:
-            chosen = min(ready, key=lambda at: (self._lives(self.items[at]), -at))
+            chosen = min(ready, key=lambda at: (self._lives(self.items[at]), self.ranks[at]))
             ready.remove(chosen)
             placed.append(self.items[chosen])
             self._place(self.items[chosen])
-            for other in before[chosen]:
+            for other in self.edges[chosen]:
                 self.waits[other] -= 1
                 if not self.waits[other]:
                     ready.append(other)
