@@ -20,10 +20,9 @@ from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.sfpi import machine
 from polyloom.targets.tensix.sfpi import note as notes
 from polyloom.targets.tensix.sfpi.executable import Part, build
-from polyloom.targets.tensix.sfpi.form import signature_of
+from polyloom.targets.tensix.sfpi.form import Kernel, signature_of
 from polyloom.targets.tensix.sfpi.machine import Ran
 from polyloom.targets.tensix.sfpi.note import Note
-from polyloom.targets.tensix.sfpi.read import Kernel
 from polyloom.targets.tensix.sfpi.reference import BITS
 
 Array = NDArray[Any]
