@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a vector kernel in SSA form to one whose calls are Tensix words: the pipeline on one page.
 
-contract    products and sums become SFPMAD              variables   out of SSA form, for vectors
-conditions  masks and regions become flags               allocate    L0 to L7, and the order of instructions
-select      operations become machine instructions       words       encoding
-literals    SFPMULI and SFPADDI                          nops        what the hardware does not wait for
+contract    products and sums become SFPMAD              tests   tests join what computes the tested value
+prepare     copies and choices of vectors go             fit     out of SSA form: L0 to L7, and the order
+conditions  masks and regions become flags               words   encoding
+select      operations become machine instructions       nops    what the hardware does not wait for
+literals    SFPMULI and SFPADDI                          replay  what repeats is recorded
 place       assignments go, lanes suffice
-tests       tests join what computes the tested value
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from polyloom.targets.tensix.sfpi.prepare import prepare
 from polyloom.targets.tensix.sfpi.replay import insert_replays
 from polyloom.targets.tensix.sfpi.select import select
 from polyloom.targets.tensix.sfpi.shapes import with_machine
-from polyloom.targets.tensix.sfpi.variables import leave_ssa
 from polyloom.targets.tensix.sfpi.words import Listing
 
 SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
@@ -77,8 +76,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
         ("place", place, SSA, True),
         ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
-        ("variables", leave_ssa, CODE, True),
-        ("allocate", lambda c: fit(c, member, has("schedule")), CODE, True),
+        ("fit", lambda f: fit(f, member, has("schedule")), CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),
         ("nops", insert_nops, LISTING, True),
         ("replay", insert_replays, LISTING, has("replay")),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,16 @@ Array = NDArray[Any]
 
 def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, watch: Watch | None = None) -> bytes:
     """Errors: those of the passes (PL1280 to PL1289) and of the backend."""
-    init = None if kernel.init is None else lower(kernel.init, member, options, watch)
-    return build(name, lower(kernel.function, member, options, watch), init, member, options.dest or 16, options.per)
+    names = kernel.variables
+    init = None if kernel.init is None else _named(lower(kernel.init, member, options, watch), names)
+    return build(
+        name,
+        _named(lower(kernel.function, member, options, watch), names),
+        init,
+        member,
+        options.dest or 16,
+        options.per,
+    )
 
 
 def lower(function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
@@ -40,6 +49,11 @@ def lower(function: Function, member: Member, options: Options, watch: Watch | N
     without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
     found = passes.lower(function, passes.Options(member, without), watch)
     return Part(found.function, [note.text for note in found.notes])
+
+
+def _named(part: Part, names: Mapping[str, str]) -> Part:
+    """Reasons in the source's names."""
+    return replace(part, reasons=[" ".join(names.get(word, word) for word in text.split(" ")) for text in part.reasons])
 
 
 def note_of(data: bytes) -> Note:
