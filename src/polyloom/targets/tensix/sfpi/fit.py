@@ -21,7 +21,7 @@ from polyloom.targets.tensix.sfpi.place import sweep
 from polyloom.targets.tensix.sfpi.pressure import out_of_registers
 from polyloom.targets.tensix.sfpi.relieve import compact, rematerialize
 from polyloom.targets.tensix.sfpi.schedule import schedule
-from polyloom.targets.tensix.sfpi.spill import ROWS, spill
+from polyloom.targets.tensix.sfpi.spill import rows_of, spill
 from polyloom.targets.tensix.sfpi.variables import leave_ssa
 from polyloom.targets.tensix.sfpi.words import Word, encode
 
@@ -79,8 +79,9 @@ def _relieved(function: Function, code: Code, fitting: Fitting) -> Iterator[Code
 def _spilled(code: Code, fitting: Fitting) -> Iterator[Code]:
     """With one variable more in Dst each time, until the kernel fits or the rows are full."""
     small: frozenset[Register] = frozenset()
-    first = -(-fitting.rows.start // ROWS) * ROWS
-    for row in range(first, fitting.rows.stop - ROWS + 1, ROWS):
+    rows = rows_of(code, fitting.member)
+    first = -(-fitting.rows.start // 4) * 4  # the two low bits of an address choose columns
+    for row in range(first, fitting.rows.stop - rows + 1, rows):
         more = spill(code, fitting.member, row, small)
         if more is None:
             return

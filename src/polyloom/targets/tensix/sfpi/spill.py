@@ -2,9 +2,9 @@
 """Spilling of variables to rows of a 32-bit Dst, for kernels that do not fit otherwise and whose user allows it.
 
 A spilled variable is stored where it is written and loaded where it is read. Mode 10 of SFPLOAD and SFPSTORE takes all
-lanes, whatever is enabled, and all 32 bits; of the counter that `dst_reg++` moves it adds the two low bits, one of
-which chooses between even and odd columns. So a variable has four rows to itself, and both halves of them are stored
-where a word of the source may move the counter.
+lanes, whatever is enabled, and all 32 bits; of the counter that `dst_reg++` moves it adds the two low bits, so 0 or 2,
+of which 2 changes between even and odd columns. Where a word of the source may move the counter, a variable is so
+stored three times, two before and two behind its place as well: it is at its place whatever the counter was and is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from polyloom.targets.tensix.sfpi.interference import ALLOCATED, Bits, backwards
 from polyloom.targets.tensix.sfpi.operations import called
 from polyloom.targets.tensix.sfpi.shapes import shapes
 
-ROWS: Final = 4
+_ROWS: Final = 4
+"""Those of an access."""
 SPILLED: Final = "spilled"
 """The note of a word that stores or loads what is spilled."""
 _ALL_LANES, _OTHER_HALF = 10, 2
@@ -41,6 +42,11 @@ def spill(code: Code, member: Member, row: int, small: frozenset[Register]) -> t
     items = tuple(tuple(new for item in found for new in writer.item(item)) for found in code.items)
     added = frozenset(range(code.variables, writer.next))
     return replace(code, items=items, variables=writer.next), small | added
+
+
+def rows_of(code: Code, member: Member) -> int:
+    """As many rows as a variable takes."""
+    return 3 * _ROWS if _moves(code, member) else _ROWS
 
 
 def _chosen(code: Code, small: frozenset[Register]) -> Register | None:
@@ -80,8 +86,9 @@ class _Writer:
     """Mutable: the number of the next variable."""
 
     def __init__(self, chosen: Register, row: int, member: Member, moves: bool, variables: int) -> None:
-        self.chosen, self.row, self.mode, self.next = chosen, row, _STILL[member], variables
-        self.stored = (0, _OTHER_HALF) if moves else (0,)
+        self.chosen, self.mode, self.next = chosen, _STILL[member], variables
+        self.row = row + _ROWS if moves else row
+        self.stored = (-_OTHER_HALF, 0, _OTHER_HALF) if moves else (0,)
 
     def item(self, item: Item) -> Iterator[Item]:
         if not isinstance(item, Op) or self.chosen not in (*item.reads, *item.writes):
