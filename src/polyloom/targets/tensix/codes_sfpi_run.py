@@ -6,7 +6,7 @@ from __future__ import annotations
 CODES: dict[str, tuple[str, str]] = {
     "PL1290": (
         "array that does not fit Dst",
-        "Dst holds 16 or 32 bits per datum, as `--dest` says: bf16, fp16 and uint16 go with 16, fp32 and int32 with 32.",
+        "Dst holds 16 or 32 bits per datum, as `--dest` says: bf16, fp16, uint16 go with 16, fp32 and int32 with 32.",
     ),
     "PL1291": (
         "argument of a vector kernel",
@@ -20,8 +20,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1293": (
         "sweep of nothing",
-        "`polyloom sweep` takes the finite values of --format, of FP32 every --stride-th, from LOW to HIGH of --domain; "
-        "FP32 needs --dest 32.",
+        "`polyloom sweep` takes the finite values of --format, of FP32 every --stride-th, from LOW to HIGH of --domain."
+        " FP32 needs --dest 32.",
     ),
     "PL1294": (
         "unknown reference",
