@@ -93,7 +93,7 @@ def test_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_in_python(capsys: pytest.CaptureFixture[str]) -> None:
-    from polyloom.targets.tensix.sfpi.language.kernel import load
+    from polyloom.targets.tensix.sfpi.language.file import load
 
     compiled = pl.compile(load("k.py", "leaky"), on="tensix")
     x = np.load("x.npy")
