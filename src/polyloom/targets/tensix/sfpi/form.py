@@ -60,7 +60,14 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
         found for part in (kernel.init, kernel.function) if part is not None for found in verify(part, place.member)
     )
     return Subject(
-        "kernel", kernel, str(written.path), signature, (oracle,), seconds, watch=written.watch, warnings=warnings
+        "kernel",
+        kernel,
+        written.path or kernel.function.name,
+        signature,
+        (oracle,),
+        seconds,
+        watch=written.watch,
+        warnings=warnings,
     )
 
 
@@ -73,22 +80,27 @@ def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:
 def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
     """By the ending of the name, or of a value."""
     if isinstance(written.value, VectorKernel):
-        return of_python(written.value, {}, None, place.member)
+        return of_python(written.value, {}, place.member)
     path, name = apart(str(written.path))
     if path.endswith(".py"):
-        kernel = wanted(written.options.function or name)
-        init = None if options.init is None else wanted(options.init)
-        before = None if init is None else load(path, init.name).traced(place.member, init.constants).function
-        return of_python(load(path, kernel.name), kernel.constants, before, place.member)
+        found = _of_file(path, written.options.function or name, place.member)
+        init = None if options.init is None else _of_file(path, options.init, place.member).function
+        return replace(found, init=init)
     if path.endswith(TEXT):
         return Kernel(read(files.read(path).decode("utf-8", "replace"), path))
     return of_source(path, written.options.function, options.init, written.options, place.member)
 
 
-def of_python(kernel: VectorKernel, constants: Mapping[str, object], init: Function | None, member: Member) -> Kernel:
+def of_python(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:
     """Errors: PL1250 to PL1254."""
     found = kernel.traced(member, constants)
-    return Kernel(found.function, init, found.variables)
+    return Kernel(found.function, None, found.variables)
+
+
+def _of_file(path: str, text: str | None, member: Member) -> Kernel:
+    named = wanted(text)
+    kernel = load(path, named.name)
+    return of_python(kernel, named.constants(kernel), member)
 
 
 def of_source(path: str, name: str | None, init: str | None, reading: Reading, member: Member) -> Kernel:
