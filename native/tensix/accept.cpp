@@ -321,9 +321,11 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
 // What an instruction that was accepted occupies from now on.
 void Tile::occupy(int thread, Unit unit, const Entry& entry, const Timing& timing) {
     const uint64_t until = cycle + std::max(timing.busy, timing.latency);
-    const Span rows = span(timing.dst_writes);
-    for (uint32_t n = rows.first; n < rows.behind; ++n)
-        dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
+    if (timing.dst_writes.count) {
+        const Span rows = span(timing.dst_writes);
+        for (uint32_t n = rows.first; n < rows.behind; ++n)
+            dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
+    }
     fronts[size_t(thread)].gate.pop();
     UnitState& used = units[size_t(unit)];
     used.last = thread, ++used.accepted, moved = true;

@@ -238,7 +238,7 @@ Stop Tile::run(uint64_t most) {
                 break;
             }
             if (cycle >= end) break;
-            step();
+            if (const int thread = alone(); thread < 0 || !run_alone(thread, end)) step();
             if (cycle - last_move > PATIENCE && timed_until() + PATIENCE < cycle) {
                 tell_deadlock();
                 stop = Stop::Deadlock;

@@ -194,6 +194,8 @@ struct Tile {
     friend struct Core;
     void make_visible();
     void move_front(int thread);
+    [[nodiscard]] int alone() const;
+    bool run_alone(int thread, uint64_t end);
     void commit_vector();
     void accept();
     void accept_vector(int thread);
