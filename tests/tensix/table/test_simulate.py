@@ -36,6 +36,7 @@ WRONG = {
     "no-address": "k.tts --thread t1 --in 0xq=in.npy",
     "no-array": "k.tts --thread t1 --in dts:bf16=in.npy",
     "no-format": "k.tts --thread t1 --in dst:bf61=in.npy",
+    "empty-format": "k.tts --thread t1 --in 0x20000:=in.npy",
     "no-format-of-l1": "k.tts --thread t1 --in 0x20000:bfp9=in.npy",
     "bytes-of-tiles": "k.tts --thread t1 --in 0x20000:bf16=k.tts",
     "shape": "k.tts --thread t1 --in dst:bf16=long.npy",

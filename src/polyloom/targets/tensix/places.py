@@ -48,7 +48,9 @@ class Where:
 
 def where(text: str) -> Where:
     """What stands before the equals sign. Errors: PL1225."""
-    name, _, form = text.partition(":")
+    name, colon, form = text.partition(":")
+    if colon and not form:
+        raise _unknown(f"'{text}' has no format", "write one behind the colon, such as bf16, or leave the colon out")
     if name[:1].isdigit():
         try:
             address = int(name, 0)
