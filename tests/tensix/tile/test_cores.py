@@ -263,5 +263,9 @@ def test_unknown_names_are_told() -> None:
         tile.release("t3")
     with pytest.raises(PolyloomError, match="5 is no thread"):
         tile.push(5, [0])
+    with pytest.raises(PolyloomError, match="other things than words"):
+        tile.push(0, [1 << 32])
+    with pytest.raises(PolyloomError, match="a tile runs no -1 cycles"):
+        tile.run(-1)
     with pytest.raises(PolyloomError, match="no way to treat hazards"):
         tensix.Tile(hazards="warn")  # pyright: ignore[reportArgumentType]: what is tested
