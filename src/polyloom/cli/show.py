@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from polyloom import api, files
 from polyloom.analysis.loops import loop_forest
@@ -37,19 +36,21 @@ def arguments(parser: Parser) -> None:
 def execute(options: Request) -> Answer:
     if options.level is not None:
         return _blocks(ssa(options.file, sources.options_of(options), sources.level_of(options)))
+    if options.on is not None and (listed := _compiled(options)) is not None:
+        return listed
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
-    if options.on is not None and (listed := _compiled(options)) is not None:
-        return listed
     data = files.read(options.file)
     return of_given(options, data) or _listing(options, data)
 
 
 def _compiled(options: Request) -> Answer | None:
-    """The listing of what the named target makes of a source that it alone reads."""
+    """The listing of what the named target makes of a source, where it says that this is what is looked at."""
     target, place = registry.split(options.on)
-    if not any(form.accepts(Written(options.file)) for form in target.takes if form.name not in _FORMS):
+    written = Written(options.file, sources.options_of(options))
+    form = next((form for form in target.takes if form.accepts(written)), None)
+    if form is None or form.name not in target.lists:
         return None
     own = target.options(**of_target.given_options(options, target, "show"))
     watch = of_target.watch_of(options, target)
@@ -58,10 +59,6 @@ def _compiled(options: Request) -> Answer | None:
     data = {"kernel": made.kernel, "on": made.on, **target.made(made.data), "listing": made.listing}
     parts = (of_target.printed(watch), made.listing.rstrip("\n"))
     return Answer({**data, **of_target.as_data(watch)}, "\n".join(filter(None, parts)), subject.warnings)
-
-
-_FORMS: Final = ("plan", "nest", "function", image.IMAGE.name)
-"""Forms of which `show` prints what was read."""
 
 
 def of_given(options: Request, data: bytes) -> Answer | None:

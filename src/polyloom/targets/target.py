@@ -178,6 +178,8 @@ class Target:
     """Runs files that no target wrote, on a machine that has places instead of arguments."""
     include: Callable[[], str] | None = None
     """The folder of headers and linker scripts for programs of the target."""
+    lists: tuple[str, ...] = ()
+    """The names of forms of which `show` lists what they are compiled to, instead of what was read."""
     passes: tuple[str, ...] = ()
     """The names of all passes between a source and a file, in their order."""
 

@@ -8,7 +8,7 @@ from polyloom.targets.entry import Entry
 ENTRY: Final = Entry(
     "tensix",
     "polyloom.targets.tensix.target:TARGET",
-    bench={"tensix": "polyloom.cli.bench.tensix:rows"},
+    bench={"tensix": "polyloom.cli.bench.tensix:rows", "sfpi": "polyloom.cli.bench.sfpi:rows"},
     codes="polyloom.targets.tensix.codes:CODES",
     names={
         "tensix": "polyloom.targets.tensix.python",

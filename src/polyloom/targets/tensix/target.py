@@ -21,6 +21,7 @@ from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
 from polyloom.targets.tensix.sfpi import kernel
 from polyloom.targets.tensix.sfpi import note as notes
+from polyloom.targets.tensix.sfpi.compile import PASSES
 from polyloom.targets.tensix.sfpi.form import KERNEL, content
 from polyloom.targets.tensix.sfpi.listing import listing
 from polyloom.targets.tensix.simulate import simulate
@@ -125,5 +126,7 @@ TARGET: Final = Target(
     show_given=_show,
     verify_given=_verify,
     simulate_given=simulate,
+    lists=(KERNEL.name,),
+    passes=PASSES,
     include=include,
 )

@@ -3,7 +3,8 @@
 
 pure metal recip                        a header: its kind, its group, its name
     calculate_reciprocal<false, false>() | recip_init<false, false>()
-                                        a kernel, and what initializes it; `| 32` behind it for a Dst of 32 bits
+                                        a kernel, and what initializes it; `| 32` behind it for a Dst of 32 bits,
+                                            `| -D NAME` for what a kernel is configured with
     - calculate_x(): CODE construct, line   one that does not run, and why
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 LIST: Final = Path(__file__).with_name("wormhole.txt")
 KINDS: Final = ("pure", "mixed")
@@ -27,7 +28,8 @@ class Instance:
     header: str
     function: str
     init: str | None = None
-    dest: int = 16
+    dest: Literal[16, 32] = 16
+    define: str | None = None
     fails: str | None = None
 
     @property
@@ -50,5 +52,6 @@ def instances(text: str) -> Iterator[Instance]:
         body, _, reason = words.removeprefix("- ").partition(" : ") if failing else (words, "", "")
         function, *more = (part.strip() for part in body.split(" | "))
         dest = 32 if "32" in more else 16
-        init = next((part for part in more if part != "32"), None)
-        yield Instance(*head, function, init, dest, reason if failing else None)
+        define = next((part.removeprefix("-D ") for part in more if part.startswith("-D ")), None)
+        init = next((part for part in more if part != "32" and not part.startswith("-D ")), None)
+        yield Instance(*head, function, init, dest, define, reason if failing else None)

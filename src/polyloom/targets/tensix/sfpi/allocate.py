@@ -14,20 +14,19 @@ from typing import Final
 
 from polyloom.targets.tensix.sfpi.code import FIRST_VARIABLE, Code, Item, Op, Register
 from polyloom.targets.tensix.sfpi.interference import ALLOCATED, Bits, Interference, interference, members
-from polyloom.targets.tensix.sfpi.pressure import out_of_registers
 
 _PHYSICAL: Final[Bits] = (1 << ALLOCATED) - 1
 _ROUNDS: Final = 24
 
 
-def allocate(code: Code) -> Code:
-    """The code over L0 to L15. Errors: PL1280 where more values are live than there are registers."""
+def allocate(code: Code) -> Code | None:
+    """The code over L0 to L15; None where no colouring is found."""
     found = interference(code)
     order = _order(code)
     for merging in _mergings(found, order):
         if merging is not None:
             return _renamed(code, merging)
-    raise out_of_registers(code)
+    return None
 
 
 def _mergings(found: Interference, order: Sequence[Register]) -> Iterator[list[Register] | None]:
@@ -124,23 +123,20 @@ class _Merged:
 
     def _by_degree(self, wanted: Sequence[Register]) -> list[Register]:
         """The reverse of an order in which each has few neighbours left, as far as there is one (Chaitin)."""
-        left = 0
-        for register in wanted:
-            left |= 1 << register
+        left = sum(1 << register for register in wanted)
+        degree = {r: (self.neighbours[r] & (left | _PHYSICAL)).bit_count() for r in wanted}
+        light = [register for register in wanted if degree[register] < ALLOCATED]
         removed: list[Register] = []
         while left:
-            light = None
-            least: tuple[int, Register] | None = None
-            for register in members(left):
-                degree = (self.neighbours[register] & (left | _PHYSICAL)).bit_count()
-                if degree < ALLOCATED:
-                    light = register
-                    break
-                if least is None or degree < least[0]:
-                    least = (degree, register)
-            chosen = light if light is not None else least[1] if least else 0
+            chosen = light.pop() if light else min(members(left), key=lambda r: degree[r])
+            if not left >> chosen & 1:
+                continue
             removed.append(chosen)
             left &= ~(1 << chosen)
+            for other in members(self.neighbours[chosen] & left):
+                degree[other] -= 1
+                if degree[other] == ALLOCATED - 1:
+                    light.append(other)
         return removed[::-1]
 
 

@@ -58,6 +58,8 @@ class Op:
 
 
 EXIT_SHAPE: Final = Shape(EXIT, (), (), ())
+RAW: Final = Shape("word", (), (), ("bits",))
+"""A word of the source, which is constant: with the registers that it reads and writes, and the word as immediate."""
 Item = Op | Instruction
 
 

@@ -20,11 +20,9 @@ from polyloom.targets.tensix.sfpi.driver import Driver, Per, drive
 from polyloom.targets.tensix.sfpi.note import Line, Note
 
 CORE: Final = parse("rv32im")
-T1: Final[Mapping[Member, Placement]] = {
-    "wormhole": Placement(0xA000, 0x20000, 0xFFB00800),
-    "blackhole": Placement(0xA000, 0x20000, 0xFFB01000),
-}
-"""From T1's reset address on; nothing else is in L1 while a kernel runs alone."""
+T1: Final = Placement(0xA000, 0x20000, 0xFFB00800)
+"""From T1's reset address on; nothing else is in L1 while a kernel runs alone. The stack is in the core's own memory,
+of which Blackhole has more."""
 _REGISTERS: Final = 8
 
 
@@ -51,7 +49,7 @@ def build(name: str, kernel: Part, init: Part | None, member: Member, dest: int,
         own = {datum: place for datum, place in own.items() if "." not in datum or datum.split(".")[0] in _OWN}
         return notes.encode(Note(name, member, dest, per, arguments, own, lines, _texts(parts.values()), facts))
 
-    return compile_program(driver.function, CORE, T1[member], note).elf
+    return compile_program(driver.function, CORE, T1, note).elf
 
 
 _OWN: Final = ("setup", "log")

@@ -61,6 +61,13 @@ def before(op: Op, alive: Bits) -> Bits:
     return alive & ~_CONSTANT
 
 
+def entering(items: Sequence[Item], after: Bits) -> Bits:
+    """What is live before all of them."""
+    for _, op, alive in backwards(items, after):
+        after = before(op, alive)
+    return after
+
+
 def interference(code: Code) -> Interference:
     neighbours = [0] * code.variables
     copies: list[tuple[Register, Register]] = []

@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.ir.ssa import Function, Instruction, edges_of
-from polyloom.targets.tensix.sfpi.shapes import Machine, machine, sets_flags
+from polyloom.ir.ssa import Constant, Function, Instruction, edges_of
+from polyloom.targets.tensix.decode import decode
+from polyloom.targets.tensix.sfpi.operations import called
+from polyloom.targets.tensix.sfpi.shapes import machine, sets_flags
 from polyloom.transform.ssa.editing import postorder
 
 Set = int
@@ -112,29 +114,54 @@ class _Walk:
         return Masks(self.parents, {}, 0).common(one, other)
 
     def _after(self, instruction: Instruction, stack: Stack, key: tuple[str, str, int]) -> Stack:
-        found = machine(instruction)
-        if found is None:
+        change = _change(instruction)
+        if change is None:
             return stack
-        if found.shape.name == "SFPPUSHC":
-            return (*stack, stack[-1])
-        return self._changed(found, stack, key) if sets_flags(found) else stack
-
-    def _changed(self, found: Machine, stack: Stack, key: tuple[str, str, int]) -> Stack:
+        name, mode = change
         below, last = stack[:-1], stack[-1]
         top = below[-1] if below else ALL
-        mode = found.immediate("instr_mod1")
-        match found.shape.name, mode:
-            case "SFPENCC", _:
+        match name, mode:
+            case "SFPPUSHC", _:
+                return (*stack, last)
+            case "SFPENCC", 1:
                 return (*below, ALL)
+            case "SFPENCC", _:
+                return (*below, self._made(key, ALL))
             case "SFPPOPC", 0:
                 return below or (ALL,)
             case "SFPPOPC", 1:
                 return (*below, top)
             case "SFPPOPC", 4:
                 return (*below, self._made(key, self._common(last, top)))
-            case "SFPPOPC", 13:
+            case "SFPPOPC", _:
                 return (*below, self._made(key, ALL))
             case "SFPCOMPC", _:
                 return (*below, self._made(key, top))
             case _:
                 return (*below, self._made(key, last))
+
+
+def _change(instruction: Instruction) -> tuple[str, int] | None:
+    """What an instruction, or a word of the source, does to flags: its name, and the mode of SFPPOPC, or 1 for a
+    SFPENCC that enables all lanes. None for what leaves them alone."""
+    taken, row = machine(instruction), called(instruction)
+    if taken is not None:
+        name = taken.shape.row_name
+        if not sets_flags(taken) and name != "SFPPUSHC":
+            return None
+        return name, taken.immediate("instr_mod1") or 0 if name != "SFPENCC" else 1
+    word = instruction.operands[0] if row is not None and row.name == "word" else None
+    found = decode(word.value & 0xFFFFFFFF) if isinstance(word, Constant) else None
+    if found is None or not any(role.what in ("flags", "stack") for role in found.row.writes):
+        return None
+    mode = found.values.get("instr_mod1", 0)
+    match found.row.name:
+        case "SFPENCC":
+            # with all flags set all lanes are enabled, whether flags are in use or not
+            return "SFPENCC", int(not mode & 8 or found.values["imm12_math"] & 2)
+        case "SFPIADD":
+            return ("SFPIADD", mode) if mode & 12 != 4 else None
+        case "SFPEXEXP" | "SFPLZ":
+            return (found.row.name, mode) if mode & 10 else None
+        case name:
+            return name, mode

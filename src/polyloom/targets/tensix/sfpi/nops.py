@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from polyloom.ir.ssa import edges_of
-from polyloom.targets.tensix.decode import Decoded
+from polyloom.targets.tensix.decode import Decoded, decode
+from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.words import Line, Listing, Word, decoded, word
 
 _SHUFFLES: Final = (2, 3, 4)
@@ -40,13 +42,17 @@ class Use:
 
 def use_of(line: Word, listing: Listing) -> Use | None:
     """None for what is not known, or no vector instruction."""
-    found = decoded(line, listing.member)
+    return _use(line.bits, listing.member) if line.is_known else None
+
+
+@cache
+def _use(bits: int, member: Member) -> Use | None:
+    found = decode(bits, member)
     if found is None or found.row.unit != "vector":
         return None
     row = found.row
-    return Use(
-        found, row.registers(line.bits, row.reads), row.registers(line.bits, row.writes), listing.member == "blackhole"
-    )
+    reads, writes = (row.registers(bits, roles) for roles in (row.reads, row.writes))
+    return Use(found, reads, writes, member == "blackhole")
 
 
 def insert_nops(listing: Listing) -> Listing:

@@ -16,11 +16,12 @@ from typing import Final
 from polyloom.ir.ssa import Constant, Instruction, Operand, Value
 from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.code import EXIT, Code, Item, Op, Register
+from polyloom.targets.tensix.sfpi.code import EXIT, RAW, Code, Item, Op, Register
 from polyloom.targets.tensix.sfpi.operations import called
 
 WINDOW: Final = 16
 """As many instructions an instruction may overtake: registers live longer by it."""
+_ALL_LANES: Final = 10
 _WIDE: Final = frozenset({3, 4, 10, 12})
 """Modes of SFPLOAD and SFPSTORE that take 32-bit rows; stores with 7 and 9 do, too."""
 
@@ -32,13 +33,20 @@ def schedule(code: Code, member: Member) -> Code:
 
 def is_late(op: Op, member: Member) -> bool:
     """Whether the next instruction may not use the result."""
+    if op.shape is RAW:
+        return False  # a barrier anyway, and what stands behind it is looked at as words
     row = op.shape.row(member)
     shuffles = row.name == "SFPSHFT2" and op.immediate("instr_mod1") in (2, 3, 4)
     return shuffles or (row.hazard == "mad" and member == "wormhole")
 
 
+def ordering(items: Sequence[Item], member: Member) -> list[dict[int, int]]:
+    """By position the earlier ones that it must stay behind, each with the cycles that it takes."""
+    return _Order(member).all(items)
+
+
 def _scheduled(items: Sequence[Item], member: Member) -> Iterator[Item]:
-    before = _Order(member).all(items)
+    before = ordering(items, member)
     behind: list[list[tuple[int, int]]] = [[] for _ in items]
     waits = [len(found) for found in before]
     ready_at = [0] * len(items)
@@ -109,7 +117,11 @@ class _Order:
     def all(self, items: Sequence[Item]) -> list[dict[int, int]]:
         for at, item in enumerate(items):
             self.edges.append({})
-            if isinstance(item, Op) and item.shape.name != EXIT:
+            if isinstance(item, Op) and item.shape is RAW:
+                self._registers(at, item)
+                self._word(at, item.immediates[0])
+                self._after(at, self.barrier, 0)
+            elif isinstance(item, Op) and item.shape.name != EXIT:
                 self._op(at, item)
             elif isinstance(item, Op):
                 self._block(at)
@@ -262,10 +274,12 @@ def _meet(op: Op, earlier: Op) -> bool:
     """Whether the order of two accesses to Dst matters, as far as is known."""
     if op.shape.name == earlier.shape.name == "SFPLOAD":
         return False
-    addresses = [each.immediate("dest_reg_addr") for each in (op, earlier)]
-    if None in addresses:
+    one, other = (each.immediate("dest_reg_addr") for each in (op, earlier))
+    if one is None or other is None or _is_wide(op) is not _is_wide(earlier):
         return True
-    return addresses[0] == addresses[1] or _is_wide(op) is not _is_wide(earlier)
+    # in the mode of spilling the counter chooses between the two halves of the rows
+    is_spilled = any(each.immediate("instr_mod0") == _ALL_LANES for each in (op, earlier))
+    return one >> 2 == other >> 2 if is_spilled else one == other
 
 
 def _is_wide(op: Op) -> bool | None:

@@ -69,19 +69,37 @@ def load(
     member: Member = "wormhole",
 ) -> Forms:
     """The form of a function of the file and of its initialization. Errors: PL0104, PL0150, PL1260 to PL1269."""
+    names = (function,) if init is None else (function, init)
+    found = load_several(path, names, defines, includes, member)
+    return Forms(found.functions[0], found.functions[1] if init is not None else None, found.source, found.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Functions of one file, in the order in which they were named."""
+
+    functions: tuple[Function, ...]
+    source: Source
+    variables: Mapping[str, str]
+
+
+def load_several(
+    path: str,
+    names: tuple[str, ...],
+    defines: tuple[str, ...] = (),
+    includes: tuple[str, ...] = (),
+    member: Member = "wormhole",
+) -> Several:
+    """The forms of functions of a file, read at once. Errors: as `load`."""
     source = Source(path, read_source(path, ".h").decode("utf-8", "replace"))
-    options = Options(
-        includes=(*HEADERS, *includes),
-        defines=(f"{_ARCHITECTURES[member]}=1", *(d for d in defines)),
-    )
-    unit = _unit(path, (function,) if init is None else (function, init))
+    options = Options(includes=(*HEADERS, *includes), defines=(f"{_ARCHITECTURES[member]}=1", *defines))
+    unit = _unit(path, names)
     found, module = _read(unit, source, options, ())
     if any(map(in_memory, found)):
         found, module = _read(unit, source, options, _UNROLLED)
     for each in found:
         refused(each, source)
-    forms = tuple(map(finished, found))
-    return Forms(forms[0], forms[1] if init is not None else None, source, variables(module, HEADERS))
+    return Several(tuple(map(finished, found)), source, variables(module, HEADERS))
 
 
 def _read(unit: str, source: Source, options: Options, more: tuple[str, ...]) -> tuple[tuple[Function, ...], str]:

@@ -27,10 +27,12 @@ from polyloom.ir.ssa import (
     edges_of,
     with_edges,
 )
-from polyloom.targets.tensix.sfpi.code import EXIT_SHAPE, FIRST_VARIABLE, Code, Item, Op, Register, copy
+from polyloom.targets.tensix.decode import decode
+from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.sfpi.code import EXIT_SHAPE, FIRST_VARIABLE, RAW, Code, Item, Op, Register, copy
 from polyloom.targets.tensix.sfpi.interference import ALLOCATED
 from polyloom.targets.tensix.sfpi.masks import ALL, masks
-from polyloom.targets.tensix.sfpi.operations import VECTOR
+from polyloom.targets.tensix.sfpi.operations import PREFIX, VECTOR
 from polyloom.targets.tensix.sfpi.shapes import PINNED, REGISTER, Machine, machine, register_of, shapes
 from polyloom.transform.ssa.editing import names, reached
 
@@ -40,9 +42,9 @@ _ZERO = 9
 """The register that stands for a value that is undefined: any would do."""
 
 
-def leave_ssa(function: Function) -> Code:
+def leave_ssa(function: Function, member: Member) -> Code:
     """Code over variables of a function after placement."""
-    return _Leaving(_split(reached(function))).code()
+    return _Leaving(_split(reached(function)), member).code()
 
 
 def _split(function: Function) -> Function:
@@ -76,6 +78,7 @@ class _Leaving:
     """Mutable: variables by name of their values, and the items of the block in work."""
 
     function: Function
+    member: Member
     numbers: dict[str, Register] = field(default_factory=dict[str, Register])
     written: frozenset[int] = frozenset()
     pinned: tuple[int, ...] = ()
@@ -140,8 +143,21 @@ class _Leaving:
             else:
                 zero = (Constant(instruction.operands[1].type, 0),)
                 self.items.append(Op(shapes()["SFPMOV"], (number,), (value,), zero, (number,), place, note))
+        elif instruction.called == f"{PREFIX}word" and isinstance(instruction.operands[0], Constant):
+            self.items.append(self._raw(instruction.operands[0], is_everywhere, place))
         else:
             self.items.append(instruction)
+
+    def _raw(self, bits: Constant, is_everywhere: bool, place: Place) -> Op:
+        found = decode(bits.value & 0xFFFFFFFF, self.member)
+        if found is None or found.row.unit != "vector":
+            return Op(RAW, immediates=(bits,), place=place, note="raw")
+        row = found.row
+        reads, writes = (
+            tuple(sorted(r for r in row.registers(bits.value & 0xFFFFFFFF, roles) if r < ALLOCATED))
+            for roles in (row.reads, row.writes)
+        )
+        return Op(RAW, writes, reads, (bits,), () if is_everywhere else writes, place, "raw")
 
     def _read(self, result: Value, number: int, place: Place) -> None:
         if self.numbers.get(result.name) != number:

@@ -15,7 +15,7 @@ from polyloom.ir.ssa_text import print_instruction
 from polyloom.targets.tensix.decode import Decoded, decode
 from polyloom.targets.tensix.disassemble import disassemble
 from polyloom.targets.tensix.isa import Field, Member, key, named
-from polyloom.targets.tensix.sfpi.code import Code, Item, Op
+from polyloom.targets.tensix.sfpi.code import RAW, Code, Item, Op
 from polyloom.targets.tensix.sfpi.operations import PREFIX
 
 WHOLE: Final = Field("word", 0, 32)
@@ -79,14 +79,15 @@ def decoded(line: Word, member: Member) -> Decoded | None:
 
 
 def _line(item: Item, member: Member) -> Line:
+    if isinstance(item, Op) and item.shape is RAW:
+        (bits,) = item.immediates
+        assert isinstance(bits, Constant)
+        return Word(bits.value & 0xFFFFFFFF, place=item.place, note=item.note, is_raw=True)
     if isinstance(item, Op):
         return _word(item, member)
     if item.called != f"{PREFIX}word":
         return item
-    given = item.operands[0]
-    if isinstance(given, Constant):
-        return Word(given.value & 0xFFFFFFFF, place=item.place, note="raw", is_raw=True)
-    return Word(0, (Part(given, WHOLE),), item.place, "raw", True)
+    return Word(0, (Part(item.operands[0], WHOLE),), item.place, "raw", True)
 
 
 def _word(op: Op, member: Member) -> Word:

@@ -170,7 +170,7 @@ __SFPI_BLACKHOLE("SFPARECIP") sfpi_inline vFloat approx_recip(vFloat v) {
     return __sfpi_sfparecip(v.get(), unconditional ? 0 : 1);
 }
 __SFPI_BLACKHOLE("SFPARECIP") sfpi_inline vFloat approx_exp(vFloat v) { return __sfpi_sfparecip(v.get(), 2); }
-__SFPI_BLACKHOLE("SFPMUL24") sfpi_inline vFloat rectified_linear_unit(vFloat v) { return max(v, 0.0f); }
+__SFPI_BLACKHOLE("function of its own for this, which is `max(v, 0.0f)`") sfpi_inline vFloat rectified_linear_unit(vFloat v) { return max(v, 0.0f); }
 template <Vector A, Vector B>
 __SFPI_BLACKHOLE("SFPMUL24") sfpi_inline vMag fractional_mul(A const &a, B const &b, FractionalHalf half = FractionalHalf::Low) {
     return vMag(__sfpi_sfpmul24(a.get(), b.get(), half == FractionalHalf::High));

@@ -82,6 +82,13 @@ template <class T, DataLayout L>
 constexpr bool TO_MAGNITUDE = false;
 #endif
 
+template <Vector T>
+class ConstantRegister;
+template <class T>
+constexpr bool IS_CONSTANT = false;
+template <Vector T>
+constexpr bool IS_CONSTANT<ConstantRegister<T>> = true;
+
 template <class T, DataLayout L>
 concept Fits = Vector<T> && mode_of<T, L>() >= 0;
 
@@ -128,6 +135,11 @@ public:
         *this = vFloat(other);
     }
     sfpi_inline void operator=(Datums const &other) const { *this = vFloat(other); }
+    template <class T>
+        requires impl_::IS_CONSTANT<T>
+    sfpi_inline void operator=(T const &value) const {
+        *this = value.get();
+    }
     sfpi_inline void operator=(sFloat16a value) const { *this = vFloat(value); }
     sfpi_inline void operator=(sFloat16b value) const { *this = vFloat(value); }
     template <class T>
@@ -209,11 +221,6 @@ public:
     }
     sfpi_inline void operator=(ConstantRegister const &other) const { __sfpi_config_write(number, T(other).get()); }
 };
-
-template <class T>
-constexpr bool IS_CONSTANT = false;
-template <Vector T>
-constexpr bool IS_CONSTANT<ConstantRegister<T>> = true;
 
 template <class T>
 constexpr bool IS_DATUMS = false;

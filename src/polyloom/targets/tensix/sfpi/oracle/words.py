@@ -223,6 +223,8 @@ def _load_immediate(state: State, row: Instruction, word: int) -> set[int]:
 def _config(state: State, row: Instruction, word: int) -> set[int]:
     del row
     target, mode, immediate = word >> 4 & 15, word & 15, word >> 8 & 0xFFFF
+    if (target, mode, immediate) == (15, 1, 0):
+        return set()  # LaneConfig becomes 0, which it is
     if target not in range(11, 15):
         raise unsupported(f"SFPCONFIG of {target}")
     constant = CONSTANTS[target - 8]

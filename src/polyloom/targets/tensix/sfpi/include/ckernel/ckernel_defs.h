@@ -40,6 +40,23 @@ enum class BinaryOp : std::uint8_t {
     NEXTAFTER_BF16,
 };
 
+// The mode of SFPLOAD and SFPSTORE for a format of Dst.
+template <DataFormat FORMAT, bool WIDE = false>
+constexpr InstrModLoadStore GetSfpLoadStoreInstrMod() {
+    switch (FORMAT) {
+        case DataFormat::Float32:
+        case DataFormat::Tf32: return InstrModLoadStore::FP32;
+        case DataFormat::Float16: return WIDE ? InstrModLoadStore::FP32 : InstrModLoadStore::FP16A;
+        case DataFormat::Float16_b: return WIDE ? InstrModLoadStore::FP32 : InstrModLoadStore::FP16B;
+        case DataFormat::Int8:
+        case DataFormat::UInt8: return InstrModLoadStore::INT8;
+        case DataFormat::UInt16: return WIDE ? InstrModLoadStore::INT32 : InstrModLoadStore::LO16;
+        case DataFormat::Int32:
+        case DataFormat::UInt32: return InstrModLoadStore::INT32;
+        default: return InstrModLoadStore::DEFAULT;
+    }
+}
+
 constexpr std::uint32_t FACE_HEIGHT = 16, FACE_WIDTH = 16, TILE_HEIGHT = 32, TILE_WIDTH = 32, FACE_R_DIM = 16,
                         FACE_C_DIM = 16, TILE_R_DIM = 32, TILE_C_DIM = 32, TILE_NUM_FACES = 4, FACE_SIZE = 256;
 

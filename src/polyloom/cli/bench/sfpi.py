@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vector kernels on the Tensix tile: words executed per iteration of 32 numbers, and how long compiling and a sweep
+take.
+
+`words` are Tensix instructions of an iteration after expansion, with load, store, NOPs and the next row: the difference
+between calls of 16 and of 8 iterations, an eighth of it; of `silly` those of its one call. `limit` is what the project
+promises, from listings of the vendor's compiler. Every kernel is compared with the interpreter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+
+from polyloom import api
+from polyloom.cli.examples import folder
+from polyloom.frontend.source import Options as Reading
+from polyloom.run.instance import Result
+from polyloom.targets import registry
+from polyloom.targets.tensix.sfpi import kernel, sweep
+
+Row = dict[str, object]
+_ITERATIONS: Final = 8
+_SLOPE: Final = 0x3DCCCCCD
+_TILES: Final = np.random.default_rng(0).uniform(-4, 4, (2, 32, 32)).astype(np.float32)
+"""A call of 16 iterations goes on behind its face, the last one behind its tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A file of the examples, the function without its template argument, what initializes, arguments, the limit."""
+
+    file: str
+    function: str
+    limit: int
+    init: str | None = None
+    arguments: tuple[tuple[str, int], ...] = ()
+
+
+CASES: Final = (
+    Case("abs", "absolute", 4),
+    Case("leaky_relu", "leaky_relu", 6, arguments=(("slope", _SLOPE),)),
+    Case("tanh", "tanh_table", 5, "tanh_init"),
+    Case("sigmoid", "sigmoid_table", 7, "sigmoid_init"),
+    Case("compare_zero", "is_zero", 10),
+    Case("sign", "sign", 11),
+    Case("clamp", "limited", 15, arguments=(("lower", 0xBF800000), ("upper", 0x3F800000))),
+)
+SILLY: Final = Case("silly", "silly(true)", 72)
+_SWEPT: Final = Case("recip", "reciprocal", 5, "reciprocal_init")
+"""Some 50 instructions."""
+
+
+def rows() -> list[Row]:
+    return [*map(row, (*CASES, SILLY)), _sweep(_SWEPT)]
+
+
+def row(case: Case) -> Row:
+    """Of one kernel."""
+    return _whole(case) if case is SILLY else _iteration(case)
+
+
+def _iteration(case: Case) -> Row:
+    start = perf_counter()
+    short = measured(case, f"{case.function}<{_ITERATIONS}>")
+    seconds = perf_counter() - start
+    long = measured(case, f"{case.function}<{2 * _ITERATIONS}>")
+    # A tile is four calls.
+    words = (_instructions(long) - _instructions(short)) / 4 / _ITERATIONS
+    return _row(case, short, words, seconds) | {"verified": bool(short.verified and long.verified)}
+
+
+def _whole(case: Case) -> Row:
+    start = perf_counter()
+    found = measured(case, case.function)
+    seconds = perf_counter() - start
+    # Four calls more, behind each of which the driver has two words.
+    words = (_instructions(measured(case, case.function, tiles=2)) - _instructions(found)) / 4 - 2
+    return _row(case, found, words, seconds)
+
+
+def _row(case: Case, found: Result, words: float, seconds: float) -> Row:
+    data = found.data
+    return {
+        "kernel": case.file,
+        "words": words,
+        "limit": case.limit,
+        "in the program": data["words"],
+        "nops": data["nops"],
+        "replayed": data["replayed"],
+        "registers": data["registers"],
+        "verified": found.verified,
+        "seconds": round(seconds, 2),
+    }
+
+
+def measured(case: Case, function: str, tiles: int = 1) -> Result:
+    """Compiled, run on one tile, compared."""
+    target, place = registry.split("tensix")
+    options = target.options(init=case.init, tiles=tiles)
+    path = str(folder() / "sfpi" / f"{case.file}.h")
+    subject = api.subject_of(path, target, place, Reading(function=function), options)
+    compiled = api.compile_subject(subject, target, place, options)
+    return compiled.ready({}).measure({"dst:bf16": _TILES, **dict(case.arguments)})
+
+
+def _instructions(found: Result) -> int:
+    return int(str(found.data["instructions"]))
+
+
+def _sweep(case: Case) -> Row:
+    """All values of BF16, in seconds."""
+    found = measured(case, f"{case.function}<{_ITERATIONS}>")
+    data = found.instance.data
+    start = perf_counter()
+    values = sweep.values_of("bf16", None, None)
+    made = sweep.sweep(data, kernel.note_of(data), "bf16", values, {})
+    sweep.judged(made, sweep.expected(made, sweep.reference("reciprocal")))
+    return _row(case, found, 0, perf_counter() - start) | {"kernel": "sweep of recip", "words": None, "limit": None}
