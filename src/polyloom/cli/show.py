@@ -48,7 +48,9 @@ def execute(options: Request) -> Answer:
 def _compiled(options: Request) -> Answer | None:
     """The listing of what the named target makes of a source, where it says that this is what is looked at."""
     target, place = registry.split(options.on)
-    if not any(form.accepts(Written(options.file)) for form in target.takes if form.name in target.lists):
+    written = Written(options.file, sources.options_of(options))
+    form = next((form for form in target.takes if form.accepts(written)), None)
+    if form is None or form.name not in target.lists:
         return None
     own = target.options(**of_target.given_options(options, target, "show"))
     watch = of_target.watch_of(options, target)

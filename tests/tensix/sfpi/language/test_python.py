@@ -13,7 +13,8 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.targets.tensix.sfpi.interpret import State, interpret
-from polyloom.targets.tensix.sfpi.language.kernel import VectorKernel, load
+from polyloom.targets.tensix.sfpi.language.file import load
+from polyloom.targets.tensix.sfpi.language.kernel import VectorKernel
 from polyloom.targets.tensix.sfpi.operations import PREFIX, operations
 from polyloom.targets.tensix.sfpi.oracle.rounding import Words
 

@@ -6,32 +6,53 @@ Its oracle is the interpreter of the imported form.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
 
+from polyloom import files
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.frontend.source import Options as Reading
 from polyloom.ir.signature import Argument, Signature
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_read import read
 from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
-from polyloom.targets.tensix.sfpi.read import Kernel, is_kernel, kernel_of
+from polyloom.targets.tensix.sfpi.language.file import apart, is_vector_file, load, wanted
+from polyloom.targets.tensix.sfpi.language.kernel import VectorKernel
 from polyloom.targets.tensix.sfpi.reference import Reference
 from polyloom.targets.tensix.sfpi.verify import verify
+
+SOURCES: Final = (".h", ".hpp", ".cpp", ".cc")
+TEXT: Final = ".ssa"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The kernel in its form, what initializes before it, and the source's names of values."""
+
+    function: Function
+    init: Function | None = None
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def _accepts(written: Written) -> bool:
+    if written.path is None:
+        return isinstance(written.value, VectorKernel)
+    if written.path.endswith((*SOURCES, TEXT)):
+        return True
+    return is_vector_file(written.path, written.options.function)
 
 
 def _load(written: Written, place: Place, options: Options) -> Subject:
     start = perf_counter()
-    kernel = kernel_of(written, options.init, place.member)
-    reference = Reference(
-        kernel.function,
-        kernel.init,
-        place.member,
-        options.dest or 16,
-        options.per,
-        options.tiles,
-        not options.no_contract,
-    )
+    kernel = kernel_of(written, place, options)
+    reference = reference_of(kernel, place.member, options)
     oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bound)
     seconds = perf_counter() - start
     signature = signature_of(kernel.function.name, parameters_of(kernel))
@@ -50,6 +71,49 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
     )
 
 
+def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:
+    """The oracle."""
+    dest, contract = options.dest or 16, not options.no_contract
+    return Reference(kernel.function, kernel.init, member, dest, options.per, options.tiles, contract)
+
+
+def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
+    """By the ending of the name, or of a value."""
+    if isinstance(written.value, VectorKernel):
+        return of_python(written.value, {}, place.member)
+    path, name = apart(str(written.path))
+    if path.endswith(".py"):
+        found = _of_file(path, written.options.function or name, place.member)
+        init = None if options.init is None else _of_file(path, options.init, place.member).function
+        return replace(found, init=init)
+    if path.endswith(TEXT):
+        return Kernel(read(files.read(path).decode("utf-8", "replace"), path))
+    return of_source(path, written.options.function, options.init, written.options, place.member)
+
+
+def of_python(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:
+    """Errors: PL1250 to PL1254."""
+    found = kernel.traced(member, constants)
+    return Kernel(found.function, None, found.variables)
+
+
+def _of_file(path: str, text: str | None, member: Member) -> Kernel:
+    named = wanted(text)
+    kernel = load(path, named.name)
+    return of_python(kernel, named.constants(kernel), member)
+
+
+def of_source(path: str, name: str | None, init: str | None, reading: Reading, member: Member) -> Kernel:
+    """Of a C++ file. Errors: PL0801 without the name of a function, PL0150, PL1260 to PL1269."""
+    from polyloom.targets.tensix.sfpi import source  # not before a file is read
+
+    if name is None:
+        help = "write for instance --function 'calculate_tanh<false, 8>'"
+        raise PolyloomError(Diagnostic("PL0801", f"'{path}' is C++, and no function is named", USAGE, help=help))
+    found = source.load(path, name, init, reading.defines, reading.includes, member)
+    return Kernel(replace(found.function, name=name), found.init, found.variables)
+
+
 def parameters_of(kernel: Kernel) -> tuple[str, ...]:
     """The run-time arguments: those of the kernel and of what initializes; one name is one value."""
     parts = [part for part in (kernel.init, kernel.function) if part is not None]
@@ -62,7 +126,7 @@ def signature_of(name: str, parameters: tuple[str, ...]) -> Signature:
     return Signature(name, parameters, (), arguments, is_open=True)
 
 
-KERNEL: Final = Form("kernel", "a vector kernel (.h, .hpp, .cpp with --function; .py)", is_kernel, _load)
+KERNEL: Final = Form("kernel", "a vector kernel (.h, .hpp, .cpp with --function, .py)", _accepts, _load)
 
 
 def content(subject: Subject) -> Kernel:

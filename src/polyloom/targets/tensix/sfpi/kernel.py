@@ -14,17 +14,18 @@ from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import Function
 from polyloom.passes import Watch
-from polyloom.targets.target import Execution, Job, Json
+from polyloom.targets.target import Execution, Job, Json, lack
+from polyloom.targets.tensix import events
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.sfpi import machine
 from polyloom.targets.tensix.sfpi import note as notes
 from polyloom.targets.tensix.sfpi.executable import Part, build
-from polyloom.targets.tensix.sfpi.form import signature_of
+from polyloom.targets.tensix.sfpi.form import Kernel, signature_of
 from polyloom.targets.tensix.sfpi.machine import Ran
 from polyloom.targets.tensix.sfpi.note import Note
-from polyloom.targets.tensix.sfpi.read import Kernel
 from polyloom.targets.tensix.sfpi.reference import BITS
+from polyloom.targets.trace import Trace
 
 Array = NDArray[Any]
 
@@ -32,10 +33,10 @@ Array = NDArray[Any]
 def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, watch: Watch | None = None) -> bytes:
     """Errors: those of the passes (PL1280 to PL1289) and of the backend."""
     names = kernel.variables
-    init = None if kernel.init is None else _named(lower(kernel.init, member, options, watch), names)
+    init = None if kernel.init is None else _named(lower(kernel.init, member, options, watch, names), names)
     return build(
         name,
-        _named(lower(kernel.function, member, options, watch), names),
+        _named(lower(kernel.function, member, options, watch, names), names),
         init,
         member,
         options.dest or 16,
@@ -43,13 +44,21 @@ def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, 
     )
 
 
-def lower(function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
+def lower(
+    function: Function,
+    member: Member,
+    options: Options,
+    watch: Watch | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Part:
     """Words instead of vectors."""
     from polyloom.targets.tensix.sfpi import compile as passes  # not before a kernel is compiled
 
+    if options.spill is not None:
+        lack("vector kernels do not spill registers yet", ())
     without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
-    found = passes.lower(function, passes.Options(member, without), watch)
-    return Part(found.function, [note.text for note in found.notes])
+    found = passes.lower(function, passes.Options(member, without, options.spill, names or {}), watch)
+    return Part(found.function, [note.text for note in found.notes], found.spills)
 
 
 def _named(part: Part, names: Mapping[str, str]) -> Part:
@@ -84,10 +93,12 @@ def execute(data: bytes, job: Job) -> Execution:
         tiles=options.tiles,
         hazards=options.hazards,
         max_cycles=options.max_cycles,
+        tracing=job.trace,
     )
     outputs = machine.outputs(ran, inputs, job.wanted, note.dest)
     outputs[BITS] = ran.tile.dst.copy()
-    return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), detail=ran)
+    trace = events.trace(ran.tile) if job.trace else Trace()
+    return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), trace)
 
 
 def facts(note: Note, ran: Ran) -> dict[str, Json]:

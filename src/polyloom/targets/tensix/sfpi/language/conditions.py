@@ -75,9 +75,15 @@ def else_() -> None:
     current().effect("else_")
 
 
-def assign(old: Callable[[], object], new: object) -> object:
+def assign(name: str, old: Callable[[], object], new: object) -> object:
     """What a name has after an assignment: within a condition, a merge of what it had and the new value."""
-    new = settled(new)
+    made = _assigned(old, settled(new))
+    if isinstance(made, Vector):
+        current().names.setdefault(made.value.name, name)
+    return made
+
+
+def _assigned(old: Callable[[], object], new: object) -> object:
     if not current().depth:
         return new
     try:
@@ -103,6 +109,6 @@ def _merged(was: object, new: object) -> object:
     return kind.of(current().call("assign", was.value, operand_of(kind, new)))
 
 
-def assign_all(old: Sequence[Callable[[], object]], new: Sequence[object]) -> tuple[object, ...]:
+def assign_all(names: Sequence[str], old: Sequence[Callable[[], object]], new: Sequence[object]) -> tuple[object, ...]:
     """Of a tuple of names."""
-    return tuple(assign(was, value) for was, value in zip(old, new, strict=True))
+    return tuple(assign(name, was, value) for name, was, value in zip(names, old, new, strict=True))

@@ -10,13 +10,13 @@ constants, given when it is traced, or by their defaults.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, update_wrapper
 from types import FunctionType, TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
-from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.python import executed
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.types import f32, i32
 from polyloom.ir.ssa import Function, Place
 from polyloom.ir.ssa_types import I32
@@ -31,6 +31,15 @@ from polyloom.targets.tensix.sfpi.verify import verify
 _ELEMENTS = (i32, f32)
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The form, its warnings, and the names of variables by those of values."""
+
+    function: Function
+    warnings: tuple[Diagnostic, ...]
+    variables: Mapping[str, str]
 
 
 class VectorKernel:
@@ -75,22 +84,30 @@ class VectorKernel:
         """The parameters that are known when the kernel runs, integers and bits of floats, in their order."""
         return tuple(p.name for p in self.parameters if p.annotation in _ELEMENTS)
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The names of the other parameters, in their order."""
+        return tuple(p.name for p in self.parameters if p.name not in self.runtime)
+
     def trace(self, member: Member = "wormhole", **constants: object) -> Function:
         """The form, verified; its parameters are those of `runtime`."""
+        return self.traced(member, constants).function
+
+    def traced(self, member: Member, constants: Mapping[str, object]) -> Traced:
         given = self._bound(constants)
         builder = Builder(self.name, tuple((name, I32) for name in self.runtime), self.place)
         values = dict(zip(self.runtime, builder.entry, strict=True))
         for p in self.parameters:
             if p.annotation in _ELEMENTS:
                 given[p.name] = Runtime(values[p.name], p.annotation is f32)
-        with tracing(Tracer(builder, member)):
+        tracer = Tracer(builder, member)
+        with tracing(tracer):
             self._run(given)
         function = builder.finish()
-        verify(function, member)
-        return function
+        return Traced(function, verify(function, member), dict(tracer.names))
 
-    def _bound(self, constants: dict[str, object]) -> dict[str, Any]:
-        names = [p.name for p in self.parameters if p.name not in self.runtime]
+    def _bound(self, constants: Mapping[str, object]) -> dict[str, Any]:
+        names = self.constants
         for name in constants:
             if name not in names:
                 help = f"its constants are {', '.join(names)}" if names else "it has none"
@@ -152,15 +169,3 @@ def _defined(given: object) -> FunctionType:
             "PL1252", f"{given!r} is not a function that `def` defines", help="write the decorator above a `def`"
         )
     return given
-
-
-def load(path: str, name: str | None = None) -> VectorKernel:
-    """The vector kernel of a file, or the one of this name; raises PL0131 and PL1253."""
-    found = {k: v for k, v in executed(path).items() if isinstance(v, VectorKernel)}
-    if name is None and len(found) == 1:
-        return next(iter(found.values()))
-    if name in found:
-        return found[name]
-    help = f"its vector kernels are {', '.join(found)}" if found else "write `@pl.tensix.kernel` above a function"
-    message = f"{path} has no vector kernel `{name}`" if name else f"{path} has {len(found)} vector kernels"
-    raise input_error("PL1253", message, help=help)

@@ -8,10 +8,13 @@ even), "stochastic", and on Blackhole "zero".
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Final, TypeVar
 
 from polyloom.ir.ssa import Value
+from polyloom.targets.tensix.sfpi import formats
 from polyloom.targets.tensix.sfpi.build import Given
+from polyloom.targets.tensix.sfpi.formats import Form
 from polyloom.targets.tensix.sfpi.language.trace import current, wrong
 from polyloom.targets.tensix.sfpi.language.values import (
     Condition,
@@ -201,6 +204,29 @@ def lut2(x: vfloat, *entries: Vector, update_sign: bool = False, last_at_four: b
         raise wrong("PL1251", f"lut2 of {len(given)} registers", "give three or six")
     mode = 0 if isinstance(entries[0], vfloat) else 3 if last_at_four else 2
     return _call(vfloat, "sfplutfp32_6r", *given, _float(x), mode + sign)
+
+
+def lut8(slope: float, offset: float) -> vuint:
+    """An entry of `lut`; PL1251 where eight bits do not hold one of the numbers."""
+    return _entry(slope, offset, "lut8")
+
+
+def lut16(slope: float, offset: float) -> vuint:
+    """An entry of `lut2` of three registers."""
+    return _entry(slope, offset, "fp16a")
+
+
+def _entry(slope: float, offset: float, form: Form) -> vuint:
+    numbers = [formats.Number(number < 0, abs(Fraction(number))) for number in (slope, offset)]
+    coded = [formats.coded(number, form) for number in numbers]
+    bits = formats.packed(numbers[0], numbers[1], form)
+    if bits is None or not all(
+        code is None or code.is_exact or number.value == 0 for code, number in zip(coded, numbers, strict=True)
+    ):
+        raise wrong(
+            "PL1251", f"{slope} and {offset} are no entry of a table", "`polyloom float` tells the nearest numbers"
+        )
+    return vuint(bits)
 
 
 def subvec_transp(a: V, b: V, c: V, d: V) -> tuple[V, V, V, V]:

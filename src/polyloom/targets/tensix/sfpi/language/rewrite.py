@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Python does not tell a program about itself, told by calls in its text: assignments, and chains of conditions.
 
-    x = e                            x = _.assign(lambda: x, e)
+    x = e                            x = _.assign("x", lambda: x, e)
     with pl.v_if(a): ...             with _.chain():
     with pl.v_elseif(b): ...             _.cond(a); ...; _.else_(); _.cond(b); ...; _.else_(); ...
     with pl.v_else: ...
@@ -106,9 +106,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def _assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
         if isinstance(target, ast.Name) and target.id not in self.apart:
-            return self._call("assign", value, self._old(target), value)
+            return self._call("assign", value, ast.Constant(target.id), self._old(target), value)
         if isinstance(target, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in target.elts):
-            return self._call("assign_all", value, ast.Tuple([self._old(e) for e in target.elts], ast.Load()), value)
+            names = ast.Tuple([ast.Constant(getattr(e, "id", "")) for e in target.elts], ast.Load())
+            old = ast.Tuple([self._old(e) for e in target.elts], ast.Load())
+            return self._call("assign_all", value, names, old, value)
         return value
 
     def _old(self, target: ast.expr) -> ast.expr:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -26,11 +26,12 @@ _HERE = str(Path(__file__).parent)
 
 @dataclass(slots=True)
 class Tracer:
-    """Mutable: the kernel so far; `depth` is the number of open conditions."""
+    """Mutable: the kernel so far; `depth` is the number of open conditions; `names` are the user's, by values'."""
 
     builder: Builder
     member: Member
     depth: int = 0
+    names: dict[str, str] = field(default_factory=dict[str, str])
 
     def several(self, name: str, *operands: Given) -> tuple[Value, ...]:
         self.builder.place = here()
