@@ -37,7 +37,7 @@ def in_python(name: str) -> Function:
 def dst(function: Function) -> NDArray[Any]:
     state = State("wormhole", 1, "fp32")
     random = np.random.default_rng(11)
-    state.dst.bits[0] = random.integers(0, 1 << 16, state.dst.bits[0].shape).astype(np.uint16)
+    state.dst.bits[0] = random.integers(0, 1 << 16, state.dst.bits[0].shape, dtype=np.uint16)
     interpret(function, (), state)
     assert state.dst.known.all()
     return state.dst.bits
