@@ -42,6 +42,9 @@ def rows_of_two(A: pl.f32[N, M, K], B: pl.f32[K, 3], C: pl.f32[N, M, 3]) -> None
                     C[i, j, p] += A[i, j, k] * B[k, p]
 
 
+SHAPES = [(1, 1, 1), (32, 32, 32), (31, 65, 33), (64, 32, 96), (1, 100, 40), (97, 1, 1), (256, 32, 32), (300, 40, 70)]
+
+
 def run(element: str, *sizes: int, **options: Any) -> pl.Result:
     values = dict(zip("NMK", sizes, strict=True))
     return pl.compile(source(product(element)), on="tensix", **options).run(values, seed=sum(sizes))
@@ -55,7 +58,20 @@ def test_every_format_dst_and_fidelity(format: str, dest: int, fidelity: int) ->
     assert 0 < cast(float, result.data["max_error"]) <= cast(float, result.data["bound"])
 
 
-@pytest.mark.parametrize("sizes", [(1, 1, 1), (32, 32, 32), (31, 65, 33), (64, 32, 96), (1, 100, 40), (97, 1, 1)])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (1, 1, 1),
+        (32, 32, 32),
+        (31, 65, 33),
+        (64, 32, 96),
+        (1, 100, 40),
+        (97, 1, 1),
+        (256, 32, 32),
+        (300, 40, 70),
+        (513, 33, 1),
+    ],
+)
 def test_shapes(sizes: tuple[int, int, int]) -> None:
     result = run("f32", *sizes)
     assert result.verified and result.data["tiles"] == [-(-n // 32) for n in sizes]
@@ -91,18 +107,21 @@ def test_python_kernels_and_other_orders_of_dimensions() -> None:
     assert pl.compile(str(EXAMPLES / "kernels" / "matvec.py"), on="tensix").run(N=40, M=33).verified
 
 
-def test_a_large_product_keeps_the_matrix_unit_busy() -> None:
-    result = pl.compile(EXAMPLES / "matmul.pla", on="tensix").run(N=256, M=256, K=256)
+@pytest.mark.parametrize(("format", "least"), [("tf32", 0.86), ("bf16", 0.96)])
+def test_a_large_product_keeps_the_matrix_unit_busy(format: Any, least: float) -> None:
+    """Of FP32 in L1, nine tiles are read for eight products in 64 cycles each, which bounds it at 8/9."""
+    result = pl.compile(EXAMPLES / "matmul.pla", on="tensix", format=format).run(N=256, M=256, K=256)
     assert result.verified and result.data["fidelity"] == 4
     used = cast("dict[str, float]", result.data["utilization"])
-    assert used["matrix"] >= 0.96
+    assert used["matrix"] >= least
     # 8 x 8 x 8 pairs of tiles, 16 MVMULs in four phases each.
     assert cast(int, result.data["instructions"]) >= 8 * 8 * 8 * 16 * 4
 
 
 def test_unpackers_bound_what_one_phase_takes() -> None:
     slow, fast = (run("f32", 128, 128, 128, format="bf16", fidelity=n).cycles or 0 for n in (4, 1))
-    assert fast < 0.6 * slow
+    # Five tiles of 2048 bytes are read for four products, 64 bytes in a cycle: 40 cycles for each.
+    assert 64 * 40 <= fast < 0.75 * slow
 
 
 def known(folder: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -125,7 +144,7 @@ def test_the_file_is_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["show", file]) == 0
     listing = capsys.readouterr().out
     assert all(f"{thread}:" in listing for thread in ("t0", "t1", "t2"))
-    assert listing.count("TTMVMUL") == 16 and listing.count("TTMOP ") == 2  # an odd number of tiles: one half
+    assert listing.count("TTMVMUL") == 16 and listing.count("TTMOP ") == 2  # T0's and T1's
 
 
 def test_the_same_source_gives_the_same_bytes() -> None:
@@ -145,7 +164,7 @@ def test_keys_of_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_trace_has_spans_of_all_units() -> None:
     spans = pl.compile(EXAMPLES / "matmul.pla", on="tensix").run(N=32, M=32, K=32, trace=True).events
-    assert {"unpack0", "unpack1", "matrix", "pack"} <= {span.lane.split()[0] for span in spans}
+    assert {"unpack0", "unpack1", "matrix", "packer"} <= {span.lane.split()[0] for span in spans}
 
 
 def test_a_difference_from_the_arithmetic_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,15 @@ void partly() {
     dst_reg[0] = y;
 }
 
+// Says what it does.
+void spoken(int count) {
+    for (int d = 0; d < 8; d++) {
+        dst_reg[0] = dst_reg[0] + 1.0f;
+        dst_reg++;
+    }
+    DPRINT << "added to " << count << " of " << 8u << ENDL();
+}
+
 // Rounded at random.
 void stochastic() {
     for (int d = 0; d < 8; d++) {

@@ -151,6 +151,49 @@ def test_random_numbers_are_those_of_the_interpreter(tile: Path, capsys: pytest.
     ran(capsys, KERNELS, "--function", "stochastic", "--in", "dst:bf16=x.npy", "--tiles", "1")
 
 
+def test_what_a_kernel_prints_goes_to_standard_error(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "run", KERNELS, "--function", "spoken", "count=-3", "--on", "tensix", "--json")
+    assert code == 0 and err == "added to -3 of 8\n" * 4
+    assert json.loads(out)["printed"] == err
+
+
+@pytest.mark.parametrize("function", ["chosen", "scaled<8>", "stochastic"])
+def test_the_other_member(tile: Path, capsys: pytest.CaptureFixture[str], function: str) -> None:
+    words = [KERNELS, "--function", function, "--on", "tensix:blackhole", "--json"]
+    code, out, err = run(capsys, "run", *words)
+    assert code == 0, err
+    assert json.loads(out)["verified"] is True and json.loads(out)["on"] == "tensix:blackhole"
+
+
+def test_a_trace_tells_when_words_are_executed(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(capsys, KERNELS, "--function", "scaled<8>", "--trace", "t.json")
+    names = {event.get("name") for event in json.loads(Path("t.json").read_text(encoding="utf-8"))["traceEvents"]}
+    assert any(str(name).startswith("SFPMAD") for name in names)
+
+
+@pytest.mark.parametrize("step", ["combine", "flags", "schedule", "replay"])
+def test_steps_can_be_left_out(tile: Path, capsys: pytest.CaptureFixture[str], step: str) -> None:
+    whole = ran(capsys, KERNELS, "--function", "scaled<8>", "scale=0x40400000")
+    less = ran(capsys, KERNELS, "--function", "scaled<8>", "scale=0x40400000", "--without", step)
+    assert less["outputs"] == whole["outputs"] and less["cycles"] >= whole["cycles"]
+
+
+def test_without_contraction_a_sum_is_rounded_twice(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--function", "scaled<8>", "--init", "prepare", "scale=0x3f800001", "offset=0xbf800000", "--dest", "32"]
+    np.save("one.npy", np.full((32, 32), 1 + 2.0**-23, np.float32))
+    found: list[float] = []
+    for more in ([], ["--no-contract"]):
+        ran(capsys, KERNELS, *words, *more, "--in", "dst:fp32=one.npy", "--out", "dst:fp32=y.npy")
+        found.append(float(np.load("y.npy")[0, 0]))
+    assert found[0] > found[1] == 2.0**-22
+
+
+def test_forms_between_passes_are_printed(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["show", KERNELS, "--function", "scaled<8>", "--on", "tensix", "--print-after", "contract"]
+    code, out, _ = run(capsys, *words)
+    assert code == 0 and "after contract" in out and "@__sfpi_sfpmad" in out
+
+
 def test_files_are_equal_every_time_and_run_by_themselves(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compile", KERNELS, "--function", "chosen", "--on", "tensix", "-o"]
     assert run(capsys, *words, "k.elf")[0] == run(capsys, *words, "again.elf")[0] == 0

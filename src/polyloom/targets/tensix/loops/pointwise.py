@@ -20,6 +20,15 @@ from polyloom.targets.tensix.loops.dataflow import Apply, Leaf, Number, Sum, Ter
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
+_WHAT: Final = {
+    "div": "divides",
+    "floordiv": "divides",
+    "rem": "takes remainders",
+    "mod": "takes remainders",
+    "sqrt": "takes square roots",
+    "mul": "multiplies 32-bit integers",
+    "madd": "multiplies 32-bit integers",
+}
 _ARRAYS: Final = 4
 """Tiles of inputs that half of Dst holds at 32 bits."""
 _SCALARS: Final = 3
@@ -63,9 +72,15 @@ class Pointwise:
 def pointwise(program: Program) -> Pointwise:
     """Errors: PL1230 for another form, PL1231 for an operation that a tile does not offer."""
     found = results(program)
-    if len(found) != 1:
-        refuse(f"there are {len(found)} results, and a tile computes one")
-    (equation, value), *_ = found
+    if not found:
+        refuse(f"`{program.name}` has no result")
+    (equation, value), *others = found
+    if others:
+        names = {e.target.name for e, _ in found}
+        what = (
+            f"are {len(names)} results" if len(names) > 1 else f"are {len(found)} equations of `{equation.target.name}`"
+        )
+        refuse(f"there {what}, and a tile computes one", others[0][0].span)
     out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
     leaves = list(dict.fromkeys(_leaves(value)))
     check_extents(program, equation, [leaf for leaf in leaves if leaf.index], None)
@@ -100,6 +115,7 @@ class _Maker:
         self.steps: list[Step] = []
         self.known: dict[Term, Source] = {}
         self.uses: dict[Term, int] = {}
+        self.needs: dict[Term, int] = {}
 
     def made(self, value: Term) -> Pointwise:
         self._count(value)
@@ -127,6 +143,19 @@ class _Maker:
         if term not in self.known:
             self.known[term] = self._made(term)
         return self.known[term]
+
+    def _sources(self, operands: Sequence[Term]) -> list[Source]:
+        """In their order, but made from the one that needs most registers on, so that few are needed at once (Sethi,
+        Ullman, JACM 17(4), 1970)."""
+        for operand in sorted(operands, key=self._need, reverse=True):
+            self.source(operand)
+        return [self.source(operand) for operand in operands]
+
+    def _need(self, term: Term) -> int:
+        if term not in self.needs:
+            parts = sorted(map(self._need, term.operands), reverse=True) if isinstance(term, Apply) else []
+            self.needs[term] = max((need + n for n, need in enumerate(parts)), default=1)
+        return self.needs[term]
 
     def _made(self, term: Term) -> Source:
         match term:
@@ -160,7 +189,7 @@ class _Maker:
             return self._integer(term)
         if term.operation in ("add", "sub") and (fused := self._contracted(term)) is not None:
             return fused
-        operands = [self.source(operand) for operand in term.operands]
+        operands = self._sources(term.operands)
         match term.operation:
             case "add":
                 return self._step("sfpadd", operands, 0)
@@ -185,8 +214,7 @@ class _Maker:
             product, other = term.operands[position], term.operands[1 - position]
             if not isinstance(product, Apply) or product.operation != "mul" or self.uses[product] != 1:
                 continue
-            a, b = (self.source(operand) for operand in product.operands)
-            c = self.source(other)
+            a, b, c = self._sources((*product.operands, other))
             if term.operation == "sub":
                 a, c = (a, self._step("sfpmov", [c], 1)) if position == 0 else (self._step("sfpmov", [a], 1), c)
             return self._step("sfpmad", [a, b, c], 0)
@@ -197,7 +225,7 @@ class _Maker:
         if operation in ("min", "max"):
             a, b = term.operands
             return self._select(Apply("select", (Apply("lt" if operation == "min" else "gt", (b, a)), b, a), term.span))
-        operands = [self.source(operand) for operand in term.operands]
+        operands = self._sources(term.operands)
         match operation:
             case "add":
                 return self._step("sfpiadd_v", operands, 4)
@@ -219,21 +247,21 @@ class _Maker:
         name, (a, b) = condition.operation, condition.operands
         if isinstance(a, Number):  # the passes know a comparison with 0 by its right side
             name, a, b = _MIRRORED[name], b, a
-        sources = [self.source(each) for each in (a, b, then, orelse)]
+        sources = self._sources((a, b, then, orelse))
         return self._step("select", sources, _CONDITIONS.index(name))
 
 
 def _lacks(operation: str, dtype: ElementType, span: Span | None) -> Source:
     shown = BY_NAME[operation].symbol or operation
-    what = {"div": "divides", "sqrt": "takes square roots", "mul": "multiplies 32-bit integers"}
-    message = f"no instruction of a tile {what.get(operation, 'does this')}: `{shown}` of {dtype}"
+    message = f"no instruction of a tile {_WHAT.get(operation, 'does this')}: `{shown}` of {dtype}"
     if operation in _CONDITIONS:
         message = f"`{shown}` is a number here, and a tile compares only to choose"
-    help = "use `select` on the comparison" if operation in _CONDITIONS else _instead(operation)
+    help = "use `select` on the comparison" if operation in _CONDITIONS else _instead(operation, dtype)
     raise input_error("PL1231", message, span=span, help=help)
 
 
-def _instead(operation: str) -> str:
-    return (
-        "multiply by the reciprocal, given as an input" if operation == "div" else "use + - * madd min max abs select"
-    )
+def _instead(operation: str, dtype: ElementType) -> str:
+    if dtype == "i32":
+        return "use + - min max abs and or xor select"
+    divides = operation == "div"
+    return "multiply by the reciprocal, given as an input" if divides else "use + - * madd min max abs select"

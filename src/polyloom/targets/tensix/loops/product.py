@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three threads of a product of tiles: T0 unpacks, T1 multiplies and accumulates along k, T2 packs.
 
-T0's MOP alternates the unpackers along k; their Y counters step from tile to tile, for a tile's header is part of its
-pitch. T1 records the 16 MVMULs of one pair of tiles and one fidelity phase; its MOP replays them for each phase, and
-gives the banks of Src back behind the last. Dst is used by halves: semaphore 0 counts those that wait to be packed, T2
-clears a half behind the packers. Everything but T0's first counters of a row of tiles is a constant word.
+Up to eight tiles of a column of the result are computed together, each in its own place in Dst: a tile of the right
+factor in SrcA serves eight of the left one in SrcB, so that nine tiles are read for eight products. T0's MOP unpacks
+them; Y counters step from tile to tile, for a tile's header is part of its pitch. T1 records the 16 MVMULs of one pair
+of tiles and one fidelity phase; its MOP replays them for each phase and gives SrcB back. Semaphore 0 counts tiles of
+Dst that wait to be packed, semaphore 1 those that are free: T2 packs one while T1 goes on with the next. Everything but
+T0's first counters of a column is a constant word.
 """
 
 from __future__ import annotations
@@ -30,15 +32,18 @@ from polyloom.targets.tensix.loops.thread import (
 )
 
 NOP: Final = word("NOP")
-HALF: Final = 512
-"""Rows of 16 bits of half of Dst."""
+PLACE: Final = 64
+"""Rows of a tile in Dst."""
 _MOST: Final = 127
 """Iterations of a loop of the MOP expander."""
 _STORES: Final = 1 << 13
 """Waits for the core's stores."""
 _MATH, _SYNC, _CONFIG, _PACK, _UNPACK, _SCALAR = 1 << 6, 1 << 1, 1 << 7, 1 << 2, 1 << 3, 1 << 5
 _PACKERS_BUSY, _MATRIX_BUSY = 0x78, 0x80
-_IS_EMPTY, _IS_FULL = 1, 2
+_IS_EMPTY: Final = 1
+_DONE, _FREE = 1, 2
+_IDLE: Final = 0xFFE80008
+"""Where a load waits until the MOP expander is idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,12 @@ def chunk(depth: int) -> int:
     return next(n for n in range(min(depth, _MOST), 0, -1) if depth % n == 0)
 
 
+def blocks(p: Product) -> list[tuple[int, int]]:
+    """How many rows of tiles are computed together, and how often: whole blocks, then what remains."""
+    whole, rest = divmod(p.rows, tiles.BLOCK)
+    return [(count, times) for count, times in ((tiles.BLOCK, whole), (rest, 1)) if count and times]
+
+
 def _unpack(p: Product) -> Lines:
     f = p.format
     values = configured(UNP0_ADDR_BASE_REG_1_Base=4 * tiles.FACE * f.held)  # SrcA begins four rows in
@@ -82,17 +93,16 @@ def _unpack(p: Product) -> Lines:
     ]
     each = [word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
     step = chunk(p.depth)
-    run = loop("chunks", "s4", p.depth // step, inline(word("MOP", mop_type=1)))
-    column = [*push("s1"), *push("s2"), *run, f"addi s2, s2, {p.depth}"]
-    row = [f"li s2, {at[0]:#x}", *loop("columns", "s3", p.columns, column), f"addi s1, s1, {p.depth}"]
-    return [
-        *start(),
-        *stores(CONFIGURATION, values),
-        *mop([step, 1, NOP, NOP, NOP, each[0], each[1], each[1], each[1]]),
-        *inline(*set_up),
-        f"li s1, {at[1]:#x}",
-        *loop("rows", "s5", p.rows, row),
-    ]
+    lines = [*start(), *stores(CONFIGURATION, values), *inline(*set_up), f"li s1, {at[1]:#x}"]
+    for number, (count, times) in enumerate(blocks(p)):
+        run = loop(f"chunks{number}", "s4", p.depth // step, inline(word("MOP", mop_type=1)))
+        column = [*push("s1"), *push("s2"), *run, f"addi s2, s2, {p.depth}"]
+        every = loop(f"columns{number}", "s3", p.columns, column)
+        row = [f"li s2, {at[0]:#x}", *every, f"li s6, {p.depth * count}", "add s1, s1, s6"]
+        lines += [f"li s6, {_IDLE:#x}", "lw s6, 0(s6)", "add s6, s6, s6"]  # behind the use, the load is done
+        lines += mop([step, count, each[0], NOP, NOP, each[1], NOP, each[1], each[1]])
+        lines += loop(f"rows{number}", "s5", times, row)
+    return lines
 
 
 def one_tile(unit: int, in_l1: int, held: int, width: int, address: int) -> dict[int, int]:
@@ -149,49 +159,56 @@ def _multiply(p: Product) -> Lines:
     )
     recorded = [word("MVMUL", addr_mode=mode, dst=row) for row, mode in steps()]
     replay = word("REPLAY", len=len(recorded))
-    behind = word("SETRWC", clear_ab_vld=3, BitMask=15)
+    behind = word("SETRWC", clear_ab_vld=2, BitMask=15)
     set_up = [
         word("STALLWAIT", stall_res=_MATH, wait_res=_STORES),
         *_modes(),
-        word("SEMINIT", max_value=2, sem_sel=1),
+        word("SEMINIT", max_value=15, init_value=blocks(p)[0][0], sem_sel=_FREE),
         word("ZEROACC", clear_mode=3),
         word("SETRWC", BitMask=15),
         word("REPLAY", len=len(recorded), load_mode=1),
         *recorded,
     ]
-    step = chunk(p.depth)
-    run = loop("chunks", "s4", p.depth // step, inline(word("MOP", mop_type=1)))
-    half = [
-        [
-            *inline(
-                *own(DEST_TARGET_REG_CFG_MATH_Offset=offset),
-                word("SEMWAIT", stall_res=_MATH, sem_sel=1, wait_sem_cond=_IS_FULL),
-            ),
-            *_renamed(run, offset),
-            *inline(word("STALLWAIT", stall_res=_SYNC, wait_res=_MATRIX_BUSY), word("SEMPOST", sem_sel=1)),
-        ]
-        for offset in (0, HALF)
-    ]
-    return [
+    lines = [
         *stores(CONFIGURATION, values),
-        *mop([step, p.fidelity, NOP, behind, NOP, replay, NOP, replay, replay]),
+        *mop([1, p.fidelity, NOP, behind, NOP, replay, NOP, replay, replay]),
         *inline(*set_up),
-        *_alternating(p, half),
+    ]
+    for number, (count, times) in enumerate(blocks(p)):
+        # Places beyond the smaller block are taken out of the count of free ones.
+        lines += inline(*_taken() * (blocks(p)[0][0] - count))
+        lines += loop(f"results{number}", "s1", times * p.columns, _column(p, count, number))
+    return lines
+
+
+def _taken() -> list[int]:
+    return [
+        word("SEMWAIT", stall_res=_MATH | _SYNC, sem_sel=_FREE, wait_sem_cond=_IS_EMPTY),
+        word("SEMGET", sem_sel=_FREE),
     ]
 
 
-def _renamed(lines: Lines, number: int) -> Lines:
-    return [line.replace("chunks", f"chunks{number}") for line in lines]
+def _column(p: Product, count: int, number: int) -> Lines:
+    """Tiles of a column of the result, along k: the first pairs wait for their place, the last ones give it to T2."""
+    if p.depth == 1:
+        return _pairs(count, is_first=True, is_last=True)
+    middle = loop(f"depth{number}", "s2", p.depth - 2, _pairs(count))
+    return [*_pairs(count, is_first=True), *middle, *_pairs(count, is_last=True)]
 
 
-def _alternating(p: Product, half: list[Lines]) -> Lines:
-    """A tile of the result in each half of Dst in turn."""
-    count = p.rows * p.columns
-    return [*loop("results", "s1", count // 2, [*half[0], *half[1]]), *(half[0] if count % 2 else [])]
+def _pairs(count: int, *, is_first: bool = False, is_last: bool = False) -> Lines:
+    """A tile of the right factor with `count` of the left one."""
+    made: list[int] = []
+    for place in range(count):
+        made += [*(_taken() if is_first else []), *own(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place)]
+        made.append(word("MOP", mop_type=1))
+        if is_last:
+            made += [word("STALLWAIT", stall_res=_SYNC, wait_res=_MATRIX_BUSY), word("SEMPOST", sem_sel=_DONE)]
+    return inline(*made, word("SETRWC", clear_ab_vld=1))
 
 
 def _pack(p: Product) -> Lines:
-    values = packers(p.packed.code, p.packed.width, HALF * tile_rows(2))
+    values = packers(p.packed.code, p.packed.width, PLACE * tile_rows(p.packed.width))
     address, pitch = 4, 5  # general registers
     first = p.result // 16 | 1 << 31  # the other packers' addresses are relative to this one
     set_up = [
@@ -200,20 +217,27 @@ def _pack(p: Product) -> Lines:
         *register(pitch, tiles.pitch(p.packed.width) // 16),
         word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
     ]
-    halves = [
-        inline(
-            word("WRCFG", GprAddress=address, CfgReg=57),
-            word("SETADCZW", CntSetMask=4, Ch0_Y=number, BitMask=2),
-            word("SEMWAIT", stall_res=_PACK, sem_sel=1, wait_sem_cond=_IS_EMPTY),
-            word("PACR", PackSel=15, Last=1),
-            word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
-            word("STALLWAIT", stall_res=_MATH | _SYNC | _CONFIG, wait_res=_PACKERS_BUSY),
-            word("ZEROACC", clear_mode=2, dst=number),
-            word("SEMGET", sem_sel=1),
-        )
-        for number in range(2)
+    lines = [*stores(CONFIGURATION, values), *inline(*set_up)]
+    for number, (count, times) in enumerate(blocks(p)):
+        column = [each for place in range(count) for each in _packed(p, place, address, pitch)]
+        lines += loop(f"results{number}", "s1", times * p.columns, inline(*column))
+    return lines
+
+
+def _packed(p: Product, place: int, address: int, pitch: int) -> list[int]:
+    """A tile of Dst, which is cleared behind the packers."""
+    mode = 5 if p.dest == 32 else 1
+    return [
+        word("WRCFG", GprAddress=address, CfgReg=57),
+        word("SETADCZW", CntSetMask=4, Ch0_Y=place, BitMask=2),
+        word("SEMWAIT", stall_res=_PACK, sem_sel=_DONE, wait_sem_cond=_IS_EMPTY),
+        word("PACR", PackSel=15, Last=1),
+        word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
+        word("STALLWAIT", stall_res=_MATH | _SYNC | _CONFIG, wait_res=_PACKERS_BUSY),
+        *(word("ZEROACC", clear_mode=mode, dst=4 * place + n) for n in range(4)),
+        word("SEMGET", sem_sel=_DONE),
+        word("SEMPOST", sem_sel=_FREE),
     ]
-    return [*stores(CONFIGURATION, values), *inline(*set_up), *_alternating(p, halves)]
 
 
 def tile_rows(width: int) -> int:
@@ -221,12 +245,12 @@ def tile_rows(width: int) -> int:
     return tiles.FACE * width
 
 
-def packers(code: int, width: int, half: int) -> dict[int, int]:
+def packers(code: int, width: int, step: int) -> dict[int, int]:
     """Four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first one's address is
-    decides for all. Halves of Dst are steps of W, of `half` bytes."""
+    decides for all. Places in Dst are steps of W, of `step` bytes."""
     face = tiles.FACE * tile_rows(width) // 16
     values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(width == 4), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
-    values |= configured(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=half)
+    values |= configured(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=step)
     for packer, (section, register) in enumerate(((0, 1), (0, 8), (1, 1), (1, 8))):
         name = f"THCON_SEC{section}_REG{register}"
         values |= configured(

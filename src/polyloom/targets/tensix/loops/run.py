@@ -14,7 +14,7 @@ from polyloom.diagnostics import input_error
 from polyloom.riscv import symbols
 from polyloom.riscv.image import elf
 from polyloom.targets.target import Execution, Json
-from polyloom.targets.tensix.disassemble import disassemble
+from polyloom.targets.tensix import events
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.compile import THREADS
 from polyloom.targets.tensix.loops.formats import FORMATS, Format, result_of
@@ -22,7 +22,7 @@ from polyloom.targets.tensix.loops.layout import Placed
 from polyloom.targets.tensix.loops.note import Note
 from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.tile import MAX_CYCLES, UNITS, Hazards, Tile
-from polyloom.targets.trace import Span, Trace, apart
+from polyloom.targets.trace import Trace
 
 Array = NDArray[Any]
 _I8: Final = 127
@@ -66,7 +66,7 @@ def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]
         message = f"`{name}` has not ended after {limits.max_cycles} cycles"
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
-    spans = Trace(tuple(_spans(tile))) if limits.trace else Trace()
+    spans = events.trace(tile) if limits.trace else Trace()
     return Executed(tile.l1, outcome.cycles, operations, _facts(tile, data), spans)
 
 
@@ -74,10 +74,11 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     """A product. Errors: those of `executed`, PL1234 for integers beyond i8."""
     left, right, result = note.placed
     f, packed = FORMATS[note.format], result_of(note.format, note.dest)
-    laid = [(p.address, tiles.lay(datums(p, inputs, f), by)) for p, by in ((left, False), (right, True))]
+    orders: list[tuple[Placed, tiles.Order]] = [(left, "blocks"), (right, "columns")]
+    laid = [(p.address, tiles.lay(datums(p, inputs, f), by)) for p, by in orders]
     ran = executed(data, note.signature.name, laid, limits)
     area = ran.l1[result.address : result.address + result.size]
-    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16)
+    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "blocks")
     outputs = {result.matrix.array: result.unflat(packed.decode(found))}
     return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace)
 
@@ -115,14 +116,3 @@ def _facts(tile: Tile, data: bytes) -> dict[str, Json]:
 def _tensix_words(data: bytes) -> Iterator[bool]:
     for _, code in symbols.read(data).code:
         yield from (code[at] & _RISCV != _RISCV for at in range(0, len(code), 4))
-
-
-def _spans(tile: Tile) -> Iterator[Span]:
-    """A lane per unit, more where it is pipelined."""
-    spans = [
-        Span("tile", UNITS[unit], disassemble(word), first, max(1, end - first), (("thread", f"t{thread}"),))
-        for first, end, thread, unit, word, _ in tile.native.events
-    ]
-    for span, lane in apart(spans):
-        name = span.lane if lane == 1 else f"{span.lane} {lane}"
-        yield Span(span.group, name, span.name, span.start, span.cycles, span.arguments)

@@ -4,7 +4,7 @@ what is beyond the matrix is zero."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ SIDE: Final = 32
 FACE: Final = 16
 HEADER: Final = 16
 DATUMS: Final = SIDE * SIDE
+BLOCK: Final = 8
+"""Rows of tiles of a product that are computed together: as many as Dst holds of 32 bits."""
+Order = Literal["rows", "columns", "blocks"]
 
 
 def count(extent: int) -> int:
@@ -32,20 +35,31 @@ def padded(matrix: Array) -> Array:
     return np.pad(matrix, ((0, count(rows) * SIDE - rows), (0, count(columns) * SIDE - columns)))
 
 
-def lay(datums: Array, by_column: bool = False) -> NDArray[np.uint8]:
-    """The bytes of a matrix of datums: tile after tile along rows, or along columns."""
+def order(rows: int, columns: int, by: Order) -> Array:
+    """The tiles of a matrix, by their number along rows, in the order in which they lie in L1: along rows, along
+    columns, or in blocks of `BLOCK` rows, which are passed column after column."""
+    numbers = np.arange(rows * columns).reshape(rows, columns)
+    if by == "rows":
+        return numbers.ravel()
+    if by == "columns":
+        return numbers.T.ravel()
+    return np.concatenate([numbers[at : at + BLOCK].T.ravel() for at in range(0, rows, BLOCK)] or [numbers.ravel()])
+
+
+def lay(datums: Array, by: Order = "rows") -> NDArray[np.uint8]:
+    """The bytes of a matrix of datums, tile after tile."""
     whole = padded(datums)
     rows, columns = (extent // SIDE for extent in whole.shape)
     faces = whole.reshape(rows, 2, FACE, columns, 2, FACE).transpose(0, 3, 1, 4, 2, 5)
-    ordered = faces.transpose(1, 0, 2, 3, 4, 5) if by_column else faces
-    flat = np.ascontiguousarray(ordered).reshape(rows * columns, DATUMS).view(np.uint8)
+    flat = np.ascontiguousarray(faces).reshape(rows * columns, DATUMS)[order(rows, columns, by)].view(np.uint8)
     return np.pad(flat, ((0, 0), (HEADER, 0))).ravel()
 
 
-def take(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.generic]) -> Array:
-    """The inverse of `lay` along rows: datums of a matrix."""
+def take(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.generic], by: Order = "rows") -> Array:
+    """The inverse of `lay`: datums of a matrix."""
     rows, columns = count(shape[0]), count(shape[1])
     tiles = data.reshape(rows * columns, HEADER + DATUMS * np.dtype(dtype).itemsize)[:, HEADER:]
-    faces = np.ascontiguousarray(tiles).view(dtype).reshape(rows, columns, 2, 2, FACE, FACE)
-    whole = faces.transpose(0, 2, 4, 1, 3, 5).reshape(rows * SIDE, columns * SIDE)
-    return whole[: shape[0], : shape[1]]
+    flat = np.empty((rows * columns, DATUMS), dtype)
+    flat[order(rows, columns, by)] = np.ascontiguousarray(tiles).view(dtype)
+    whole = flat.reshape(rows, columns, 2, 2, FACE, FACE).transpose(0, 2, 4, 1, 3, 5)
+    return whole.reshape(rows * SIDE, columns * SIDE)[: shape[0], : shape[1]]

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Value
 from polyloom.riscv.backend.push import WORD
 from polyloom.targets.tensix.loops.pointwise import Pointwise, Source, Step
@@ -20,7 +21,9 @@ from polyloom.targets.tensix.sfpi.build import Builder
 from polyloom.targets.tensix.sfpi.compile import Options, lower
 from polyloom.targets.tensix.sfpi.meaning import compared, compared_with_zero, compute
 
-Words = NDArray[np.uint32]
+Words = NDArray[np.integer[Any]]
+Error = tuple[Any, Any]
+"""A value, and by how much it may be missed."""
 SLOT: Final = 64
 """Rows of Dst of a tile, which are as many addresses."""
 _FIRST: Final = 12
@@ -33,10 +36,22 @@ _LANES: Final = 32
 def words(p: Pointwise, mode: int) -> list[int]:
     """Of one vector of 32 elements, whose addresses advance by the counter of Dst; the result replaces the first array.
     Errors: PL1280 where the values do not fit into the registers."""
-    made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"}))).function
+    try:
+        made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"}))).function
+    except PolyloomError as error:
+        raise _without_names(error, p.result) from None
     found = [i.operands[0] for block in made.blocks for i in block.instructions if i.called == WORD.name]
     assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w in found), "there are no scalar branches"
     return [w.value & 0xFFFFFFFF for w in found if isinstance(w, Constant)]
+
+
+def _without_names(error: PolyloomError, result: str) -> PolyloomError:
+    """PL1280 names values of the kernel, which are nobody's here."""
+    if error.code != "PL1280":
+        return error
+    message = f"the formula of `{result}`: {error.diagnostics[0].message}"
+    help = "compute a part of it by a program of its own, and give that as an array"
+    return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
 
 
 def kernel(p: Pointwise, mode: int) -> Function:
@@ -106,13 +121,13 @@ def _computed(p: Pointwise, step: Step, operands: Sequence[Words]) -> Words:
 def errors(p: Pointwise, arrays: Sequence[Any], scalars: Sequence[float], rounding: float, least: float) -> Any:
     """By how much floats may miss the program's: every array's elements by `rounding` of them and `least`, every
     operation by 2**-22 of what it adds up, for tile and program together; values below 2**-126 are zero."""
-    known: dict[Source, tuple[Any, Any]] = {}
+    known: dict[Source, Error] = {}
     for n, array in enumerate(arrays):
         known["array", n] = array, np.abs(array) * rounding + least
     for n, scalar in enumerate(scalars):
         known["scalar", n] = scalar, 2.0**-126
 
-    def value(source: Source) -> tuple[Any, Any]:
+    def value(source: Source) -> Error:
         return known[source] if source in known else (float(np.uint32(source[1]).view(np.float32)), 2.0**-126)
 
     for number, step in enumerate(p.steps):
@@ -120,7 +135,7 @@ def errors(p: Pointwise, arrays: Sequence[Any], scalars: Sequence[float], roundi
     return value(p.value)[1]
 
 
-def _missed(step: Step, operands: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+def _missed(step: Step, operands: Sequence[Error]) -> Error:
     (a, of_a), *rest = operands
     if step.name in _PRODUCTS:
         b, of_b = rest[0]
@@ -147,10 +162,14 @@ _RELATIONS: Final[Mapping[int, Any]] = {
 }  # fmt: skip
 
 
-def _chosen(condition: int, operands: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+def _chosen(condition: int, operands: Sequence[Error]) -> Error:
     """Where both sides are so close that errors decide, either value may come out."""
     (a, of_a), (b, of_b), (then, of_then), (orelse, of_orelse) = operands
-    taken = _RELATIONS[condition](a, b)
-    open_ = np.abs(a - b) <= of_a + of_b
-    missed = np.maximum(of_then, of_orelse) + np.where(open_, np.abs(then - orelse), 0)
-    return np.where(taken, then, orelse), missed
+    near = np.abs(a - b) <= of_a + of_b
+    missed = np.maximum(of_then, of_orelse) + np.where(near, np.abs(then - orelse), 0)
+    return _where(_RELATIONS[condition](a, b), then, orelse), missed
+
+
+def _where(condition: Any, then: Any, orelse: Any) -> Any:
+    """Over arrays and numbers."""
+    return np.where(condition, then, orelse)

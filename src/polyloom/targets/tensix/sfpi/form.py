@@ -52,15 +52,7 @@ def _accepts(written: Written) -> bool:
 def _load(written: Written, place: Place, options: Options) -> Subject:
     start = perf_counter()
     kernel = kernel_of(written, place, options)
-    reference = Reference(
-        kernel.function,
-        kernel.init,
-        place.member,
-        options.dest or 16,
-        options.per,
-        options.tiles,
-        not options.no_contract,
-    )
+    reference = reference_of(kernel, place.member, options)
     oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bound)
     seconds = perf_counter() - start
     signature = signature_of(kernel.function.name, parameters_of(kernel))
@@ -77,6 +69,12 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
         watch=written.watch,
         warnings=warnings,
     )
+
+
+def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:
+    """The oracle."""
+    dest, contract = options.dest or 16, not options.no_contract
+    return Reference(kernel.function, kernel.init, member, dest, options.per, options.tiles, contract, options.spill)
 
 
 def kernel_of(written: Written, place: Place, options: Options) -> Kernel:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import Function
 from polyloom.passes import Watch
 from polyloom.targets.target import Execution, Job, Json
+from polyloom.targets.tensix import events
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.sfpi import machine
@@ -24,6 +25,7 @@ from polyloom.targets.tensix.sfpi.form import Kernel, signature_of
 from polyloom.targets.tensix.sfpi.machine import Ran
 from polyloom.targets.tensix.sfpi.note import Note
 from polyloom.targets.tensix.sfpi.reference import BITS
+from polyloom.targets.trace import Trace
 
 Array = NDArray[Any]
 
@@ -31,10 +33,10 @@ Array = NDArray[Any]
 def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, watch: Watch | None = None) -> bytes:
     """Errors: those of the passes (PL1280 to PL1289) and of the backend."""
     names = kernel.variables
-    init = None if kernel.init is None else _named(lower(kernel.init, member, options, watch), names)
+    init = None if kernel.init is None else _named(lower(kernel.init, member, options, watch, names), names)
     return build(
         name,
-        _named(lower(kernel.function, member, options, watch), names),
+        _named(lower(kernel.function, member, options, watch, names), names),
         init,
         member,
         options.dest or 16,
@@ -42,13 +44,22 @@ def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, 
     )
 
 
-def lower(function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
+def lower(
+    function: Function,
+    member: Member,
+    options: Options,
+    watch: Watch | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Part:
     """Words instead of vectors."""
     from polyloom.targets.tensix.sfpi import compile as passes  # not before a kernel is compiled
 
+    if options.spill is not None and options.dest != 32:
+        help = "write --dest 32, or leave --spill out"
+        raise PolyloomError(Diagnostic("PL0801", "registers are spilled to a Dst of 32 bits alone", USAGE, help=help))
     without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
-    found = passes.lower(function, passes.Options(member, without), watch)
-    return Part(found.function, [note.text for note in found.notes])
+    found = passes.lower(function, passes.Options(member, without, options.spill, names or {}), watch)
+    return Part(found.function, [note.text for note in found.notes], found.spills)
 
 
 def _named(part: Part, names: Mapping[str, str]) -> Part:
@@ -83,10 +94,12 @@ def execute(data: bytes, job: Job) -> Execution:
         tiles=options.tiles,
         hazards=options.hazards,
         max_cycles=options.max_cycles,
+        tracing=job.trace,
     )
     outputs = machine.outputs(ran, inputs, job.wanted, note.dest)
     outputs[BITS] = ran.tile.dst.copy()
-    return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), detail=ran)
+    trace = events.trace(ran.tile) if job.trace else Trace()
+    return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), trace)
 
 
 def facts(note: Note, ran: Ran) -> dict[str, Json]:
