@@ -19,7 +19,8 @@ _FLOAT: Final = (
     "copysgn({f}, {f})", "setsgn({f}, 1)", "setsgn2({f}, {i})", "addexp({f}, 1)", "min({f}, {f})", "max({f}, {l})",
     "clamp({f}, -2.0f, 2.0f)", "symmetric_clamp({f}, 3.0f)", "convert<vFloat>({i})", "as<vFloat>({i})",
     "vFloat(convert<vFloat16b>({f}))", "vFloat(float_to_fp16a({f}, 0))", "polynomial({f}, 1.0f, {l}, 0.25f)",
-    "subvec_shflror1({f})", "ldexp({f}, 2)", "lut({f}, vLut8si(0.5f, 0.0f), vLut8si(0.25f, 0.25f), vLut8si(0.0f, 1.0f))",
+    "subvec_shflror1({f})", "ldexp({f}, 2)",
+    "lut({f}, vLut8si(0.5f, 0.0f), vLut8si(0.25f, 0.25f), vLut8si(0.0f, 1.0f))",
     "vConstFloatPrgm1 * {f}", "vFloat(s2vFloat16b({l}))",
 )  # fmt: skip
 _INTEGER: Final = (

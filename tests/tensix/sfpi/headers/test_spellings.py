@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.sfpi.compile import lower
 from polyloom.targets.tensix.sfpi.interpret import State, interpret
-from polyloom.targets.tensix.sfpi.language.kernel import load
+from polyloom.targets.tensix.sfpi.language.file import load
 from polyloom.targets.tensix.sfpi.source import load_several
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
