@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import Function
 from polyloom.passes import Watch
-from polyloom.targets.target import Execution, Job, Json, lack
+from polyloom.targets.target import Execution, Job, Json
 from polyloom.targets.tensix import events
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
@@ -54,8 +54,9 @@ def lower(
     """Words instead of vectors."""
     from polyloom.targets.tensix.sfpi import compile as passes  # not before a kernel is compiled
 
-    if options.spill is not None:
-        lack("vector kernels do not spill registers yet", ())
+    if options.spill is not None and options.dest != 32:
+        help = "write --dest 32, or leave --spill out"
+        raise PolyloomError(Diagnostic("PL0801", "registers are spilled to a Dst of 32 bits alone", USAGE, help=help))
     without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
     found = passes.lower(function, passes.Options(member, without, options.spill, names or {}), watch)
     return Part(found.function, [note.text for note in found.notes], found.spills)

@@ -45,6 +45,8 @@ class Reference:
     per: Per
     tiles: int = 1
     contract: bool = True
+    spill: tuple[int, int] | None = None
+    """Rows of a 32-bit Dst that belong to the compiler: what it leaves there is not known here."""
     known: Array | None = None
     text: str = ""
     _prepared: list[Kernel] = field(default_factory=list[Kernel])
@@ -59,6 +61,10 @@ class Reference:
         state = State(self.member, 1, implied(form))
         state.dst.bits[0] = tile.dst
         self.run(state, inputs)
+        if self.spill is not None:
+            rows = np.arange(*self.spill)
+            high = (rows & 0x1F8) << 1 | rows & 0x207
+            state.dst.known[0][high] = state.dst.known[0][high + 8] = False
         self.known, self.text = state.dst.known[0], "".join(state.text)
         return {BITS: state.dst.bits[0]}
 
