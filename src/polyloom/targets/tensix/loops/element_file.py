@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
 from polyloom.riscv import symbols
@@ -21,7 +22,7 @@ from polyloom.targets.tensix.loops.compile import assembled_threads, fixed_signa
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
 from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
 from polyloom.targets.tensix.loops.layout import CODE
-from polyloom.targets.tensix.loops.note import TARGET, VERSION, with_results
+from polyloom.targets.tensix.loops.note import TARGET, VERSION, has_threads, is_array, with_results
 from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread
 from polyloom.targets.tensix.loops.run import Limits, executed
 from polyloom.targets.tensix.loops.spread import Area, spread_all
@@ -109,9 +110,25 @@ def decode(data: bytes) -> Note | None:
         signature = found if result in read else with_results(found, result)
         note = Note(signature, made["format"], result, shape, arrays, scalars)
         note.area.check()
-        return note
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return note if _fits(note) and has_threads(data) else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, PolyloomError):
         return None
+
+
+def _fits(note: Note) -> bool:
+    """Whether the signature has what the note names."""
+    if min(note.shape, default=0) < 0 or not is_array(note.signature, note.result, note.shape, is_input=False):
+        return False
+    if not all(is_array(note.signature, name, (), is_input=True) for name in note.scalars):
+        return False
+    return all(_spreads(note, each) for each in note.arrays)
+
+
+def _spreads(note: Note, each: Spread) -> bool:
+    own = sorted((axis, extent) for axis, extent in zip(each.axes, note.shape, strict=True) if axis >= 0)
+    if [axis for axis, _ in own] != list(range(len(own))) or min(each.axes, default=0) < -1:
+        return False
+    return is_array(note.signature, each.array, tuple(extent for _, extent in own), is_input=True)
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:

@@ -172,4 +172,4 @@ def _chosen(condition: int, operands: Sequence[Error]) -> Error:
 
 def _where(condition: Any, then: Any, orelse: Any) -> Any:
     """Over arrays and numbers."""
-    return np.where(condition, then, orelse)
+    return np.where(np.asarray(condition), np.asarray(then), np.asarray(orelse))
