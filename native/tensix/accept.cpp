@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "fields.hpp"
 #include "tile.hpp"
 
 namespace polyloom::tensix {
@@ -166,13 +167,16 @@ void Tile::accept() {
 
 // What may_accept and issue do, for a word of the vector unit that nobody competes with.
 void Tile::accept_vector(int thread) {
-    Front& front = fronts[size_t(thread)];
-    const Entry entry = front.gate.front();
+    const Entry& entry = fronts[size_t(thread)].gate.front();
     if (units[size_t(Unit::Vector)].free_at > cycle && opcode(entry.word) != SFPNOP) return;
     const vector::Prepared& word = words.of(state, entry.word);
-    Timing made;
-    if (word.depends) made = vector::timing(state, word, thread);
-    const Timing& timing = word.depends ? made : word.timing;
+    if (word.depends)
+        accept_vector(thread, entry, word, vector::timing(state, word, thread));
+    else
+        accept_vector(thread, entry, word, word.timing);
+}
+
+void Tile::accept_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing) {
     if (!may_vector(thread, entry, timing)) return;
     if (!slow_config.empty()) note_config_use(thread, entry, Unit::Vector);
     execute_vector(thread, entry, word, timing);
@@ -239,9 +243,12 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
 // Not needed for what is there in the next cycle, unless it takes the place of what is not.
 void Tile::note_writes(int thread, const Entry& entry, const Timing& timing) {
     vector_due = std::max(vector_due, cycle + timing.latency);
-    for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1)
-        vector_writers[size_t(std::countr_zero(bits))] = {cycle, cycle + timing.latency, entry, thread,
-                                                          timing.interlocked};
+    for (uint32_t bits = timing.writes & 0x3ffff; bits; bits &= bits - 1) {
+        // Field by field: a Writer that is made first, and then copied in other pieces, takes the host much longer.
+        Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
+        writer.cycle = cycle, writer.due = cycle + timing.latency, writer.entry = entry;
+        writer.thread = thread, writer.interlocked = timing.interlocked;
+    }
 }
 
 void Tile::execute_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing) {
@@ -258,7 +265,7 @@ void Tile::execute_vector(int thread, const Entry& entry, const vector::Prepared
 void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
     for (const Writer& writer : slow_config) {
         const Word by = writer.entry.word;
-        const uint32_t index = opcode(by) == WRCFG ? field(by, 10, 0) : 52 + field(by, 12, 6);
+        const uint32_t index = opcode(by) == WRCFG ? field(by, 10, 0) : layout(state.member).thcon + field(by, 12, 6);
         if (writer.thread != thread || writer.due <= cycle || !uses(unit, index)) continue;
         hazard("config-too-early", thread, entry, writer, "configuration is used in the cycle behind its write",
                "one NOP between");
@@ -314,9 +321,11 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
 // What an instruction that was accepted occupies from now on.
 void Tile::occupy(int thread, Unit unit, const Entry& entry, const Timing& timing) {
     const uint64_t until = cycle + std::max(timing.busy, timing.latency);
-    const Span rows = span(timing.dst_writes);
-    for (uint32_t n = rows.first; n < rows.behind; ++n)
-        dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
+    if (timing.dst_writes.count) {
+        const Span rows = span(timing.dst_writes);
+        for (uint32_t n = rows.first; n < rows.behind; ++n)
+            dst_writers[n] = {cycle, cycle + std::max<uint64_t>(timing.latency, DST_SETTLES), entry, thread, false};
+    }
     fronts[size_t(thread)].gate.pop();
     UnitState& used = units[size_t(unit)];
     used.last = thread, ++used.accepted, moved = true;

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <tuple>
 
+#include "tensix/fields.hpp"
 #include "tensix/tile.hpp"
 
 namespace nb = nanobind;
@@ -52,8 +53,11 @@ nb::object view(nb::handle self, const std::string& name) {
     if (name == "srca") return view_of(self, s.matrix.a[0].rows[0].data(), {2, 64, 16}, {WORDS<SourceBank>, 16, 1});
     if (name == "srcb") return view_of(self, s.matrix.b[0].rows[0].data(), {2, 64, 16}, {WORDS<SourceBank>, 16, 1});
     if (name == "gpr") return view_of(self, s.gprs[0].data(), {THREADS, 64});
-    if (name == "config") return view_of(self, s.config.banks[0].data(), {2, 188}, {ConfigState::WORDS, 1});
-    if (name == "thread_config") return view_of(self, s.config.thread[0].data(), {THREADS, 57}, {64, 1});
+    if (name == "config")
+        return view_of(self, s.config.banks[0].data(), {2, layout(s.member).bank_words}, {ConfigState::WORDS, 1});
+    if (name == "thread_config")
+        return view_of(self, s.config.thread[0].data(), {THREADS, layout(s.member).thread_words},
+                       {ConfigState::THREAD_WORDS, 1});
     if (name == "rwc") return view_of(self, words_of(&s.matrix.counters), {THREADS, 8});
     if (name == "adc") return view_of(self, words_of(&s.counters), {THREADS, 3, 8, 2});
     if (name == "semaphores") return view_of(self, words_of(&s.sync.semaphores), {8, 2});

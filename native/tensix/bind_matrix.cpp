@@ -89,7 +89,8 @@ nb::object view(nb::handle self, const std::string& name) {
     if (name == "srca") return view_of(self, s.matrix.a[0].rows[0].data(), {2, 64, 16}, {bank, 16, 1});
     if (name == "srcb") return view_of(self, s.matrix.b[0].rows[0].data(), {2, 64, 16}, {bank, 16, 1});
     if (name == "config") return view_of(self, s.config.banks[0].data(), {2, ConfigState::WORDS});
-    if (name == "thread_config") return view_of(self, s.config.thread[0].data(), {THREADS, 64});
+    if (name == "thread_config")
+        return view_of(self, s.config.thread[0].data(), {THREADS, 64}, {ConfigState::THREAD_WORDS, 1});
     if (name == "lane_config") return view_of(self, s.vector.lane_config.data(), {COLUMNS});
     if (name == "rwc") return view_of(self, counters, {THREADS, 8});
     if (name == "adc") return view_of(self, addresses, {THREADS, 3, 8, 2});

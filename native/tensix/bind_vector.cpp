@@ -148,7 +148,8 @@ void bind_vector(nb::module_& m) {
         .def_prop_ro(
             "config", [](Bench& s) { return view(s.state.config.banks[0].data(), {256}); }, ref)
         .def_prop_ro(
-            "thread_config", [](Bench& s) { return view(s.state.config.thread[0].data(), {3, 64}); }, ref)
+            "thread_config",
+            [](Bench& s) { return view(s.state.config.thread[0].data(), {3, ConfigState::THREAD_WORDS}); }, ref)
         .def_prop_rw(
             "dst_counter", [](const Bench& self) { return self.state.matrix.counters[0].dst; },
             [](Bench& self, uint32_t value) { self.state.matrix.counters[0].dst = value; });

@@ -3,6 +3,7 @@
 // the next one, or the one after for WRCFG. Source: facts 1.6.
 #include <algorithm>
 
+#include "fields.hpp"
 #include "tile.hpp"
 
 namespace polyloom::tensix {
@@ -10,7 +11,7 @@ namespace polyloom::tensix {
 namespace {
 
 enum : uint32_t { WRCFG = 0xb0, RDCFG, SETC16, RMWCIB0, RMWCIB3 = 0xb6 };
-constexpr uint32_t BANK_WORDS = 188, GLOBAL = 152, PRNG_SEED = 164, THREAD_WORDS = 57;
+constexpr uint32_t STATE_RESET = 4, UNPACK_CONTEXTS = 39;
 
 }  // namespace
 
@@ -22,12 +23,14 @@ Timing Tile::config_timing(Word word) const {
 }
 
 void Tile::write_config(int bank, uint32_t index, uint32_t mask, uint32_t value) {
+    const Layout words = layout(state.member);
     for (int each = 0; each < 2; ++each) {
-        if (each != bank && index < GLOBAL) continue;
+        if (each != bank && index < words.global) continue;
         uint32_t& word = state.config.banks[size_t(each)][index];
         word = (word & ~mask) | (value & mask);
     }
-    if (index == PRNG_SEED) vector::seed(state.vector, state.config.banks[0][index]);
+    if (index == words.seed) vector::seed(state.vector, state.config.banks[0][index]);
+    if (index == STATE_RESET && mask == ~0u) std::fill_n(state.config.banks[size_t(bank)].begin(), words.global, 0);
 }
 
 // One store of a core to the configuration per cycle, where the unit has a slot for it.
@@ -47,29 +50,33 @@ void Tile::execute_config(const Entry& entry, int thread) {
     const Word word = entry.word;
     const uint32_t op = opcode(word);
     const int bank = int(state.config.thread[size_t(thread)][0] & 1);
+    const Layout words = layout(state.member);
     const auto outside = [&] {
         context(entry).fault("no-such-config", thread, word, "this configuration word does not exist",
-                             "a thread has words 0 to 56, each bank words 0 to 187");
+                             "a thread has words 0 to " + std::to_string(words.thread_words - 1) +
+                                 ", each bank words 0 to " + std::to_string(words.bank_words - 1));
     };
     if (op == SETC16) {
         const uint32_t index = field(word, 23, 16);
-        if (index >= THREAD_WORDS) outside();
+        if (index >= words.thread_words) outside();
+        if (index == UNPACK_CONTEXTS && state.member == Member::Wormhole)
+            for (UnpackerState& each : state.unpackers) each.context[size_t(thread)] = 0;
         config_writes.push_back({cycle + 1, thread, 0, index, 0xffff, field(word, 15, 0)});
     } else if (op >= RMWCIB0 && op <= RMWCIB3) {
         const uint32_t index = field(word, 7, 0), shift = 8 * (op - RMWCIB0);
-        if (index >= BANK_WORDS) outside();
+        if (index >= words.bank_words) outside();
         config_writes.push_back(
             {cycle + 1, -1, bank, index, field(word, 23, 16) << shift, field(word, 15, 8) << shift});
     } else if (op == WRCFG) {
         const uint32_t count = field(word, 15, 15) ? 4 : 1, from = field(word, 21, 16) & ~(count - 1);
         const uint32_t index = field(word, 10, 0) & ~(count - 1);
-        if (index + count > BANK_WORDS) outside();
+        if (index + count > words.bank_words) outside();
         for (uint32_t n = 0; n < count; ++n)
             config_writes.push_back({cycle + 2, -1, bank, index + n, ~0u, gpr(entry, thread, from + n)});
         slow_config.push_back({cycle, cycle + 2, entry, thread, false});
     } else if (op == RDCFG) {
         const uint32_t index = field(word, 10, 0);
-        if (index >= BANK_WORDS) outside();
+        if (index >= words.bank_words) outside();
         put_gpr(thread, field(word, 21, 16), state.config.banks[size_t(bank)][index], ~0u, 2, entry);
     } else {
         context(entry).fault("not-modelled", thread, word, "this configuration instruction is not modelled");

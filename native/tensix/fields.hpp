@@ -9,6 +9,17 @@
 
 namespace polyloom::tensix {
 
+// Where the members' configurations differ, of what every unit that both have needs: words per bank, the first word
+// that both banks share, the scalar unit's first, the seed of random numbers; words of a thread, and its address modes,
+// of which Wormhole's for Src have two words each.
+struct Layout {
+    uint32_t bank_words, global, thcon, seed, thread_words, mode_ab, mode_ab_words, mode_dst, mode_bias;
+};
+constexpr Layout layout(Member member) {
+    return member == Member::Wormhole ? Layout{188, 152, 52, 164, 57, 7, 2, 23, 48}
+                                      : Layout{224, 180, 64, 186, 68, 12, 1, 28, 47};
+}
+
 struct Field {
     uint16_t word;
     uint8_t shift, bits;
@@ -17,7 +28,7 @@ struct Field {
 // What a thread sees: its own 16-bit registers, and the bank of configuration that its StateID selects.
 struct Configuration {
     const std::array<uint32_t, ConfigState::WORDS>& bank;
-    const std::array<uint32_t, 64>& own;
+    const std::array<uint32_t, ConfigState::THREAD_WORDS>& own;
 
     Configuration(const State& state, int thread) : bank(state.config.of(thread)), own(state.config.thread[thread]) {}
 

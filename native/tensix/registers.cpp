@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "fields.hpp"
 #include "tile.hpp"
 
 namespace polyloom::tensix {
@@ -17,7 +18,7 @@ using riscv::DONE;
 using riscv::NOT_YET;
 
 constexpr uint32_t SOFT_RESET = 0xffb121b0, MOP = 0xffb80000, GPRS = 0xffe00000, PUSH = 0xffe40000;
-constexpr uint32_t SYNC = 0xffe80000, MAILBOX = 0xffec0000, CONFIG = 0xffef0000, BANK_WORDS = 188;
+constexpr uint32_t SYNC = 0xffe80000, MAILBOX = 0xffec0000, CONFIG = 0xffef0000;
 constexpr uint32_t HELD_BIT[CORES] = {11, 12, 13, 14, 18};
 
 // Names of regions that are there but not modelled.
@@ -102,11 +103,11 @@ Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t& value) {
         return give(box.pop());
     }
     if (aligned >= CONFIG) {
-        const uint32_t index = (aligned - CONFIG) / 4;
-        if (index >= 2 * BANK_WORDS) return ABSENT;
+        const uint32_t index = (aligned - CONFIG) / 4, words = layout(state.member).bank_words;
+        if (index >= 2 * words) return ABSENT;
         if (!config_requests[size_t(core)].empty() || config_slot == cycle || wide_config + 1 == cycle) return NOT_YET;
         config_slot = cycle;
-        return give(state.config.banks[index / BANK_WORDS][index % BANK_WORDS]);
+        return give(state.config.banks[index / words][index % words]);
     }
     return ABSENT;
 }
@@ -174,11 +175,11 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
         return DONE;
     }
     if (address >= CONFIG) {
-        const uint32_t index = (address - CONFIG) / 4;
-        if (index >= 2 * BANK_WORDS) return ABSENT;
+        const uint32_t index = (address - CONFIG) / 4, words = layout(state.member).bank_words;
+        if (index >= 2 * words) return ABSENT;
         auto& requests = config_requests[size_t(core)];
         if (requests.size() == 4) return NOT_YET;
-        requests.push_back({cycle + 1, int(index / BANK_WORDS), index % BANK_WORDS, value}), ++requested;
+        requests.push_back({cycle + 1, int(index / words), index % words, value}), ++requested;
         return DONE;
     }
     return ABSENT;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fields.hpp"
 #include "tile.hpp"
 
 namespace polyloom::tensix {
@@ -32,7 +33,7 @@ enum : uint32_t {
     LOADREG
 };
 constexpr uint32_t LOAD_LATENCY = 10, ATINCGET_LATENCY = 27, TRY = 15;  // behind 7 and 24 DMANOPs
-constexpr uint32_t THCON = 52, GLOBAL = 152, REGISTERS = 0xffb00000, FIRST_REGISTER = 0xffb11000;
+constexpr uint32_t REGISTERS = 0xffb00000, FIRST_REGISTER = 0xffb11000;
 
 uint32_t word_at(const uint8_t* from) {
     uint32_t value;
@@ -200,10 +201,11 @@ void Tile::atomic(const Entry& entry, int thread) {
 void Tile::reg_to_flop(const Entry& entry, int thread) {
     const Word word = entry.word;
     const uint32_t size = field(word, 23, 22), from = field(word, 5, 0);
+    const Layout words = layout(state.member);
     if (!field(word, 21, 21)) {
-        const uint32_t count = size == 0 ? 4 : 1, index = THCON + (field(word, 12, 6) & ~(count - 1));
+        const uint32_t count = size == 0 ? 4 : 1, index = words.thcon + (field(word, 12, 6) & ~(count - 1));
         const int bank = int(state.config.thread[size_t(thread)][0] & 1);
-        if (index + count > GLOBAL)
+        if (index + count > words.global)
             context(entry).fault("no-such-config", thread, word, "REG2FLOP reaches THCON's configuration only");
         for (uint32_t n = 0; n < count; ++n)
             config_writes.push_back(

@@ -67,9 +67,9 @@ struct AddressCounter {
 };
 
 struct ConfigState {
-    static constexpr int WORDS = 256;  // per bank; beyond them is nothing
+    static constexpr int WORDS = 256, THREAD_WORDS = 72;  // room for either member's
     std::array<std::array<uint32_t, WORDS>, 2> banks{};
-    std::array<std::array<uint32_t, 64>, THREADS> thread{};  // 16 bits are used
+    std::array<std::array<uint32_t, THREAD_WORDS>, THREADS> thread{};  // 16 bits are used
     [[nodiscard]] const std::array<uint32_t, WORDS>& of(int t) const { return banks[thread[t][0] & 1]; }
 };
 

@@ -35,6 +35,7 @@ void Tile::hazard(const char* kind, int thread, const Entry& entry, const Writer
 
 uint32_t Tile::reset_pc(int core) const {
     const auto& words = state.config.banks[0];
+    if (state.member == Member::Blackhole) return RESET_PC[core];  // which has no such words
     if (core >= 1 && core <= 3 && (words[161] >> (core - 1) & 1)) return words[size_t(157 + core)];
     if (core == NC && (words[163] & 1)) return words[162];
     return RESET_PC[core];
@@ -237,7 +238,7 @@ Stop Tile::run(uint64_t most) {
                 break;
             }
             if (cycle >= end) break;
-            step();
+            if (const int thread = alone(); thread < 0 || !run_alone(thread, end)) step();
             if (cycle - last_move > PATIENCE && timed_until() + PATIENCE < cycle) {
                 tell_deadlock();
                 stop = Stop::Deadlock;

@@ -194,9 +194,12 @@ struct Tile {
     friend struct Core;
     void make_visible();
     void move_front(int thread);
+    [[nodiscard]] int alone() const;
+    bool run_alone(int thread, uint64_t end);
     void commit_vector();
     void accept();
     void accept_vector(int thread);
+    void accept_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing);
     void accept_one_per_unit();
     bool may_accept(int thread, Unit unit, Timing& timing);
     bool may_vector(int thread, const Entry& entry, const Timing& timing);

@@ -4,6 +4,7 @@
 // write.
 #include <bit>
 
+#include "tensix/fields.hpp"
 #include "tensix/vector_datum.hpp"
 #include "tensix/vector_run.hpp"
 
@@ -62,7 +63,9 @@ void advance_counters(State& state, int thread, int mode) {
     const auto& config = state.config.thread[size_t(thread)];
     const bool upper = state.member == Member::Wormhole && (c.bias || config[2] & 1);
     const uint32_t index = uint32_t(mode) + (upper ? 4 : 0);
-    const uint32_t ab = config[7 + 2 * index], dst = config[23 + index], bias = config[48 + index];
+    const Layout words = layout(state.member);
+    const uint32_t ab = config[words.mode_ab + words.mode_ab_words * index], dst = config[words.mode_dst + index];
+    const uint32_t bias = config[words.mode_bias + index];
     const auto step = [](uint32_t& at, uint32_t& start, uint32_t bits, uint32_t mask, uint32_t cr, uint32_t clear) {
         const uint32_t by = bits & mask;
         if (clear)

@@ -15,12 +15,13 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options
 from polyloom.run import inputs as made
 from polyloom.targets import registry
 from polyloom.targets.target import Target
 from polyloom.targets.tensix.sfpi import kernel, sweep, ulp
+from polyloom.targets.tensix.sfpi.form import content, reference_of
 from polyloom.targets.tensix.sfpi.note import Note
 from polyloom.targets.tensix.sfpi.sweep import Swept
 from polyloom.targets.tensix.sfpi.sweep_page import page
@@ -81,7 +82,10 @@ def execute(options: Request) -> Answer:
     if options.report:
         results[options.report] = page(title, found, distances, data).encode()
     files.write(results)
-    return Answer({"kernel": options.function, "format": form, **data}, _text(title, found, expected, data, distances))
+    return Answer(
+        {"verified": True, "kernel": options.function, "format": form, **data},
+        _text(title, found, expected, data, distances),
+    )
 
 
 def _swept(
@@ -100,9 +104,15 @@ def _swept(
     if missing:
         message = f"the argument `{missing[0]}` of {subject.signature.name} has no value"
         raise input_error("PL1291", message, help=f"write {missing[0]}=0x3f800000, or in decimal")
-    data = api.compile_subject(subject, target, place, own).data
+    data = api.compile_subject(subject, target, place, own).ready({}).data
     note: Note = kernel.note_of(data)
-    return sweep.sweep(data, note, form, values, scalars)
+    found = sweep.sweep(data, note, form, values, scalars)
+    tile = sweep.differing(found, reference_of(content(subject), place.member, own), scalars)
+    if tile is not None:
+        first = f"value {tile * sweep.TILE} and the {sweep.TILE} from there on"
+        message = f"{path}: what the tile makes of {first} differs from the interpreter of SSA form"
+        raise PolyloomError(Diagnostic("PL0812", message, MISMATCH))
+    return found
 
 
 def _domain(text: str | None) -> tuple[float, float] | None:

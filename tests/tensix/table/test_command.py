@@ -94,8 +94,17 @@ def test_message(name: str, call: Call, golden: Golden) -> None:
     golden(f"asm-{name}", f"exit {status}\n{out}{err}")
 
 
-def test_names_of_the_configuration_are_wormholes(call: Call, golden: Golden) -> None:
-    status, out, err = call("asm", "k.tts", "--on", "tensix:blackhole", "-o", "k.bin")
+def test_each_member_has_names_of_its_own(call: Call, golden: Golden) -> None:
+    """Words differ: the same name is another number."""
+    lines = "TTSETC16 FIDELITY_BASE_Phase, 1\nTTRMWCIB0 1, 2, PRNG_SEED_Seed_Val\n"
+    Path("names.tts").write_text(lines, encoding="utf-8")
+    shown: list[str] = []
+    for member in ("wormhole", "blackhole"):
+        assert call("asm", "names.tts", "--on", f"tensix:{member}", "-o", "names.bin")[0] == 0
+        shown.append(call("show", "names.bin", "--on", f"tensix:{member}")[1])
+    golden("names-of-members", "".join(shown))
+    Path("names.tts").write_text("TTSETC16 ADDR_MOD_SET_Base, 0\n", encoding="utf-8")
+    status, out, err = call("asm", "names.tts", "--on", "tensix:blackhole", "-o", "names.bin")
     golden("names-of-blackhole", f"exit {status}\n{out}{err}")
 
 

@@ -109,7 +109,7 @@ def _wide(name: str, aligned: bool) -> Form:
         by = 4 if aligned else 1
         register = random.randrange(0, 60, by)
         if name == "WRCFG":
-            return word(name, GprAddress=register, wr128b=1, CfgReg=random.randrange(0, 148, by))
+            return word(name, GprAddress=register, wr128b=1, CfgReg=random.randrange(8, 148, by))
         return word(name, SizeSel=0, FlopIndex=random.randrange(0, 96, by), RegIndex=register)
 
     return Form(make)
@@ -158,7 +158,8 @@ def _forms() -> Iterator[tuple[str, Form]]:
     yield "REG2FLOP of four, unaligned", _wide("REG2FLOP", False)
     for size, shift in ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)):
         yield f"REG2FLOP to a counter {size} {shift}", _to_counter(size, shift)
-    yield "WRCFG", Form(lambda r, k: word("WRCFG", GprAddress=r.randrange(64), CfgReg=r.randrange(152)))
+    yield "WRCFG", Form(lambda r, k: word("WRCFG", GprAddress=r.randrange(64), CfgReg=5 + r.randrange(147)))
+    yield "WRCFG of the reset word", Form(lambda r, k: word("WRCFG", GprAddress=r.randrange(64), CfgReg=4))
     yield (
         "WRCFG of a shared word",
         Form(lambda r, k: word("WRCFG", GprAddress=r.randrange(64), CfgReg=152 + r.randrange(6))),
@@ -196,6 +197,7 @@ DISAGREEMENTS: Mapping[str, str] = {
     "REG2FLOP of four, unaligned": "does not round registers and words down",
     **{f"REG2FLOP to a counter {how}": "lets counters grow beyond their bits" for how in ("1 0", "2 0", "2 2")},
     "WRCFG of four, unaligned": "does not round registers and words down",
+    "WRCFG of the reset word": "clears nothing",
     "WRCFG of a shared word": "writes the bank of its thread alone",
     "SETADC of another thread": "adds the thread's bits to the value",
     "SETADCZW": "writes Z and the carriage of W, in turn",

@@ -12,6 +12,7 @@ import pytest
 from tests.tensix.tile.tools import words
 from tests.tensix.vector.words import ADD, ADDI, IADD, LOAD, LOADI, LUT, MAD, MUL, SHFT2, STORE, SWAP, patterns
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix import python as tensix
 
 INCRWC, SIMPLE = 0x38, (0x77, 0x78, 0x7A, 0x7B, 0x7C, 0x7D, 0x7E, 0x80, 0x81, 0x87, 0x88, 0x8A, 0x8B, 0x8F, 0x90)
@@ -40,9 +41,9 @@ def random_words(random: np.random.Generator, count: int) -> list[int]:
     return made
 
 
-def fresh(seed: int, member: str) -> tensix.Tile:
+def fresh(seed: int, member: str, hazards: str = "report") -> tensix.Tile:
     random = np.random.default_rng(seed)
-    tile = tensix.Tile(member=member, hazards="report")  # pyright: ignore[reportArgumentType]: callers write the literals
+    tile = tensix.Tile(member=member, hazards=hazards)  # pyright: ignore[reportArgumentType]: callers write the literals
     tile.lregs[:8] = patterns(random, (8, 32))
     tile.dst[:] = random.integers(0, 1 << 16, (1024, 16))
     tile.dst_valid[:] = random.random(1024) < 0.9
@@ -85,3 +86,12 @@ def test_words_take_the_same_way(seed: int, way: Callable[[tensix.Tile], None], 
     way(other)
     assert told(whole) == told(other)
     assert whole.native.unit(6)[0] > 600 and len(told(whole)["findings"]) > 10
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_hazard_stops_a_run_in_its_cycle(seed: int) -> None:
+    whole, other = fresh(seed, "wormhole", "error"), fresh(seed, "wormhole", "error")
+    assert whole.run(10_000, check=False).stop == "fault"
+    with pytest.raises(PolyloomError):
+        by_steps(other)
+    assert told(whole) == told(other) and whole.native.cycle == other.native.cycle

@@ -39,8 +39,17 @@ INTEGER: Final = {
 """What is measured, what sets it up, its cycles until the next instruction."""
 
 
+BACKWARD: Final = "on: addi a0, a0, -1\nbne a0, zero, on"
+LAST: Final = "auipc t0, 0\non: addi a0, a0, -1\nbeq a0, zero, out\njalr zero, 4(t0)\nout:"
+
+
 def cost(text: str, setup: str = "", core: str = "b") -> int:
     return alone(f"{setup}{text}\n", core)[1] - alone(setup, core)[1]
+
+
+def repeated(text: str) -> int:
+    """Cycles that one more pass of a loop takes."""
+    return cost(text, "li a0, 7\n") - cost(text, "li a0, 6\n")
 
 
 def latency(setup: str, offset: int) -> int:
@@ -112,6 +121,14 @@ def rows() -> list[Row]:
         for name, (setup, offset, n) in PLACES.items()
     ]
     found += [
+        Row("Cores", "a pass of a loop of `addi` and `bne` backward", 2, PAGE, plain(partial(repeated, BACKWARD))),
+        Row(
+            "Cores",
+            "a pass of a loop of `addi`, `beq`, and `jalr` to its last target",
+            3,
+            PAGE,
+            plain(partial(repeated, LAST)),
+        ),
         Row("Cores", "four further loads from L1", 7, PAGE, plain(partial(loads, L1, 0, 4, 16))),
         Row("Cores", "four further loads from a debug register", 6, PAGE, plain(partial(loads, RESET, 0x1B0, 4, 0))),
         Row(

@@ -68,6 +68,36 @@ def latched() -> int:
     return cycles("STALLWAIT 0x100, 0x1\nSFPNOP") - cycles("STALLWAIT 0x40, 0x1\nSFPNOP")
 
 
+def handed_over() -> int:
+    """From ATRELM to the ATGETM of another thread that waits."""
+    tile = tensix.Tile()
+    tile.native.tracing = True
+    tile.push("t0", words("ATGETM 2\n" + "NOP\n" * 10 + "ATRELM 2"))
+    tile.push("t1", words("NOP\n" * 3 + "ATGETM 2\nATRELM 2"))
+    tile.run(1000)
+    released, taken = (event[0] for event in tile.native.events if event[3] == 1 and event[4] == words("ATRELM 2")[0])
+    return taken - released - 1
+
+
+def collided() -> Measured:
+    """Words of a thread that are lost where B pushes four into a stream of twenty."""
+    tile = tensix.Tile(hazards="report")
+    tile.push("t1", words("INCRWC 0, 1, 0, 0") * 20)
+    place(tile, "b", "lui t0, 0xffe50\nlui t1, 0x2000\n" + "sw t1, 0(t0)\n" * 4 + "ebreak")  # four NOPs
+    kinds = [found.kind for found in tile.run(1000).hazards]
+    return 20 - int(tile.rwc[1, 4]), "reported" if kinds == ["lost-collision"] * 4 else ""
+
+
+def rewritten() -> Measured:
+    """Stores to the configuration of a MOP that expands."""
+    tile = tensix.Tile(hazards="report")
+    tile.mop_config[0] = [100, 1] + [NOP] * 5 + [0x8F000000] * 2
+    tile.push("t0", [0x01800000])
+    place(tile, "t0", "nop\n" * 8 + "lui s0, 0xffb80\nsw zero, 0(s0)\nebreak")
+    kinds = [found.kind for found in tile.run(1000).hazards]
+    return len(kinds), "reported" if set(kinds) == {"mop-rewritten"} else ""
+
+
 def busy(text: str) -> int:
     """Until the same thread's next instruction."""
     setup = "SETDMAREG 1, 0x3800, 0, 8\nSETDMAREG 0, 4, 0, 9\n"  # of the reset register: all cores held
@@ -107,6 +137,21 @@ def configured(text: str) -> Measured:
         if tile.dst[64].any():
             return starts(tile, VECTOR)[0] - next(e[0] for e in tile.native.events if e[3] in (7, 8)), how
     raise AssertionError(text)
+
+
+def read_back() -> Measured:
+    """RDCFG, then WRCFG of its GPR."""
+    how: How = ""
+    for between in range(4):
+        tile = fresh()
+        tile.config[:, 160] = 9
+        tile.push("t1", words("RDCFG 5, 160\n" + "NOP\n" * between + "WRCFG 5, 0, 161"))
+        if tile.run(1000).hazards:
+            how = "reported"
+        if tile.config[0, 161] == 9:
+            issued = starts(tile, 8)
+            return issued[-1] - issued[0], how
+    raise AssertionError
 
 
 def behind_wrcfg(text: str) -> int:
@@ -183,6 +228,25 @@ def front() -> list[Row]:
             FRONT_PAGE,
             plain(lambda: rate("NOP\nSFPNOP\nINCRWC 0, 0, 0, 0\nSETC16 5, 0") // 4),
         ),
+        Row(
+            "Front end",
+            "words lost of a thread for four that B pushes with them",
+            4,
+            FRONT_PAGE,
+            collided,
+            "reported",
+            "words",
+        ),
+        Row(
+            "Front end",
+            "a store to the configuration of a `MOP` that expands",
+            1,
+            FRONT_PAGE,
+            rewritten,
+            "reported",
+            "store",
+        ),
+        Row("Sync unit", "`ATRELM` to another thread's `ATGETM`", 1, SYNC_PAGE, held(handed_over), "waits"),
         Row("Sync unit", "10 `ATGETM` and 10 `ATRELM` of each of three threads", 20, SYNC_PAGE, plain(mutexes)),
         Row(
             "Sync unit",
@@ -225,6 +289,7 @@ def units() -> list[Row]:
             plain(partial(loaded, "ATINCGET 0, 31, 0, 4, 0")),
             unit="`DMANOP`s",
         ),
+        Row("Configuration", "`RDCFG` to a use of its GPR", 2, CONFIG_PAGE, read_back, "reported"),
         Row("Configuration", "`SETC16` to what uses it", 1, CONFIG_PAGE, partial(configured, "SETC16 1, 64")),
         Row("Configuration", "`RMWCIB0` to what uses it", 1, CONFIG_PAGE, partial(configured, "RMWCIB0 0xFF, 64, 6")),
         Row(
@@ -266,6 +331,13 @@ def units() -> list[Row]:
             5,
             "page of Dst",
             plain(lambda: products("".join(f"MVMUL dst={8 * n}\n" for n in (0, 1, 2, 3, 4, 0)))[0]),
+        ),
+        Row(
+            "Matrix unit",
+            "an instruction of any of three threads",
+            1,
+            MATRIX_PAGE,
+            plain(lambda: rate("INCRWC 0, 0, 0, 0", ("t0", "t1", "t2")) // 3),
         ),
         Row("Matrix unit", "`PACR` of rows that `MVMUL` writes", 5, "page of Dst", packed, "waits"),
     ]

@@ -10,6 +10,8 @@ from typing import Final
 from tests.tensix.tile.tools import words
 from tests.tensix.time.row import MATRIX, VECTOR, How, Measured, Row, distance, fresh, plain, rate, starts
 
+from polyloom.targets.tensix import python as tensix
+
 SOURCE: Final = "pages of the vector unit"
 RESULTS: Final[dict[str, tuple[int, How]]] = {
     "SFPLOAD L2, 0, 2, 3": (1, ""),
@@ -50,6 +52,16 @@ RESULTS: Final[dict[str, tuple[int, How]]] = {
     "SFPCONFIG L12, 0, 0": (1, ""),
 }
 """Latency of what an instruction writes, and what happens to who reads it earlier."""
+BLACKHOLE: Final[dict[str, tuple[int, How]]] = {
+    "SFPMAD L2, L1, L4, L5, 0": (2, "waits"),
+    "SFPMULI L2, 0x4100, 0": (2, "waits"),
+    "SFPLUTFP32 L2, 0": (2, "waits"),
+    "SFPMUL24 L2, L1, L4, L9, 0": (2, "waits"),
+    "SFPSHFT2 lreg_dest=L2, lreg_src_c=L1, instr_mod1=3": (2, "waits"),
+    "SFPGT L2, L1, 0, 8": (1, ""),
+    "SFPLE L2, L1, 0, 8": (1, ""),
+    "SFPARECIP L2, L1, 0, 0": (1, ""),
+}
 FLAGS: Final = (
     "SFPSETCC L1, 0, 0",
     "SFPENCC 1, 10",
@@ -69,6 +81,17 @@ def register_of(text: str) -> int:
     if "L4, 0" in text and "LUT" in text:
         return 4
     return 1 if text == "SFPTRANSP" else 0 if "mod1=0" in text or "mod1=1" in text or "mod1=2" in text else 2
+
+
+def blackhole(text: str) -> Measured:
+    """Cycles from an instruction to a reader right behind it, which sees the result."""
+    tile = fresh("blackhole")
+    code = tensix.assemble(f"{text}\nSFPMOV L7, L2, 0", member="blackhole").words
+    tile.push("t1", [int(word) for word in code])
+    assert not tile.run(1000).hazards
+    assert (tile.lregs[7] == tile.lregs[2]).all() and (tile.lregs[2] != 0x40000000).any()
+    issued = starts(tile, VECTOR)
+    return issued[-1] - issued[0], "waits" if issued[-1] - issued[0] > 1 else ""
 
 
 def latency(text: str) -> Measured:
@@ -167,6 +190,10 @@ def rows() -> list[Row]:
     found += [
         Row("Vector unit", f"`{text}` to what obeys the flags", 1, SOURCE, plain(partial(flags, text)))
         for text in FLAGS
+    ]
+    found += [
+        Row("Vector unit", f"on Blackhole, `{text}` to a reader", cycles, SOURCE, partial(blackhole, text), how)
+        for text, (cycles, how) in BLACKHOLE.items()
     ]
     found += [
         Row("Vector unit", "`SFPCONFIG` of LaneConfig to what obeys it", 1, SOURCE, plain(row_mask)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of a Wormhole tile's configuration, of config.txt, whose head explains its lines.
+"""The fields of a tile's configuration, of config.txt, whose head explains its lines, and config_blackhole.txt.
 
 `NAME_ADDR32`, `NAME_SHAMT` and `NAME_MASK` are the constants that kernels use; a bare name is its word.
 """
@@ -18,6 +18,7 @@ from polyloom.targets.tensix.isa import Member
 _WORD: Final = re.compile(r"(\d+)(?:\+(\d+)\*(\d+))?")
 _REPEATED: Final = re.compile(r"(.*)\{(\d+)\.\.(\d+)\}")
 _BITS: Final = 32
+_FILES: Final[Mapping[Member, str]] = {"wormhole": "config.txt", "blackhole": "config_blackhole.txt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class Setting:
 
 
 @cache
-def settings() -> Mapping[str, Setting]:
+def settings(member: Member = "wormhole") -> Mapping[str, Setting]:
     """By name, in the order of their words."""
-    text = files("polyloom.targets.tensix").joinpath("config.txt").read_text(encoding="utf-8")
+    text = files("polyloom.targets.tensix").joinpath(_FILES[member]).read_text(encoding="utf-8")
     lines = text.replace("\n    ", " ").splitlines()
     found: dict[str, Setting] = {}
     thread = True
@@ -54,20 +55,18 @@ def settings() -> Mapping[str, Setting]:
 
 @cache
 def constants(member: Member = "wormhole") -> Mapping[str, int]:
-    """Every name that an expression may use; those of Blackhole, whose configuration is another, are not known."""
-    if member != "wormhole":
-        return {}
+    """Every name that an expression may use."""
     made: dict[str, int] = {}
-    for name, setting in settings().items():
+    for name, setting in settings(member).items():
         parts = {"": setting.word, "_ADDR32": setting.word, "_SHAMT": setting.shift, "_MASK": setting.mask}
         made |= {f"{name}{suffix}": value for suffix, value in parts.items()}
     return made
 
 
 @cache
-def names_of(word: int, thread: bool) -> tuple[str, ...]:
+def names_of(word: int, thread: bool, member: Member = "wormhole") -> tuple[str, ...]:
     """The names of the fields in a word."""
-    return tuple(s.name for s in settings().values() if s.word == word and s.thread == thread)
+    return tuple(s.name for s in settings(member).values() if s.word == word and s.thread == thread)
 
 
 def _settings(line: str, thread: bool) -> Iterator[Setting]:

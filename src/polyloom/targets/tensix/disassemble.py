@@ -53,7 +53,7 @@ def commented(word: int, member: Member = "wormhole") -> str:
     """The line, with what a word of the configuration is called."""
     text, found = disassemble(word, member), decode(word, member)
     field = next((f for f in found.row.fields if f.kind in "TC"), None) if found and not found.stray else None
-    if found is None or field is None or member != "wormhole":
+    if found is None or field is None:
         return text
-    called = names_of(found.values[field.name], field.kind == "T")
+    called = names_of(found.values[field.name], field.kind == "T", member)
     return f"{text}  ; {called[0]}{', ...' if len(called) > 1 else ''}" if called else text

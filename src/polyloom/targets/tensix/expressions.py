@@ -85,8 +85,7 @@ class Reader:
         if token in self.names:
             return self.names[token]
         if re.fullmatch(r"[A-Za-z_]\w*", token):
-            help = nearest(token, self.names, "name") if self.names else "write its number: only Wormhole's are known"
-            self.fail(f"there is no name '{token}'", help, token, start)
+            self.fail(f"there is no name '{token}'", nearest(token, self.names, "name"), token, start)
         return self.fail(
             "expected a number", "write a number, a register such as L3 or a name of the configuration", "", start
         )

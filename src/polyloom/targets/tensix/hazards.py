@@ -1,27 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Static rules for what the hardware does not interlock, along a straight run of one thread's words.
 
-Recorded instructions that REPLAY plays back are looked at where they are played; what a MOP expands to is not known
-here, so that a rule forgets what came before one. Each rule is a function over the instructions so far and the next.
+Instructions are looked at in the order of issue (issued.py); at what is not known, such as the expansion of a MOP whose
+configuration the file does not tell, a rule forgets what came before. Each rule is a function over the instructions so
+far and the next.
 Sources: facts of the public ISA documentation, chapters of SFPMAD, SFPSHFT2, SFPSTORE, Dst, WRCFG and the scalar unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.targets.tensix.configuration import names_of
-from polyloom.targets.tensix.decode import Decoded, decode
 from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.issued import Issued, segments
 from polyloom.targets.tensix.program import Item
 
-_RING: Final = 32
-"""Slots of a replay buffer."""
-_WHOLE: Final = 64
-"""What a REPLAY of length 0 means."""
 _WINDOW: Final = 32
 """Instructions that a rule looks back."""
 _TEMPLATES: Final = 12
@@ -37,32 +33,10 @@ _USUAL_DISTANCE: Final = 7
 """Instructions after which the result of a load is there as a rule, without anything that says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """An instruction in the order of issue; `item` is where it was recorded, if it was played back."""
-
-    item: Item
-    found: Decoded
-
-    @property
-    def name(self) -> str:
-        return self.found.row.name
-
-    @property
-    def mode(self) -> int:
-        return self.found.row.mode(self.item.word)
-
-    @property
-    def reads(self) -> frozenset[int]:
-        return self.found.row.registers(self.item.word, self.found.row.reads)
-
-    @property
-    def writes(self) -> frozenset[int]:
-        return self.found.row.registers(self.item.word, self.found.row.writes)
-
-
 Finding = tuple[str, Issued | None, str, str]
 """Kind, the earlier instruction, what happens, what helps."""
+Pair = tuple[str, tuple[int, int], tuple[int, int] | None]
+"""A kind, and the places and words of both instructions."""
 Rule = Callable[[Sequence[Issued], Issued], Finding | None]
 """Of the instructions before one, of which a rule sees the last ones, and that one."""
 
@@ -70,17 +44,17 @@ Rule = Callable[[Sequence[Issued], Issued], Finding | None]
 def hazards(run: Sequence[Item], member: Member, *, is_whole: bool = True) -> list[Diagnostic]:
     """The findings of all rules, each once per pair of words. A run that is not the `whole` program says nothing of the
     stack of flags, nor of what is captured on purpose."""
-    found: dict[tuple[str, int, int], Diagnostic] = {}
-    segments = list(_segments(run, member))
-    macros = any(_macros(issued) for segment in segments for issued in segment)
-    for number, segment in enumerate(segments):
+    found: dict[Pair, Diagnostic] = {}
+    parts = list(segments(run, member))
+    macros = any(_macros(issued) for part in parts for issued in part)
+    for number, segment in enumerate(parts):
         for issued, hazard in _findings(segment, member):
             _keep(found, issued, hazard)
         for issued in segment if is_whole and not macros else ():
             _keep(found, issued, _captured(issued))
         for issued, hazard in _stack(segment) if is_whole and number == 0 else ():
             _keep(found, issued, hazard)
-    return [found[at] for at in sorted(found, key=lambda pair: pair[1])]
+    return [found[at] for at in sorted(found, key=lambda pair: pair[1][0])]
 
 
 def _findings(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issued, Finding | None]]:
@@ -91,66 +65,33 @@ def _findings(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issue
             yield issued, rule(before, issued)
 
 
-def _keep(found: dict[tuple[str, int, int], Diagnostic], issued: Issued, hazard: Finding | None) -> None:
+def _keep(found: dict[Pair, Diagnostic], issued: Issued, hazard: Finding | None) -> None:
     if hazard is not None:
-        pair = (hazard[0], issued.item.address, -1 if hazard[1] is None else hazard[1].item.address)
+        pair = (hazard[0], _key(issued), None if hazard[1] is None else _key(hazard[1]))
         found.setdefault(pair, _diagnostic(issued, hazard))
+
+
+def _key(issued: Issued) -> tuple[int, int]:
+    return issued.item.address, issued.item.word
 
 
 def _diagnostic(issued: Issued, hazard: Finding) -> Diagnostic:
     kind, earlier, what, cure = hazard
     item = issued.item
     at = "" if item.span is not None else f" at {item.address:#x}"
-    notes = () if earlier is None else (f"{earlier.found.row.mnemonic} stands {_where(earlier.item)}",)
+    notes = () if earlier is None else (f"{earlier.found.row.mnemonic} {_stands(earlier.item)}",)
+    if item.is_expanded:
+        at = f", to which the MOP{at or ' here'} expands,"
     message = f"{kind}: {issued.found.row.mnemonic}{at} {what}"
     return Diagnostic("PL1212", message, span=item.span, notes=notes, help=cure)
 
 
+def _stands(item: Item) -> str:
+    return f"comes of the MOP {_where(item)}" if item.is_expanded else f"stands {_where(item)}"
+
+
 def _where(item: Item) -> str:
     return f"at {item.address:#x}" if item.span is None else f"in line {item.span.line}"
-
-
-def _segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
-    """What is issued, played back where REPLAY says so, and cut at what is not known."""
-    ring: dict[int, Issued] = {}
-    issued: list[Issued] = []
-    recording = slot = 0
-    executes = True
-    for item in run:
-        found = decode(item.word, member)
-        if found is None:
-            yield issued
-            issued = []
-            continue
-        this = Issued(item, found)
-        if recording:
-            ring[slot % _RING] = this
-            recording, slot = recording - 1, slot + 1
-            if executes:
-                issued.append(this)
-        elif this.name == "REPLAY" and found.values["load_mode"]:
-            recording, slot = found.values["len"] or _WHOLE, found.values["start_idx"]
-            executes = bool(found.values["execute_while_loading"] & 1)
-        elif this.name == "REPLAY":
-            played = _played(found, ring)
-            if played is None:
-                yield issued
-                issued = []
-            else:
-                issued += played
-        elif this.name == "MOP":
-            yield issued
-            issued = []
-        else:
-            issued.append(this)
-    yield issued
-
-
-def _played(found: Decoded, ring: dict[int, Issued]) -> list[Issued] | None:
-    """None where a slot was not recorded in this run."""
-    start, length = found.values["start_idx"], found.values["len"] or _WHOLE
-    slots = [(start + k) % _RING for k in range(length)]
-    return [ring[slot] for slot in slots] if all(slot in ring for slot in slots) else None
 
 
 def _early(before: Sequence[Issued], this: Issued) -> Finding | None:

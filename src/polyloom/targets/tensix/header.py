@@ -8,7 +8,7 @@ instruction of the core, whose operands are constants. Operands go from the high
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from polyloom.targets.tensix.configuration import settings
@@ -16,14 +16,17 @@ from polyloom.targets.tensix.isa import MEMBERS, Instruction, Member, table
 
 _LICENCE: Final = "// SPDX-License-Identifier: Apache-2.0"
 _WORD: Final = 32
-CONFIGURATION: Final = "tensix_config.h"
+CONFIGURATION: Final[Mapping[Member, str]] = {
+    "wormhole": "tensix_config.h",
+    "blackhole": "tensix_config_blackhole.h",
+}
 
 
 def files() -> Iterator[tuple[str, str]]:
     """Every header that is made: its name and text."""
     for member in MEMBERS:
         yield f"tensix_{member}.h", instructions(member)
-    yield CONFIGURATION, configuration()
+        yield CONFIGURATION[member], configuration(member)
 
 
 def instructions(member: Member) -> str:
@@ -56,17 +59,17 @@ def _macros(row: Instruction) -> Iterator[str]:
     yield ""
 
 
-def configuration() -> str:
-    """NAME_ADDR32, NAME_SHAMT and NAME_MASK of every field of a Wormhole tile."""
-    guard = "POLYLOOM_TENSIX_CONFIG_H"
+def configuration(member: Member) -> str:
+    """NAME_ADDR32, NAME_SHAMT and NAME_MASK of every field of a member's tile."""
+    guard = f"POLYLOOM_{CONFIGURATION[member].replace('.', '_').upper()}"
     lines = [
         _LICENCE,
-        "// The configuration of a Wormhole tile, made of its table: word, shift and mask in place. Do not edit.",
+        f"// The configuration of a {member.capitalize()} tile, made of its table: word, shift and mask. Do not edit.",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
     ]
-    for setting in settings().values():
+    for setting in settings(member).values():
         lines.append(f"#define {setting.name}_ADDR32 {setting.word}")
         lines.append(f"#define {setting.name}_SHAMT {setting.shift}")
         if setting.width <= _WORD:

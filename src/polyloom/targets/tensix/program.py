@@ -29,12 +29,15 @@ _RISCV: Final = 3
 @dataclass(frozen=True, slots=True)
 class Item:
     """A word of a program: where it stands, as the coprocessor has it; `span` in text. Of a RISC-V instruction, `word`
-    is its own."""
+    is its own. `mop` is the configuration of the MOP expander here, as far as it is known (mop.py); a word that a MOP
+    expands to stands where the MOP does."""
 
     address: int
     word: int
     is_tensix: bool = True
     span: Span | None = None
+    mop: tuple[int | None, ...] | None = None
+    is_expanded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,12 +186,12 @@ class Tile:
 
     @property
     def config(self) -> NDArray[np.uint32]:
-        """Configuration, (2, 188): bank, word."""
+        """Configuration, (2, 188) or on Blackhole (2, 224): bank, word."""
         return self.views.config
 
     @property
     def thread_config(self) -> NDArray[np.uint32]:
-        """Configuration of each thread, (3, 57)."""
+        """Configuration of each thread, (3, 57) or on Blackhole (3, 68)."""
         return self.views.thread_config
 
     @property

@@ -5,12 +5,14 @@ modelled, and hazards along straight runs (hazards.py)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.targets.tensix.decode import Decoded, decode
 from polyloom.targets.tensix.hazards import hazards
 from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.mop import configured
 from polyloom.targets.tensix.program import Item, Program
 
 _MODES: Final[Mapping[str, frozenset[int]]] = {
@@ -25,7 +27,7 @@ _MUTEXES: Final = frozenset({0, 2, 3, 4, 5, 6, 7})
 def verify(program: Program, member: Member) -> Sequence[Diagnostic]:
     """Findings in the order of the words, hazards after them."""
     found = [d for item in program.items if item.is_tensix for d in _word(item, member)]
-    for run in straight(program):
+    for run in straight(replace(program, items=tuple(configured(program.items, program.labels)))):
         found += hazards(run, member, is_whole=not program.is_elf)
     return found
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.conftest import Golden
 
 import polyloom as pl
@@ -55,7 +56,7 @@ def test_a_kernel_runs_and_is_compared(name: list[str], capsys: pytest.CaptureFi
     words = [*name, *SLOPE, "--on", "tensix", "--in", "dst:bf16=x.npy", "--out", "dst:bf16=y.npy", "--json"]
     assert main(["run", *words]) == 0
     assert json.loads(capsys.readouterr().out)["verified"] is True
-    x = np.load("x.npy")
+    x: NDArray[np.float32] = np.load("x.npy")
     assert np.array_equal(np.load("y.npy"), np.where(x < 0, x / 4, x))
 
 
@@ -64,7 +65,8 @@ def test_constants_are_bound_and_functions_initialize(capsys: pytest.CaptureFixt
     assert main(["run", "k.py", "--function", "moved", "--init", "prepare", "offset=0x40000000", *files]) == 0
     assert np.array_equal(np.load("y.npy"), np.load("x.npy") + 2)
     assert main(["run", "k.py", "--function", "leaky(rows=4)", *SLOPE, *files]) == 0
-    x, rows = np.load("x.npy"), np.arange(32)[:, None] % 16 < 8
+    x: NDArray[np.float32] = np.load("x.npy")
+    rows = np.arange(32)[:, None] % 16 < 8
     assert np.array_equal(np.load("y.npy"), np.where((x < 0) & rows, x / 4, x))
 
 
@@ -96,7 +98,7 @@ def test_in_python(capsys: pytest.CaptureFixture[str]) -> None:
     from polyloom.targets.tensix.sfpi.language.file import load
 
     compiled = pl.compile(load("k.py", "leaky"), on="tensix")
-    x = np.load("x.npy")
+    x: NDArray[np.float32] = np.load("x.npy")
     result = compiled.run({"slope": 0x3E800000, "dst:bf16": x})
     assert result.verified and np.array_equal(result.outputs["dst:bf16"], np.where(x < 0, x / 4, x))
 

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.cli.entry import main
-from polyloom.targets.tensix.sfpi import sweep
+from polyloom.targets.tensix.sfpi import machine, sweep
 
 pytest.importorskip("ziglang", reason="C++ needs the extra `c`")
 
@@ -65,7 +65,9 @@ def swept(capsys: pytest.CaptureFixture[str], *words: str) -> Data:
     code = main(["sweep", "k.h", "--json", *words])
     found = capsys.readouterr()
     assert code == 0, found.err
-    return cast(Data, json.loads(found.out))
+    data = cast(Data, json.loads(found.out))
+    assert data["verified"] is True
+    return data
 
 
 @pytest.mark.parametrize("dest", ["16", "32"])
@@ -121,6 +123,27 @@ def test_references_of_mpmath() -> None:
     x = np.array([0.5, -1.0, 0.0])
     assert sweep.reference("erf")(x) == pytest.approx([0.5204998778130465, -0.8427007929497149, 0.0])
     assert np.isnan(sweep.reference("ln")(np.array([-1.0]))[0])
+
+
+def test_every_tile_is_compared_with_the_interpreter(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bit of one tile of the model's is changed."""
+    runs: list[int] = []
+    original = machine.run
+
+    def damaged(*given: Any, **named: Any) -> machine.Ran:
+        found = original(*given, **named)
+        runs.append(0)
+        if len(runs) == 3:
+            found.tile.dst[5, 7] ^= 1
+        return found
+
+    words = ["sweep", "k.h", "--function", "same", "--reference", "positive"]
+    assert main(words) == 0
+    monkeypatch.setattr(machine, "run", damaged)
+    assert main(words) == 4
+    assert "value 2048 and the 1024 from there on differs" in capsys.readouterr().err
 
 
 def test_the_page_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of a Wormhole tile, made of its table: word, shift and mask in place. Do not edit.
+// The configuration of a Wormhole tile, made of its table: word, shift and mask. Do not edit.
 #ifndef POLYLOOM_TENSIX_CONFIG_H
 #define POLYLOOM_TENSIX_CONFIG_H
 

@@ -14,20 +14,19 @@ from typing import Final
 
 from polyloom.targets.tensix.sfpi.code import FIRST_VARIABLE, Code, Item, Op, Register
 from polyloom.targets.tensix.sfpi.interference import ALLOCATED, Bits, Interference, interference, members
-from polyloom.targets.tensix.sfpi.pressure import out_of_registers
 
 _PHYSICAL: Final[Bits] = (1 << ALLOCATED) - 1
 _ROUNDS: Final = 24
 
 
-def allocate(code: Code) -> Code:
-    """The code over L0 to L15. Errors: PL1280 where more values are live than there are registers."""
+def allocate(code: Code) -> Code | None:
+    """The code over L0 to L15; None where no colouring is found."""
     found = interference(code)
     order = _order(code)
     for merging in _mergings(found, order):
         if merging is not None:
             return _renamed(code, merging)
-    raise out_of_registers(code)
+    return None
 
 
 def _mergings(found: Interference, order: Sequence[Register]) -> Iterator[list[Register] | None]:

@@ -11,8 +11,8 @@ place       assignments go, lanes suffice
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from polyloom.ir.ssa import Function
@@ -24,7 +24,7 @@ from polyloom.targets.tensix.sfpi import code, words
 from polyloom.targets.tensix.sfpi.combine import combine_literals, combine_tests, orient
 from polyloom.targets.tensix.sfpi.contract import contract
 from polyloom.targets.tensix.sfpi.emit import Note, emit
-from polyloom.targets.tensix.sfpi.fit import fit
+from polyloom.targets.tensix.sfpi.fit import Fitting, fit
 from polyloom.targets.tensix.sfpi.integers import conditions
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import place
@@ -32,6 +32,7 @@ from polyloom.targets.tensix.sfpi.prepare import prepare
 from polyloom.targets.tensix.sfpi.replay import insert_replays
 from polyloom.targets.tensix.sfpi.select import select
 from polyloom.targets.tensix.sfpi.shapes import with_machine
+from polyloom.targets.tensix.sfpi.spill import SPILLED
 from polyloom.targets.tensix.sfpi.words import Listing
 
 SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
@@ -40,10 +41,13 @@ SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`without` is any of `SWITCHES`."""
+    """`without` is any of `SWITCHES`; `spill` the first row of a 32-bit Dst that registers may be spilled to, and the
+    one behind the last; `variables` the source's names by names of values."""
 
     member: Member = "wormhole"
     without: frozenset[str] = frozenset()
+    spill: tuple[int, int] | None = None
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,11 @@ class Lowered:
     function: Function
     notes: tuple[Note, ...]
     listing: Listing
+
+    @property
+    def spills(self) -> int:
+        """As many words as store or load what is spilled."""
+        return sum(note.text == SPILLED for note in self.notes)
 
 
 SSA: Final = Form(print_ssa, verify)
@@ -68,6 +77,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         return name not in options.without
 
     member = options.member
+    fitting = Fitting(member, has("schedule"), range(*(options.spill or (0, 0))), options.variables)
     steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
         ("contract", contract, SSA, has("contract")),
         ("prepare", prepare, SSA, True),
@@ -76,7 +86,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
         ("place", place, SSA, True),
         ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
-        ("fit", lambda f: fit(f, member, has("schedule")), CODE, True),
+        ("fit", lambda f: fit(f, fitting), CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),
         ("nops", insert_nops, LISTING, True),
         ("replay", insert_replays, LISTING, has("replay")),

@@ -2,56 +2,94 @@
 """Out of SSA form, scheduling and allocation together: of several ways the one with the fewest words is taken.
 
 A schedule over variables knows no register twice, and moves more; but values live longer by it. One over registers
-keeps what allocation found. A kernel that fits neither way is tried with literals loaded where they are used and with
-lives as short as the order allows.
+keeps what allocation found. A kernel that fits neither way is tried with literals loaded where they are used, with
+lives as short as the order allows, and with Dst read again. What does not fit then is spilled, or refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.allocate import allocate
-from polyloom.targets.tensix.sfpi.code import Code
+from polyloom.targets.tensix.sfpi.code import Code, Register
 from polyloom.targets.tensix.sfpi.interference import ALLOCATED
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import sweep
+from polyloom.targets.tensix.sfpi.pressure import out_of_registers
 from polyloom.targets.tensix.sfpi.relieve import compact, rematerialize
 from polyloom.targets.tensix.sfpi.schedule import schedule
+from polyloom.targets.tensix.sfpi.spill import rows_of, spill
 from polyloom.targets.tensix.sfpi.variables import leave_ssa
 from polyloom.targets.tensix.sfpi.words import Word, encode
 
+Way = Callable[[], Code | None]
 
-def fit(function: Function, member: Member, has_schedule: bool) -> Code:
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """How kernels are fitted: `rows` of Dst are free for spilling, `variables` the source's names by names of
+    values."""
+
+    member: Member
+    has_schedule: bool = True
+    rows: range = range(0)
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def order(self, code: Code) -> Code:
+        return schedule(code, self.member) if self.has_schedule else code
+
+    def allocated(self, code: Code) -> Code | None:
+        found = allocate(code)
+        return None if found is None else self.order(found)
+
+
+def fit(function: Function, fitting: Fitting) -> Code:
     """The code over registers. Errors: PL1280."""
-    code = leave_ssa(function, member)
-
-    def again(found: Code) -> Code:
-        return schedule(found, member) if has_schedule else found
-
-    found = list(_fitting((lambda: again(allocate(code)), *((lambda: again(allocate(again(code))),) * has_schedule))))
-    if not found:
-        own = leave_ssa(sweep(rematerialize(function, False)), member)
-        reloaded = leave_ssa(sweep(rematerialize(function, True)), member)
-        ways = (
-            lambda: again(allocate(own)),
-            lambda: again(allocate(compact(code, member, ALLOCATED))),
-            lambda: again(allocate(compact(own, member, ALLOCATED))),
-            lambda: again(allocate(compact(reloaded, member, ALLOCATED))),
-        )
-        # the first that fits: those behind it have more words as a rule
-        found = [way for way in (next(_fitting(ways), None),) if way is not None]
-    return min(found, key=lambda each: _words(each, member)) if found else allocate(code)
+    code = leave_ssa(function, fitting.member)
+    plain = [fitting.allocated(code), fitting.allocated(fitting.order(code)) if fitting.has_schedule else None]
+    if found := [each for each in plain if each is not None]:
+        return min(found, key=lambda each: _words(each, fitting.member))
+    relieved = next(_relieved(function, code, fitting), None)
+    if relieved is not None:
+        return relieved  # the first that fits: those behind it have more words as a rule
+    spilled = next(_spilled(code, fitting), None)
+    if spilled is None:
+        raise out_of_registers(code, fitting.variables)
+    return spilled
 
 
-def _fitting(ways: Sequence[Callable[[], Code]]) -> Iterator[Code]:
-    for way in ways:
-        try:
-            yield way()
-        except PolyloomError:
-            continue  # values live too long in that order
+def _relieved(function: Function, code: Code, fitting: Fitting) -> Iterator[Code]:
+    member = fitting.member
+
+    def own(with_loads: bool) -> Code:
+        return leave_ssa(sweep(rematerialize(function, with_loads)), member)
+
+    ways: Sequence[Way] = (
+        lambda: fitting.allocated(own(False)),
+        lambda: fitting.allocated(compact(code, member, ALLOCATED)),
+        lambda: fitting.allocated(compact(own(False), member, ALLOCATED)),
+        lambda: fitting.allocated(compact(own(True), member, ALLOCATED)),
+    )
+    return (found for way in ways if (found := way()) is not None)
+
+
+def _spilled(code: Code, fitting: Fitting) -> Iterator[Code]:
+    """With one variable more in Dst each time, until the kernel fits or the rows are full."""
+    small: frozenset[Register] = frozenset()
+    rows = rows_of(code, fitting.member)
+    first = -(-fitting.rows.start // 4) * 4  # the two low bits of an address choose columns
+    for row in range(first, fitting.rows.stop - rows + 1, rows):
+        more = spill(code, fitting.member, row, small)
+        if more is None:
+            return
+        code, small = more
+        for each in (code, compact(code, fitting.member, ALLOCATED)):
+            found = fitting.allocated(each)
+            if found is not None:
+                yield found
 
 
 def _words(code: Code, member: Member) -> int:

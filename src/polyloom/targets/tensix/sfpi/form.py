@@ -52,15 +52,7 @@ def _accepts(written: Written) -> bool:
 def _load(written: Written, place: Place, options: Options) -> Subject:
     start = perf_counter()
     kernel = kernel_of(written, place, options)
-    reference = Reference(
-        kernel.function,
-        kernel.init,
-        place.member,
-        options.dest or 16,
-        options.per,
-        options.tiles,
-        not options.no_contract,
-    )
+    reference = reference_of(kernel, place.member, options)
     oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bound)
     seconds = perf_counter() - start
     signature = signature_of(kernel.function.name, parameters_of(kernel))
@@ -68,29 +60,47 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
         found for part in (kernel.init, kernel.function) if part is not None for found in verify(part, place.member)
     )
     return Subject(
-        "kernel", kernel, str(written.path), signature, (oracle,), seconds, watch=written.watch, warnings=warnings
+        "kernel",
+        kernel,
+        written.path or kernel.function.name,
+        signature,
+        (oracle,),
+        seconds,
+        watch=written.watch,
+        warnings=warnings,
     )
+
+
+def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:
+    """The oracle."""
+    dest, contract = options.dest or 16, not options.no_contract
+    return Reference(kernel.function, kernel.init, member, dest, options.per, options.tiles, contract)
 
 
 def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
     """By the ending of the name, or of a value."""
     if isinstance(written.value, VectorKernel):
-        return of_python(written.value, {}, None, place.member)
+        return of_python(written.value, {}, place.member)
     path, name = apart(str(written.path))
     if path.endswith(".py"):
-        kernel = wanted(written.options.function or name)
-        init = None if options.init is None else wanted(options.init)
-        before = None if init is None else load(path, init.name).traced(place.member, init.constants).function
-        return of_python(load(path, kernel.name), kernel.constants, before, place.member)
+        found = _of_file(path, written.options.function or name, place.member)
+        init = None if options.init is None else _of_file(path, options.init, place.member).function
+        return replace(found, init=init)
     if path.endswith(TEXT):
         return Kernel(read(files.read(path).decode("utf-8", "replace"), path))
     return of_source(path, written.options.function, options.init, written.options, place.member)
 
 
-def of_python(kernel: VectorKernel, constants: Mapping[str, object], init: Function | None, member: Member) -> Kernel:
+def of_python(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:
     """Errors: PL1250 to PL1254."""
     found = kernel.traced(member, constants)
-    return Kernel(found.function, init, found.variables)
+    return Kernel(found.function, None, found.variables)
+
+
+def _of_file(path: str, text: str | None, member: Member) -> Kernel:
+    named = wanted(text)
+    kernel = load(path, named.name)
+    return of_python(kernel, named.constants(kernel), member)
 
 
 def of_source(path: str, name: str | None, init: str | None, reading: Reading, member: Member) -> Kernel:

@@ -33,10 +33,10 @@ Array = NDArray[Any]
 def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, watch: Watch | None = None) -> bytes:
     """Errors: those of the passes (PL1280 to PL1289) and of the backend."""
     names = kernel.variables
-    init = None if kernel.init is None else _named(lower(kernel.init, member, options, watch), names)
+    init = None if kernel.init is None else _named(lower(kernel.init, member, options, watch, names), names)
     return build(
         name,
-        _named(lower(kernel.function, member, options, watch), names),
+        _named(lower(kernel.function, member, options, watch, names), names),
         init,
         member,
         options.dest or 16,
@@ -44,15 +44,21 @@ def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, 
     )
 
 
-def lower(function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
+def lower(
+    function: Function,
+    member: Member,
+    options: Options,
+    watch: Watch | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Part:
     """Words instead of vectors."""
     from polyloom.targets.tensix.sfpi import compile as passes  # not before a kernel is compiled
 
     if options.spill is not None:
         lack("vector kernels do not spill registers yet", ())
     without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
-    found = passes.lower(function, passes.Options(member, without), watch)
-    return Part(found.function, [note.text for note in found.notes])
+    found = passes.lower(function, passes.Options(member, without, options.spill, names or {}), watch)
+    return Part(found.function, [note.text for note in found.notes], found.spills)
 
 
 def _named(part: Part, names: Mapping[str, str]) -> Part:

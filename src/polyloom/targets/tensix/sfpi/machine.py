@@ -33,10 +33,11 @@ _VECTOR: Final = UNITS.index("vector")
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The tile afterwards, how the run ended, what was printed, and instructions: into the MOP expander, out of it, out
-    of the Replay expander."""
+    """The tile afterwards, its Dst before, how the run ended, what was printed, and instructions: into the MOP
+    expander, out of it, out of the Replay expander."""
 
     tile: Tile
+    before: Array
     outcome: Outcome
     text: str
     passed: tuple[int, int, int]
@@ -75,9 +76,10 @@ def run(
     words |= {note.data[CALLS]: calls, **arguments_of(note, inputs)}
     for address, word in words.items():
         tile.l1[address : address + 4] = np.frombuffer((word & 0xFFFFFFFF).to_bytes(4, "little"), np.uint8)
+    before = tile.dst.copy()
     outcome = tile.run(max_cycles)
     text = printed(tile.l1, note.data[COUNT], note.data[LOG]) if LOG in note.data else ""
-    return Ran(tile, outcome, text, tile.threads()[THREAD])
+    return Ran(tile, before, outcome, text, tile.threads()[THREAD])
 
 
 def load(tile: Tile, data: bytes) -> int:

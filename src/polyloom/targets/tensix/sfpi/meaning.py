@@ -40,20 +40,24 @@ def draws(name: str, operands: Sequence[Any]) -> bool:
     return name == "rand" or (name in RANDOM and operands[-1] == rounding.STOCHASTIC)
 
 
-def compute(name: str, operands: Sequence[Any], member: Member, random: Words | None = None) -> tuple[Words, ...]:
+def compute(
+    name: str, operands: Sequence[Any], member: Member, random: Words | None = None
+) -> tuple[NDArray[np.uint32], ...]:
     """The results of an operation that has no state; `random` are the numbers drawn, where `draws` says so."""
-    if name in ("sfpcast", "rand"):
-        drawn = np.zeros(1, np.uint32) if random is None else random
-        return (drawn,) if name == "rand" else (rounding.cast(operands[0], operands[1], drawn),)
+    made = _computed(name, operands, member, random)
+    return tuple(bits.astype(np.uint32, copy=False) for bits in (made if isinstance(made, tuple) else (made,)))
+
+
+def _computed(name: str, operands: Sequence[Any], member: Member, random: Words | None) -> Words | tuple[Words, ...]:
+    if name == "rand":
+        return np.zeros(1, np.uint32) if random is None else random
+    if name == "sfpcast":
+        return rounding.cast(operands[0], operands[1], random)
     if name in RANDOM:
         value, descale, mode, how = operands
-        return (rounding.rounded(value, np.asarray(descale) & 31, mode, how, _or_zeros(random, value)),)
-    made = _LANEWISE[name](member == "blackhole", operands)
-    return made if isinstance(made, tuple) else (made,)
-
-
-def _or_zeros(random: Words | None, value: Words) -> Words:
-    return np.zeros_like(value) if random is None else random
+        numbers = np.zeros_like(value) if random is None else random
+        return rounding.rounded(value, np.asarray(descale) & 31, mode, how, numbers)
+    return _LANEWISE[name](member == "blackhole", operands)
 
 
 def filled(bits: int) -> Words:

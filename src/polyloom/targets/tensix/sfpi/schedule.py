@@ -21,6 +21,7 @@ from polyloom.targets.tensix.sfpi.operations import called
 
 WINDOW: Final = 16
 """As many instructions an instruction may overtake: registers live longer by it."""
+_ALL_LANES: Final = 10
 _WIDE: Final = frozenset({3, 4, 10, 12})
 """Modes of SFPLOAD and SFPSTORE that take 32-bit rows; stores with 7 and 9 do, too."""
 
@@ -273,10 +274,12 @@ def _meet(op: Op, earlier: Op) -> bool:
     """Whether the order of two accesses to Dst matters, as far as is known."""
     if op.shape.name == earlier.shape.name == "SFPLOAD":
         return False
-    addresses = [each.immediate("dest_reg_addr") for each in (op, earlier)]
-    if None in addresses:
+    one, other = (each.immediate("dest_reg_addr") for each in (op, earlier))
+    if one is None or other is None or _is_wide(op) is not _is_wide(earlier):
         return True
-    return addresses[0] == addresses[1] or _is_wide(op) is not _is_wide(earlier)
+    # in the mode of spilling the counter chooses between the two halves of the rows
+    is_spilled = any(each.immediate("instr_mod0") == _ALL_LANES for each in (op, earlier))
+    return one >> 2 == other >> 2 if is_spilled else one == other
 
 
 def _is_wide(op: Op) -> bool | None:

@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import input_error, nearest
 from polyloom.targets.tensix.places import get, where
 from polyloom.targets.tensix.sfpi import machine, ulp
+from polyloom.targets.tensix.sfpi.interpret import State
 from polyloom.targets.tensix.sfpi.note import Note
 from polyloom.targets.tensix.sfpi.pack import dst_format, packed, unpacked
+from polyloom.targets.tensix.sfpi.reference import Reference
 from polyloom.targets.tensix.sfpi.ulp import Bits, Distances, Floats, Format
 
 TILE: Final = 1024
@@ -30,18 +32,20 @@ _VECTORS: Final = TILE // 32
 STRIDE: Final = 65537
 """Of FP32 where none is given: as many values as 16 bits have."""
 Evaluate = Callable[[Floats], Floats]
+_BESIDE: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
     """What the kernel made of `values`; instructions of one tile, and cycles per vector of 32 lanes where one tile
-    follows another."""
+    follows another; `dst` of every tile before and after."""
 
     values: Bits
     results: Bits
     form: Format
     instructions: int
     cycles_per_vector: float
+    dst: tuple[NDArray[np.uint16], NDArray[np.uint16]]
 
 
 def values_of(form: Format, stride: int | None, domain: tuple[float, float] | None) -> Bits:
@@ -66,15 +70,34 @@ def sweep(
     inner = dst_format(form, note.dest)
     name = f"dst:{inner}"
     made: list[Bits] = []
+    before: list[NDArray[np.uint16]] = []
+    after: list[NDArray[np.uint16]] = []
     instructions = 0
     for tile in ulp.tiles(unpacked(values, form, note.dest)):
         given = tile.astype(np.uint32 if note.dest == 32 else np.uint16)
         ran = machine.run(data, note, {**arguments, name: given}, hazards=hazards)
         rows = get(ran.tile, where(name), None, given)
         made.append(_bits(rows, inner).reshape(-1))
+        before.append(ran.before)
+        after.append(ran.tile.dst.copy())
         instructions = instructions or ran.passed[2]
     results = packed(np.concatenate(made)[: len(values)], form, note.dest)
-    return Swept(values, results, form, instructions, _cycles(data, note, inner, arguments, hazards))
+    cycles = _cycles(data, note, inner, arguments, hazards)
+    return Swept(values, results, form, instructions, cycles, (np.stack(before), np.stack(after)))
+
+
+def differing(swept: Swept, reference: Reference, arguments: Mapping[str, NDArray[Any]]) -> int | None:
+    """The number of the first tile in which a bit is not the interpreter's, which runs many tiles side by side."""
+    before, after = swept.dst
+    for first in range(0, len(before), _BESIDE):
+        group = slice(first, first + _BESIDE)
+        state = State(reference.member, len(before[group]), dst_format(swept.form, reference.dest))
+        state.dst.bits[:] = before[group]
+        reference.run(state, arguments)
+        wrong = ((state.dst.bits != after[group]) & state.dst.known).any(axis=(1, 2))
+        if wrong.any():
+            return first + int(np.argmax(wrong))
+    return None
 
 
 def _bits(found: NDArray[Any], form: Format) -> Bits:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of vectors. An operand may be a vector, 32 datums of Dst, a constant register or a scalar; at least one
-// is not a scalar. A scalar that is subtracted from a float changes its sign at compile time.
+// is not a scalar. A scalar that is subtracted from a float changes its sign at compile time; in sums a scalar comes
+// first, as in SFPADDI, which matters to the sign of a NaN alone.
 #ifndef POLYLOOM_SFPI_OPERATORS_H
 #define POLYLOOM_SFPI_OPERATORS_H
 
@@ -62,13 +63,14 @@ template <class A, class B>
     requires impl_::Floats<A, B>
 sfpi_inline vFloat operator+(A const &a, B const &b) {
     impl_::sfpu_t const left = impl_::read<vFloat>(a), right = impl_::read<vFloat>(b);
-    return __sfpi_sfpadd(left, right, 0);
+    if constexpr (impl_::Scalar<B>) return __sfpi_sfpadd(right, left, 0);
+    else return __sfpi_sfpadd(left, right, 0);
 }
 template <class A, class B>
     requires impl_::Floats<A, B>
 sfpi_inline vFloat operator-(A const &a, B const &b) {
     impl_::sfpu_t const left = impl_::read<vFloat>(a);
-    if constexpr (impl_::Scalar<B>) return __sfpi_sfpadd(left, __sfpi_splat(impl_::bits_of(float(b)) ^ int(0x80000000u)), 0);
+    if constexpr (impl_::Scalar<B>) return __sfpi_sfpadd(__sfpi_splat(impl_::bits_of(float(b)) ^ int(0x80000000u)), left, 0);
     else return __sfpi_sfpsub(left, impl_::read<vFloat>(b));
 }
 template <class A, class B>

@@ -9,21 +9,32 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend import file_of
 from polyloom.frontend.python import executed
 from polyloom.targets.tensix.sfpi.language.kernel import VectorKernel
+from polyloom.targets.tensix.sfpi.locate import error
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A name, None for the only one, and constants."""
+    """A name, None for the only one, and constants, those without a name first."""
 
     name: str | None
-    constants: Mapping[str, object]
+    positional: tuple[object, ...] = ()
+    named: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def constants(self, kernel: VectorKernel) -> Mapping[str, object]:
+        """By name. Errors: PL1253 where there are more than the kernel has."""
+        names = kernel.constants
+        if len(self.positional) > len(names):
+            help = f"its constants are {', '.join(names)}" if names else "it has none"
+            message = f"`{kernel.name}` gets {len(self.positional)} constants"
+            raise error("PL1253", message, kernel.place, help=help)
+        return {**dict(zip(names, self.positional, strict=False)), **self.named}
 
 
 def is_vector_file(path: str, function: str | None) -> bool:
@@ -36,8 +47,8 @@ def is_vector_file(path: str, function: str | None) -> bool:
     except (PolyloomError, SyntaxError, ValueError, RecursionError, MemoryError):
         return False  # whoever reads the file says what is wrong
     name = _base(function or of_path)
-    if name is not None:
-        return decorated.get(name) == "tensix.kernel"
+    if name is not None and name in decorated:
+        return decorated[name] == "tensix.kernel"
     return "tensix.kernel" in decorated.values() and "pl.kernel" not in decorated.values()
 
 
@@ -64,16 +75,16 @@ def _base(text: str | None) -> str | None:
 
 
 def wanted(text: str | None) -> Wanted:
-    """Of `name`, `name(constant=1.5, other=True)` or nothing; PL0801 for what is neither."""
+    """Of `name`, `name(1.5, other=True)` or nothing; PL0801 for what is neither."""
     if text is None:
-        return Wanted(None, {})
+        return Wanted(None)
     try:
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.Name):
-            return Wanted(node.id, {})
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-            constants = {k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg is not None}
-            return Wanted(node.func.id, constants)
+            return Wanted(node.id)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            named = {k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg is not None}
+            return Wanted(node.func.id, tuple(map(ast.literal_eval, node.args)), named)
     except (SyntaxError, ValueError):
         pass
     help = "write a name, or with constants `--function 'leaky(slope=0.1)'`"

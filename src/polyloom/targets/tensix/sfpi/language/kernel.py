@@ -84,6 +84,11 @@ class VectorKernel:
         """The parameters that are known when the kernel runs, integers and bits of floats, in their order."""
         return tuple(p.name for p in self.parameters if p.annotation in _ELEMENTS)
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The names of the other parameters, in their order."""
+        return tuple(p.name for p in self.parameters if p.name not in self.runtime)
+
     def trace(self, member: Member = "wormhole", **constants: object) -> Function:
         """The form, verified; its parameters are those of `runtime`."""
         return self.traced(member, constants).function
@@ -102,7 +107,7 @@ class VectorKernel:
         return Traced(function, verify(function, member), dict(tracer.names))
 
     def _bound(self, constants: Mapping[str, object]) -> dict[str, Any]:
-        names = [p.name for p in self.parameters if p.name not in self.runtime]
+        names = self.constants
         for name in constants:
             if name not in names:
                 help = f"its constants are {', '.join(names)}" if names else "it has none"

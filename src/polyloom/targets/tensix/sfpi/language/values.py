@@ -131,6 +131,8 @@ class vfloat(Vector):
     kind, compare = "float", "cmp_f"
 
     def __add__(self, other: object) -> vfloat:
+        if isinstance(other, int | float):
+            return other + self  # first, as in C++ and SFPADDI
         return vfloat.of(current().call("sfpadd", self.value, operand(vfloat, other), 0))
 
     def __radd__(self, other: object) -> vfloat:
@@ -138,7 +140,7 @@ class vfloat(Vector):
 
     def __sub__(self, other: object) -> vfloat:
         if isinstance(other, int | float):
-            return vfloat.of(current().call("sfpadd", self.value, _splat(float_bits(other) ^ 0x80000000), 0))
+            return vfloat.of(current().call("sfpadd", _splat(float_bits(other) ^ 0x80000000), self.value, 0))
         return vfloat.of(current().call("sfpsub", self.value, operand(vfloat, other)))
 
     def __rsub__(self, other: object) -> vfloat:

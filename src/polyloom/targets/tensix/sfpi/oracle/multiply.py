@@ -41,7 +41,7 @@ def _rounded(kept: Numbers, exponent: Numbers) -> Numbers:
     return packed + ((rest > 4) | ((rest == 4) & (packed & 1 == 1)))
 
 
-def multiply_add(x: Words, y: Words, z: Words, blackhole: bool) -> Words:
+def multiply_add(x: Words, y: Words, z: Words, blackhole: bool) -> NDArray[np.uint32]:
     x_sign, x_exponent, x_mantissa = _unpacked(x)
     y_sign, y_exponent, y_mantissa = _unpacked(y)
     z_sign, z_exponent, z_mantissa = _unpacked(z)
