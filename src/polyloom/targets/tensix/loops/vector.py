@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Value
+from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
 from polyloom.targets.tensix.loops.pointwise import Pointwise, Source, Step
 from polyloom.targets.tensix.sfpi.build import Builder
@@ -33,11 +34,11 @@ _STAYS, ADVANCES = 3, 2
 _LANES: Final = 32
 
 
-def words(p: Pointwise, mode: int) -> list[int]:
+def words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[int]:
     """Of one vector of 32 elements, whose addresses advance by the counter of Dst; the result replaces the first array.
     Errors: PL1280 where the values do not fit into the registers."""
     try:
-        made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"}))).function
+        made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"})), watch).function
     except PolyloomError as error:
         raise _without_names(error, p.result) from None
     found = [i.operands[0] for block in made.blocks for i in block.instructions if i.called == WORD.name]
