@@ -50,7 +50,7 @@ def _without_names(error: PolyloomError, result: str) -> PolyloomError:
     """PL1280 names values of the kernel, which are nobody's here."""
     if error.code != "PL1280":
         return error
-    message = f"the formula of `{result}`: {error.diagnostics[0].message}"
+    message = f"the formula of `{result}` needs more values at once than there are registers, 8"
     help = "compute a part of it by a program of its own, and give that as an array"
     return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
 
