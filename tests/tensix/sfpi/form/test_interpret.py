@@ -2,6 +2,7 @@
 """What kernels mean: conditions and their frames, comparisons, contraction, lanes without a value, scalar code, tiles
 side by side."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -14,10 +15,11 @@ from tests.tensix.sfpi.kernels import kernel as random_kernel
 from tests.tensix.vector.words import patterns
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Edge
-from polyloom.ir.ssa_types import I32
+from polyloom.ir.ssa import Access, Constant, Edge, Instruction
+from polyloom.ir.ssa_types import I32, PTR
 from polyloom.targets.tensix.sfpi.build import Builder, constant
-from polyloom.targets.tensix.sfpi.interpret import interpret, prepared
+from polyloom.targets.tensix.sfpi.interpret import State, interpret, prepared
+from polyloom.targets.tensix.sfpi.meaning import seeds
 from polyloom.targets.tensix.sfpi.operations import VECTOR
 from polyloom.targets.tensix.sfpi.oracle.contract import contracted
 from polyloom.targets.tensix.sfpi.oracle.multiply import multiply_add
@@ -294,6 +296,21 @@ def test_tiles_side_by_side_are_tiles_one_by_one(function: object, seed: int) ->
     for k, one in enumerate(alone):
         assert (together.dst.known[k] == one.dst.known[0]).all()
         assert (together.dst.bits[k] == one.dst.bits[0])[one.dst.known[0]].all()
+
+
+def test_stores_to_registers_of_the_tile_act_on_the_state() -> None:
+    nop = kernel(lambda b: b.effect("word", 0x8F000000))
+
+    def stored(address: int) -> State:
+        store = Instruction("store", (constant(5), Constant(PTR, address)), access=Access(4, True))
+        block = nop.blocks[0]
+        return interpret(replace(nop, blocks=(replace(block, instructions=(store, *block.instructions)),)))
+
+    assert (stored(0xFFEF0290).random[0] == seeds(5)).all()
+    with pytest.raises(PolyloomError, match="0xffef0000"):
+        stored(0xFFEF0000)
+    with pytest.raises(PolyloomError, match="0x00000005"):
+        stored(0xFFE40000)
 
 
 def test_what_is_not_modelled_is_refused_by_name() -> None:

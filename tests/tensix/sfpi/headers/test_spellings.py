@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.sfpi.compile import lower
 from polyloom.targets.tensix.sfpi.interpret import State, interpret
-from polyloom.targets.tensix.sfpi.language.kernel import load
+from polyloom.targets.tensix.sfpi.language.file import load
 from polyloom.targets.tensix.sfpi.source import load_several
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -37,7 +37,7 @@ def in_python(name: str) -> Function:
 def dst(function: Function) -> NDArray[Any]:
     state = State("wormhole", 1, "fp32")
     random = np.random.default_rng(11)
-    state.dst.bits[0] = random.integers(0, 1 << 16, state.dst.bits[0].shape).astype(np.uint16)
+    state.dst.bits[0] = random.integers(0, 1 << 16, state.dst.bits[0].shape, dtype=np.uint16)
     interpret(function, (), state)
     assert state.dst.known.all()
     return state.dst.bits

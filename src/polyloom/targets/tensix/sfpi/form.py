@@ -74,7 +74,7 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
 def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:
     """The oracle."""
     dest, contract = options.dest or 16, not options.no_contract
-    return Reference(kernel.function, kernel.init, member, dest, options.per, options.tiles, contract)
+    return Reference(kernel.function, kernel.init, member, dest, options.per, options.tiles, contract, options.spill)
 
 
 def kernel_of(written: Written, place: Place, options: Options) -> Kernel:

@@ -12,17 +12,18 @@ for all kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, cast
 
 import numpy as np
 
-from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value
+from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, integer
 from polyloom.ir.ssa_interpret import STEPS, Given, evaluate
 from polyloom.ir.ssa_memory import Memory
 from polyloom.ir.ssa_semantics import Poison, Undefined
+from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.sfpi import meaning
 from polyloom.targets.tensix.sfpi.operations import PREFIX, Operation, called, operations
 from polyloom.targets.tensix.sfpi.oracle import lanes
@@ -45,6 +46,10 @@ from polyloom.targets.tensix.sfpi.oracle.words import execute, unsupported
 __all__ = ["Kernel", "State", "interpret", "prepared"]
 _ZERO: Final = "zero."
 """Before the name of a comparison with the literal 0."""
+_DEVICE: Final = "device"
+"""A store to a constant address, as an operation of the address and the value."""
+_SEED, _PORT = 0xFFEF0290, 0xFFE40000
+"""PRNG_SEED among the configuration, and where a core pushes words."""
 _MIRRORED: Final = (5, 4, 2, 3, 1, 0)
 """By a comparison's number that of operands exchanged."""
 
@@ -58,7 +63,7 @@ class Kernel:
 
 def prepared(function: Function, contract: bool = True) -> Kernel:
     """To be run many times."""
-    return Kernel(_with_literals(contracted(function) if contract else function))
+    return Kernel(_rewritten(contracted(function) if contract else function))
 
 
 def interpret(
@@ -112,6 +117,7 @@ class _Run:
             "lreg_read": self._read,
             "lreg_write": self._write,
             "word": self._word,
+            _DEVICE: self._device,
         }
         for name in ("cmp_f", "cmp_i", "cmp_u"):
             own[name] = partial(lanes.compared, self.state, name)
@@ -127,7 +133,7 @@ class _Run:
 
         def call(memory: Memory, *operands: Any) -> Any:
             del memory
-            if self.state.recording[1] and name != "word":
+            if self.state.recording[1] and name not in ("word", _DEVICE):
                 raise unsupported("vector operations within a recording of REPLAY")
             return function(*(_operand(operand) for operand in operands))
 
@@ -192,6 +198,16 @@ class _Run:
     def _word(self, bits: int) -> None:
         self.written |= execute(self.state, bits & 0xFFFFFFFF)
 
+    def _device(self, address: int, value: int) -> None:
+        """What stores to registers of the tile do. Errors: PL1244 for those that the state does not have."""
+        address &= 0xFFFFFFFF
+        if address == _PORT:
+            self._word(value)
+        elif address == _SEED:
+            self.state.random = np.broadcast_to(meaning.seeds(value & 0xFFFFFFFF), self.state.random.shape)
+        else:
+            raise unsupported(f"a store to {address:#010x}")
+
     def _print(self, memory: Memory, text: int, length: int) -> None:
         found = memory.at(text)
         start = text - found.base
@@ -234,18 +250,39 @@ def _compared_with_zero(condition: int, a: Vector) -> Mask:
     return Mask(meaning.compared_with_zero(condition, a.bits), a.known)
 
 
-def _with_literals(function: Function) -> Function:
-    """Comparisons of which an operand is a literal 0 become ones of their own."""
-    zeros = {
-        instruction.results[0]
-        for block in function.blocks
-        for instruction in block.instructions
-        if (row := called(instruction)) and row.name == "splat" and instruction.operands[0] == _CONSTANT
+def _rewritten(function: Function) -> Function:
+    """Comparisons with a literal 0, and stores to constant addresses, become operations of their own."""
+    instructions = [i for block in function.blocks for i in block.instructions]
+    zeros = {i.results[0] for i in instructions if _is_splat(i) and i.operands[0] == _CONSTANT}
+    addresses = {
+        i.results[0]: i.operands[0].value
+        for i in instructions
+        if i.operation == "inttoptr" and isinstance(i.operands[0], Constant)
     }
     blocks = tuple(
-        replace(block, instructions=tuple(_compared(i, zeros) for i in block.instructions)) for block in function.blocks
+        replace(block, instructions=tuple(_stored(_compared(i, zeros), addresses) for i in block.instructions))
+        for block in function.blocks
     )
     return replace(function, blocks=blocks)
+
+
+def _is_splat(instruction: Instruction) -> bool:
+    row = called(instruction)
+    return row is not None and row.name == "splat"
+
+
+def _stored(instruction: Instruction, addresses: Mapping[Value, int]) -> Instruction:
+    """Memory has no object at an address that is a number: what is stored there goes to a device."""
+    if instruction.operation != "store":
+        return instruction
+    value, pointer = instruction.operands[:2]
+    known = pointer.value if isinstance(pointer, Constant) else None
+    if isinstance(pointer, Value):
+        known = addresses.get(pointer)
+    if known is None:
+        return instruction
+    address = integer(I32, known)
+    return Instruction("call", (address, value), callee=f"@{PREFIX}{_DEVICE}", place=instruction.place)
 
 
 _CONSTANT: Final = Constant(operations()["splat"].operands[0].type, 0)

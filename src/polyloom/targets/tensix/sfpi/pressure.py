@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.targets.tensix.sfpi.code import FIRST_VARIABLE, Code, Item, Op, Register
+from polyloom.targets.tensix.sfpi.code import FIRST_VARIABLE, RAW, Code, Item, Op, Register
 from polyloom.targets.tensix.sfpi.interference import ALLOCATED, backwards, live_out, members
 from polyloom.targets.tensix.sfpi.locate import diagnostic
 
@@ -24,6 +24,8 @@ class _Live:
     name: str
     made: Op | None
     uses: tuple[int, ...]
+    is_changed: bool
+    """Whether what it was loaded from may hold something else now."""
 
 
 def out_of_registers(code: Code, variables: Mapping[str, str]) -> PolyloomError:
@@ -55,7 +57,19 @@ def _value(code: Code, block: int, at: int, register: Register, variables: Mappi
     made = _maker(code, block, at, register)
     uses = tuple(_uses(code.items[block][at + 1 :], register))
     name = "" if made is None else next((variables[word] for word in made.note.split(", ") if word in variables), "")
-    return _Live(register, name, made, uses)
+    return _Live(register, name, made, uses, made is None or _is_changed(code.items[block][: at + 1], made))
+
+
+def _is_changed(items: Sequence[Item], load: Op) -> bool:
+    """Whether a store, or a word that is not looked at, stands behind a load; so of one in another block."""
+    behind = items[items.index(load) + 1 :] if load in items else ()
+    address = load.immediate("dest_reg_addr")
+    for item in behind:
+        if not isinstance(item, Op) or item.shape is RAW:
+            return True
+        if item.shape.name == "SFPSTORE" and item.immediate("dest_reg_addr") in (None, address):
+            return True
+    return load not in items or address is None
 
 
 def _maker(code: Code, block: int, at: int, register: Register) -> Op | None:
@@ -95,7 +109,7 @@ def _is_constant(value: _Live) -> bool:
 
 
 def _is_loaded(value: _Live) -> bool:
-    return value.made is not None and value.made.shape.name == "SFPLOAD"
+    return value.made is not None and value.made.shape.name == "SFPLOAD" and not value.is_changed
 
 
 def _cures(values: Sequence[_Live]) -> str:
@@ -104,15 +118,19 @@ def _cures(values: Sequence[_Live]) -> str:
     loaded = [value for value in values if _is_loaded(value)]
     constants = [value for value in values if _is_constant(value)]
     if loaded:
-        cures.append(f"read {_those(loaded)} from `dst_reg` again where it is used")
+        cures.append(f"read {_those(loaded)} from `dst_reg` again where {_needed(loaded)}")
     if constants:
-        cures.append(f"write {_those(constants)} where it is used, or keep it in a programmable constant")
+        cures.append(f"write {_those(constants)} where {_needed(constants)}, or use programmable constants")
     others = [value for value in values if value.uses and value not in (*loaded, *constants)]
     if others:
         last = max(others, key=lambda value: value.uses[0])
         cures.append(f"compute {_those([last])} later, it is not needed before line {last.uses[0]}")
     cures.append("allow `--spill ROW:ROW` with `--dest 32`")
     return "; ".join(cures)
+
+
+def _needed(values: Sequence[_Live]) -> str:
+    return "it is used" if len(values) == 1 else "they are used"
 
 
 def _those(values: Sequence[_Live]) -> str:

@@ -45,6 +45,8 @@ class Reference:
     per: Per
     tiles: int = 1
     contract: bool = True
+    spill: tuple[int, int] | None = None
+    """Rows of a 32-bit Dst that belong to the compiler: what it leaves there is not known here."""
     known: Array | None = None
     text: str = ""
     _prepared: list[Kernel] = field(default_factory=list[Kernel])
@@ -73,6 +75,10 @@ class Reference:
         for call in range(self.tiles * (FACES if self.per == "face" else 1)):
             state.counter = call * _ROWS[self.per] & 0x3FF
             interpret(kernel, _arguments(kernel, inputs), state)
+        if self.spill is not None:
+            rows = np.arange(*self.spill)
+            high = (rows & 0x1F8) << 1 | rows & 0x207
+            state.dst.known[:, [*high, *(high + 8)]] = False
 
     def bound(self, expected: Array) -> Array:
         """Infinite where nothing is known."""

@@ -29,6 +29,7 @@ from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.sfpi.imported import finished, in_memory, refused
 from polyloom.targets.tensix.sfpi.names import variables
 from polyloom.targets.tensix.sfpi.operations import PREFIX, VECTOR, externals
+from polyloom.targets.tensix.sfpi.replaced import replaced
 
 TARGET: Final = "riscv32-unknown-elf"
 HERE: Final = Path(__file__).parent
@@ -99,7 +100,7 @@ def load_several(
         found, module = _read(unit, source, options, _UNROLLED)
     for each in found:
         refused(each, source)
-    return Several(tuple(map(finished, found)), source, variables(module, HEADERS))
+    return Several(tuple(replaced(finished(each)) for each in found), source, variables(module, HEADERS))
 
 
 def _read(unit: str, source: Source, options: Options, more: tuple[str, ...]) -> tuple[tuple[Function, ...], str]:
