@@ -50,7 +50,7 @@ def decode(data: bytes) -> Note | None:
         if made["target"] != TARGET or made["version"] != VERSION:
             return None
         return Note(str(made["member"]), of_json(made))
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vector kernels on the Tensix tile: words executed per iteration of 32 numbers, and how long compiling and a sweep
-take.
+take; and how busy a product of matrices keeps the matrix unit.
 
 `words` are Tensix instructions of an iteration after expansion, with load, store, NOPs and the next row: the difference
 between calls of 16 and of 8 iterations, an eighth of it; of `silly` those of its one call. `limit` is what the project
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -50,12 +50,13 @@ CASES: Final = (
     Case("clamp", "limited", 15, arguments=(("lower", 0xBF800000), ("upper", 0x3F800000))),
 )
 SILLY: Final = Case("silly", "silly(true)", 72)
+PRODUCTS: Final = ("tf32", "bf16")
 _SWEPT: Final = Case("recip", "reciprocal", 5, "reciprocal_init")
 """Some 50 instructions."""
 
 
 def rows() -> list[Row]:
-    return [*map(row, (*CASES, SILLY)), _sweep(_SWEPT)]
+    return [*map(row, (*CASES, SILLY)), _sweep(_SWEPT), *map(product, PRODUCTS)]
 
 
 def row(case: Case) -> Row:
@@ -92,8 +93,30 @@ def _row(case: Case, found: Result, words: float, seconds: float) -> Row:
         "nops": data["nops"],
         "replayed": data["replayed"],
         "registers": data["registers"],
+        "matrix unit": None,
         "verified": found.verified,
         "seconds": round(seconds, 2),
+    }
+
+
+def product(format: str) -> Row:
+    """A product of matrices of 256 x 256 at fidelity 4: the project promises 80 % of the matrix unit's time."""
+    start = perf_counter()
+    sizes = {"N": 256, "M": 256, "K": 256}
+    found = api.compile(folder() / "matmul.pla", "tensix", format=format).run(sizes)
+    data = found.data
+    used = cast("dict[str, float]", data["utilization"])["matrix"]
+    return {
+        "kernel": f"matmul, {format}",
+        "words": None,
+        "limit": None,
+        "in the program": data["words"],
+        "nops": None,
+        "replayed": data["replayed"],
+        "registers": None,
+        "matrix unit": f"{used:.1%}",
+        "verified": found.verified,
+        "seconds": round(perf_counter() - start, 2),
     }
 
 

@@ -65,6 +65,11 @@ def test_random_kernels(count: int, tmp_path: Path) -> None:
     check(range(100 * count, 100 * count + 12), tmp_path, count)
 
 
+def test_a_value_of_dst_is_loaded_in_all_lanes_before_others_are_read(tmp_path: Path) -> None:
+    """Seed 1164 needs so many registers that it is loaded a second time."""
+    check(range(1164, 1165), tmp_path, 8)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(1000, 2000, 50))
 def test_many_random_kernels(first: int, tmp_path: Path) -> None:

@@ -73,3 +73,18 @@ void stochastic() {
         dst_reg++;
     }
 }
+
+// More values than registers.
+void many() {
+    for (int d = 0; d < 8; d++) {
+        vFloat x = dst_reg[0];
+        vFloat a = x * 0.25f, b = x * 1.25f, c = x * 2.25f, e = x * 3.25f, f = x * 4.25f, g = x * 5.25f;
+        vFloat h = x * 6.25f, i = x * 7.25f, j = x * 8.25f, k = x * 9.25f;
+        vFloat s = a * b + k;
+        s = s * c + j;
+        s = s * e + i;
+        s = s * f + h;
+        dst_reg[0] = s * x + a * b + c * e + f * g + h * i + j * k;
+        dst_reg++;
+    }
+}

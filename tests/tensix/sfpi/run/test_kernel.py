@@ -188,6 +188,15 @@ def test_without_contraction_a_sum_is_rounded_twice(tile: Path, capsys: pytest.C
     assert found[0] > found[1] == 2.0**-22
 
 
+def test_registers_are_spilled_where_that_is_allowed(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", KERNELS, "--function", "many", "--on", "tensix"]
+    code, _, err = run(capsys, *words)
+    assert code == 3 and "error[PL1280]" in err and "--spill" in err
+    assert run(capsys, *words, "--spill", "256:384")[0] == 2
+    data = ran(capsys, *words[1:4], "--dest", "32", "--spill", "256:384")
+    assert data["spills"] > 0
+
+
 def test_forms_between_passes_are_printed(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["show", KERNELS, "--function", "scaled<8>", "--on", "tensix", "--print-after", "contract"]
     code, out, _ = run(capsys, *words)

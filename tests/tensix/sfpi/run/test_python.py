@@ -106,7 +106,7 @@ def test_in_python(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_wrong_is_said(golden: Golden, capsys: pytest.CaptureFixture[str]) -> None:
     cases = [
         ["run", "k.py", "--on", "tensix"],
-        ["run", "k.py", "--function", "leaky(8)", "--on", "tensix"],
+        ["run", "k.py", "--function", "leaky(8, 9, 10)", "--on", "tensix"],
         ["run", "k.py", "--function", "leaky(rows=)", "--on", "tensix"],
         ["run", "k.py", "--function", "leaky(rows=open)", "--on", "tensix"],
         ["run", "k.py:other", "--on", "tensix"],

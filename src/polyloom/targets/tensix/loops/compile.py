@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from polyloom.ir.signature import Extent, Signature
 from polyloom.riscv.backend.link import executable
@@ -17,8 +16,6 @@ from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
 from polyloom.targets.tensix.loops.layout import CODE, DATA, place
 from polyloom.targets.tensix.loops.product import Product, threads
 from polyloom.targets.tensix.loops.thread import Lines, assembled, core
-
-THREADS: Final = ("t0", "t1", "t2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ def compile_product(c: Contraction, signature: Signature, values: Mapping[str, i
 def assembled_threads(programs: tuple[Lines, ...]) -> tuple[bytes, dict[str, int]]:
     """The programs one behind the other, and where each begins."""
     code, starts = b"", dict[str, int]()
-    for name, lines in zip(THREADS, programs, strict=True):
+    for name, lines in zip(notes.THREADS, programs, strict=True):
         starts[name] = len(code)
         code += assembled(lines, CODE + len(code))
     assert CODE + len(code) <= DATA, "the programs are as long as their loops, not as the arrays"

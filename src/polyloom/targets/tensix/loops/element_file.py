@@ -11,8 +11,10 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
+from polyloom.passes import Watch
 from polyloom.riscv import symbols
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.target import Execution, Json
@@ -21,7 +23,7 @@ from polyloom.targets.tensix.loops.compile import assembled_threads, fixed_signa
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
 from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
 from polyloom.targets.tensix.loops.layout import CODE
-from polyloom.targets.tensix.loops.note import TARGET, VERSION, with_results
+from polyloom.targets.tensix.loops.note import TARGET, VERSION, has_threads, is_array, with_results
 from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread
 from polyloom.targets.tensix.loops.run import Limits, executed
 from polyloom.targets.tensix.loops.spread import Area, spread_all
@@ -52,7 +54,9 @@ class Note:
         return Area(self.shape, self.elements.width, len(self.arrays))
 
 
-def compile_elements(p: Pointwise, signature: Signature, values: Mapping[str, int], format: str) -> bytes:
+def compile_elements(
+    p: Pointwise, signature: Signature, values: Mapping[str, int], format: str, watch: Watch | None = None
+) -> bytes:
     """The executable. Errors: PL1233 (exit 3), PL1280 where values do not fit into the registers."""
     fixed = fixed_signature(signature, values)
     result = fixed.argument(p.result)
@@ -61,7 +65,7 @@ def compile_elements(p: Pointwise, signature: Signature, values: Mapping[str, in
     area, elements = note.area, note.elements
     area.check()
     inputs = tuple(area.address(n) for n in range(len(p.arrays)))
-    kernel = tuple(words(p, elements.mode))
+    kernel = tuple(words(p, elements.mode, watch))
     program = Elementwise(
         area.tiles,
         inputs,
@@ -109,9 +113,25 @@ def decode(data: bytes) -> Note | None:
         signature = found if result in read else with_results(found, result)
         note = Note(signature, made["format"], result, shape, arrays, scalars)
         note.area.check()
-        return note
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return note if _fits(note) and has_threads(data) else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, PolyloomError):
         return None
+
+
+def _fits(note: Note) -> bool:
+    """Whether the signature has what the note names."""
+    if min(note.shape, default=0) < 0 or not is_array(note.signature, note.result, note.shape, is_input=False):
+        return False
+    if not all(is_array(note.signature, name, (), is_input=True) for name in note.scalars):
+        return False
+    return all(_spreads(note, each) for each in note.arrays)
+
+
+def _spreads(note: Note, each: Spread) -> bool:
+    own = sorted((axis, extent) for axis, extent in zip(each.axes, note.shape, strict=True) if axis >= 0)
+    if [axis for axis, _ in own] != list(range(len(own))) or min(each.axes, default=0) < -1:
+        return False
+    return is_array(note.signature, each.array, tuple(extent for _, extent in own), is_input=True)
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:

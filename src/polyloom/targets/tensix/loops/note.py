@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
 from polyloom.riscv import symbols
@@ -18,6 +19,7 @@ from polyloom.targets.tensix.loops.layout import DATA, END, Placed
 TARGET: Final = "tensix"
 FORM: Final = "product"
 VERSION: Final = 1
+THREADS: Final = ("t0", "t1", "t2")
 _PLACES: Final = ("left", "right", "result")
 
 
@@ -65,9 +67,24 @@ def decode(data: bytes) -> Note | None:
         made = cast("dict[str, Any]", json.loads(text))
         if (made["target"], made["form"], made["version"]) != (TARGET, FORM, VERSION):
             return None
-        return _note(made)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return _note(made) if has_threads(data) else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, PolyloomError):
         return None
+
+
+def has_threads(data: bytes) -> bool:
+    """Whether the file says where the three programs begin. Errors: PL0910 for broken tables."""
+    return set(THREADS) <= set(symbols.read(data).names.values())
+
+
+def is_array(signature: Signature, name: str, shape: tuple[int, ...] | None, *, is_input: bool) -> bool:
+    """Whether an argument is such an array, or a scalar, of f32 or i32; a signature with sizes has none."""
+    found = signature.argument(name)
+    if found is None or signature.sizes or found.dtype.str not in ("<f4", "<i4"):
+        return False
+    if is_input and not found.is_input:
+        return False
+    return shape is None or found.extents({}) == shape
 
 
 def _note(made: dict[str, Any]) -> Note | None:
@@ -75,9 +92,10 @@ def _note(made: dict[str, Any]) -> Note | None:
     named = made["format"] in FORMATS and made["dest"] in (16, 32) and made["fidelity"] in (1, 2, 3, 4)
     if not named or any(not DATA <= p.address <= END - p.size for p in placed):
         return None
-    return Note(
-        with_results(of_json(made), placed[2].matrix.array), made["format"], made["dest"], made["fidelity"], placed
-    )
+    signature = with_results(of_json(made), placed[2].matrix.array)
+    if any(not is_array(signature, p.matrix.array, p.shape, is_input=p is not placed[2]) for p in placed):
+        return None
+    return Note(signature, made["format"], made["dest"], made["fidelity"], placed)
 
 
 def with_results(signature: Signature, result: str) -> Signature:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Out of SSA form, scheduling and allocation together: of several ways the one with the fewest words is taken.
+"""Out of SSA form, scheduling and allocation together: of several ways the one with the fewest words is taken, and of
+equals the one that repeats most.
 
 A schedule over variables knows no register twice, and moves more; but values live longer by it. One over registers
 keeps what allocation found. A kernel that fits neither way is tried with literals loaded where they are used, with
@@ -20,10 +21,11 @@ from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import sweep
 from polyloom.targets.tensix.sfpi.pressure import out_of_registers
 from polyloom.targets.tensix.sfpi.relieve import compact, rematerialize
+from polyloom.targets.tensix.sfpi.replay import insert_replays
 from polyloom.targets.tensix.sfpi.schedule import schedule
 from polyloom.targets.tensix.sfpi.spill import rows_of, spill
 from polyloom.targets.tensix.sfpi.variables import leave_ssa
-from polyloom.targets.tensix.sfpi.words import Word, encode
+from polyloom.targets.tensix.sfpi.words import Listing, Word, encode
 
 Way = Callable[[], Code | None]
 
@@ -38,18 +40,22 @@ class Fitting:
     rows: range = range(0)
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def order(self, code: Code) -> Code:
-        return schedule(code, self.member) if self.has_schedule else code
+    def order(self, code: Code, apart: bool = False) -> Code:
+        return schedule(code, self.member, apart) if self.has_schedule else code
 
-    def allocated(self, code: Code) -> Code | None:
+    def allocated(self, code: Code, apart: bool = False) -> Code | None:
         found = allocate(code)
-        return None if found is None else self.order(found)
+        return None if found is None else self.order(found, apart)
 
 
 def fit(function: Function, fitting: Fitting) -> Code:
     """The code over registers. Errors: PL1280."""
     code = leave_ssa(function, fitting.member)
-    plain = [fitting.allocated(code), fitting.allocated(fitting.order(code)) if fitting.has_schedule else None]
+    plain = [fitting.allocated(code)]
+    if fitting.has_schedule:
+        ordered = fitting.order(code)
+        apart = fitting.order(code, True)
+        plain += [fitting.allocated(code, True), fitting.allocated(ordered), fitting.allocated(apart, True)]
     if found := [each for each in plain if each is not None]:
         return min(found, key=lambda each: _words(each, fitting.member))
     relieved = next(_relieved(function, code, fitting), None)
@@ -92,6 +98,11 @@ def _spilled(code: Code, fitting: Fitting) -> Iterator[Code]:
                 yield found
 
 
-def _words(code: Code, member: Member) -> int:
+def _words(code: Code, member: Member) -> tuple[int, int]:
+    """Those that are executed once, and those that the program has if what repeats is replayed."""
     listing = insert_nops(encode(code, member))
+    return _count(listing), _count(insert_replays(listing))
+
+
+def _count(listing: Listing) -> int:
     return sum(isinstance(line, Word) for lines in listing.lines for line in lines)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,40 +30,24 @@ Array = NDArray[Any]
 
 
 def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, watch: Watch | None = None) -> bytes:
-    """Errors: those of the passes (PL1280 to PL1289) and of the backend."""
-    names = kernel.variables
-    init = None if kernel.init is None else _named(lower(kernel.init, member, options, watch, names), names)
-    return build(
-        name,
-        _named(lower(kernel.function, member, options, watch, names), names),
-        init,
-        member,
-        options.dest or 16,
-        options.per,
-    )
+    """Errors: PL0801 for spilling into a Dst of 16 bits, those of the passes (PL1280 to PL1289) and of the backend."""
+    dest = options.dest or 16
+    if options.spill is not None and dest != 32:
+        message = "registers are spilled to a Dst of 32 bits, and this one has 16"
+        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --dest 32, or leave --spill out"))
+    init = None if kernel.init is None else lower(kernel, kernel.init, member, options, watch)
+    return build(name, lower(kernel, kernel.function, member, options, watch), init, member, dest, options.per)
 
 
-def lower(
-    function: Function,
-    member: Member,
-    options: Options,
-    watch: Watch | None = None,
-    names: Mapping[str, str] | None = None,
-) -> Part:
-    """Words instead of vectors."""
+def lower(kernel: Kernel, function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
+    """Words instead of vectors; their reasons are in the source's names."""
     from polyloom.targets.tensix.sfpi import compile as passes  # not before a kernel is compiled
 
-    if options.spill is not None and options.dest != 32:
-        help = "write --dest 32, or leave --spill out"
-        raise PolyloomError(Diagnostic("PL0801", "registers are spilled to a Dst of 32 bits alone", USAGE, help=help))
     without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
-    found = passes.lower(function, passes.Options(member, without, options.spill, names or {}), watch)
-    return Part(found.function, [note.text for note in found.notes], found.spills)
-
-
-def _named(part: Part, names: Mapping[str, str]) -> Part:
-    """Reasons in the source's names."""
-    return replace(part, reasons=[" ".join(names.get(word, word) for word in text.split(" ")) for text in part.reasons])
+    names = kernel.variables
+    found = passes.lower(function, passes.Options(member, without, options.spill, names), watch)
+    reasons = [" ".join(names.get(word, word) for word in note.text.split(" ")) for note in found.notes]
+    return Part(found.function, reasons, found.spills)
 
 
 def note_of(data: bytes) -> Note:
@@ -124,6 +107,6 @@ def summary(data: Mapping[str, Json]) -> list[tuple[str, str]]:
     rows = [
         ("words in the program", f"{data['words']}, {data['nops']} of them NOPs"),
         ("instructions", f"{data['instructions']}, {data['replayed']} of them replayed"),
-        ("registers", f"{data['registers']} of 8, {data['spills']} spilled"),
+        ("registers", f"{data['registers']} of 8, {data['spills']} words that spill"),
     ]
     return [(what, text) for what, text in rows]

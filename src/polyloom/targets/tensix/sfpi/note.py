@@ -14,9 +14,12 @@ from typing import Any, Final, cast
 
 from polyloom.riscv import symbols
 from polyloom.targets.tensix.isa import MEMBERS, Member
+from polyloom.targets.tensix.sfpi.driver import CALLS, SETUP
+from polyloom.targets.tensix.sfpi.prints import COUNT, LOG, LOG_BYTES
 
 TARGET: Final = "tensix"
 VERSION: Final = 1
+_L1: Final = 0x170000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,8 @@ def _note(made: dict[str, Any]) -> Note | None:
         made["member"],
         made["dest"],
         made["per"],
-        _numbers(made["arguments"]),
-        _numbers(made["data"]),
+        _addresses(made["arguments"]),
+        _owned(made["data"]),
         tuple(Line(int(a), str(f), int(n), str(r)) for a, f, n, r in made["lines"]),
         {str(f): {str(n): str(t) for n, t in texts.items()} for f, texts in made["texts"].items()},
         _numbers(made["facts"]),
@@ -85,3 +88,19 @@ def _note(made: dict[str, Any]) -> Note | None:
 
 def _numbers(made: dict[str, Any]) -> dict[str, int]:
     return {str(name): int(value) for name, value in made.items()}
+
+
+def _addresses(made: dict[str, Any]) -> dict[str, int]:
+    """Each of a word in L1, of which both members have as much. Errors: ValueError."""
+    found = _numbers(made)
+    if any(not 0 <= address <= _L1 - 4 for address in found.values()):
+        raise ValueError
+    return found
+
+
+def _owned(made: dict[str, Any]) -> dict[str, int]:
+    """The driver's own data, all of them. Errors: ValueError, KeyError."""
+    found = _addresses(made)
+    if LOG in found and (found[COUNT] < 0 or found[LOG] > _L1 - LOG_BYTES):
+        raise ValueError
+    return {name: found[name] for name in (*SETUP, CALLS, *((LOG, COUNT) if LOG in found else ()))}

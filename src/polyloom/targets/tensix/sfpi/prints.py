@@ -26,6 +26,7 @@ _SIGNED, _UNSIGNED = -1, -2
 """What an entry is; from 0 on it is the length of a text."""
 _ENTRY: Final = 8
 _WORD: Final = Access(4)
+LOG_BYTES: Final = _ENTRY * ROOM
 
 
 def printing(functions: Sequence[Function]) -> tuple[list[Function], tuple[Data, ...]]:
@@ -92,4 +93,4 @@ def _shown(l1: NDArray[np.uint8], kind: int, value: int) -> str:
     if kind == _UNSIGNED:
         return str(value & 0xFFFFFFFF)
     start = value & 0xFFFFFFFF
-    return bytes(l1[start : start + kind]).decode("utf-8", "replace")
+    return bytes(l1[start : start + max(kind, 0)]).decode("utf-8", "replace")

@@ -61,10 +61,6 @@ class Reference:
         state = State(self.member, 1, implied(form))
         state.dst.bits[0] = tile.dst
         self.run(state, inputs)
-        if self.spill is not None:
-            rows = np.arange(*self.spill)
-            high = (rows & 0x1F8) << 1 | rows & 0x207
-            state.dst.known[0][high] = state.dst.known[0][high + 8] = False
         self.known, self.text = state.dst.known[0], "".join(state.text)
         return {BITS: state.dst.bits[0]}
 
@@ -79,6 +75,10 @@ class Reference:
         for call in range(self.tiles * (FACES if self.per == "face" else 1)):
             state.counter = call * _ROWS[self.per] & 0x3FF
             interpret(kernel, _arguments(kernel, inputs), state)
+        if self.spill is not None:
+            rows = np.arange(*self.spill)
+            high = (rows & 0x1F8) << 1 | rows & 0x207
+            state.dst.known[:, [*high, *(high + 8)]] = False
 
     def bound(self, expected: Array) -> Array:
         """Infinite where nothing is known."""

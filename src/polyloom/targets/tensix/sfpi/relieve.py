@@ -25,6 +25,8 @@ from polyloom.targets.tensix.sfpi.shapes import Machine, machine
 from polyloom.transform.ssa.editing import names
 
 _ATTEMPTS: Final = 3
+_NOT_OWN: Final = ("SFPLOADI.half", "SFPSHFT2", "SFPTRANSP")
+"""A half belongs to its other half. What reads other lanes needs them loaded, whatever is enabled where it stands."""
 
 
 def rematerialize(function: Function, with_loads: bool) -> Function:
@@ -65,7 +67,7 @@ def _own(
             for name in loaded:
                 del known[name]
             loaded = []
-        if taken is None or taken.old is not None or instruction.called == "SFPLOADI.half":
+        if taken is None or taken.old is not None or instruction.called in _NOT_OWN:
             yield instruction
             continue
         yield from _with_own(instruction, known, fresh)

@@ -26,8 +26,9 @@ _WIDE: Final = frozenset({3, 4, 10, 12})
 """Modes of SFPLOAD and SFPSTORE that take 32-bit rows; stores with 7 and 9 do, too."""
 
 
-def schedule(code: Code, member: Member) -> Code:
-    items = tuple(tuple(_scheduled(found, member)) for found in code.items)
+def schedule(code: Code, member: Member, apart: bool = False) -> Code:
+    """With `apart` nothing passes a word of the source, such as that of `dst_reg++`: pieces that repeat stay alike."""
+    items = tuple(tuple(_scheduled(found, member, apart)) for found in code.items)
     return replace(code, items=items)
 
 
@@ -45,8 +46,8 @@ def ordering(items: Sequence[Item], member: Member) -> list[dict[int, int]]:
     return _Order(member).all(items)
 
 
-def _scheduled(items: Sequence[Item], member: Member) -> Iterator[Item]:
-    before = ordering(items, member)
+def _scheduled(items: Sequence[Item], member: Member, apart: bool) -> Iterator[Item]:
+    before = _Order(member, apart).all(items)
     behind: list[list[tuple[int, int]]] = [[] for _ in items]
     waits = [len(found) for found in before]
     ready_at = [0] * len(items)
@@ -95,6 +96,7 @@ class _Order:
     """Mutable: what the instructions so far leave for later ones to wait for. Edges are positions with latencies."""
 
     member: Member
+    apart: bool = False
     edges: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
     writer: dict[Register, tuple[int, int]] = field(default_factory=dict[Register, tuple[int, int]])
     readers: dict[Register, list[int]] = field(default_factory=dict[Register, list[int]])
@@ -160,7 +162,7 @@ class _Order:
 
     def _word(self, at: int, bits: Operand) -> None:
         found = decode(bits.value & 0xFFFFFFFF, self.member) if isinstance(bits, Constant) else None
-        if found is None or found.row.name != "INCRWC":
+        if found is None or found.row.name != "INCRWC" or self.apart:
             self._block(at)
             return
         for other, _ in self.memory:
