@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clang says of a kernel, and what is said of it instead: patterns, codes, messages and help, the first that fits."""
+"""What clang says of a kernel, and what is said instead: patterns, codes, messages, help. The first that fits counts."""
 
 from __future__ import annotations
 
