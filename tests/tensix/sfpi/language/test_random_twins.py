@@ -3,6 +3,7 @@
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +39,8 @@ def runs(seed: int, folder: Path) -> None:
     random = np.random.default_rng(seed)
     tile = random.uniform(-8, 8, (32, 32)).astype(np.float32)
     tile[:, ::7] = random.choice(SPECIAL, tile[:, ::7].shape)
-    result = pl.compile(str(folder / "k.py"), on="tensix", dest=32, per="tile").run(**{"dst:fp32": tile})
+    inputs: dict[str, Any] = {"dst:fp32": tile}
+    result = pl.compile(str(folder / "k.py"), on="tensix", dest=32, per="tile").run(**inputs)
     assert result.verified
 
 
