@@ -26,7 +26,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1280": (
         "vector kernel with too many values",
-        "A vector kernel has eight registers. The message shows where most values are live, and which.",
+        "A vector kernel has eight registers. The message stands where most values are live; the notes name them with "
+        "their lines and\nuses, the help what costs least to change. `--spill ROW:ROW` puts values into rows of a "
+        "32-bit Dst.",
     ),
     "PL1244": (
         "vector kernel that cannot be interpreted",

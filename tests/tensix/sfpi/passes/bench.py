@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,11 @@ from polyloom.targets.tensix.sfpi.oracle.state import State
 from polyloom.targets.tensix.sfpi.words import show
 from polyloom.targets.tensix.tile import Tile
 
-ENABLE = 0x8A00300A
+ENABLE: Final = 0x8A00300A
 """SFPENCC 3, 10, which the driver issues before a kernel."""
-SEED, NOP = 0xB00000A4, 0x02000000
+SEED: Final = {"wormhole": 0xB0000000 | 164, "blackhole": 0xB0000000 | 186}
 """WRCFG of GPR 0 to PRNG_SEED."""
+NOP: Final = 0x02000000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def run(function: Function, state: State, arguments: Sequence[int] = (), options
     seed = int(state.random[0, 0])
     tile.gpr[1][0] = seed
     state.random[0] = [((seed << k | seed >> 32 - k) & 0xFFFFFFFF) for k in range(32)]
-    tile.push("t1", [SEED, NOP, NOP, ENABLE, *words])
+    tile.push("t1", [SEED[options.member], NOP, NOP, ENABLE, *words])
     tile.run()
     interpret(function, arguments, state, contract="contract" not in options.without)
     return Ran(lowered, words, tile.dst.copy(), state, tile.lregs.copy(), tile.flags.copy())
