@@ -236,6 +236,7 @@ def test_mixed_types_and_formats(golden: Golden) -> None:
                 refused(bend, format="i8"),
                 refused(integers, format="bf16"),
                 refused(bend, dest=16),
+                refused(bend, fidelity=2),
             ]
         ),
     )
@@ -261,3 +262,8 @@ def test_the_file_is_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     assert main(["show", file]) == 0
     assert "SFPMAD" in capsys.readouterr().out
+
+
+def test_passes_of_the_vector_kernel_are_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(EXAMPLES / "axpy.pla"), "N=4", "--on", "tensix", "--print-after", "words"]) == 0
+    assert "SFPMAD" in capsys.readouterr().out.split("t0:")[0]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
+from polyloom.passes import Watch
 from polyloom.riscv import symbols
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.target import Execution, Json
@@ -53,7 +54,9 @@ class Note:
         return Area(self.shape, self.elements.width, len(self.arrays))
 
 
-def compile_elements(p: Pointwise, signature: Signature, values: Mapping[str, int], format: str) -> bytes:
+def compile_elements(
+    p: Pointwise, signature: Signature, values: Mapping[str, int], format: str, watch: Watch | None = None
+) -> bytes:
     """The executable. Errors: PL1233 (exit 3), PL1280 where values do not fit into the registers."""
     fixed = fixed_signature(signature, values)
     result = fixed.argument(p.result)
@@ -62,7 +65,7 @@ def compile_elements(p: Pointwise, signature: Signature, values: Mapping[str, in
     area, elements = note.area, note.elements
     area.check()
     inputs = tuple(area.address(n) for n in range(len(p.arrays)))
-    kernel = tuple(words(p, elements.mode))
+    kernel = tuple(words(p, elements.mode, watch))
     program = Elementwise(
         area.tiles,
         inputs,

@@ -27,6 +27,8 @@ from polyloom.targets.tensix.loops.spread import spread_all
 from polyloom.targets.tensix.loops.vector import errors, evaluate
 
 _FORMATS: Final = {("f32", None): "fp32", ("f32", "tf32"): "fp32", ("f32", "bf16"): "bf16", ("f32", "fp16"): "fp16"}
+_FIDELITY: Final = 4
+"""What is said if nothing is said."""
 _HELP: Final = "choose a format that holds these values, or leave them out: --format tf32 goes through FP32"
 
 
@@ -96,6 +98,9 @@ def subject(source: Source, found: Pointwise, options: Any) -> Subject:
 
 
 def _format(found: Pointwise, options: Any) -> str:
+    if options.fidelity != _FIDELITY:
+        message = "the fidelity is that of products, and an element-wise program has none"
+        raise input_error("PL1232", message, help="leave --fidelity out")
     if found.dtype == "i32" and options.format is None:
         return "i32"
     name = _FORMATS.get((found.dtype, options.format))

@@ -43,7 +43,9 @@ def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) ->
         raise input_error("PL1232", message, help="write --on tensix")
     content = cast(Content, subject.content)
     if isinstance(content, element_form.Content):
-        return element_file.compile_elements(content.pointwise, subject.signature, values, content.format)
+        return element_file.compile_elements(
+            content.pointwise, subject.signature, values, content.format, subject.watch
+        )
     return compile_product(content.contraction, subject.signature, values, content.how)
 
 

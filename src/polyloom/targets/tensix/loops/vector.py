@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Value
+from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
 from polyloom.targets.tensix.loops.pointwise import Pointwise, Source, Step
 from polyloom.targets.tensix.sfpi.build import Builder
@@ -33,11 +34,11 @@ _STAYS, ADVANCES = 3, 2
 _LANES: Final = 32
 
 
-def words(p: Pointwise, mode: int) -> list[int]:
+def words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[int]:
     """Of one vector of 32 elements, whose addresses advance by the counter of Dst; the result replaces the first array.
     Errors: PL1280 where the values do not fit into the registers."""
     try:
-        made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"}))).function
+        made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"})), watch).function
     except PolyloomError as error:
         raise _without_names(error, p.result) from None
     found = [i.operands[0] for block in made.blocks for i in block.instructions if i.called == WORD.name]
@@ -49,7 +50,7 @@ def _without_names(error: PolyloomError, result: str) -> PolyloomError:
     """PL1280 names values of the kernel, which are nobody's here."""
     if error.code != "PL1280":
         return error
-    message = f"the formula of `{result}`: {error.diagnostics[0].message}"
+    message = f"the formula of `{result}` needs more values at once than there are registers, 8"
     help = "compute a part of it by a program of its own, and give that as an array"
     return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
 
