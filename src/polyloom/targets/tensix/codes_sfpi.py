@@ -24,6 +24,11 @@ CODES: dict[str, tuple[str, str]] = {
         "A vector is stored or compared in lanes that no way to here has written. They hold 0 here, and anything on "
         "the machine: give the\nvariable a value where it is declared.",
     ),
+    "PL1281": (
+        "conditions of a vector kernel that are nested too deeply",
+        "The flags of lanes have a stack of eight entries. Each `v_if` and `v_block` within another takes one, and so "
+        "does each `v_elseif`.",
+    ),
     "PL1280": (
         "vector kernel with too many values",
         "A vector kernel has eight registers. The message stands where most values are live; the notes name them with "

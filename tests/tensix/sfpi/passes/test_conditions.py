@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from tests.tensix.sfpi.passes.bench import agree, kernel, listing, plain, run
 
-from polyloom.targets.tensix.sfpi.compile import Options
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tensix.sfpi.compile import Options, lower
 
 HEAD = """%a: i32x32 = call @load 0:i32, 3:i32, 0:i32
 %b: i32x32 = call @load 0:i32, 3:i32, 2:i32
@@ -101,3 +102,13 @@ def test_values_needed_in_more_lanes_than_are_enabled(golden: Callable[[str, str
     ran = run(kernel(WIDE), plain(5))
     agree(ran)
     golden("wide", listing(ran))
+
+
+def test_conditions_nested_too_deeply(golden: Callable[[str, str], None]) -> None:
+    """Each frame has an else, so that none is left to the one around it."""
+    values = ["a", *(f"c{k}" for k in range(10))]
+    inner = "".join("call @push\ncall @cond %below\n" for _ in range(10))
+    ends = "".join(f"call @else_\n%c{k}: i32x32 = call @assign %{values[k]}, %two\ncall @pop\n" for k in range(10))
+    with pytest.raises(PolyloomError) as raised:
+        lower(kernel(HEAD + inner + ends + STORE.replace("%c", "%c9")))
+    golden("too-deep", f"{raised.value}\n")

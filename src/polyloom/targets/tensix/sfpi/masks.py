@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.ir.ssa import Constant, Function, Instruction, edges_of
+from polyloom.ir.ssa import NOWHERE, Constant, Function, Instruction, Place, edges_of
 from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.sfpi.operations import called
 from polyloom.targets.tensix.sfpi.shapes import machine, sets_flags
@@ -27,11 +27,12 @@ Stack = tuple[Set, ...]
 @dataclass(frozen=True, slots=True)
 class Masks:
     """`before` has by block the enabled set before each instruction, and last that at the end; `depth` is the greatest
-    number of entries on the stack."""
+    number of entries on the stack, which `deepest` first has."""
 
     parents: Mapping[Set, Set]
     before: Mapping[str, Sequence[Set]]
     depth: int
+    deepest: Place = NOWHERE
 
     def covers(self, outer: Set, inner: Set) -> bool:
         """Whether the tree says that `outer` has all lanes of `inner`."""
@@ -63,14 +64,14 @@ class _Walk:
         self.entries: dict[str, Stack] = {self.order[0]: (ALL,)}
         self.before: dict[str, list[Set]] = {}
         self.changed = True
-        self.depth = 0
+        self.depth, self.deepest = 0, NOWHERE
 
     def found(self) -> Masks:
         while self.changed:
             self.changed = False
             for name in self.order:
                 self._block(name)
-        return Masks(self.parents, self.before, self.depth)
+        return Masks(self.parents, self.before, self.depth, self.deepest)
 
     def _block(self, name: str) -> None:
         block, stack = self.blocks[name], self.entries[name]
@@ -78,7 +79,8 @@ class _Walk:
         for at, instruction in enumerate(block.instructions):
             before.append(stack[-1])
             stack = self._after(instruction, stack, (name, "at", at))
-            self.depth = max(self.depth, len(stack) - 1)
+            if len(stack) - 1 > self.depth:
+                self.depth, self.deepest = len(stack) - 1, instruction.place
         before.append(stack[-1])
         self.before[name] = before
         for edge in edges_of(block.terminator):

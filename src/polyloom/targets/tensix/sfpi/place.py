@@ -17,17 +17,26 @@ from polyloom.ir.ssa import Block, Function, Instruction, Operand, Undef, Value
 from polyloom.ir.ssa_verify import uses
 from polyloom.targets.tensix.sfpi.combine import is_symmetric
 from polyloom.targets.tensix.sfpi.demand import WHATEVER_IS_ENABLED, Demand, demand, is_drawn, wanted_of
+from polyloom.targets.tensix.sfpi.locate import error
 from polyloom.targets.tensix.sfpi.masks import Masks, Set, masks
 from polyloom.targets.tensix.sfpi.operations import called
 from polyloom.targets.tensix.sfpi.shapes import INTO, PINNED, Machine, machine, make, sets_flags
 from polyloom.transform.ssa.editing import with_operands
 
+_STACK: Final = 8
+
 
 def place(function: Function) -> Function:
-    """The function without assignments; every instruction computes all lanes that are needed of it."""
+    """The function without assignments; every instruction computes all lanes that are needed of it. Errors: PL1281
+    where flags are nested too deeply."""
     known = masks(function)
     merged = _Merge(function, known, demand(function, known)).run()
-    return sweep(_widened(sweep(merged)))
+    placed = sweep(_widened(sweep(merged)))
+    found = masks(placed)
+    if found.depth > _STACK:
+        message = f"conditions are nested {found.depth} deep here, and the stack of flags has {_STACK} entries"
+        raise error("PL1281", message, found.deepest, help="assign conditions to a `vInt`, and nest fewer of them")
+    return placed
 
 
 def sweep(function: Function) -> Function:
