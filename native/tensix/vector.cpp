@@ -51,7 +51,8 @@ void dispatch(const Run& run) {
         case Code::Add:
         case Code::Mul:
         case Code::MulImmediate:
-        case Code::AddImmediate: return run_multiply(run);
+        case Code::AddImmediate:
+        case Code::Mul24: return run_multiply(run);
         case Code::SetCC:
         case Code::EnableCC:
         case Code::Push:
@@ -64,7 +65,6 @@ void dispatch(const Run& run) {
         case Code::Shuffle: return run_shuffle(run);
         case Code::LessEqual:
         case Code::Greater:
-        case Code::Mul24:
         case Code::Reciprocal: return run_blackhole(run);
         case Code::Nop: return;
         case Code::None: run.fault("unknown-word", "no instruction of this member's vector unit");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Blackhole's vector unit has beyond Wormhole's (facts §1.10): comparisons of two registers, the product of
-// integers of 23 bits, and an approximate reciprocal or exponential. Sources: the public pages of these instructions.
+// What Blackhole's vector unit has beyond Wormhole's (facts §1.10), but for SFPMUL24: comparisons of two registers, and
+// an approximate reciprocal or exponential. Sources: the public pages of these instructions.
 #include <bit>
 #include <cmath>
 
@@ -25,17 +25,6 @@ void compare(const Run& run) {
     if (!(run.op.mod & 2) || !vector.depth) return;
     uint32_t& top = vector.stack[size_t(vector.depth - 1)].set;
     top = run.op.mod & 4 ? top | holds : top & holds;
-}
-
-void multiply(const Run& run) {
-    if (run.op.mod & 2) run.fault("reserved-mode", "bit 1 of SFPMUL24's mode is reserved");
-    if (run.op.mod & 12) run.fault("not-modelled", "SFPMUL24 with registers named by L7 is not modelled");
-    if (run.op.vc != 9) run.fault("not-modelled", "SFPMUL24 with an addend is not modelled", "use L9, zero, as VC");
-    const int shift = run.op.mod & 1 ? 23 : 0;
-    run.write(each([=](uint32_t a,
-                       uint32_t b) { return uint32_t(uint64_t(a & FRACTION) * (b & FRACTION) >> shift) & FRACTION; },
-                   run.at(run.op.va), run.at(run.op.vb)),
-              2);
 }
 
 // Both take |x|. The sign returns but in mode 1, which leaves x where B is not negative.
@@ -79,7 +68,6 @@ uint32_t approximate_exponential(uint32_t magnitude) {
 
 void run_blackhole(const Run& run) {
     switch (run.op.code) {
-        case Code::Mul24: return multiply(run);
         case Code::Reciprocal: return reciprocal(run);
         default: return compare(run);
     }

@@ -45,6 +45,28 @@ void mad(const Run& run) {
     deliver(run, value, run.op.mod & 8);
 }
 
+// What the floating-point data path makes of an addend to a product of integers: it takes the addend for a float, the
+// product for a fraction under the exponent 129, and carries half of bit 16 of what is lost into bit 16.
+uint32_t shifted_in(uint32_t product, uint32_t addend) {
+    const uint32_t exponent = addend >> 23 & 255, larger = exponent > 129 ? exponent : 129;
+    if (!exponent) return product;
+    const uint32_t whole = ((addend & FRACTION) | (FRACTION + 1)) << 3, away = (larger - exponent) & 31;
+    const uint32_t kept = whole >> away, lost = whole ^ kept << away;
+    product >>= (larger - 129) & 31;
+    return kept ? (product + kept + (lost > 0xFFFF ? 0x10000 : 0)) & FRACTION : product;
+}
+
+// SFPMUL24: the lower or, with bit 0, the upper 23 bits of a product of 23 bits.
+void integers(const Run& run) {
+    if (run.op.mod & 2) run.fault("reserved-mode", "bit 1 of SFPMUL24's mode is reserved");
+    const int shift = run.op.mod & 1 ? 23 : 0;
+    const Lanes a = run.op.mod & 4 ? gathered(run) : run.at(run.op.va);
+    const auto multiplied = [=](uint32_t x, uint32_t y, uint32_t z) {
+        return shifted_in(uint32_t(uint64_t(x & FRACTION) * (y & FRACTION) >> shift) & FRACTION, z);
+    };
+    deliver(run, each(multiplied, a, run.at(run.op.vb), run.at(run.op.vc)), run.op.mod & 8);
+}
+
 void with_immediate(const Run& run) {
     const Lanes given = filled(uint32_t(run.op.immediate) << 16), &c = run.at(run.op.vc);
     Lanes value;
@@ -101,6 +123,7 @@ Lines wide_lines(const Run& run, const Lanes& magnitude, const Lanes& entry) {
 
 void run_multiply(const Run& run) {
     if (run.op.code == Code::MulImmediate || run.op.code == Code::AddImmediate) return with_immediate(run);
+    if (run.op.code == Code::Mul24) return integers(run);
     mad(run);
 }
 

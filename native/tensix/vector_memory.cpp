@@ -102,11 +102,18 @@ Place place(const State& state, const Operation& op, int thread) {
     return {mode, (base + (mode == INT32_ALL ? moving & 3 : moving)) & 0x3FF};
 }
 
+// Bit 0 selects nothing; the public simulator refuses such addresses.
+void report_odd(const Run& run) {
+    run.report("odd-address", "an address of Dst is odd, which selects what the even one below it selects",
+               "even addresses: from the instruction, DEST_TARGET_REG_CFG_MATH_Offset and the Dst counter together");
+}
+
 void run_load(const Run& run) {
     State& state = run.state;
     const auto [mode, address] = place(state, run.op, run.thread);
     const uint32_t config = any_config(state.vector);
     if (run.op.vd < 8) {
+        if (address & 1) report_odd(run);
         const uint32_t row = address & ~3u, odd = address & 2 ? ALL : told(state.vector, config, LOAD_ODD);
         const uint32_t infinite = told(state.vector, config, INFINITE_HALF);
         uint32_t lanes = mode == INT32_ALL ? ALL : run.lanes;
@@ -145,6 +152,7 @@ void run_store(const Run& run) {
     Place where_to = place(state, run.op, run.thread);
     if (run.op.scheduled) where_to.address = run.address;
     const auto [mode, address] = where_to;
+    if (address & 1) report_odd(run);
     const uint32_t row = address & ~3u, config = any_config(state.vector);
     const uint32_t odd = address & 2 ? ALL : told(state.vector, config, STORE_ODD);
     const uint32_t lanes = (mode == INT32_ALL ? ALL : run.lanes) & ~told(state.vector, config, NO_STORE);

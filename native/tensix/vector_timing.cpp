@@ -132,10 +132,6 @@ Timing timing(const State& state, const Operation& op, int thread) {
         case Code::Push:
         case Code::Pop:
         case Code::Complement: timing.writes = FLAGS_BIT; break;
-        case Code::Mul24:
-            timing.latency = 2, timing.interlocked = true;
-            timing.reads = bit(op.va) | bit(op.vb) | bit(op.vc), timing.writes = bit(op.vd);
-            break;
         default:
             if (sub_unit(op.code) == SubUnit::Mad)
                 mad(timing, state, op);

@@ -10,6 +10,7 @@
 
 #include "tensix/vector.hpp"
 #include "tensix/vector_multiply.hpp"
+#include "tensix/vector_word.hpp"
 
 using namespace polyloom::tensix;
 
@@ -75,6 +76,26 @@ void ordinary_operands_beside_special_ones() {
     }
 }
 
+// What a word was taken apart into holds in any other state, and when other words have had its places meanwhile.
+void words_met_again(State& state, Member member) {
+    vector::Words words;
+    std::vector<Word> known(3000);
+    for (Word& word : known) word = (0x70 + any() % 0x2A) << 24 | (any() & 0xFFFFFF);
+    for (int k = 0; k < 20000; ++k) {
+        if (k % 500 == 0) scramble(state, member);
+        const Word word = known[any() % known.size()];
+        const vector::Prepared& found = words.of(state, word);
+        const vector::Operation op = vector::decoded(word, member);
+        assert(found.word == word && found.op.code == op.code && found.op.immediate == op.immediate);
+        assert(found.op.va == op.va && found.op.vb == op.vb && found.op.vc == op.vc && found.op.vd == op.vd);
+        const Timing made = vector::timing(state, found, 0), wanted = vector::timing(state, word, 0);
+        assert(made.busy == wanted.busy && made.latency == wanted.latency && made.interlocked == wanted.interlocked);
+        assert(made.reads == wanted.reads && made.writes == wanted.writes && made.shuffles == wanted.shuffles);
+        assert(made.dst_reads.first == wanted.dst_reads.first && made.dst_reads.count == wanted.dst_reads.count);
+        assert(made.dst_writes.first == wanted.dst_writes.first && made.dst_writes.count == wanted.dst_writes.count);
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -83,5 +104,7 @@ int main() {
         scramble(*state, round & 1 ? Member::Blackhole : Member::Wormhole);
         any_words(*state, round & 2);
     }
+    words_met_again(*state, Member::Wormhole);
+    words_met_again(*state, Member::Blackhole);
     ordinary_operands_beside_special_ones();
 }

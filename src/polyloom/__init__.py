@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import f32, i8, i16, i32, size, sizes, sqrt
-    from polyloom.targets.tensix import python as tensix  # noqa: F401 - for editors and checkers alone: a target's name
+
+    # A target's name, found when it is used: here for editors and type checkers alone.
+    from polyloom.targets.tensix import python as tensix  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 __version__ = "0.1.0"
 __all__ = [

@@ -29,6 +29,7 @@ BAD = {
     "of-blackhole": "SFPARECIP L1, L0, 0, 0",
     "range": "SFPLOADI L3, 65536, 8",
     "register": "SFPMAD L16, L0, L13, L14, 0",
+    "no-register": "SFPMAD L17, L0, L13, L14, 0",
     "many": "SFPABS L1, L0, 0, 0",
     "field": "SFPABS L1, L0, mdo1=1",
     "twice": "SFPABS L1, L0, vd=L2",

@@ -36,6 +36,7 @@ WRONG = {
     "no-address": "k.tts --thread t1 --in 0xq=in.npy",
     "no-array": "k.tts --thread t1 --in dts:bf16=in.npy",
     "no-format": "k.tts --thread t1 --in dst:bf61=in.npy",
+    "empty-format": "k.tts --thread t1 --in 0x20000:=in.npy",
     "no-format-of-l1": "k.tts --thread t1 --in 0x20000:bfp9=in.npy",
     "bytes-of-tiles": "k.tts --thread t1 --in 0x20000:bf16=k.tts",
     "shape": "k.tts --thread t1 --in dst:bf16=long.npy",
@@ -46,6 +47,17 @@ WRONG = {
     "policy": "k.tts --thread t1 --hazards warn",
     "mmio": "k.tts --thread t1 --mmio off",
     "nothing": "",
+    "no-size": "k.tts --thread t1 --out 0x20000=out.bin",
+    "negative-size": "k.tts --thread t1 --out 0x20000=out.bin:-4",
+    "long-output": "k.tts --thread t1 --out 0x20000=out.bin:99999999",
+    "huge-output": "k.tts --thread t1 --out 0x20000=out.bin:9999999999999",
+    "many-rows": "k.tts --thread t1 --out dst:fp32=out.npy:600",
+    "size-of-array": "k.tts --thread t1 --out lregs=out.npy:3",
+    "format-of-array": "k.tts --thread t1 --out lregs:bf16=out.npy",
+    "endless": "k.tts --thread t1 --max-cycles 99999999999999999999999999",
+    "number": "k.tts --thread t1 --in dst:bf16=number.npy",
+    "bits-of-dst": "k.tts --thread t1 --in dst:uint16=in.npy",
+    "odd-address": "odd.tts --thread t1 --in dst:bf16=in.npy",
 }
 
 
@@ -56,6 +68,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("early.tts").write_text(EARLY, encoding="utf-8")
     Path("nop.tts").write_text("SFPNOP\n", encoding="utf-8")
     np.save("in.npy", (np.arange(64).reshape(4, 16) / 2).astype(np.float32))
+    Path("odd.tts").write_text("SFPLOAD L0, 1, 2, 3\n", encoding="utf-8")
+    np.save("number.npy", np.float32(1))
     np.save("long.npy", np.zeros((4, 17), np.float32))
 
 
@@ -151,6 +165,7 @@ def test_message(name: str, call: Call, golden: Golden) -> None:
         link("b", "int main(void) { return 0; }")
     status, out, err = call("simulate", *WRONG[name].split(), "--on", "tensix")
     assert status in (1, 2) and "Traceback" not in err
+    assert not Path("out.bin").exists()
     golden(f"run-{name}", f"exit {status}\n{out}{err}")
 
 

@@ -175,6 +175,14 @@ def test_bs_read_of_a_pcbuf_waits_until_the_thread_is_idle() -> None:
     assert tile.native.registers(0)[10] == 1 and tile.native.registers(1)[10] == 0xFFE80000
 
 
+@pytest.mark.parametrize("register", [0, 4, 8])
+def test_a_thread_s_stores_to_pcbuf_and_ttsync_are_discarded(register: int) -> None:
+    """Before a load from there, compilers order it behind pushes in this way."""
+    load = f"lw a0, {register}(s0)\n" if register else ""
+    tile, _ = alone(f"lui s0, 0xffe80\nli a0, 5\nsw a0, {register}(s0)\n{load}li a1, 7", "t1")
+    assert tile.native.registers(2)[11] == 7
+
+
 def test_mailboxes_hold_four() -> None:
     with pytest.raises(PolyloomError, match="core b: the instruction at 0x00000014"):
         alone("lui s0, 0xffec1\n" + "sw s0, 0(s0)\n" * 5)
@@ -263,5 +271,9 @@ def test_unknown_names_are_told() -> None:
         tile.release("t3")
     with pytest.raises(PolyloomError, match="5 is no thread"):
         tile.push(5, [0])
+    with pytest.raises(PolyloomError, match="other things than words"):
+        tile.push(0, [1 << 32])
+    with pytest.raises(PolyloomError, match="a tile runs no -1 cycles"):
+        tile.run(-1)
     with pytest.raises(PolyloomError, match="no way to treat hazards"):
         tensix.Tile(hazards="warn")  # pyright: ignore[reportArgumentType]: what is tested

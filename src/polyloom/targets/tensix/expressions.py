@@ -85,7 +85,9 @@ class Reader:
         if token in self.names:
             return self.names[token]
         if re.fullmatch(r"[A-Za-z_]\w*", token):
-            self.fail(f"there is no name '{token}'", nearest(token, self.names, "name"), token, start)
+            known = re.fullmatch(r"[Ll]\d*", token) is None
+            help = nearest(token, self.names, "name") if known else "the registers are L0 to L15"
+            self.fail(f"there is no name '{token}'", help, token, start)
         return self.fail(
             "expected a number", "write a number, a register such as L3 or a name of the configuration", "", start
         )

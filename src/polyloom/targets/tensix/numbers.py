@@ -36,7 +36,9 @@ def bits(form: str, given: Array, name: str) -> Array:
     if given.dtype.kind == "i" and form in ("int32", "int8") and given.dtype.itemsize * 8 <= width:
         wider, most = given.astype(np.int64), (1 << (width - 1)) - 1
         return np.where(wider < 0, np.minimum(-wider, most) | 1 << (width - 1), wider).astype(np.uint32)
-    help = f"give {form} or u{form}" if form.startswith("int") else f"give floats, or uint{width} for bits"
+    help = f"give floats, or uint{width} for bits"
+    if form.startswith(("int", "uint")):
+        help = f"give {form} or u{form}" if form.startswith("int") else f"give {form}"
     raise unfit(f"{name} is an array of {given.dtype}", "give floats" if form == "bfp8" else help)
 
 
@@ -75,7 +77,10 @@ def rows_of(array: Array, name: str) -> Array:
     tiles = array[None] if array.ndim == 2 else array
     if tiles.ndim != 3 or tiles.shape[1:] != (_TILE, _TILE):
         shape = "x".join(map(str, array.shape))
-        raise unfit(f"{name} is an array of {shape}", "give (rows, 16), (32, 32) or (n, 32, 32)")
+        raise unfit(
+            f"{name} is an array of {shape}" if shape else f"{name} is a single number",
+            "give (rows, 16), (32, 32) or (n, 32, 32)",
+        )
     faces = tiles.reshape(-1, 2, _FACE, 2, _FACE).transpose(0, 1, 3, 2, 4)
     return np.ascontiguousarray(faces).reshape(-1, COLUMNS)
 

@@ -66,6 +66,8 @@ def _mmio(text: Any) -> str:
 def _cycles(text: Any) -> int:
     if (found := integer(str(text), "--max-cycles")) < 1:
         raise _wrong("--max-cycles is less than 1", "give a positive integer")
+    if found >= 1 << 63:
+        raise _wrong("--max-cycles is 2^63 or more", f"leave it out for {MAX_CYCLES}")
     return found
 
 

@@ -48,7 +48,9 @@ class Where:
 
 def where(text: str) -> Where:
     """What stands before the equals sign. Errors: PL1225."""
-    name, _, form = text.partition(":")
+    name, colon, form = text.partition(":")
+    if colon and not form:
+        raise _unknown(f"'{text}' has no format", "write one behind the colon, such as bf16, or leave the colon out")
     if name[:1].isdigit():
         try:
             address = int(name, 0)
@@ -60,7 +62,8 @@ def where(text: str) -> Where:
     if name not in VIEWS:
         raise _unknown(f"a tile has no array '{name}'", nearest(name, VIEWS, "array"))
     if form and (name != "dst" or form not in DST_FORMATS):
-        raise _unknown(f"'{text}' has no format '{form}'", nearest(form, DST_FORMATS, "format"))
+        help = nearest(form, DST_FORMATS, "format") if name == "dst" else "rows of dst and addresses have formats"
+        raise _unknown(f"'{text}' has no format '{form}'", help)
     return Where(text, name, form)
 
 
@@ -73,6 +76,22 @@ def put(tile: Tile, at: Where, given: Array) -> None:
         _put_bits(tile, at, given)
     else:
         _put_rows(tile, at, rows_of(bits(at.format, given, at.text), at.text))
+
+
+def check_output(tile: Tile, at: Where, size: int | None, like: Array | None) -> None:
+    """That an output can be taken, before a run is. Errors: PL1225."""
+    if size is None:
+        if not at.name and not at.format and like is None:
+            raise _unknown(f"the output {at.text} has no size", f"write --out {at.text}=FILE:BYTES")
+        return
+    if size < 1:
+        raise _unknown(f"the output {at.text} has the size {size}", "give a positive number, or none")
+    if at.name and not at.format:
+        raise _unknown(f"the output {at.text} is an array that has its size", f"write --out {at.text}=FILE")
+    if at.name and size > (most := _ROWS * 16 // DST_FORMATS[at.format]):
+        raise _unknown(f"the output {at.text} has {size} rows", f"Dst has {most} rows of this format")
+    if not at.name:
+        _in_l1(tile, at, l1_bytes(at.format, size * TILE_ROWS) if at.format else size)
 
 
 def get(tile: Tile, at: Where, size: int | None, like: Array | None) -> Array:
@@ -93,7 +112,7 @@ def get(tile: Tile, at: Where, size: int | None, like: Array | None) -> Array:
 
 def _of_l1(tile: Tile, at: Where, size: int | None, like: Array | None) -> Array:
     if not at.format:
-        return _in_l1(tile, at, 0 if size is None else size).copy()
+        return _in_l1(tile, at, size if size is not None else like.nbytes if like is not None else 0).copy()
     rows = size * TILE_ROWS if size is not None else like.size // COLUMNS if like is not None else TILE_ROWS
     data = _in_l1(tile, at, l1_bytes(at.format, rows)).copy()
     found = values(at.format, from_l1(at.format, data, rows))

@@ -9,6 +9,7 @@ L1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,12 +28,13 @@ from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.events import trace
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
-from polyloom.targets.tensix.places import Where, get, put, where
+from polyloom.targets.tensix.places import Where, check_output, get, put, where
 from polyloom.targets.tensix.sfpi.note import decode
 from polyloom.targets.tensix.tile import CORES, UNITS, Finding, Outcome, Tile
 from polyloom.targets.trace import Trace
 
 _THREADS: Final = ("t0", "t1", "t2")
+_SIZED: Final = re.compile(r"(.+):(-?[0-9]{1,18})", re.DOTALL)
 _NPY: Final = ".npy"
 _LOCAL: Final = 0xFFB00000
 """Where the memories begin that are a core's own."""
@@ -54,6 +56,8 @@ def simulate(asked: Simulation) -> Simulated:
     given = {at: _input(at, path) for at, path in inputs.items()}
     for at, array in given.items():
         put(tile, at, array)
+    for at, (_, size) in outputs.items():
+        check_output(tile, at, size, given.get(at))
     start = perf_counter()
     outcome = tile.run(options.max_cycles, check=False)
     seconds = perf_counter() - start
@@ -102,7 +106,7 @@ def _start(
         raise input_error("PL1224", f"core {core} is given two programs", help="give each core one")
     image = program.executable(data, path)
     for segment in image.segments:
-        _apart(taken, segment.address, segment.size, path)
+        _apart(taken, segment.address, segment.size, f"{path} of core {core}")
     tile.release(core, tile.load_elf(core, path))
     started.append(core)
 
@@ -113,8 +117,9 @@ def _apart(taken: list[tuple[int, int, str]], address: int, size: int, path: str
         return
     for start, end, other in taken:
         if size and address < end and start < address + size:
-            message = f"{path} and {other} overlap at {max(address, start):#x}"
-            raise input_error("PL1224", message, help="link them at other addresses")
+            both = f"{path} and {other}" if path != other else f"two parts of {path}"
+            message = f"{both} overlap at {max(address, start):#x}"
+            raise input_error("PL1224", message, help="give them other addresses")
     taken.append((address, address + size, path))
 
 
@@ -129,10 +134,8 @@ def _push(tile: Tile, file: Loaded, options: Options, place: Place) -> list[Span
 
 def _sized(text: str) -> tuple[str, int | None]:
     """`FILE:SIZE`: bytes of L1, tiles of L1 in a format, or rows of Dst."""
-    path, colon, size = text.rpartition(":")
-    if colon and path and size.isdecimal() and len(size) < 10:
-        return path, int(size)
-    return text, None
+    found = _SIZED.fullmatch(text)
+    return (found[1], int(found[2])) if found is not None else (text, None)
 
 
 def _input(at: Where, path: str) -> Any:

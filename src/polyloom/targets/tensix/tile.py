@@ -234,7 +234,12 @@ class Tile:
         number = CORES.index(self._core(thread)) - 1 if isinstance(thread, str) else thread
         if not 0 <= number < 3:
             raise input_error("PL1223", f"{thread!r} is no thread", help="the threads are t0, t1 and t2")
-        self.native.push(number, np.ascontiguousarray(words, dtype=np.uint32))
+        try:
+            made = np.ascontiguousarray(words, dtype=np.uint32)
+        except (OverflowError, TypeError, ValueError):
+            help = "give integers from 0 to 0xFFFFFFFF, such as `pl.tensix.assemble(text).words`"
+            raise input_error("PL1223", "what is pushed has other things than words", help=help) from None
+        self.native.push(number, made)
 
     def load_elf(self, core: str, path: str | Path) -> int:
         """Load a core's program; its entry. Errors: PL0910 for another file, PL1224 for segments where the core has no
@@ -272,7 +277,12 @@ class Tile:
 
     def run(self, max_cycles: int = MAX_CYCLES, *, check: bool = True) -> Outcome:
         """Until the tile is idle, nothing can move, or `max_cycles` have passed. A fault, a deadlock, and under `error`
-        a hazard are raised unless `check` is off (PL1220 to PL1222); the tile stays readable."""
+        a hazard are raised unless `check` is off (PL1220 to PL1222); the tile stays readable. Errors: PL1223 for a
+        number of cycles that is none."""
+        if not 0 <= max_cycles < 1 << 63:
+            raise input_error(
+                "PL1223", f"a tile runs no {max_cycles} cycles", help="give 0 to 2^63 - 1, or leave it out"
+            )
         stop = STOPS[self.native.run(max_cycles)]
         hazards = tuple(self._finding(each) for each in self.native.findings)
         fault = self.native.fault

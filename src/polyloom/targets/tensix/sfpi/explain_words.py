@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clang says of a kernel, and what is said instead: patterns, codes, messages, help. The first that fits counts."""
+"""What clang says of a kernel, and what is said instead: patterns, codes, messages, help. The first that fits is it."""
 
 from __future__ import annotations
 
