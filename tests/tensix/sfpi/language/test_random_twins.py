@@ -50,6 +50,12 @@ def test_spellings(first: int, tmp_path: Path) -> None:
     assert fitting, "all of them need more registers than there are"
 
 
+def test_a_product_that_two_variables_have(tmp_path: Path) -> None:
+    """Placement once computed it into the second one, and left the first without it."""
+    assert same(1123, tmp_path)
+    runs(1123, tmp_path)
+
+
 @pytest.mark.long
 def test_many_spellings(tmp_path: Path) -> None:
     assert sum(same(seed, tmp_path) and runs(seed, tmp_path) is None for seed in range(1000, 1600)) > 300

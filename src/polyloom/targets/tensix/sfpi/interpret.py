@@ -48,7 +48,8 @@ _ZERO: Final = "zero."
 """Before the name of a comparison with the literal 0."""
 _DEVICE: Final = "device"
 """A store to a constant address, as an operation of the address and the value."""
-_SEED, _PORT = 0xFFEF0290, 0xFFE40000
+_SEED: Final = {"wormhole": 0xFFEF0290, "blackhole": 0xFFEF02E8}
+_PORT: Final = 0xFFE40000
 """PRNG_SEED among the configuration, and where a core pushes words."""
 _MIRRORED: Final = (5, 4, 2, 3, 1, 0)
 """By a comparison's number that of operands exchanged."""
@@ -203,7 +204,7 @@ class _Run:
         address &= 0xFFFFFFFF
         if address == _PORT:
             self._word(value)
-        elif address == _SEED:
+        elif address == _SEED[self.state.member]:
             self.state.random = np.broadcast_to(meaning.seeds(value & 0xFFFFFFFF), self.state.random.shape)
         else:
             raise unsupported(f"a store to {address:#010x}")

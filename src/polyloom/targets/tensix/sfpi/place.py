@@ -108,15 +108,20 @@ class _Merge:
         old, new = map(self._operand, instruction.operands)
         wanted = self.demand.get(result.name)
         if wanted is None or isinstance(new, Undef) or old == new:
-            self.known[result.name] = old
-            return []
+            return self._alias(result, old)
         if self.masks.covers(before[at], wanted):
-            self.known[result.name] = new
-            return []
+            return self._alias(result, new)
         chain = self._chain(new, old, at, before)
         if chain is None:
             return [make("SFPMOV", (new,), (0,), (result,), old=old, place=instruction.place)]
         self._fold(chain, old, result)
+        return []
+
+    def _alias(self, result: Value, same: Operand) -> list[Instruction]:
+        """No instruction: what uses the result uses the other value from now on."""
+        self.known[result.name] = same
+        if isinstance(same, Value):
+            self.counts[same.name] += self.counts[result.name] - 1
         return []
 
     def _chain(self, new: Operand, old: Operand, at: int, before: Sequence[Set]) -> list[int] | None:
