@@ -75,6 +75,7 @@ def test_words_on_random_operands(member: Member, row: Instruction) -> None:
         bench = filled(random, member)
         word = row.opcode << 24 | int(random.integers(1 << 24)) & row.mask
         word &= ~1 if row.name in ("SFPLOAD", "SFPSTORE") else ~0
+        word = word & ~0xF0E | 0x900 if row.name == "SFPMUL24" else word  # without an addend
         made = twin(bench, member)
         if not accepted(bench, word):
             continue

@@ -22,6 +22,8 @@ from polyloom.targets.tensix.sfpi.oracle.rounding import Words
 Truths = NDArray[np.bool_]
 CONSTANTS: Final = (0x3F56594B, 0, 0x3F800000, 0xBF800000, 0x3B000000, 0xBF2CC4C7, 0xBEB08FF9)
 """L8 to L14 at power-on."""
+_STEPS: Final = {"wormhole": 23, "blackhole": 28}
+"""Where a thread's configuration has by how much modes of addressing move Dst."""
 IMPLIED: Final = {"fp16": 1, "bf16": 2, "fp32": 3}
 """What mode 0 of loads and stores is, by the format of Dst."""
 
@@ -129,7 +131,7 @@ class State:
     def advance(self, addrmod: int) -> None:
         """Adds to the counter of Dst what a mode of addressing says; nothing where it was not configured."""
         upper = 4 if self.member == "wormhole" and self.thread_config.get(2, 0) & 1 else 0
-        step = self.thread_config.get(23 + addrmod + upper, 0)
+        step = self.thread_config.get(_STEPS[self.member] + addrmod + upper, 0)
         by = step & 0x3FF
         if step & 0x800:
             self.counter = self.carriage = 0

@@ -385,6 +385,8 @@ def _operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[
                 return "sfpstochrnd_v", [c, state.registers[word >> 12 & 15], mode & 7, rounding]
             return "sfpstochrnd_i", [c, word >> 16 & 31, mode & 7, rounding]
         case "SFPMUL24":
+            if mode & 14 or word >> 8 & 15 != 9:
+                raise unsupported("SFPMUL24 with an addend")
             return "sfpmul24", [state.registers[word >> 16 & 15], state.registers[word >> 12 & 15], mode & 1]
         case "SFPARECIP":
             if mode == 1:
