@@ -57,7 +57,7 @@ def fit(function: Function, fitting: Fitting) -> Code:
         apart = fitting.order(code, True)
         plain += [fitting.allocated(code, True), fitting.allocated(ordered), fitting.allocated(apart, True)]
     if found := [each for each in plain if each is not None]:
-        return min(found, key=lambda each: _words(each, fitting.member))
+        return _shortest(found, fitting.member)
     relieved = next(_relieved(function, code, fitting), None)
     if relieved is not None:
         return relieved  # the first that fits: those behind it have more words as a rule
@@ -98,10 +98,15 @@ def _spilled(code: Code, fitting: Fitting) -> Iterator[Code]:
                 yield found
 
 
-def _words(code: Code, member: Member) -> tuple[int, int]:
-    """Those that are executed once, and those that the program has if what repeats is replayed."""
-    listing = insert_nops(encode(code, member))
-    return _count(listing), _count(insert_replays(listing))
+def _shortest(found: Sequence[Code], member: Member) -> Code:
+    """The fewest words that are executed once; of equals, that the program has if what repeats is replayed."""
+    listings = [insert_nops(encode(code, member)) for code in found]
+    counts = [_count(listing) for listing in listings]
+    least = [k for k, count in enumerate(counts) if count == min(counts)]
+    differing = [k for at, k in enumerate(least) if all(listings[k] != listings[other] for other in least[:at])]
+    if len(differing) == 1:
+        return found[differing[0]]
+    return found[min(differing, key=lambda k: _count(insert_replays(listings[k])))]
 
 
 def _count(listing: Listing) -> int:

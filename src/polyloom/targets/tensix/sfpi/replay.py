@@ -133,19 +133,36 @@ class _Search:
         self.preheaders = _preheaders(listing, forest)
 
     def best(self) -> Choice | None:
-        choices = (choice for n in range(2, self.most + 1) for choice in self._of_length(n))
-        found = max(choices, key=lambda c: (c.worth, c.length), default=None)
-        return found if found is not None and found.worth > 0 else None
+        best: Choice | None = None
+        for choice in self._choices():
+            if choice.worth > 0 and (best is None or (choice.worth, choice.length) > (best.worth, best.length)):
+                best = choice
+        return best
 
-    def _of_length(self, n: int) -> Iterator[Choice]:
-        places: dict[tuple[int, ...], list[Copy]] = {}
-        for number, tokens in enumerate(self.tokens):
-            for start in range(len(tokens) - n + 1):
-                places.setdefault(tokens[start : start + n], []).append(Copy(number, start))
-        for copies in places.values():
-            apart = list(_apart(copies, n))
-            yield from self._recorded_first(apart, n)
-            yield from self._recorded_before(apart, n)
+    def _choices(self) -> Iterator[Choice]:
+        """By length. A sequence is that of one word less, by its number, and a word: places where that one neither
+        repeats nor stands in a loop are left out from then on."""
+        firsts: dict[int, int] = {}
+        found = [
+            (Copy(number, start), firsts.setdefault(token, len(firsts)))
+            for number, tokens in enumerate(self.tokens)
+            for start, token in enumerate(tokens)
+        ]
+        for n in range(2, self.most + 1):
+            places: dict[tuple[int, int], list[Copy]] = {}
+            for copy, shorter in found:
+                tokens = self.tokens[copy.run]
+                if copy.start + n <= len(tokens):
+                    places.setdefault((shorter, tokens[copy.start + n - 1]), []).append(copy)
+            groups = [c for c in places.values() if len(c) > 1 or self.preheaders[self._block(c[0])]]
+            for copies in groups:
+                apart = list(_apart(copies, n))
+                yield from self._recorded_first(apart, n)
+                yield from self._recorded_before(apart, n)
+            found = sorted(
+                ((copy, k) for k, copies in enumerate(groups) for copy in copies),
+                key=lambda place: (place[0].run, place[0].start),
+            )
 
     def _block(self, copy: Copy) -> int:
         return self.runs[copy.run].block
