@@ -134,14 +134,18 @@ class _Search:
 
     def best(self) -> Choice | None:
         best: Choice | None = None
-        for choice in self._choices():
-            if choice.worth > 0 and (best is None or (choice.worth, choice.length) > (best.worth, best.length)):
-                best = choice
+        for n, copies in self._repeated():
+            if best is not None and self._saved(copies, n) <= best.worth:
+                continue  # recording costs something, so that none of its choices is worth as much
+            apart = list(_apart(copies, n))
+            for choice in (*self._recorded_first(apart, n), *self._recorded_before(apart, n)):
+                if choice.worth > 0 and (best is None or (choice.worth, choice.length) > (best.worth, best.length)):
+                    best = choice
         return best
 
-    def _choices(self) -> Iterator[Choice]:
-        """By length. A sequence is that of one word less, by its number, and a word: places where that one neither
-        repeats nor stands in a loop are left out from then on."""
+    def _repeated(self) -> Iterator[tuple[int, list[Copy]]]:
+        """Lengths, and where the same words stand. A sequence is that of one word less, by its number, and a word:
+        places where that one neither repeats nor stands in a loop are left out from then on."""
         firsts: dict[int, int] = {}
         found = [
             (Copy(number, start), firsts.setdefault(token, len(firsts)))
@@ -155,10 +159,7 @@ class _Search:
                 if copy.start + n <= len(tokens):
                     places.setdefault((shorter, tokens[copy.start + n - 1]), []).append(copy)
             groups = [c for c in places.values() if len(c) > 1 or self.preheaders[self._block(c[0])]]
-            for copies in groups:
-                apart = list(_apart(copies, n))
-                yield from self._recorded_first(apart, n)
-                yield from self._recorded_before(apart, n)
+            yield from ((n, copies) for copies in groups)
             found = sorted(
                 ((copy, k) for k, copies in enumerate(groups) for copy in copies),
                 key=lambda place: (place[0].run, place[0].start),
