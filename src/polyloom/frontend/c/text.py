@@ -36,6 +36,11 @@ class Files:
     def text(self, path: str) -> str:
         return self._read(path)[1].text
 
+    def line(self, path: str, line: int) -> str:
+        """The text of a 1-based line; empty where the file has none."""
+        lines = self.text(path).split("\n")
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+
     def word(self, path: str, start: int, length: int) -> str:
         """The bytes [start, start + length) as text."""
         return self._read(path)[0][start : start + length].decode("utf-8", "replace")

@@ -104,6 +104,12 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1268": (
         "no such function of a kernel",
-        "`--function` takes a C++ expression, `ns::f<false, 8>`, or a call, `f(true)`. It is read behind the file.",
+        "`--function` takes a C++ expression, `ns::f<false, 8>`, or a call, `f(true)`. It is read behind the file. "
+        "A template whose arguments all have defaults needs none.",
+    ),
+    "PL1269": (
+        "definition that changes the headers",
+        "`-D` replaces a name everywhere, in the headers of the vector library too, which do not compile with what it "
+        "became.",
     ),
 }

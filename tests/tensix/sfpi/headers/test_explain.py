@@ -72,15 +72,41 @@ void f(int k) {
     "declared": "void g(int);\nvoid f(int k) {\n    g(k);\n}\n",
     "overloaded": "void f(int k) { dst_reg[k] = 1.0f; }\nvoid f() { dst_reg[0] = 1.0f; }\n",
     "template": "template <int N>\nvoid f() { dst_reg[N] = 1.0f; }\n",
+    "default_and_overload": """\
+template <int N = 8>
+void f() { dst_reg[N] = 1.0f; }
+void f(int k) { dst_reg[k] = 1.0f; }
+""",
+    "default": "template <typename T = vInt>\nvoid f() {\n    T a = dst_reg[0];\n    vFloat b = a;\n}\n",
+    "union": """\
+union Both {
+    int bits;
+    vFloat x;
+    Both() {}
+};
+void f(int k) {
+    Both both;
+    both.bits = k;
+    dst_reg[0] = both.x;
+}
+""",
     "companion": '#include "ckernel_sfpu_recip.h"\nvoid f() {}\n',
 }
 
 
-def said(text: str, function: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+DEFINES = {
+    "vFloat": ("vFloat=int",),
+    "dst_reg": ("dst_reg=3",),
+    "int": ("HERE=1", "int=long"),
+    "two": ("N=5", "sfpi_inline=static", "a=1"),
+}
+
+
+def said(text: str, function: str, folder: Path, monkeypatch: pytest.MonkeyPatch, defines: tuple[str, ...] = ()) -> str:
     monkeypatch.chdir(folder)
     Path("kernel.h").write_text(f'#include "sfpi.h"\nusing namespace sfpi;\n{text}')
     with pytest.raises(PolyloomError) as raised:
-        load("kernel.h", function)
+        load("kernel.h", function, defines=defines)
     return str(raised.value) + "\n"
 
 
@@ -100,3 +126,18 @@ def test_a_function_that_is_not_there_has_candidates(
     text = "template <bool B>\nvoid silly() { dst_reg[B] = 1.0f; }\nvoid other() {}\n"
     name = "".join(c if c.isalnum() else "_" for c in function)
     golden(f"named_{name}", said(text, function, tmp_path, monkeypatch))
+
+
+@pytest.mark.parametrize("name", DEFINES)
+def test_definitions_that_change_our_headers_are_named(
+    name: str, golden: Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "void f() {\n    vFloat a = dst_reg[0];\n    dst_reg[0] = a;\n}\n"
+    golden(f"define_{name}", said(text, "f", tmp_path, monkeypatch, DEFINES[name]))
+
+
+def test_a_definition_that_the_kernel_alone_uses_is_told_of_at_its_line(
+    golden: Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "template <int N>\nvoid f() {\n    dst_reg[0].mode<LAYOUT>() = vFloat(1.0f);\n}\n"
+    golden("define_used", said(text, "f<1>", tmp_path, monkeypatch, ("LAYOUT=DataLayout::I32",)))

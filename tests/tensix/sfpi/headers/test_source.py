@@ -107,6 +107,37 @@ def test_arrays_of_vectors_are_taken_apart_by_unrolling(tmp_path: Path) -> None:
     assert (counts["load"], counts["sfptransp"], counts["store"]) == (4, 1, 4)
 
 
+def test_arrays_that_clang_copies_as_integers_are_taken_apart_by_unrolling(tmp_path: Path) -> None:
+    text = """
+    void f() {
+        vFloat x[3];
+        for (int k = 0; k < 3; k++) x[k] = dst_reg[k];
+        for (int k = 0; k < 2; k++) { vFloat first = x[0]; x[0] = x[1]; x[1] = x[2]; x[2] = first; }
+        dst_reg[0] = x[0];
+    }
+    """
+    form = load(kernel(tmp_path, text), "f").function
+    calls = [i for b in form.blocks for i in b.instructions]
+    loads = [i for i in calls if i.called == "__sfpi_load"]
+    stores = [i for i in calls if i.called == "__sfpi_store"]
+    assert (len(loads), len(stores)) == (3, 1)
+    assert stores[0].operands[0] == loads[2].results[0]
+
+
+def test_a_template_whose_arguments_have_defaults_is_named_without_them(tmp_path: Path) -> None:
+    text = """
+    template <bool B = false, int N = 8> void exponential(int k) { dst_reg[k + N] = B ? 1.0f : 2.0f; }
+    namespace ns { template <typename... T> void init() { dst_reg[sizeof...(T)] = 3.0f; } }
+    """
+    path = kernel(tmp_path, text)
+    bare, written = load(path, "exponential", "ns::init"), load(path, "exponential<>", "ns::init<>")
+    full = load(path, "exponential<false, 8>", "ns::init<>")
+    assert bare.init is not None and written.init is not None
+    assert print_ssa(bare.function) == print_ssa(written.function) == print_ssa(full.function)
+    assert print_ssa(bare.init) == print_ssa(written.init)
+    assert print_ssa(bare.function) != print_ssa(load(path, "exponential<true>").function)
+
+
 def test_regions_are_left_by_break_and_return(tmp_path: Path) -> None:
     text = """
     void f(int n) {

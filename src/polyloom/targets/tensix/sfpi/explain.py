@@ -9,21 +9,24 @@ on. `v_if` and its kind are matched here, because a brace that is missing is not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span
-from polyloom.frontend.c.clang import Explain, diagnostics
+from polyloom.frontend.c.clang import diagnostics
 from polyloom.frontend.c.text import Files
-from polyloom.targets.tensix.sfpi.explain_words import CONVERT, KNOWN, WORDS
+from polyloom.targets.tensix.sfpi.explain_words import CONVERT, KNOWN, MEMORY_HELP, WORDS
 
 _LINE: Final = re.compile(
     r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)$"
 )
 _UNIT: Final = "unit.c"
+_COMMAND_LINE: Final = "<command line>"
+_MACRO: Final = re.compile(r"expanded from macro '(\w+)'$")
+_GIVEN: Final = re.compile(r"'([\w:]+)'")
 _BLANK: Final = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _REGION: Final = re.compile(r"\bv_(if|elseif|else|endif|block|endblock)\b")
 _OPENING: Final = {"endif": "v_if", "elseif": "v_if", "else": "v_if", "endblock": "v_block"}
@@ -47,20 +50,70 @@ class _Message:
     places: list[_Place]
     notes: list[str] = field(default_factory=list[str])
 
+    def noted(self) -> Iterator[tuple[_Place, str]]:
+        return zip(self.places[1:], self.notes, strict=True)
 
-def explainer(source: Source, headers: tuple[str, ...]) -> Explain:
-    """What makes diagnostics of clang's messages about a kernel in `source`."""
 
-    def explain(messages: str) -> Iterable[Diagnostic]:
-        regions = tuple(unmatched(source)) if _BRACES.search(messages) else ()
-        return regions or tuple(_diagnostics(messages, source, headers)) or tuple(diagnostics(messages))
+@dataclass(slots=True)
+class Explainer:
+    """What makes diagnostics of clang's messages about a kernel in `source`. Mutable: `alone` collects the names that
+    have one candidate, a template."""
 
-    return explain
+    source: Source
+    headers: tuple[str, ...]
+    defines: tuple[str, ...]
+    alone: set[str] = field(default_factory=set[str])
+
+    def __call__(self, messages: str) -> tuple[Diagnostic, ...]:
+        grouped = _grouped(messages)
+        self.alone.update(filter(None, map(_alone, grouped)))
+        return (
+            tuple(unmatched(self.source) if _BRACES.search(messages) else ())
+            or tuple(_collisions(grouped, self.headers, self.defines))
+            or tuple(_diagnostics(grouped, self.source, self.headers))
+            or tuple(diagnostics(messages))
+        )
+
+
+def _alone(message: _Message) -> str | None:
+    """The name that the user gave, where a template is all that it can mean."""
+    candidates = [note for note in message.notes if "candidate" in note]
+    given = _GIVEN.search(message.text)
+    if given is None or Path(message.places[0].file).name != _UNIT or len(candidates) != 1:
+        return None
+    return given[1] if "candidate template" in candidates[0] else None
+
+
+def _collisions(messages: list[_Message], headers: tuple[str, ...], defines: tuple[str, ...]) -> Iterator[Diagnostic]:
+    """Definitions of the command line that our headers do not stand: those in whose expansion one of their errors is,
+    or whose names stand where one is. Other errors follow from them."""
+    known = Files()
+    names = list(dict.fromkeys(name[0] for define in defines if (name := re.match(r"\w+", define))))
+    within = [m for m in messages if _is_within(m.places[0].file, headers)]
+    expanded = {name for m in within for name in _expanded(m, headers)}
+    lines = {place for m in within if not any(_is_shown(p.file, headers) for p in m.places) for place in m.places}
+    words = {word for place in lines for word in re.findall(r"\w+", known.line(place.file, place.line))}
+    for name in [name for name in names if name in expanded] or [name for name in names if name in words]:
+        help = f"take `-D {name}` away, or define another name: the headers of the vector library use this one"
+        yield Diagnostic("PL1269", f"`-D {name}` changes the headers of the vector library", help=help)
+
+
+def _expanded(message: _Message, headers: tuple[str, ...]) -> Iterator[str]:
+    """Macros of the command line in our headers: what the user's file hands over is none of them."""
+    file = message.places[0].file
+    for place, note in message.noted():
+        if (macro := _MACRO.match(note)) is None:
+            file = place.file
+        elif place.file == _COMMAND_LINE and _is_within(file, headers):
+            yield macro[1]
 
 
 def said(error: PolyloomError) -> PolyloomError:
     """What the import cannot take, where C++ has a word for it."""
     first = error.diagnostics[0]
+    if re.match(r"`(?:inttoptr|ptrtoint)` of a vector ", first.message):
+        # clang copies what is in memory as integers.
+        return PolyloomError(replace(first, code="PL1264", message="a vector in memory", help=MEMORY_HELP))
     called = re.match(r"a call of `_ZN?(\w+)` is not supported", first.message)
     if called is None:
         return error
@@ -100,11 +153,11 @@ def unmatched(source: Source) -> Iterator[Diagnostic]:
         yield Diagnostic("PL1260", f"`{word}` without `{end}`", span=span, help=help)
 
 
-def _diagnostics(messages: str, source: Source, headers: tuple[str, ...]) -> Iterator[Diagnostic]:
+def _diagnostics(messages: list[_Message], source: Source, headers: tuple[str, ...]) -> Iterator[Diagnostic]:
     """One for each line: what follows from an error there is left out."""
     known = Files()
     lines: set[tuple[str, int] | None] = set()
-    for message in _grouped(messages):
+    for message in messages:
         shown = next((place for place in message.places if _is_shown(place.file, headers)), None)
         line = (shown.file, shown.line) if shown else None
         if line in lines:
@@ -136,8 +189,11 @@ def _named(file: str, source: Source) -> str:
 
 
 def _is_shown(file: str, headers: tuple[str, ...]) -> bool:
-    path = Path(file).resolve()
-    return path.name != _UNIT and not any(path.is_relative_to(Path(folder).resolve()) for folder in headers)
+    return file != _COMMAND_LINE and Path(file).name != _UNIT and not _is_within(file, headers)
+
+
+def _is_within(file: str, headers: tuple[str, ...]) -> bool:
+    return any(Path(file).resolve().is_relative_to(Path(folder).resolve()) for folder in headers)
 
 
 def _of_name(message: _Message, source: Source) -> Diagnostic:
@@ -146,11 +202,11 @@ def _of_name(message: _Message, source: Source) -> Diagnostic:
     notes = tuple(
         dict.fromkeys(
             f"line {place.line}: {_head(lines, place.line)}"
-            for place, note in zip(message.places[1:], message.notes, strict=True)
+            for place, note in message.noted()
             if "candidate" in note and place.line <= len(lines) and Path(place.file).name == Path(source.name).name
         )
     )[:8]
-    given = re.search(r"'([\w:]+)'", message.text)
+    given = _GIVEN.search(message.text)
     name = given[1] if given else ""
     if notes:
         help = (

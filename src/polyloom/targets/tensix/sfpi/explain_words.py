@@ -11,6 +11,10 @@ _TYPE: Final = r"'(?:const )?(?:sfpi::)?(?:impl_::)?(v[A-Z]\w+|s\w*Float16\w)[^'
 _INTO: Final = r"(?:no viable conversion|assigning to|initializing|cannot initialize)"
 _LANES: Final = "lanes have no way into a scalar: keep it in a vector"
 _SCALAR_PLACE: Final = "write `v_if (...) {` ... `} v_endif;`: `if`, loops and `?:` choose for all lanes at once"
+MEMORY_HELP: Final = (
+    "keep vectors in variables; index an array of vectors with what is constant once loops are unrolled: "
+    "`#pragma GCC unroll`"
+)
 WORDS: Final = (
     (
         r"undeclared identifier '__sfpi_region'",

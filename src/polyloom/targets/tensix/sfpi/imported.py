@@ -30,6 +30,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_types import F32, FLOATS, I32, Type
 from polyloom.ir.ssa_verify import verify
 from polyloom.targets.tensix.sfpi.choices import branched
+from polyloom.targets.tensix.sfpi.explain_words import MEMORY_HELP
 from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.sfpi.operations import MASK, PREFIX, VECTOR, operations
 from polyloom.transform.ssa.editing import with_operands
@@ -40,10 +41,6 @@ _MAGNITUDE: Final = integer(I32, 0x7FFFFFFF)
 _MOVES: Final = ("bitcast", "copy", "fneg", "select", "load", "store")
 _COMPUTE_HELP: Final = "compute it at compile time, `constexpr`, or on a vector: `vFloat(x) * y`"
 _COMPARE_HELP: Final = "compare vectors, in `v_if`, or the bits of the scalars"
-_MEMORY_HELP: Final = (
-    "keep vectors in variables; index an array of vectors with what is constant once loops are unrolled: "
-    "`#pragma GCC unroll`"
-)
 
 
 def finished(function: Function) -> Function:
@@ -134,7 +131,7 @@ def refused(function: Function, source: Source) -> None:
         raise _error("PL1265", "a function that is called and not inlined", place, source, help)
     for i in (i for b in function.blocks for i in b.instructions):
         if _touches(i):
-            raise _error("PL1264", "a vector in memory", i.place, source, _MEMORY_HELP)
+            raise _error("PL1264", "a vector in memory", i.place, source, MEMORY_HELP)
         if _floating(i) and i.operation not in _MOVES and i.callee != "fabs":
             compared = i.operation.startswith("f") and i.operation not in FLOATING
             help = _COMPARE_HELP if compared else _COMPUTE_HELP

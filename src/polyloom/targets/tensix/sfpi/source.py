@@ -3,8 +3,8 @@
 
 A unit is made around the user's file, in which every function is inlined, and read by `frontend.c.llvm` with the table
 of operations. The function is named by a C++ expression, `ns::f<false, 8>`, whose parameters are those of the form, or
-by a call, `silly(true)`, which binds them. Where arrays of vectors stay in memory, loops are unrolled and it is read
-again; what then still is there is an error.
+by a call, `silly(true)`, which binds them; a template whose arguments all have defaults is named without them. Where
+arrays of vectors stay in memory, loops are unrolled and it is read again; what then still is there is an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_externals import External, Externals
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.explain import explainer, said
+from polyloom.targets.tensix.sfpi.explain import Explainer, said
 from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.sfpi.imported import finished, in_memory, refused
 from polyloom.targets.tensix.sfpi.names import variables
@@ -94,20 +94,52 @@ def load_several(
     """The forms of functions of a file, read at once. Errors: as `load`."""
     source = Source(path, read_source(path, ".h").decode("utf-8", "replace"))
     options = Options(includes=(*HEADERS, *includes), defines=(f"{_ARCHITECTURES[member]}=1", *defines))
-    unit = _unit(path, names)
-    found, module = _read(unit, source, options, ())
-    if any(map(in_memory, found)):
-        found, module = _read(unit, source, options, _UNROLLED)
+    found, module = _read(path, names, source, options)
     for each in found:
         refused(each, source)
     return Several(tuple(replaced(finished(each)) for each in found), source, variables(module, HEADERS))
 
 
-def _read(unit: str, source: Source, options: Options, more: tuple[str, ...]) -> tuple[tuple[Function, ...], str]:
-    explained = explainer(source, HEADERS)
-    module = llvm_module(unit, 1, TARGET, options, *_FLAGS, *more, language=CPP, explained=explained)
+def _read(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[tuple[Function, ...], str]:
+    """The functions, and the module; with loops unrolled where vectors are in memory otherwise."""
+    unit, module = _compiled(path, names, source, options)
     try:
-        return imported(module, source, table()), module
+        found = _imported(module, source)
+    except PolyloomError as error:
+        if error.diagnostics[0].code != "PL1264":
+            raise
+    else:
+        if not any(map(in_memory, found)):
+            return found, module
+    module = _module(unit, Explainer(source, HEADERS, options.defines), options, _UNROLLED)
+    return _imported(module, source), module
+
+
+def _compiled(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[str, str]:
+    """The unit and its module. C++ has no name for a template with defaults but `f<>`, which is tried where it is all
+    that a name can mean."""
+    unit, explained = _unit(path, names), Explainer(source, HEADERS, options.defines)
+    try:
+        return unit, _module(unit, explained, options)
+    except PolyloomError as first:
+        given = tuple(f"{name}<>" if name.split("::")[-1] in explained.alone else name for name in names)
+        if given == names:
+            raise
+        unit = _unit(path, given)
+        try:
+            return unit, _module(unit, Explainer(source, HEADERS, options.defines), options)
+        except PolyloomError as second:
+            nameless = any(each.code == "PL1268" for each in second.diagnostics)
+            raise (first if nameless else second) from None
+
+
+def _module(unit: str, explained: Explainer, options: Options, more: tuple[str, ...] = ()) -> str:
+    return llvm_module(unit, 1, TARGET, options, *_FLAGS, *more, language=CPP, explained=explained)
+
+
+def _imported(module: str, source: Source) -> tuple[Function, ...]:
+    try:
+        return imported(module, source, table())
     except PolyloomError as error:
         raise said(error) from None
 
