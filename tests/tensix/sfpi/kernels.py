@@ -273,8 +273,8 @@ def kernel(
     moves: bool = True,
 ) -> Function:
     """A function of two integers. `names` restricts what is computed to these operations; without `control` there are
-    neither scalar branches nor run-time values; with `registers` one of L0 to L7 may be read and one written. Without `moves` the counter of Dst stays
-    where it is. Up to 40 variables are meant, of which all but eight then live elsewhere."""
+    neither scalar branches nor run-time values; with `registers` one of L0 to L7 may be read and one written. Without
+    `moves` the counter of Dst stays where it is. Up to 40 variables are meant, most of which then live elsewhere."""
     builder = Builder("kernel", (("n", I32), ("k", I32)), Place("kernel.h", 1, 1))
     made = _Maker(random, builder, member, names, statements, moves)
     if control:
