@@ -44,6 +44,7 @@ class _Maker:
     member: Member
     names: tuple[str, ...] | None
     left: int
+    moves: bool = True
     variables: list[Operand] = field(default_factory=list[Operand])
     scalars: list[Operand] = field(default_factory=list[Operand])
     labels: int = 0
@@ -132,7 +133,7 @@ class _Maker:
         self.left -= 1
         self.line += 1
         self.builder.place = Place("kernel.h", self.line, 1)
-        kinds = ["assign"] * 6 + ["store", "load", "word", "int_of", "config"]
+        kinds = ["assign"] * 6 + ["store", "load", "word" if self.moves else "assign", "int_of", "config"]
         if depth and self.left > 0:
             kinds += ["v_if"] * 3 + ["v_block", "if", "for"]
         if loop is not None:
@@ -269,11 +270,13 @@ def kernel(
     names: tuple[str, ...] | None = None,
     control: bool = True,
     registers: bool = True,
+    moves: bool = True,
 ) -> Function:
     """A function of two integers. `names` restricts what is computed to these operations; without `control` there are
-    neither scalar branches nor run-time values; with `registers` one of L0 to L7 may be read and one written."""
+    neither scalar branches nor run-time values; with `registers` one of L0 to L7 may be read and one written. Without
+    `moves` the counter of Dst stays where it is. Up to 40 variables are meant, most of which then live elsewhere."""
     builder = Builder("kernel", (("n", I32), ("k", I32)), Place("kernel.h", 1, 1))
-    made = _Maker(random, builder, member, names, statements)
+    made = _Maker(random, builder, member, names, statements, moves)
     if control:
         made.scalars = list(builder.entry)
     pinned = random.randrange(8) if registers and made.chance(30) else None

@@ -12,6 +12,7 @@ from tests.tensix.sfpi.passes.bench import agree, kernel, plain, run
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Place
+from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.compile import Options, lower
 
 EARLY = "".join(f"%l{k}: i32x32 = call @splat {1000003 + k}:i32\n" for k in range(10))
@@ -61,3 +62,36 @@ def test_random_kernels_are_spilled(seed: int) -> None:
     ran = run(function, state(seed), ARGUMENTS, Options(spill=(256, 448)))
     ran.state.dst.known[0][512:] = False
     agree(ran)
+
+
+def _many(seed: int, variables: int, member: Member) -> None:
+    """A spilled variable takes three times the rows where the counter of Dst moves: 30 and 40 leave it alone."""
+    function = random_kernel(Random(seed), member, variables=variables, moves=variables <= 20)
+    ran = run(function, state(seed, member), ARGUMENTS, Options(member, spill=(256, 512)))
+    ran.state.dst.known[0][512:] = False
+    agree(ran)
+    assert ran.lowered.spills >= variables - 8
+
+
+@pytest.mark.parametrize(
+    ("seed", "variables", "member"), [(0, 20, "wormhole"), (0, 30, "blackhole"), (0, 40, "wormhole")]
+)
+def test_random_kernels_with_many_values(seed: int, variables: int, member: Member) -> None:
+    _many(seed, variables, member)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2])
+def test_more_random_kernels_with_many_values(seed: int) -> None:
+    _many(seed, 20, "wormhole")
+
+
+def test_spilled_values_that_never_live_at_once_share_rows() -> None:
+    """One half after the other, in twelve places."""
+    again = HELD.replace("%", "%x").replace("64:i32", "66:i32")
+    again = again.replace("%xs0: ", "call @store %xb0, 0:i32, 3:i32, 2:i32\n%xs0: ", 1)
+    for body in (CHANGED, CHANGED + again):
+        ran = run(kernel(body), state(1), options=Options(spill=(256, 304)))
+        ran.state.dst.known[0][512:] = False
+        agree(ran)
+        assert ran.lowered.spills > 0

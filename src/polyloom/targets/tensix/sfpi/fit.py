@@ -11,23 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.allocate import allocate
-from polyloom.targets.tensix.sfpi.code import Code, Register
-from polyloom.targets.tensix.sfpi.interference import ALLOCATED
+from polyloom.targets.tensix.sfpi.code import Code
+from polyloom.targets.tensix.sfpi.interference import ALLOCATED, crowd
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import sweep
 from polyloom.targets.tensix.sfpi.pressure import out_of_registers
 from polyloom.targets.tensix.sfpi.relieve import compact, rematerialize
 from polyloom.targets.tensix.sfpi.replay import insert_replays
 from polyloom.targets.tensix.sfpi.schedule import schedule
-from polyloom.targets.tensix.sfpi.spill import rows_of, spill
+from polyloom.targets.tensix.sfpi.spill import spilling
 from polyloom.targets.tensix.sfpi.variables import leave_ssa
 from polyloom.targets.tensix.sfpi.words import Listing, Word, encode
 
 Way = Callable[[], Code | None]
+_HOPE: Final = 4
+"""By how much another order is hoped to lower the number of live values; where more are too many, one is spilled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +87,22 @@ def _relieved(function: Function, code: Code, fitting: Fitting) -> Iterator[Code
 
 def _spilled(code: Code, fitting: Fitting) -> Iterator[Code]:
     """With one variable more in Dst each time, until the kernel fits or the rows are full."""
-    small: frozenset[Register] = frozenset()
-    rows = rows_of(code, fitting.member)
-    first = -(-fitting.rows.start // 4) * 4  # the two low bits of an address choose columns
-    for row in range(first, fitting.rows.stop - rows + 1, rows):
-        more = spill(code, fitting.member, row, small)
-        if more is None:
-            return
-        code, small = more
-        for each in (code, compact(code, fitting.member, ALLOCATED)):
-            found = fitting.allocated(each)
-            if found is not None:
-                yield found
+    state = spilling(code, fitting.member, fitting.rows)
+    tried = None
+    while state.more():
+        if (found := fitting.allocated(state.code)) is not None:
+            yield found
+        if crowd(state.code) <= ALLOCATED + _HOPE:
+            tried = state.code
+            yield from _compacted(state.code, fitting)
+    if tried is not state.code and state.places:
+        yield from _compacted(state.code, fitting)
+
+
+def _compacted(code: Code, fitting: Fitting) -> Iterator[Code]:
+    found = fitting.allocated(compact(code, fitting.member, ALLOCATED))
+    if found is not None:
+        yield found
 
 
 def _shortest(found: Sequence[Code], member: Member) -> Code:

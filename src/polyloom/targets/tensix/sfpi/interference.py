@@ -61,6 +61,12 @@ def before(op: Op, alive: Bits) -> Bits:
     return alive & ~_CONSTANT
 
 
+def crowd(code: Code) -> int:
+    """As many as are live behind an instruction at most."""
+    live = zip(code.items, live_out(code), strict=True)
+    return max((alive.bit_count() for items, after in live for _, _, alive in backwards(items, after)), default=0)
+
+
 def entering(items: Sequence[Item], after: Bits) -> Bits:
     """What is live before all of them."""
     for _, op, alive in backwards(items, after):

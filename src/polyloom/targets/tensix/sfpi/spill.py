@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.ir.ssa import Constant, Instruction
@@ -19,7 +19,7 @@ from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi.code import FIRST_VARIABLE, RAW, Code, Item, Op, Register
-from polyloom.targets.tensix.sfpi.interference import ALLOCATED, Bits, backwards, live_out, members
+from polyloom.targets.tensix.sfpi.interference import ALLOCATED, Bits, backwards, interference, live_out, members
 from polyloom.targets.tensix.sfpi.operations import called
 from polyloom.targets.tensix.sfpi.shapes import shapes
 
@@ -32,16 +32,47 @@ _STILL: Final = {"wormhole": 3, "blackhole": 7}
 """The mode of addressing that adds nothing, by the contract of entry."""
 
 
-def spill(code: Code, member: Member, row: int, small: frozenset[Register]) -> tuple[Code, frozenset[Register]] | None:
-    """The code with one more variable in the rows from `row` on, and the variables that are not worth spilling, with
-    those that it adds. None where there is nothing to spill."""
-    chosen = _chosen(code, small)
-    if chosen is None:
-        return None
-    writer = _Writer(chosen, row, member, _moves(code, member), code.variables)
-    items = tuple(tuple(new for item in found for new in writer.item(item)) for found in code.items)
-    added = frozenset(range(code.variables, writer.next))
-    return replace(code, items=items, variables=writer.next), small | added
+@dataclass(slots=True)
+class Spilling:
+    """Mutable: the code, and what is in Dst. Variables that are never live at once share a place (`places`: those of
+    each); `small` are what spilling adds, which is not worth it. `neighbours` is of the code as it was first."""
+
+    code: Code
+    member: Member
+    rows: range
+    neighbours: Sequence[Bits]
+    places: list[Bits] = field(default_factory=list[Bits])
+    small: frozenset[Register] = frozenset()
+
+    def more(self) -> bool:
+        """Spills one more variable; whether there was one, and a place."""
+        chosen, code = _chosen(self.code, self.small), self.code
+        row = None if chosen is None else self._row(chosen)
+        if chosen is None or row is None:
+            return False
+        writer = _Writer(chosen, row, self.member, _moves(code, self.member), code.variables)
+        items = tuple(tuple(new for item in found for new in writer.item(item)) for found in code.items)
+        self.small |= frozenset(range(code.variables, writer.next))
+        self.code = replace(code, items=items, variables=writer.next)
+        return True
+
+    def _row(self, chosen: Register) -> int | None:
+        """The first of the variable's place; None where rows are full."""
+        size = rows_of(self.code, self.member)
+        first = -(-self.rows.start // _ROWS) * _ROWS  # the two low bits of an address choose columns
+        at = next((k for k, held in enumerate(self.places) if not held & self.neighbours[chosen]), len(self.places))
+        row = first + at * size
+        if row + size > self.rows.stop:
+            return None
+        if at == len(self.places):
+            self.places.append(0)
+        self.places[at] |= 1 << chosen
+        return row
+
+
+def spilling(code: Code, member: Member, rows: range) -> Spilling:
+    """Nothing is spilled yet."""
+    return Spilling(code, member, rows, interference(code).neighbours)
 
 
 def rows_of(code: Code, member: Member) -> int:
