@@ -55,6 +55,18 @@ def matvec(p: dict[str, int], a: Arrays) -> npt.NDArray[Any]:
     return a["A"].astype(float) @ a["x"].astype(float)
 
 
+def axpy(p: dict[str, int], a: Arrays) -> npt.NDArray[Any]:
+    return a["a"].astype(float) * a["x"] + a["y"]
+
+
+def relu(p: dict[str, int], a: Arrays) -> npt.NDArray[Any]:
+    return np.maximum(a["x"], 0)
+
+
+def clamp(p: dict[str, int], a: Arrays) -> npt.NDArray[Any]:
+    return np.minimum(np.maximum(a["x"], a["low"]), a["high"])
+
+
 CASES: list[tuple[Formula, str, dict[str, int]]] = [
     (bits, "bits", {"N": 40}),
     (bits, "bits", {"N": 0}),
@@ -72,6 +84,11 @@ CASES: list[tuple[Formula, str, dict[str, int]]] = [
     (jacobi1d, "final", {"T": 3, "N": 1}),
     (jacobi1d, "final", {"T": 0, "N": 2}),
     (matvec, "y", {"N": 9, "M": 6}),
+    (axpy, "z", {"N": 9}),
+    (axpy, "z", {"N": 0}),
+    (relu, "y", {"N": 5, "M": 3}),
+    (clamp, "y", {"N": 9}),
+    (clamp, "y", {"N": 1}),
 ]
 
 
