@@ -15,8 +15,9 @@ from typing import Final
 
 from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.sfpi.alike import alike
 from polyloom.targets.tensix.sfpi.allocate import allocate
-from polyloom.targets.tensix.sfpi.code import Code
+from polyloom.targets.tensix.sfpi.code import EXIT, Code, Op
 from polyloom.targets.tensix.sfpi.interference import ALLOCATED, crowd
 from polyloom.targets.tensix.sfpi.nops import insert_nops
 from polyloom.targets.tensix.sfpi.place import sweep
@@ -60,7 +61,9 @@ def fit(function: Function, fitting: Fitting) -> Code:
         apart = fitting.order(code, True)
         plain += [fitting.allocated(code, True), fitting.allocated(ordered), fitting.allocated(apart, True)]
     if found := [each for each in plain if each is not None]:
-        return _shortest(found, fitting.member)
+        best = _shortest(found, fitting.member)
+        leaves_values = any(isinstance(i, Op) and i.shape.name == EXIT for items in code.items for i in items)
+        return _shortest([best, alike(best, leaves_values)], fitting.member)
     relieved = next(_relieved(function, code, fitting), None)
     if relieved is not None:
         return relieved  # the first that fits: those behind it have more words as a rule

@@ -25,7 +25,7 @@ _WHOLE_BUFFER: Final = 64
 """What a REPLAY of length 0 means."""
 _LOOP: Final = 8
 """As often runs a loop's body, for what a sequence is worth."""
-_REPLAY: Final = 0x04
+REPLAY: Final = 0x04
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ def _free(listing: Listing) -> tuple[int, int]:
     }
     for line in (line for lines in listing.lines for line in lines if isinstance(line, Word) and line.is_raw):
         opcode = line.bits >> 24 if line.is_known else _opcode(line.parts[0].value, defined)
-        if opcode is None or (opcode == _REPLAY and not line.is_known):
+        if opcode is None or (opcode == REPLAY and not line.is_known):
             return 0, 0
-        found = decode(line.bits, listing.member) if opcode == _REPLAY else None
+        found = decode(line.bits, listing.member) if opcode == REPLAY else None
         if found is not None:
             first = found.values["start_idx"]
             for slot in range(first, first + (found.values["len"] or _WHOLE_BUFFER)):
@@ -216,12 +216,12 @@ def _runs(listing: Listing) -> Iterator[Run]:
 
 
 def _repeats(line: Word) -> bool:
-    return not line.parts and line.bits >> 24 != _REPLAY
+    return not line.parts and line.bits >> 24 != REPLAY
 
 
 def _recorded(line: Word, listing: Listing) -> int:
     """As many words from here on the source, or this pass, records."""
-    if line.parts or line.bits >> 24 != _REPLAY:
+    if line.parts or line.bits >> 24 != REPLAY:
         return 0
     found = decode(line.bits, listing.member)
     if found is None or not found.values["load_mode"]:
