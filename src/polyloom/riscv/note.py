@@ -7,9 +7,11 @@ The text is one JSON object with sorted keys, so that equal functions have equal
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import RESULT, Argument, Dtype, Signature
 from polyloom.ir.signature_json import as_json, of_json
 from polyloom.ir.ssa import RESULT as OF_RESULT
@@ -17,6 +19,7 @@ from polyloom.ir.ssa import Block, Function, Unreachable, Value
 from polyloom.ir.ssa_types import I1, PTR, Type
 from polyloom.riscv import symbols
 
+T = TypeVar("T")
 TARGET: Final = "riscv"
 VERSION: Final = 1
 
@@ -37,20 +40,34 @@ def encode(note: Note) -> bytes:
         "member": note.member,
         **as_json(note.signature),
     }
-    return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
+    return text(made)
 
 
 def decode(data: bytes) -> Note | None:
     """The note of an ELF file; None where it has none of this target."""
-    text = symbols.note(data)
-    if text is None:
+    return read(data, _note)
+
+
+def _note(made: dict[str, Any]) -> Note | None:
+    if made["target"] != TARGET or made["version"] != VERSION:
+        return None
+    return Note(str(made["member"]), of_json(made))
+
+
+def text(made: Mapping[str, object]) -> bytes:
+    """What a note is written as."""
+    return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
+
+
+def read(data: bytes, of: Callable[[dict[str, Any]], T | None]) -> T | None:
+    """What `of` makes of the note of an ELF file; None where there is none, and where it is not what `of` expects: a
+    note may be a stranger's."""
+    found = symbols.note(data)
+    if found is None:
         return None
     try:
-        made = cast("dict[str, Any]", json.loads(text))
-        if made["target"] != TARGET or made["version"] != VERSION:
-            return None
-        return Note(str(made["member"]), of_json(made))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return of(cast("dict[str, Any]", json.loads(found)))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, PolyloomError):
         return None
 
 

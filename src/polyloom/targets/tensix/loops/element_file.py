@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
 from polyloom.passes import Watch
-from polyloom.riscv import symbols
+from polyloom.riscv import note as notes
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.loops import tiles
@@ -23,7 +21,7 @@ from polyloom.targets.tensix.loops.compile import assembled_threads, fixed_signa
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
 from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
 from polyloom.targets.tensix.loops.layout import CODE
-from polyloom.targets.tensix.loops.note import TARGET, VERSION, has_threads, is_array, with_results
+from polyloom.targets.tensix.loops.note import TARGET, VERSION, has_threads, is_array, is_of, with_results
 from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread
 from polyloom.targets.tensix.loops.run import Limits, executed
 from polyloom.targets.tensix.loops.spread import Area, spread_all
@@ -93,29 +91,26 @@ def encode(note: Note) -> bytes:
         "scalars": list(note.scalars),
         **as_json(note.signature),
     }
-    return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
+    return notes.text(made)
 
 
 def decode(data: bytes) -> Note | None:
     """The note of an ELF file; None where it has none of this form."""
-    text = symbols.note(data)
-    if text is None:
+    return notes.read(data, lambda made: _note(made) if has_threads(data) else None)
+
+
+def _note(made: dict[str, Any]) -> Note | None:
+    if not is_of(made, FORM) or made["format"] not in ELEMENTS:
         return None
-    try:
-        made = cast("dict[str, Any]", json.loads(text))
-        if (made["target"], made["form"], made["version"]) != (TARGET, FORM, VERSION) or made["format"] not in ELEMENTS:
-            return None
-        arrays = tuple(Spread(str(name), tuple(int(axis) for axis in axes)) for name, axes in made["arrays"])
-        shape, scalars = tuple(int(n) for n in made["shape"]), tuple(map(str, made["scalars"]))
-        result = str(made["result"])
-        read = {a.array for a in arrays}
-        found = of_json(made)
-        signature = found if result in read else with_results(found, result)
-        note = Note(signature, made["format"], result, shape, arrays, scalars)
-        note.area.check()
-        return note if _fits(note) and has_threads(data) else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, PolyloomError):
-        return None
+    arrays = tuple(Spread(str(name), tuple(int(axis) for axis in axes)) for name, axes in made["arrays"])
+    shape, scalars = tuple(int(n) for n in made["shape"]), tuple(map(str, made["scalars"]))
+    result = str(made["result"])
+    read = {a.array for a in arrays}
+    found = of_json(made)
+    signature = found if result in read else with_results(found, result)
+    note = Note(signature, made["format"], result, shape, arrays, scalars)
+    note.area.check()
+    return note if _fits(note) else None
 
 
 def _fits(note: Note) -> bool:

@@ -15,7 +15,18 @@ from typing import Final
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.product import NOP, one_tile, packers, register, tile_rows
 from polyloom.targets.tensix.loops.thread import (
+    CONFIG,
     CONFIGURATION,
+    IS_EMPTY,
+    MISC,
+    PACK,
+    PACKERS_BUSY,
+    STORES,
+    SYNC,
+    UNPACK,
+    UNPACKER_BUSY,
+    VECTOR,
+    VECTOR_BUSY,
     Lines,
     configured,
     inline,
@@ -28,17 +39,13 @@ from polyloom.targets.tensix.loops.thread import (
     word,
 )
 from polyloom.targets.tensix.loops.vector import ADVANCES, SLOT
+from polyloom.targets.tensix.sfpi.replay import SLOTS
 
 HALF: Final = 256
 """Rows of half of Dst, of 16 or 32 bits: four tiles."""
 VECTORS: Final = 32
 """Of 32 elements, in a tile."""
-_SLOTS: Final = 32
-"""Of the replay buffer."""
 _FREE, _FILLED, _DONE = 1, 2, 4
-_IS_EMPTY: Final = 1
-_VECTOR, _SYNC, _CONFIG, _PACK, _UNPACK, _STORES = 1 << 8, 1 << 1, 1 << 7, 1 << 2, 1 << 3, 1 << 13
-_UNPACKER_BUSY, _PACKERS_BUSY, _VECTOR_BUSY = 0x2, 0x78, 0x4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +82,15 @@ def _unpack(p: Elementwise) -> Lines:
     counters = [f"s{2 + n}" for n in range(len(p.inputs))]
     halves = [
         [
-            *inline(word("SEMWAIT", stall_res=_UNPACK | _SYNC, sem_sel=_FREE, wait_sem_cond=_IS_EMPTY)),
+            *inline(word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
             *inline(word("SEMGET", sem_sel=_FREE)),
             *(line for n, at in enumerate(counters) for line in _one(at, n + 4 * half)),
-            *inline(word("STALLWAIT", stall_res=_SYNC, wait_res=_UNPACKER_BUSY), word("SEMPOST", sem_sel=_FILLED)),
+            *inline(word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY), word("SEMPOST", sem_sel=_FILLED)),
         ]
         for half in range(2)
     ]
     set_up = [
-        word("STALLWAIT", stall_res=_UNPACK | 1, wait_res=_STORES),
+        word("STALLWAIT", stall_res=UNPACK | MISC, wait_res=STORES),
         word("SETADCXX", CntSetMask=1, x_end2=tiles.DATUMS - 1),
         word("SEMINIT", max_value=2, init_value=2, sem_sel=_FREE),
         word("SEMINIT", max_value=2, sem_sel=_FILLED | _DONE),
@@ -103,7 +110,7 @@ def _one(counter: str, slot: int) -> Lines:
 
 def _compute(p: Elementwise) -> Lines:
     recorded = p.kernel
-    fits = len(recorded) <= _SLOTS
+    fits = len(recorded) <= SLOTS
     replay = word("REPLAY", len=len(recorded)) if fits else NOP
     set_up = [
         *own(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2}),
@@ -115,11 +122,11 @@ def _compute(p: Elementwise) -> Lines:
             *inline(
                 *own(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half),
                 word("SETRWC", BitMask=15),
-                word("SEMWAIT", stall_res=_VECTOR, sem_sel=_FILLED, wait_sem_cond=_IS_EMPTY),
+                word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY),
             ),
             *(inline(word("MOP", mop_type=1)) if fits else loop(f"vectors{half}", "s2", VECTORS, inline(*recorded))),
             *inline(
-                word("STALLWAIT", stall_res=_SYNC, wait_res=_VECTOR_BUSY),
+                word("STALLWAIT", stall_res=SYNC, wait_res=VECTOR_BUSY),
                 word("SEMGET", sem_sel=_FILLED),
                 word("SEMPOST", sem_sel=_DONE),
             ),
@@ -145,7 +152,7 @@ def _pack(p: Elementwise) -> Lines:
     address, pitch = 4, 5
     values = packers(p.format, p.width, HALF * tile_rows(p.width))
     set_up = [
-        word("STALLWAIT", stall_res=_PACK | _CONFIG, wait_res=_STORES),
+        word("STALLWAIT", stall_res=PACK | CONFIG, wait_res=STORES),
         *register(address, p.result // 16 | 1 << 31),
         *register(pitch, tiles.pitch(p.width) // 16),
         word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
@@ -154,10 +161,10 @@ def _pack(p: Elementwise) -> Lines:
         inline(
             word("WRCFG", GprAddress=address, CfgReg=57),
             word("SETADCZW", CntSetMask=4, Ch0_Y=number, BitMask=2),
-            word("SEMWAIT", stall_res=_PACK, sem_sel=_DONE, wait_sem_cond=_IS_EMPTY),
+            word("SEMWAIT", stall_res=PACK, sem_sel=_DONE, wait_sem_cond=IS_EMPTY),
             word("PACR", PackSel=15, Last=1),
             word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
-            word("STALLWAIT", stall_res=_SYNC | _CONFIG, wait_res=_PACKERS_BUSY),
+            word("STALLWAIT", stall_res=SYNC | CONFIG, wait_res=PACKERS_BUSY),
             word("SEMGET", sem_sel=_DONE),
             word("SEMPOST", sem_sel=_FREE),
         )

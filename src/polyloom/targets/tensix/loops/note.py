@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
+from polyloom.riscv import note as notes
 from polyloom.riscv import symbols
 from polyloom.targets.tensix.loops.contraction import Matrix
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
@@ -55,21 +54,17 @@ def encode(note: Note) -> bytes:
             "address": placed.address,
             "width": placed.width,
         }
-    return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
+    return notes.text(made)
 
 
 def decode(data: bytes) -> Note | None:
     """The note of an ELF file; None where it has none of this form."""
-    text = symbols.note(data)
-    if text is None:
-        return None
-    try:
-        made = cast("dict[str, Any]", json.loads(text))
-        if (made["target"], made["form"], made["version"]) != (TARGET, FORM, VERSION):
-            return None
-        return _note(made) if has_threads(data) else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, PolyloomError):
-        return None
+    return notes.read(data, lambda made: _note(made) if is_of(made, FORM) and has_threads(data) else None)
+
+
+def is_of(made: dict[str, Any], form: str) -> bool:
+    """Whether a note is this target's, of this version, and of the form."""
+    return (made["target"], made["form"], made["version"]) == (TARGET, form, VERSION)
 
 
 def has_threads(data: bytes) -> bool:

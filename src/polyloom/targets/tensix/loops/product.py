@@ -18,7 +18,17 @@ from typing import Final
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.formats import INT32, Dest, Format, Result
 from polyloom.targets.tensix.loops.thread import (
+    CONFIG,
     CONFIGURATION,
+    IS_EMPTY,
+    MATRIX,
+    MATRIX_BUSY,
+    MISC,
+    PACK,
+    PACKERS_BUSY,
+    STORES,
+    SYNC,
+    UNPACK,
     Lines,
     configured,
     inline,
@@ -36,11 +46,6 @@ PLACE: Final = 64
 """Rows of a tile in Dst."""
 _MOST: Final = 127
 """Iterations of a loop of the MOP expander."""
-_STORES: Final = 1 << 13
-"""Waits for the core's stores."""
-_MATH, _SYNC, _CONFIG, _PACK, _UNPACK, _SCALAR = 1 << 6, 1 << 1, 1 << 7, 1 << 2, 1 << 3, 1 << 5
-_PACKERS_BUSY, _MATRIX_BUSY = 0x78, 0x80
-_IS_EMPTY: Final = 1
 _DONE, _FREE = 1, 2
 _IDLE: Final = 0xFFE80008
 """Where a load waits until the MOP expander is idle."""
@@ -87,7 +92,7 @@ def _unpack(p: Product) -> Lines:
         values |= one_tile(unit, f.in_l1, f.in_src, f.width, address)
     at = [word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
     set_up = [
-        word("STALLWAIT", stall_res=_UNPACK | 1, wait_res=_STORES),
+        word("STALLWAIT", stall_res=UNPACK | MISC, wait_res=STORES),
         *own(SRCA_SET_SetOvrdWithAddr=1),
         *(word("SETADCXX", CntSetMask=1 << unit, x_end2=tiles.DATUMS - 1) for unit in range(2)),
     ]
@@ -161,7 +166,7 @@ def _multiply(p: Product) -> Lines:
     replay = word("REPLAY", len=len(recorded))
     behind = word("SETRWC", clear_ab_vld=2, BitMask=15)
     set_up = [
-        word("STALLWAIT", stall_res=_MATH, wait_res=_STORES),
+        word("STALLWAIT", stall_res=MATRIX, wait_res=STORES),
         *_modes(),
         word("SEMINIT", max_value=15, init_value=blocks(p)[0][0], sem_sel=_FREE),
         word("ZEROACC", clear_mode=3),
@@ -183,7 +188,7 @@ def _multiply(p: Product) -> Lines:
 
 def _taken() -> list[int]:
     return [
-        word("SEMWAIT", stall_res=_MATH | _SYNC, sem_sel=_FREE, wait_sem_cond=_IS_EMPTY),
+        word("SEMWAIT", stall_res=MATRIX | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY),
         word("SEMGET", sem_sel=_FREE),
     ]
 
@@ -203,7 +208,7 @@ def _pairs(count: int, *, is_first: bool = False, is_last: bool = False) -> Line
         made += [*(_taken() if is_first else []), *own(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place)]
         made.append(word("MOP", mop_type=1))
         if is_last:
-            made += [word("STALLWAIT", stall_res=_SYNC, wait_res=_MATRIX_BUSY), word("SEMPOST", sem_sel=_DONE)]
+            made += [word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY), word("SEMPOST", sem_sel=_DONE)]
     return inline(*made, word("SETRWC", clear_ab_vld=1))
 
 
@@ -212,7 +217,7 @@ def _pack(p: Product) -> Lines:
     address, pitch = 4, 5  # general registers
     first = p.result // 16 | 1 << 31  # the other packers' addresses are relative to this one
     set_up = [
-        word("STALLWAIT", stall_res=_PACK | _CONFIG, wait_res=_STORES),
+        word("STALLWAIT", stall_res=PACK | CONFIG, wait_res=STORES),
         *register(address, first),
         *register(pitch, tiles.pitch(p.packed.width) // 16),
         word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
@@ -230,10 +235,10 @@ def _packed(p: Product, place: int, address: int, pitch: int) -> list[int]:
     return [
         word("WRCFG", GprAddress=address, CfgReg=57),
         word("SETADCZW", CntSetMask=4, Ch0_Y=place, BitMask=2),
-        word("SEMWAIT", stall_res=_PACK, sem_sel=_DONE, wait_sem_cond=_IS_EMPTY),
+        word("SEMWAIT", stall_res=PACK, sem_sel=_DONE, wait_sem_cond=IS_EMPTY),
         word("PACR", PackSel=15, Last=1),
         word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
-        word("STALLWAIT", stall_res=_MATH | _SYNC | _CONFIG, wait_res=_PACKERS_BUSY),
+        word("STALLWAIT", stall_res=MATRIX | SYNC | CONFIG, wait_res=PACKERS_BUSY),
         *(word("ZEROACC", clear_mode=mode, dst=4 * place + n) for n in range(4)),
         word("SEMGET", sem_sel=_DONE),
         word("SEMPOST", sem_sel=_FREE),

@@ -7,12 +7,11 @@ The text is one JSON object with sorted keys, so that equal kernels have equal f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from polyloom.riscv import symbols
+from polyloom.riscv import note as notes
 from polyloom.targets.tensix.isa import MEMBERS, Member
 from polyloom.targets.tensix.sfpi.driver import CALLS, SETUP
 from polyloom.targets.tensix.sfpi.prints import COUNT, LOG, LOG_BYTES
@@ -54,18 +53,12 @@ def encode(note: Note) -> bytes:
     """The text."""
     made = {"version": VERSION, "target": TARGET, **asdict(note)}
     made["lines"] = [[line.address, line.file, line.line, line.reason] for line in note.lines]
-    return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
+    return notes.text(made)
 
 
 def decode(data: bytes) -> Note | None:
     """The note of an ELF file; None where it has none of this target."""
-    text = symbols.note(data)
-    if text is None:
-        return None
-    try:
-        return _note(cast("dict[str, Any]", json.loads(text)))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
-        return None
+    return notes.read(data, _note)
 
 
 def _note(made: dict[str, Any]) -> Note | None:
