@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "events.hpp"
+#include "parameters.hpp"
 #include "riscv/policies.hpp"
+#include "unit.hpp"
 #include "wait.hpp"
 
 namespace polyloom::minion {
@@ -86,6 +88,65 @@ struct Chip {
     Answer miss(HartState& h, uint64_t address, bool store, bool code, uint64_t& there);
 
     Options options;
+    Parameters parameters;
+    std::string printed;
+
+  private:
+    enum class EventKind : uint8_t { hart, credit, line, complete, start };
+    // What the loop keeps of a hart beside its state.
+    struct Seat {
+        std::unique_ptr<Core> core;
+        uint64_t executed = 0;
+        bool queued = false, ended = false, failed = false;
+    };
+
+    // chip.cpp: the loop
+    void handle(const Event& event);
+    void run_hart(uint32_t number, uint64_t cycle);
+    void after_run(uint32_t number, const riscv::Outcome& outcome);
+    void post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data = 0);
+    void queue_hart(uint32_t number, uint64_t cycle);
+    Answer hold(HartState& h, Waits kind, uint32_t a);
+    Answer go(HartState& h);
+    [[nodiscard]] bool ready(const HartState& h) const;
+    void wake(uint32_t number);
+    void wake_minion(uint32_t minion);
+    void finish(Result& result);
+    // sync.cpp
+    void give_credits(HartState& h, unsigned shire, unsigned which, uint32_t mask);
+    void arrive_credits(const Event& event);
+    uint64_t credit_time(unsigned from, unsigned to);
+    // accept.cpp: what a CSR write of a tensor operation does at once
+    Answer accept_load(HartState& h, uint64_t value);
+    Answer accept_load_l2(HartState& h, uint64_t value);
+    Answer accept_fma(HartState& h, uint64_t value);
+    Answer accept_quant(HartState& h, uint64_t value);
+    Answer accept_store(HartState& h, uint64_t value);
+    Answer accept_reduce(HartState& h, uint64_t value);
+    Answer accept_coop(HartState& h, uint64_t value);
+    Operation& take(HartState& h, Class c, uint64_t value);
+    // engines.cpp: loads
+    void begin_load(uint32_t minion, Class c);
+    void next_line(uint32_t minion, Class c);
+    void stream_line(uint32_t minion);
+    void pair(uint32_t minion);
+    // queue.cpp: operations on registers
+    void begin_ready(uint32_t minion);
+    void begin(uint32_t minion, Class c);
+    void complete(uint32_t minion, Class c);
+    // rendezvous.cpp
+    void meet(uint32_t minion);
+
+    Events events;
+    std::vector<Unit> units;
+    std::vector<Seat> seats;
+    std::vector<HartState*> harts;
+    std::array<uint64_t, 32> flb_free{};
+    HartState* running = nullptr;
+    uint64_t last = 0, lost_credits = 0;
+    uint32_t alive = 0;
+    bool stopped = false;
+    Result result;
 };
 
 }  // namespace polyloom::minion
