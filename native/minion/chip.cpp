@@ -105,12 +105,11 @@ void Chip::after_run(uint32_t number, const riscv::Outcome& outcome) {
 }
 
 void Chip::handle(const Event& event) {
-    const uint32_t number = hart_of(event.key), minion = number / 2;
+    const uint32_t number = hart_of(event.key);
     switch (EventKind(event.kind)) {
         case EventKind::hart: return run_hart(number, cycle_of(event.key));
         case EventKind::credit: return arrive_credits(event);
-        case EventKind::line: return next_line(minion, Class(event.data));
-        case EventKind::complete: return complete(minion, Class(event.data));
+        default: return on_operation(event);
     }
 }
 

@@ -5,12 +5,13 @@
 #include <bit>
 
 #include "chip.hpp"
+#include "state.hpp"
 
 namespace polyloom::minion {
 
 namespace {
 
-constexpr uint32_t ERROR_CREDITS = 1u << 3;
+using riscv::DONE;
 
 }  // namespace
 
@@ -18,9 +19,8 @@ constexpr uint32_t ERROR_CREDITS = 1u << 3;
 Answer Chip::flb(HartState& h, uint64_t operand, uint64_t& old) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
     const unsigned barrier = operand & 31, match = operand >> 5 & 255;
-    ShireState& shire = shire_of(h);
+    ShireState& shire = *h.minion->shire;
     uint8_t& count = shire.flb[barrier];
-    hazards.joins(h.number, barrier, match, count, h.now, h.pc);
     old = count == match;
     count = old ? 0 : uint8_t(count + 1);
     if (options.timed) {
@@ -47,13 +47,12 @@ Answer Chip::fccnb(HartState& h, uint64_t& value) {
 
 Answer Chip::sleep(HartState& h) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
-    if (h.mip & h.mie) return go(h);
+    if (h.trap.mip & h.trap.mie) return go(h);
     return hold(h, Waits::interrupt, 0);
 }
 
 // A store to CREDINC: one credit to a counter of each hart in the mask, after its way.
 void Chip::give_credits(HartState& h, unsigned shire, unsigned which, uint32_t mask) {
-    hazards.credits(h.number, shire, which, mask, h.now, h.pc);
     const uint64_t way = options.timed ? credit_time(h.number / HARTS_PER_SHIRE, shire) : 0;
     if (mask) post(h.now + way, h.number, EventKind::credit, mask | uint64_t(shire) << 32 | uint64_t(which) << 48);
 }
@@ -74,9 +73,8 @@ void Chip::arrive_credits(const Event& event) {
         }
         HartState& to = *harts[number];
         if (++to.credits[counter] == 0) {
-            to.tensor_error |= ERROR_CREDITS;
-            hazards.credits_overflow(number, counter, cycle_of(event.key));
-        }
+            to.tensor_error |= CREDIT_OVERFLOW;
+                }
         wake(number);
     }
 }
