@@ -169,13 +169,13 @@ Answer Chip::accept_fma(HartState& h, uint64_t value) {
 
 Answer Chip::accept_quant(HartState& h, uint64_t value) {
     const tensor::Quant quant = tensor::quant(value);
-    if (quant.rounds() && *h.rounding > 4) return ILLEGAL;
+    if (*h.rounding > 4) return ILLEGAL;
     const uint32_t minion = h.number / 2;
     if (units[minion].busy(Class::quant)) return hold(h, Waits::place, uint32_t(Class::quant));
     if (quant.lines() && !scratchpad_on(h)) return fails(h, tensor::SCRATCHPAD_OFF);
     Operation& op = take(h, Class::quant, value);
     const auto last = uint8_t((quant.freg + 2 * (quant.rows - 1) + (quant.columns > 8)) % 32);
-    tell(Class::quant, op, "tensor_quant", tensor::effects(quant), {.last_register = last, .flags = quant.rounds()});
+    tell(Class::quant, op, "tensor_quant", tensor::effects(quant), {.last_register = last, .flags = true});
     ++units[minion].counts[TQUANT_INST];
     return enqueue(minion, Class::quant);
 }
@@ -209,6 +209,7 @@ Answer Chip::accept_reduce(HartState& h, uint64_t value) {
     const uint32_t minion = h.number / 2;
     const tensor::Reduce::Part part = reduce.part(minion);
     if (units[minion].busy(Class::reduce)) return hold(h, Waits::place, uint32_t(Class::reduce));
+    if (reduce.rounds() && *h.rounding > 4) return ILLEGAL;
     if (part.bad) return fails(h, tensor::BAD_REDUCE);
     if (part.role == tensor::Role::skips || reduce.count == 0) return go(h);
     Operation& op = take(h, Class::reduce, value);

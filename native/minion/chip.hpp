@@ -57,6 +57,13 @@ struct Result {
     uint32_t hart = 0, cause = 0, word = 0;
 };
 
+// A span of the trace. Tracks: 0 and 1 the harts, from 2 on the classes of operations.
+struct Span {
+    uint64_t start = 0, end = 0;
+    uint32_t owner = 0, track = 0;
+    uint64_t word = 0, pc = 0;
+};
+
 // What a cache operation does, for its time and its wait.
 enum class CacheOperation : uint8_t { prefetch, flush, evict, lock, unlock };
 
@@ -108,6 +115,9 @@ struct Chip {
     std::vector<ShireState> shires;
     std::string printed;
     std::vector<Reason> reasons;  // of a deadlock
+    std::vector<Span> spans;      // of the trace
+    // What happened, by name.
+    [[nodiscard]] std::vector<std::pair<std::string, uint64_t>> counters() const;
 
   private:
     enum class EventKind : uint8_t { hart, credit, line, complete };

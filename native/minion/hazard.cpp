@@ -28,7 +28,8 @@ void Chip::tell(Class c, Operation& op, const char* name, const tensor::Effects&
     if (!hazards_on()) return;
     const uint32_t minion = op.hart / 2;
     const Lines& lines = units[minion].lines[unsigned(c)];
-    Accepted accepted{.place = place_of(c, op.id), .site = site_of(minion, op), .name = name};
+    Accepted accepted;
+    accepted.place = place_of(c, op.id), accepted.site = site_of(minion, op), accepted.name = name;
     accepted.scp_reads = effects.scp_reads, accepted.scp_writes = effects.scp_writes;
     accepted.f_reads = effects.f_reads, accepted.f_writes = effects.f_writes;
     accepted.last_register = told.last_register, accepted.tenb = told.tenb, accepted.flags = told.flags;
