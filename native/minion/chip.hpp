@@ -95,8 +95,11 @@ struct Chip {
     // hpmcounter3 to 8 by 3 to 8, and their selectors.
     Answer counter(HartState& h, unsigned number, uint64_t& value);
     Answer set_counter(HartState& h, unsigned number, uint64_t value);
+    Answer event(HartState& h, unsigned number, uint64_t& value);
     Answer set_event(HartState& h, unsigned number, uint64_t value);
 
+    // L1 has changed its mode, which is two bits.
+    void mode_changed(HartState& h, unsigned before, unsigned after);
     // Time of a cache operation whose effect has been done: `count` lines from `address` on.
     Answer cache(HartState& h, CacheOperation what, unsigned level, unsigned id, uint64_t address, unsigned count,
                  uint64_t stride);
@@ -145,6 +148,8 @@ struct Chip {
     void run_hart(uint32_t number, uint64_t cycle);
     void after_run(uint32_t number, const riscv::Outcome& outcome);
     void post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data = 0);
+    // The cycle of what is being done: of an instruction, or of an event.
+    [[nodiscard]] uint64_t cycle() const { return running ? running->now : events.cycle(); }
     void queue_hart(uint32_t number, uint64_t cycle);
     Answer hold(HartState& h, Waits kind, uint32_t a);
     Answer go(HartState& h);
