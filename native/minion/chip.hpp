@@ -135,17 +135,20 @@ struct Chip {
     struct Pmu {
         std::array<std::array<uint64_t, COUNTERS>, 2> kept{};
     };
+    static constexpr size_t NO_SPAN = ~size_t(0);
     // What the loop keeps of a hart beside its state.
     struct Seat {
         std::unique_ptr<Core> core;
         uint64_t executed = 0;
         std::array<Selected, SHARED_COUNTERS> selected{};
+        size_t span = NO_SPAN;  // its last one in the trace
         bool queued = false, ended = false;
     };
 
     // chip.cpp: the loop
     void handle(const Event& event);
     void run_hart(uint32_t number, uint64_t cycle);
+    void trace_run(uint32_t number, uint64_t from, uint64_t to);
     void after_run(uint32_t number, const riscv::Outcome& outcome);
     void post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data = 0);
     // The cycle of what is being done: of an instruction, or of an event.
@@ -229,7 +232,7 @@ struct Chip {
     std::vector<HartState*> harts;
     std::vector<uint64_t> flb_free;  // by shire: when its counters take another join
     HartState* running = nullptr;
-    uint64_t last = 0, lost_credits = 0, waited_tenb = 0;
+    uint64_t last = 0, lost_credits = 0;
     uint32_t alive = 0;
     bool stopped = false;
     Result result;

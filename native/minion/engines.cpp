@@ -143,7 +143,10 @@ void Chip::run_stream(uint32_t minion, uint64_t total) {
 // Steps are evenly spaced; one whose line comes late delays all that follow.
 void Chip::use_line(uint32_t minion, Stream& s, unsigned j) {
     const uint64_t due = s.base + j * s.total / s.lines;
-    if (s.arrival[j] > due) s.base += s.arrival[j] - due, waited_tenb += s.arrival[j] - due;
+    if (s.arrival[j] > due) {
+        units[minion].counts[Unit::TENB_WAITS] += s.arrival[j] - due;
+        s.base += s.arrival[j] - due;
+    }
     s.step[j] = std::max(due, s.arrival[j]);
     if (j + 1 < s.lines) return;
     const Operation& fma = units[minion][Class::fma];

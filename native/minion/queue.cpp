@@ -110,6 +110,12 @@ void Chip::complete(uint32_t minion, Class c) {
     Unit& unit = units[minion];
     Operation& op = unit[c];
     op.busy = op.running = false;
+    if (c == Class::fma) {
+        if (!unit.counts[Unit::FMA_CYCLES]) unit.first_fma = op.started;
+        unit.last_fma = cycle();
+        unit.counts[Unit::FMA_CYCLES] += cycle() - op.started;
+    }
+    if (options.trace) spans.push_back({op.started, cycle(), minion, 2 + unsigned(c), op.value, op.pc});
     if (options.timed && c == Class::store) last = std::max(last, cycle());
     if (is_load(c)) return wake_minion(minion);
     unit.dequeue(c);
@@ -148,6 +154,7 @@ Answer Chip::tensor_wait(HartState& h, unsigned event) {
         if (event < 4 || event > 6) return hold(h, Waits::event, event);
         h.resume = units[h.number / 2].operations[h.number & 1][event - 4];
     }
+    ++units[h.number / 2].counts[Unit::WAITS];
     if (hazards_on()) hazards.waited(h.number, event);
     return go(h);
 }
