@@ -29,8 +29,8 @@ struct Accepted {
     bool in_order = true;                       // no IMA8 that writes only TenC, which may overlap younger operations
     bool flags = false;                         // it may add floating-point flags
     bool from_scp = false;                      // of a store
-    std::vector<uint64_t> reads;                // physical lines, through L2
-    std::vector<Row> writes;                    // physical rows: stores, load_l2
+    std::span<const Row> reads;                 // physical bytes: loads, through L2
+    std::span<const Row> writes;                // physical bytes: stores, load_l2
 };
 
 class Hazards {
@@ -39,7 +39,7 @@ class Hazards {
 
     // At acceptance, before its effect. Gives the lines of L1Scp that it reads too early: under `poison` it has to read
     // POISON there.
-    uint64_t accept(Accepted operation);
+    uint64_t accept(const Accepted& operation);
     // A tensor_wait has returned (not: blocked). Event 4 to 6: cache operations of this hart.
     void waited(uint32_t hart, unsigned event);
 
@@ -66,6 +66,7 @@ class Hazards {
   private:
     struct Place {
         Accepted operation;
+        std::vector<Row> reads, writes;
         uint64_t sequence = 0;
         bool pending = false;
     };
