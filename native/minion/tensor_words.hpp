@@ -83,9 +83,8 @@ struct Quant {
     uint8_t count = 0;  // transforms before the first that stops
     std::array<uint8_t, 10> transforms{};
 
-    // Transforms 4 to 7, which take a line of L1Scp each; and those with a rounding mode.
+    // Lines of L1Scp that transforms 4 to 7 take, one each.
     [[nodiscard]] unsigned lines() const;
-    [[nodiscard]] bool rounds() const;
 };
 
 struct Store {
@@ -113,6 +112,8 @@ struct Reduce {
         uint16_t peer = 0;
         bool bad = false;  // itself as its peer, or a function that there is none of: BAD_REDUCE, whatever the count
     };
+    // Whether the rounding mode matters, and an invalid one is an illegal instruction.
+    [[nodiscard]] bool rounds() const { return command != Command::send && funct == 0; }
     // What `minion` does in it. Without registers, COUNT 0, nothing happens, but BAD_REDUCE is still set.
     [[nodiscard]] Part part(unsigned minion) const;
 };
