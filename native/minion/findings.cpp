@@ -20,8 +20,8 @@ uint64_t hash(const Finding& f) {
 }  // namespace
 
 void Findings::add(Finding finding) {
-    if (policy == Policy::off) return;
-    if (policy == Policy::error && finding.kind != Hazard::lost_credit) stop = true;
+    if (policy == Response::off) return;
+    if (policy == Response::error && finding.kind != Hazard::lost_credit) stop = true;
     std::vector<uint32_t>& candidates = places[hash(finding)];
     const auto known = std::find_if(candidates.begin(), candidates.end(),
                                     [&](uint32_t number) { return same_place(list[number], finding); });

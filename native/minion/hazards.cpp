@@ -209,8 +209,10 @@ void Hazards::read_error(const Site& site) {
 
 void Hazards::ready(uint32_t receiver, uint32_t sender, int height, const Site& site) {
     if (sender >= peers.size()) return;
+    for (const Peer& peer : peers[sender])
+        if (peer.height == height && peer.receiver == receiver) return;
     for (const Peer& peer : peers[sender]) {
-        if (peer.height != height || peer.receiver == receiver) continue;
+        if (peer.height != height) continue;
         Finding found;
         found.kind = Hazard::two_peers;
         found.later = site, found.later_name = "tensor_reduce";
