@@ -64,8 +64,4 @@ CODES: dict[str, tuple[str, str]] = {
         "program that says it failed",
         "A hart wrote 0x50BAD000 to `validation0`: the program itself found something wrong.",
     ),
-    "PL1312": (
-        "machine that ended without success",
-        "Every hart sleeps, and none wrote `validation0`: nothing says that the program passed.",
-    ),
 }
