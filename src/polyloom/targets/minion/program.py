@@ -88,7 +88,9 @@ def _help(error: Diagnostic) -> str:
         return "give a static executable, or place raw bytes: --raw 0x8000001000=FILE --entry 0x8000001000"
     if "truncated" in error.message or "overlap in the file" in error.message:
         return str(error.help)
-    return _COMPILE
+    if "starts at" in error.message:
+        return "link it again with an even entry"
+    return str(error.help) if "no code" in error.message else _COMPILE
 
 
 def _raw(file: Loaded) -> Part:
