@@ -16,7 +16,48 @@ using riscv::Cause;
 constexpr uint64_t AHEAD = 1000;
 constexpr uint64_t PASS = 0x1feed000, FAIL = 0x50bad000;
 
+// Those that harts know.
+Latencies latencies_of(const Parameters& parameters) {
+    const auto value = [&](Parameter which) { return uint8_t(parameters.values[unsigned(which)]); };
+    Latencies made;
+    made.load = value(Parameter::l1_hit), made.branch = value(Parameter::branch_taken);
+    made.instruction_miss = value(Parameter::instruction_miss);
+    return made;
+}
+
 }  // namespace
+
+Chip::Chip(const Options& options, const Parameters& parameters)
+    : options(options),
+      parameters(parameters),
+      memory(options.shires, uint64_t(options.scratchpad_kib) << 10),
+      fabric(this->parameters),
+      findings(options.hazards),
+      record(findings, options.minions),
+      hazards(findings, record, options.minions, options.errata),
+      deadlock(options.minions),
+      minions(options.minions),
+      shires(options.shires),
+      codes(make_codes(options.timed, latencies_of(parameters))),
+      units(options.minions),
+      seats(2 * options.minions),
+      pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
+      flb_free(options.shires) {
+    record.on = hazards_on();
+    for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
+    for (uint32_t n = 0; n < minions.size(); ++n) {
+        MinionState& minion = minions[n];
+        minion.number = n, minion.shire = &shires[n / MINIONS_PER_SHIRE];
+        for (uint32_t thread = 0; thread < 2; ++thread) {
+            HartState& hart = minion.hart[thread];
+            hart.number = 2 * n + thread, hart.minion = &minion;
+            seats[hart.number].core = std::make_unique<Core>(*this, memory, codes, hart);
+            harts.push_back(&hart);
+        }
+    }
+}
+
+Chip::~Chip() = default;
 
 void Chip::post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data) {
     events.push(cycle, hart, uint8_t(kind), data);
@@ -128,6 +169,10 @@ Result Chip::run(uint64_t entry) {
             break;
         }
         handle(events.pop());
+        if (findings.stop) {
+            result.stop = Stop::hazard;
+            break;
+        }
     }
     return finish();
 }
@@ -137,9 +182,39 @@ Result Chip::finish() {
     const auto sleeps = [](const HartState* h) { return h->wait.kind == Waits::interrupt; };
     if (result.stop == Stop::passed && alive > std::count_if(harts.begin(), harts.end(), sleeps))
         result.stop = Stop::deadlock;
+    if (result.stop == Stop::deadlock || result.stop == Stop::failed) explain();
     for (const Seat& seat : seats) result.instructions += seat.executed;
     result.cycles = last;
     return result;
+}
+
+std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
+    static constexpr std::pair<const char*, unsigned> NAMES[] = {
+        {"tensor_load", 14}, {"tensor_load_lines", 15}, {"tensor_store", 16},  {"tensor_store_rows", 17},
+        {"tenb_waits", 18},  {"int8_operations", 19},   {"fp16_operations", 20}, {"fp32_operations", 21},
+        {"tensor_fma", 26},  {"tensor_reduce", 27},     {"tensor_quant", 28}};
+    std::vector<std::pair<std::string, uint64_t>> all;
+    for (const auto& [name, event] : NAMES) {
+        uint64_t sum = 0;
+        for (const Unit& unit : units) sum += unit.counts[event];
+        all.emplace_back(name, sum);
+    }
+    return all;
+}
+
+// Who is blocked, and which operations of tensor units are held.
+void Chip::explain() {
+    std::vector<Blocked> blocked;
+    for (const HartState* h : harts) blocked.push_back({h->number, h->wait});
+    std::vector<Held> held;
+    constexpr uint8_t EVENTS[CLASSES] = {0, 16, 2, 3, 7, 10, 8, 9};
+    for (uint32_t n = 0; n < units.size(); ++n)
+        for (unsigned c = 0; c < CLASSES; ++c) {
+            const Operation& op = units[n].places[c];
+            const uint8_t event = uint8_t(EVENTS[c] + (Class(c) == Class::load && op.id));
+            if (op.busy) held.push_back({n, event, uint8_t(is_load(Class(c)) || op.running), op.value, op.pc, op.accepted});
+        }
+    reasons = deadlock.explain(blocked, held);
 }
 
 }  // namespace polyloom::minion

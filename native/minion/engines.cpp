@@ -14,12 +14,12 @@ namespace {
 
 constexpr unsigned CLASS_BITS = 8;
 
-constexpr Use use_of(Class c) {
+constexpr Traffic use_of(Class c) {
     switch (c) {
-        case Class::load: return Use::load;
-        case Class::load_b: return Use::load_b;
-        case Class::store: return Use::store;
-        default: return Use::load_l2;
+        case Class::load: return Traffic::load;
+        case Class::load_b: return Traffic::load_b;
+        case Class::store: return Traffic::store;
+        default: return Traffic::load_l2;
     }
 }
 
@@ -118,7 +118,7 @@ void Chip::stream_line(uint32_t minion) {
     const Operation& op = unit[Class::load_b];
     const uint64_t now = events.cycle();
     const unsigned j = s.known++;
-    const Served served = fabric.line(now, minion, unit.lines[unsigned(Class::load_b)].address[j], Use::load_b);
+    const Served served = fabric.line(now, minion, unit.lines[unsigned(Class::load_b)].address[j], Traffic::load_b);
     s.arrival[j] = std::max(served.there, j ? s.arrival[j - 1] : 0);
     s.next = now + parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
     s.asked = false;

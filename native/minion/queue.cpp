@@ -3,6 +3,7 @@
 // before it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. An operation takes
 // effect when it begins. Source: minion.md, "Tensor operations".
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "chip.hpp"
@@ -59,7 +60,16 @@ tensor::Tile Chip::tile_of(uint32_t minion) {
 void Chip::begin_fma(uint32_t minion, Operation& op) {
     const tensor::Fma fma = tensor::fma(op.value);
     uint32_t flags = 0;
-    tensor::multiply(fma, tile_of(minion), op.mask, op.frm, flags);
+    tensor::Tile tile = tile_of(minion);
+    alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> poisoned;
+    if (op.poisoned) {
+        poisoned = minions[minion].l1scp;
+        for (uint64_t rest = op.poisoned; rest; rest &= rest - 1)
+            for (unsigned n = 0; n < LINE; n += 4)
+                std::memcpy(&poisoned[unsigned(std::countr_zero(rest))][n], &Hazards::POISON, 4);
+        tile.scp = poisoned[0].data();
+    }
+    tensor::multiply(fma, tile, op.mask, op.frm, flags);
     raise(minion, flags);
     if (!options.timed) return;
     const bool integer = fma.is(tensor::Type::int8);
@@ -134,12 +144,12 @@ bool Chip::pending(const HartState& h, unsigned event) const {
 
 Answer Chip::tensor_wait(HartState& h, unsigned event) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
-    if (!pending(h, event)) return go(h);
-    if (event >= 4 && event <= 6) {
+    if (pending(h, event)) {
+        if (event < 4 || event > 6) return hold(h, Waits::event, event);
         h.resume = units[h.number / 2].operations[h.number & 1][event - 4];
-        return go(h);
     }
-    return hold(h, Waits::event, event);
+    if (hazards_on()) hazards.waited(h.number, event);
+    return go(h);
 }
 
 Answer Chip::registers(HartState& h) {
