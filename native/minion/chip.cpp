@@ -61,7 +61,7 @@ Chip::~Chip() = default;
 
 void Chip::post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data) {
     events.push(cycle, hart, uint8_t(kind), data);
-    if (running) running->horizon = std::min(running->horizon, key_of(std::max(cycle, events.cycle()), hart));
+    if (running) running->horizon = std::min(running->horizon, key_of(cycle, hart));
 }
 
 void Chip::queue_hart(uint32_t number, uint64_t cycle) {
@@ -99,7 +99,7 @@ bool Chip::ready(const HartState& h) const {
 
 void Chip::wake(uint32_t number) {
     HartState& h = *harts[number];
-    if (h.wait.kind != Waits::nothing && &h != running && ready(h)) queue_hart(number, events.cycle());
+    if (h.wait.kind != Waits::nothing && &h != running && ready(h)) queue_hart(number, cycle());
 }
 
 void Chip::wake_minion(uint32_t minion) { wake(2 * minion), wake(2 * minion + 1); }
@@ -139,6 +139,15 @@ void Chip::after_run(uint32_t number, const riscv::Outcome& outcome) {
     result.stop = Stop::trap, result.hart = number, result.pc = outcome.pc, result.value = outcome.value;
     result.word = outcome.word, result.cause = riscv::exception_number(outcome.cause);
     stopped = true;
+}
+
+// L1 is in another mode: loads that are under way to an L1Scp that is no more end.
+void Chip::mode_changed(HartState& h, unsigned before, unsigned after) {
+    if (!(before & 2) || (after & 2)) return;
+    const uint32_t minion = h.number / 2;
+    drop_stream(minion);
+    units[minion][Class::load].busy = false;
+    wake_minion(minion);
 }
 
 void Chip::handle(const Event& event) {
