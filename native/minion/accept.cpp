@@ -63,16 +63,11 @@ uint8_t* Chip::tensor_bytes(HartState& h, uint64_t address, unsigned bytes, Use 
 // Line of the shire's own scratchpad.
 uint64_t Chip::scratchpad_address(const HartState& h, unsigned line) {
     const uint64_t shire = h.number / HARTS_PER_SHIRE;
-<<<<<<< HEAD
-    return memory.at(Memory::SCRATCHPAD + shire * Memory::SCRATCHPAD_PITCH + uint64_t(tensor::LINE) * line,
-                     tensor::LINE);
-=======
     return Memory::SCRATCHPAD + shire * Memory::SCRATCHPAD_PITCH + uint64_t(tensor::LINE) * line;
 }
 
 uint8_t* Chip::scratchpad_line(const HartState& h, unsigned line) {
     return memory.at(scratchpad_address(h, line), tensor::LINE);
->>>>>>> minion-chip
 }
 
 // Translates the next source of an operation and appends it to the lines that its engine fetches; null is a fault.

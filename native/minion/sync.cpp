@@ -80,10 +80,7 @@ void Chip::arrive_credits(const Event& event) {
         HartState& to = *harts[number];
         if (++to.credits[counter] == 0) {
             to.tensor_error |= CREDIT_OVERFLOW;
-<<<<<<< HEAD
-=======
             if (hazards_on()) hazards.credit_overflow(giver, number, counter);
->>>>>>> minion-chip
         }
         wake(number);
     }
