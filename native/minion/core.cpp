@@ -253,7 +253,7 @@ POLYLOOM_COLD Answer check_registers(riscv::Hart<P>& h, const riscv::Decoded<P>&
                            register_bit(need.rs3, word >> 27);
     present(h);
     Chip& chip = *h.state.chip;
-    const uint32_t early = chip.hazards.registers({state.number, state.pc, state.now}, reads,
+    const uint32_t early = chip.hazards.registers({state.number, state.pc, state.now}, "an instruction on f registers", reads,
                                                   register_bit(need.rd, word >> 7), refreshes(word));
     if (chip.findings.stop) return riscv::leave(Cause::exit);
     for (unsigned n = 0; early >> n; ++n)
