@@ -253,7 +253,8 @@ POLYLOOM_COLD Answer check_registers(riscv::Hart<P>& h, const riscv::Decoded<P>&
                            register_bit(need.rs3, word >> 27);
     present(h);
     Chip& chip = *h.state.chip;
-    const uint32_t early = chip.hazards.registers({state.number, state.pc, state.now}, reads,
+    const Site site{state.number, state.pc, state.now};
+    const uint32_t early = chip.hazards.registers(site, "floating-point instruction", reads,
                                                   register_bit(need.rd, word >> 7), refreshes(word));
     if (chip.findings.stop) return riscv::leave(Cause::exit);
     for (unsigned n = 0; early >> n; ++n)
