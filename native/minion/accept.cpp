@@ -137,6 +137,7 @@ Answer Chip::accept_load_l2(HartState& h, uint64_t value) {
             break;
         }
     }
+    ++unit.counts[Unit::LOAD_L2];
     tell(c, op, "tensor_load_l2", {}, {.to = scratchpad_address(h, load.line), .written = load.rows});
     for (unsigned i = 0; i < load.rows; ++i)
         if (from[i]) std::memmove(to[i], from[i], tensor::LINE);

@@ -45,6 +45,12 @@ Answer Chip::set_counter(HartState& h, unsigned number, uint64_t value) {
     return riscv::DONE;
 }
 
+Answer Chip::event(HartState& h, unsigned number, uint64_t& value) {
+    const unsigned k = number - FIRST_COUNTER;
+    value = k < SHARED_COUNTERS ? seats[h.number].selected[k].event : 0;
+    return riscv::DONE;
+}
+
 Answer Chip::set_event(HartState& h, unsigned number, uint64_t value) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
     const unsigned k = number - FIRST_COUNTER;

@@ -56,7 +56,9 @@ struct Unit {
     std::array<std::array<uint64_t, 3>, 2> operations{};      // until when cache operations of waits 4, 5, 6 run, by hart
     uint64_t exact = 0;                                       // of the reduce that completed last, in sixteenths
 
-    std::array<uint64_t, 32> counts{};  // of events of the PMU, by their numbers
+    uint64_t first_fma = 0, last_fma = 0;  // when the first FMA began and the last ended
+    std::array<uint64_t, 36> counts{};     // of events of the PMU, by their numbers; then of those below
+    static constexpr unsigned TENB_WAITS = 18, LOAD_L2 = 32, WAITS = 33, MESSAGE_BYTES = 34, FMA_CYCLES = 35;
 
     Operation& operator[](Class c) { return places[unsigned(c)]; }
     [[nodiscard]] const Operation& operator[](Class c) const { return places[unsigned(c)]; }
