@@ -42,7 +42,8 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       units(options.minions),
       seats(2 * options.minions),
       pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
-      flb_free(options.shires) {
+      flb_free(options.shires),
+      groups(options.shires) {
     record.on = hazards_on();
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
