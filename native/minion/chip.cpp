@@ -42,7 +42,8 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       units(options.minions),
       seats(2 * options.minions),
       pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
-      flb_free(options.shires) {
+      flb_free(options.shires),
+      groups(options.shires) {
     record.on = hazards_on();
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
@@ -61,7 +62,7 @@ Chip::~Chip() = default;
 
 void Chip::post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data) {
     events.push(cycle, hart, uint8_t(kind), data);
-    if (running) running->horizon = std::min(running->horizon, key_of(std::max(cycle, events.cycle()), hart));
+    if (running) running->horizon = std::min(running->horizon, key_of(cycle, hart));
 }
 
 void Chip::queue_hart(uint32_t number, uint64_t cycle) {
@@ -101,7 +102,7 @@ bool Chip::ready(const HartState& h) const {
 
 void Chip::wake(uint32_t number) {
     HartState& h = *harts[number];
-    if (h.wait.kind != Waits::nothing && &h != running && ready(h)) queue_hart(number, events.cycle());
+    if (h.wait.kind != Waits::nothing && &h != running && ready(h)) queue_hart(number, cycle());
 }
 
 void Chip::wake_minion(uint32_t minion) {
@@ -122,10 +123,23 @@ void Chip::run_hart(uint32_t number, uint64_t cycle) {
     h.window = h.clock + AHEAD;
     if (options.timed && other.queued) h.window = std::min(h.window, std::max(harts[number ^ 1]->clock, h.clock) + 1);
     running = &h;
+    const uint64_t from = h.clock;
     const riscv::Outcome outcome = seat.core->run();
     running = nullptr;
+    if (options.trace && outcome.executed) trace_run(number, from, h.clock);
     seat.executed += outcome.executed;
     after_run(number, outcome);
+}
+
+// Runs of a hart that follow each other are one span.
+void Chip::trace_run(uint32_t number, uint64_t from, uint64_t to) {
+    Seat& seat = seats[number];
+    if (seat.span != NO_SPAN && from <= spans[seat.span].end + 1) {
+        spans[seat.span].end = std::max(spans[seat.span].end, to);
+        return;
+    }
+    seat.span = spans.size();
+    spans.push_back({from, to, number / 2, number & 1, 0, harts[number]->pc});
 }
 
 void Chip::after_run(uint32_t number, const riscv::Outcome& outcome) {
@@ -143,6 +157,15 @@ void Chip::after_run(uint32_t number, const riscv::Outcome& outcome) {
     result.stop = Stop::trap, result.hart = number, result.pc = outcome.pc, result.value = outcome.value;
     result.word = outcome.word, result.cause = riscv::exception_number(outcome.cause);
     stopped = true;
+}
+
+// L1 is in another mode: loads that are under way to an L1Scp that is no more end.
+void Chip::mode_changed(HartState& h, unsigned before, unsigned after) {
+    if (!(before & 2) || (after & 2)) return;
+    const uint32_t minion = h.number / 2;
+    drop_stream(minion);
+    units[minion][Class::load].busy = false;
+    wake_minion(minion);
 }
 
 void Chip::handle(const Event& event) {
@@ -196,13 +219,18 @@ std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
     static constexpr std::pair<const char*, unsigned> NAMES[] = {
         {"tensor_load", 14}, {"tensor_load_lines", 15}, {"tensor_store", 16},  {"tensor_store_rows", 17},
         {"tenb_waits", 18},  {"int8_operations", 19},   {"fp16_operations", 20}, {"fp32_operations", 21},
-        {"tensor_fma", 26},  {"tensor_reduce", 27},     {"tensor_quant", 28}};
+        {"tensor_fma", 26},  {"tensor_reduce", 27},     {"tensor_quant", 28},  {"tensor_load_l2", 32},
+        {"waits", 33},       {"message_bytes", 34},     {"fma_cycles", 35}};
     std::vector<std::pair<std::string, uint64_t>> all;
     for (const auto& [name, event] : NAMES) {
         uint64_t sum = 0;
         for (const Unit& unit : units) sum += unit.counts[event];
         all.emplace_back(name, sum);
     }
+    // Of the slowest minion: from the start of its first FMA to the end of its last.
+    uint64_t longest = 0;
+    for (const Unit& unit : units) longest = std::max(longest, unit.last_fma - unit.first_fma);
+    all.emplace_back("fma_loop_cycles", longest);
     return all;
 }
 

@@ -95,8 +95,11 @@ struct Chip {
     // hpmcounter3 to 8 by 3 to 8, and their selectors.
     Answer counter(HartState& h, unsigned number, uint64_t& value);
     Answer set_counter(HartState& h, unsigned number, uint64_t value);
+    Answer event(HartState& h, unsigned number, uint64_t& value);
     Answer set_event(HartState& h, unsigned number, uint64_t value);
 
+    // L1 has changed its mode, which is two bits.
+    void mode_changed(HartState& h, unsigned before, unsigned after);
     // Time of a cache operation whose effect has been done: `count` lines from `address` on.
     Answer cache(HartState& h, CacheOperation what, unsigned level, unsigned id, uint64_t address, unsigned count,
                  uint64_t stride);
@@ -132,19 +135,24 @@ struct Chip {
     struct Pmu {
         std::array<std::array<uint64_t, COUNTERS>, 2> kept{};
     };
+    static constexpr size_t NO_SPAN = ~size_t(0);
     // What the loop keeps of a hart beside its state.
     struct Seat {
         std::unique_ptr<Core> core;
         uint64_t executed = 0;
         std::array<Selected, SHARED_COUNTERS> selected{};
+        size_t span = NO_SPAN;  // its last one in the trace
         bool queued = false, ended = false;
     };
 
     // chip.cpp: the loop
     void handle(const Event& event);
     void run_hart(uint32_t number, uint64_t cycle);
+    void trace_run(uint32_t number, uint64_t from, uint64_t to);
     void after_run(uint32_t number, const riscv::Outcome& outcome);
     void post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data = 0);
+    // The cycle of what is being done: of an instruction, or of an event.
+    [[nodiscard]] uint64_t cycle() const { return running ? running->now : events.cycle(); }
     void queue_hart(uint32_t number, uint64_t cycle);
     Answer hold(HartState& h, Waits kind, uint32_t a);
     Answer go(HartState& h);
@@ -172,6 +180,7 @@ struct Chip {
     uint64_t& kept(const HartState& h, unsigned number);
     [[nodiscard]] uint64_t adds(const HartState& h, unsigned number) const;
     // accept.cpp: what a CSR write of a tensor operation does at once
+    void cooperate(const HartState& h, Operation& op);
     Answer accept_load(HartState& h, uint64_t value);
     Answer accept_load_l2(HartState& h, uint64_t value);
     Answer accept_fma(HartState& h, uint64_t value);
@@ -189,12 +198,14 @@ struct Chip {
     static uint64_t tag(const Operation& op, Class c);
     void on_operation(const Event& event);
     void begin_load(uint32_t minion, Class c);
-    void next_line(uint32_t minion, Class c);
+    void ask_line(uint32_t minion, Class c);
+    void take_line(uint32_t minion, Class c, const Served& served);
+    void next_line(uint32_t minion, Class c, const Served& served);
     uint64_t store_pace(const Operation& op);
     void begin_stream(uint32_t minion, unsigned lines);
     void drop_stream(uint32_t minion);
     void ask_stream(uint32_t minion);
-    void stream_line(uint32_t minion);
+    void stream_line(uint32_t minion, const Served& served);
     void run_stream(uint32_t minion, uint64_t total);
     void use_line(uint32_t minion, Stream& s, unsigned j);
     // queue.cpp: operations on registers
@@ -223,8 +234,9 @@ struct Chip {
     std::vector<Pmu> pmu;
     std::vector<HartState*> harts;
     std::vector<uint64_t> flb_free;  // by shire: when its counters take another join
+    std::vector<std::array<std::array<uint32_t, 2>, 32>> groups;  // by shire, group and engine: who asks for a line
     HartState* running = nullptr;
-    uint64_t last = 0, lost_credits = 0, waited_tenb = 0;
+    uint64_t last = 0, lost_credits = 0;
     uint32_t alive = 0;
     bool stopped = false;
     Result result;

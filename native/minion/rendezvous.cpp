@@ -63,6 +63,7 @@ void Chip::transfer(uint32_t from, uint32_t to) {
         tensor::combine(taken.funct, harts[2 * from]->f[(sent.freg + k) % 32],
                         harts[2 * to]->f[(taken.freg + k) % 32], target.frm, flags);
     raise(to, flags);
+    receiver.counts[Unit::MESSAGE_BYTES] += uint64_t(taken.count) * sizeof(Register);
     if (hazards_on()) hazards.received(to, from, int(channel(taken)) - 1);
     if (!options.timed) {
         complete(from, Class::reduce);

@@ -20,8 +20,9 @@ struct Operation {
     uint64_t value = 0, x31 = 0, pc = 0, accepted = 0, started = 0, ends = 0;
     uint64_t poisoned = 0;  // lines of L1Scp that it must not read yet
     uint32_t sequence = 0;
+    uint32_t members = 0;   // minions of the shire that load together, by bits; 0 of other operations
     uint16_t mask = 0, hart = 0;
-    uint8_t frm = 0, id = 0;
+    uint8_t frm = 0, id = 0, group = 0;
     bool busy = false, running = false;
     bool registers = true;  // it reads or writes the registers: no IMA8 that writes only TenC
 };
@@ -56,7 +57,9 @@ struct Unit {
     std::array<std::array<uint64_t, 3>, 2> operations{};      // until when cache operations of waits 4, 5, 6 run, by hart
     uint64_t exact = 0;                                       // of the reduce that completed last, in sixteenths
 
-    std::array<uint64_t, 32> counts{};  // of events of the PMU, by their numbers
+    uint64_t first_fma = 0, last_fma = 0;  // when the first FMA began and the last ended
+    std::array<uint64_t, 36> counts{};     // of events of the PMU, by their numbers; then of those below
+    static constexpr unsigned TENB_WAITS = 18, LOAD_L2 = 32, WAITS = 33, MESSAGE_BYTES = 34, FMA_CYCLES = 35;
 
     Operation& operator[](Class c) { return places[unsigned(c)]; }
     [[nodiscard]] const Operation& operator[](Class c) const { return places[unsigned(c)]; }
