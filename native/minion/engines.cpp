@@ -14,12 +14,12 @@ namespace {
 
 constexpr unsigned CLASS_BITS = 8;
 
-constexpr Use use_of(Class c) {
+constexpr Traffic use_of(Class c) {
     switch (c) {
-        case Class::load: return Use::load;
-        case Class::load_b: return Use::load_b;
-        case Class::store: return Use::store;
-        default: return Use::load_l2;
+        case Class::load: return Traffic::load;
+        case Class::load_b: return Traffic::load_b;
+        case Class::store: return Traffic::store;
+        default: return Traffic::load_l2;
     }
 }
 
@@ -59,12 +59,17 @@ void Chip::begin_load(uint32_t minion, Class c) {
         post(from, op.hart, EventKind::line, tag(op, c));
 }
 
+// Cycles of a row of a store: one for each register.
+uint64_t Chip::store_pace(const Operation& op) {
+    return parameters[Parameter::store_row] * (tensor::store(op.value, op.x31).bytes > 32 ? 2 : 1);
+}
+
 // One line of a load or a store. A line that a port served late ends the operation later by as much.
 void Chip::next_line(uint32_t minion, Class c) {
     Unit& unit = units[minion];
     Operation& op = unit[c];
     Lines& lines = unit.lines[unsigned(c)];
-    const uint64_t now = events.cycle();
+    const uint64_t now = cycle();
     if (lines.next < lines.count) {
         const Served served = fabric.line(now, minion, lines.address[lines.next++], use_of(c));
         uint64_t pace = parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
@@ -101,7 +106,7 @@ void Chip::ask_stream(uint32_t minion) {
                    credits = unsigned(parameters[Parameter::tenb_credits]);
     if (j >= s.lines) return;
     if (!s.running && j >= ahead) return;
-    uint64_t at = std::max(events.cycle(), s.next);
+    uint64_t at = std::max(cycle(), s.next);
     if (s.running && j >= credits) at = std::max(at, s.step[j - credits]);
     const int before = int(unit.before.lines + j) - int(credits);
     if (unit.before.running && j < credits && before >= 0 && before < int(unit.before.lines))
@@ -115,9 +120,9 @@ void Chip::stream_line(uint32_t minion) {
     Unit& unit = units[minion];
     Stream& s = unit.stream;
     const Operation& op = unit[Class::load_b];
-    const uint64_t now = events.cycle();
+    const uint64_t now = cycle();
     const unsigned j = s.known++;
-    const Served served = fabric.line(now, minion, unit.lines[unsigned(Class::load_b)].address[j], Use::load_b);
+    const Served served = fabric.line(now, minion, unit.lines[unsigned(Class::load_b)].address[j], Traffic::load_b);
     s.arrival[j] = std::max(served.there, j ? s.arrival[j - 1] : 0);
     s.next = now + parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
     s.asked = false;
@@ -130,7 +135,7 @@ void Chip::stream_line(uint32_t minion) {
 void Chip::run_stream(uint32_t minion, uint64_t total) {
     Unit& unit = units[minion];
     Stream& s = unit.stream.live ? unit.before : unit.stream;
-    s.running = true, s.base = events.cycle(), s.total = total;
+    s.running = true, s.base = cycle(), s.total = total;
     for (unsigned j = 0; j < s.known; ++j) use_line(minion, s, j);
     if (!s.asked && s.known < s.lines) ask_stream(minion);
 }
@@ -138,7 +143,10 @@ void Chip::run_stream(uint32_t minion, uint64_t total) {
 // Steps are evenly spaced; one whose line comes late delays all that follow.
 void Chip::use_line(uint32_t minion, Stream& s, unsigned j) {
     const uint64_t due = s.base + j * s.total / s.lines;
-    if (s.arrival[j] > due) s.base += s.arrival[j] - due, waited_tenb += s.arrival[j] - due;
+    if (s.arrival[j] > due) {
+        units[minion].counts[Unit::TENB_WAITS] += s.arrival[j] - due;
+        s.base += s.arrival[j] - due;
+    }
     s.step[j] = std::max(due, s.arrival[j]);
     if (j + 1 < s.lines) return;
     const Operation& fma = units[minion][Class::fma];

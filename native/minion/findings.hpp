@@ -17,7 +17,7 @@ struct Site {
     uint64_t pc = 0, cycle = 0;
 };
 
-enum class Policy : uint8_t { off, report, error, poison };
+enum class Response : uint8_t { off, report, error, poison };
 
 enum class Hazard : uint8_t {
     scp_read,          // L1Scp lines are read that a load may still write
@@ -62,14 +62,14 @@ struct Finding {
 
 class Findings {
   public:
-    explicit Findings(Policy policy = Policy::error) : policy(policy) {}
+    explicit Findings(Response policy = Response::error) : policy(policy) {}
 
     // Counts a finding, or makes it a new place. Of a place, what was found first is kept.
     void add(Finding finding);
     [[nodiscard]] const std::vector<Finding>& all() const { return list; }
-    [[nodiscard]] bool on() const { return policy != Policy::off; }
+    [[nodiscard]] bool on() const { return policy != Response::off; }
 
-    Policy policy;
+    Response policy;
     bool stop = false;  // under `error`: the run has to end at the first
 
   private:

@@ -13,10 +13,10 @@ from typing import Final
 
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend import link
+from polyloom.targets.minion.isa import ISA
 from polyloom.targets.minion.loops import note as notes
 from polyloom.targets.minion.loops.layout import CODE, DATA
 from polyloom.targets.minion.loops.program import Part
-from polyloom.targets.minion.program import ISA
 
 _HERE: Final = "$"
 """Begins the labels that tell where a part starts."""
