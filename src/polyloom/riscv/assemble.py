@@ -37,9 +37,7 @@ class Assembled:
     labels: Mapping[str, int]
 
 
-def assemble(
-    text: str, isa: Isa, base: int = 0, name: str = "<assembly>", csrs: Mapping[int, str] = CSRS
-) -> Assembled:
+def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", csrs: Mapping[int, str] = CSRS) -> Assembled:
     """The bytes of `text`, with names for these control registers. Errors: PL0902 to PL0905, with the place in `text`,
     which is called `name`."""
     labels: dict[str, int] = {}
