@@ -9,17 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.diagnostics import input_error
+from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.signature import Extent, Signature, of_array, of_plan
+from polyloom.ir.signature import Argument, Extent, Signature, of_array, of_plan
 from polyloom.targets.minion.loops.assembly import executable
 from polyloom.targets.minion.loops.layout import Placed, place
 from polyloom.targets.minion.loops.note import Note
-from polyloom.targets.minion.loops.program import Part, Team, barrier, end, start
+from polyloom.targets.minion.loops.program import Mode, Part, Team, barrier, end, start
 from polyloom.targets.minion.loops.work import Made, Setting, Work
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
+from polyloom.targets.target import Json
 
-_ORDER: Final = ("shared", "split", "scratchpad")
+_ORDER: Final[tuple[Mode, ...]] = ("shared", "split", "scratchpad")
 """Of modes: a program has the last one that any of its phases asks for."""
 
 
@@ -45,7 +47,10 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
         for n, (phase, work) in enumerate(zip(plan.phases, content.works, strict=True))
     ]
     arguments = placed[: len(signature.arguments)]
-    facts = {"phases": [work.what for work in content.works], **{k: v for m in made for k, v in m.facts.items()}}
+    facts: dict[str, Json] = {
+        "phases": [work.what for work in content.works],
+        **{k: v for m in made for k, v in m.facts.items()},
+    }
     note = Note(signature, where.machine, where.minions, arguments, facts, sum(m.macs for m in made), _peak(made))
     return executable(_program(team, made), note)
 
@@ -64,7 +69,7 @@ def fixed(signature: Signature, values: Mapping[str, int]) -> Signature:
     return Signature(signature.name, (), (), arguments)
 
 
-def _kept(array: object) -> object:
+def _kept(array: Array) -> Argument:
     return of_array(array, is_input=False, is_output=False)
 
 

@@ -6,8 +6,8 @@
         combine the parts of the sum, where minions share a block; store
 
 Registers: s2, s3 the row and column where the minion begins; s4, s5 those of the block; s6, s7, s8 the words of both
-loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how far
-the right factor's next tile is; a3, a4 the bits that turn; a5 counts columns.
+loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how
+far the right factor's next tile is; a3, a4 the bits that turn.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from polyloom.targets.minion.loops.program import Team
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Minions in a shire, and shires, by rows and columns; `parts` minions with neighbouring numbers share a block, each
-    with a part of the sum."""
+    """Minions in a shire, and shires, by rows and columns; `parts` minions with neighbouring numbers share a block,
+    each with a part of the sum."""
 
     rows: int
     columns: int

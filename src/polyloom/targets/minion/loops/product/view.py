@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from polyloom.analysis.contraction import Matrix
@@ -54,7 +55,7 @@ def view(matrix: Matrix, placed: Placed) -> View | None:
 def _joined(axes: Sequence[tuple[int, int]]) -> int | None:
     """The step of dimensions, (extent, step) each, as one."""
     real = [(extent, step) for extent, step in axes if extent != 1]
-    for (_, outer), (extent, inner) in zip(real, real[1:], strict=False):
+    for (_, outer), (extent, inner) in pairwise(real):
         if outer != extent * inner:
             return None
     return real[-1][1] if real else 0
