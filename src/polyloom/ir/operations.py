@@ -26,8 +26,8 @@ INTEGERS: tuple[ElementType, ...] = ("i8", "i16", "i32")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`name` in text and machine files; `symbol` is the spelling in the equation language, if any. `stored` ones work on
-    the types `STORED`, too; `gives` is the result's type where that is not the operands'."""
+    """`name` in text and machine files; `symbol` is the spelling in the equation language, if any. `stored` ones work
+    on the types `STORED`, too; `gives` is the result's type where that is not the operands'."""
 
     name: str
     arity: int
