@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Final, cast
 
-BUILT_IN: Final = ("tcpa", "riscv", "belt", "tensix")
+BUILT_IN: Final = ("tcpa", "riscv", "belt", "tensix", "minion")
 """The folders of `polyloom.targets`, the default target first."""
 GROUP: Final = "polyloom.targets"
 

@@ -1,2 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ET-SoC-1 Minion, its tensor coprocessor, and up to a thousand of them."""
+
+from typing import Final
+
+from polyloom.targets.entry import Entry
+
+ENTRY: Final = Entry(
+    "minion",
+    "polyloom.targets.minion.target:TARGET",
+    codes="polyloom.targets.minion.codes:CODES",
+)

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Codes of the Minion target: machines, files and runs PL1300 to PL1329; of the compiler, of the notation and of
+hazards in files of their own."""
+
+from __future__ import annotations
+
+from polyloom.targets.minion.codes_host import CODES as HOST
+
+CODES: dict[str, tuple[str, str]] = {
+    **HOST,
+}

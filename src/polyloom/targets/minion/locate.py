@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in a program an address is: the symbol before it, and the source line where the file tells one.
+
+Reports of traps, hazards and deadlocks name every instruction so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.riscv import symbols
+from polyloom.riscv.image import MAGIC
+from polyloom.targets.minion.lines import Lines, decode
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """`symbol` is empty and `file` None where nothing is known; `line` counts from 1."""
+
+    pc: int
+    symbol: str = ""
+    offset: int = 0
+    file: str | None = None
+    line: int = 0
+
+    def __str__(self) -> str:
+        """`0x8000001020 (start+0x20, k.s:12)`."""
+        symbol = f"{self.symbol}+{self.offset:#x}" if self.offset else self.symbol
+        known = [part for part in (symbol, self.source) if part]
+        return f"{self.pc:#x} ({', '.join(known)})" if known else f"{self.pc:#x}"
+
+    @property
+    def source(self) -> str:
+        """`k.s:12`, or nothing."""
+        return "" if self.file is None else f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """Symbols that label code, by rising address, and lines; `end` is behind the last byte of code."""
+
+    addresses: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    lines: Lines = Lines()
+    end: int = 1 << 64
+
+    @staticmethod
+    def of(data: bytes) -> Locator:
+        """Of a file; knows nothing where this is no ELF file, or one with broken tables."""
+        if not data.startswith(MAGIC):
+            return Locator()
+        try:
+            tables = symbols.read(data)
+        except PolyloomError:
+            return Locator(lines=decode(data))
+        ordered = sorted(tables.names.items())
+        end = max((at + len(code) for at, code in tables.code), default=1 << 64)
+        return Locator(tuple(at for at, _ in ordered), tuple(name for _, name in ordered), decode(data), end)
+
+    def at(self, pc: int) -> Where:
+        """What is known of an address."""
+        if pc >= self.end:
+            return Where(pc)
+        number = bisect_right(self.addresses, pc) - 1
+        symbol, offset = (self.names[number], pc - self.addresses[number]) if number >= 0 else ("", 0)
+        file, line = self.lines.at(pc) or (None, 0)
+        return Where(pc, symbol, offset, file, line)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the arrays of a compiled program lie in DRAM: row-major, the last dimension's rows at a pitch that is a
+multiple of a line, padding zero; a scalar takes a line.
+
+Lines are what minions own, so that no two arrays and no two rows share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.diagnostics import infeasible
+from polyloom.ir.signature import Dtype, Signature
+from polyloom.targets.minion.memory_map import DRAM, DRAM_BYTES, LINE
+
+Array = NDArray[Any]
+CODE: Final = DRAM + 0x1000
+"""Where all harts start: the reset address."""
+DATA: Final = DRAM + 0x80_0000
+"""Where arrays begin: behind what only machine mode may access."""
+_ALIGN: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An array: `rows` rows of `width` elements, a row every `pitch` bytes from `address` on."""
+
+    name: str
+    dtype: Dtype
+    shape: tuple[int, ...]
+    address: int
+
+    @property
+    def width(self) -> int:
+        """Elements of the last dimension."""
+        return self.shape[-1] if self.shape else 1
+
+    @property
+    def rows(self) -> int:
+        """The product of all other dimensions."""
+        return prod(self.shape[:-1])
+
+    @property
+    def pitch(self) -> int:
+        """Bytes from row to row."""
+        return -(-max(self.width, 1) * self.dtype.itemsize // LINE) * LINE
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.rows * self.pitch
+
+    def steps(self) -> tuple[int, ...]:
+        """Bytes from an element to the next one along each dimension."""
+        if not self.shape:
+            return ()
+        outer = [self.pitch * prod(self.shape[n + 1 : -1]) for n in range(len(self.shape) - 1)]
+        return (*outer, self.dtype.itemsize)
+
+    def laid(self, array: Array) -> bytes:
+        """The bytes of an array of this shape."""
+        made = np.zeros((self.rows, self.pitch // self.dtype.itemsize), self.dtype)
+        made[:, : self.width] = np.ascontiguousarray(array, self.dtype).reshape(self.rows, self.width)
+        return made.tobytes()
+
+    def taken(self, data: bytes) -> Array:
+        """The inverse of `laid`."""
+        found = np.frombuffer(data, self.dtype).reshape(self.rows, self.pitch // self.dtype.itemsize)
+        return found[:, : self.width].reshape(self.shape).copy()
+
+
+def place(signature: Signature, values: Mapping[str, int], base: int = DATA) -> tuple[Placed, ...]:
+    """All arguments, one behind the other. Errors: PL1330 (exit 3) where DRAM is too small."""
+    at, made = base, list[Placed]()
+    for argument in signature.arguments:
+        made.append(Placed(argument.name, argument.dtype, argument.extents(values), at))
+        at += -(-made[-1].size // _ALIGN) * _ALIGN
+    if at > DRAM + DRAM_BYTES:
+        sizes = ", ".join(f"{p.name} {p.size}" for p in made)
+        message = f"the arrays need {at - base} bytes, and DRAM has {DRAM + DRAM_BYTES - base} for them"
+        raise infeasible("PL1330", message, help=f"give smaller sizes; the bytes of each are: {sizes}")
+    return tuple(made)

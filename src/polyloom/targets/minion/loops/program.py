@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame of compiled programs, as assembly text: start-up, barriers between all harts that take part, and the end.
+
+All harts start at one entry in machine mode. Hart 1 of a minion ends at once where a program uses hart 0 only, and
+otherwise waits until hart 0 has set the mode of the L1 that they share. A barrier counts arrivals in each shire (FLB);
+the last of a shire tells hart 0 of minion 0, which gives everyone a credit when all shires have told it.
+
+Registers: s0 holds the minion's number, s1 the worker's; t0 to t6 belong to this module between lines of others.
+Sources: the programmer's reference manual, "FLB", "FCC", "Cache control".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
+
+Mode = Literal["shared", "split", "scratchpad"]
+"""Of the L1: both harts share 4 KiB; 2 KiB and 512 bytes; 512 bytes each and 48 lines of L1Scp."""
+MSTATUS, MHARTID, MCACHE_CONTROL, FLB, FCC, VALIDATION = 0x300, 0xF14, 0x7E0, 0x820, 0x821, 0x8D0
+PASS: Final = 0x1FEED000
+CREDITS: Final = 0x1_0034_00C0
+"""CREDINC0 of shire 0: 8 bytes further stands the next counter, `_SHIRE` further the next shire."""
+_SHIRE: Final = 1 << 22
+_OWN_CREDITS: Final = CREDITS + (0xFF << 22)
+_FLOATS_ON: Final = 0x6000
+"""mstatus.FS."""
+_MODES: Final[dict[Mode, tuple[int, ...]]] = {"shared": (0,), "split": (1,), "scratchpad": (1, 3)}
+_GIVEN: Final = 1
+"""The credit counter of hart 0 in which a shire's last arrival tells minion 0; counter 0 is everyone's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """Who takes part: so many minions, 1 or 2 harts of each, with the L1 in a mode."""
+
+    minions: int
+    harts: int = 1
+    mode: Mode = "scratchpad"
+
+    @property
+    def workers(self) -> int:
+        """Harts; the number of one is minion · harts + thread."""
+        return self.minions * self.harts
+
+    @property
+    def shires(self) -> int:
+        return -(-self.minions // MINIONS_PER_SHIRE)
+
+    @property
+    def in_shire(self) -> int:
+        """Minions in each shire: all of them have as many."""
+        return min(self.minions, MINIONS_PER_SHIRE)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Lines of assembly that come from one place, (file, line), of the source; None: of the frame."""
+
+    lines: tuple[str, ...]
+    place: tuple[str, int] | None = None
+
+
+def start(team: Team) -> Part:
+    """What every hart does first: s0, s1, m0 = 0xFF, the L1's mode. What follows runs on every worker."""
+    lines = ["start:", f"csrrs s1, {MHARTID}, x0", "srli s0, s1, 1", f"li t0, {_FLOATS_ON:#x}"]
+    lines += [f"csrrs x0, {MSTATUS}, t0", "andi t0, s1, 1"]
+    lines += ["bnez t0, start.second"] if team.harts == 2 else ["bnez t0, end"]
+    for mode in _MODES[team.mode]:
+        lines += [f"li t0, {mode}", f"csrrw x0, {MCACHE_CONTROL}, t0"]
+    if team.harts == 1:
+        return Part((*lines, "mv s1, s0", *_all_lanes()))
+    told = [f"li t0, {_OWN_CREDITS + 16:#x}", "andi t1, s0, 31", "li t2, 1", "sll t1, t2, t1", "sd t1, 0(t0)"]
+    return Part((*lines, *told, "j start.ready", "start.second:", f"csrrw x0, {FCC}, x0", "start.ready:", *_all_lanes()))
+
+
+def _all_lanes() -> list[str]:
+    """MOV.M.X m0, x0, 0xFF."""
+    return [f".word {0x5600007B | 0x1F << 20 | 7 << 12:#x}"]
+
+
+def barrier(team: Team, name: str, number: int = 0) -> Part:
+    """Nobody leaves before all have come. What each wrote has to be visible before: see the flushes of its writer.
+    `name` makes labels, and is no other barrier's; `number` is that of the FLB, of 32."""
+    if team.workers == 1:
+        return Part(())
+    arrivals = team.in_shire * team.harts
+    lines = [f"li t0, {arrivals - 1 << 5 | number}", f"csrrw t1, {FLB}, t0", f"beqz t1, {name}.wait"]
+    if team.shires == 1:
+        lines += _release(team, 0xFF)
+    else:
+        lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", "li t1, 1", "sd t1, 0(t0)"]
+        lines += [f"{name}.wait:", f"bnez s1, {name}.go", f"li t2, {team.shires}", "li t1, 1"]
+        lines += [f"{name}.told:", f"csrrw x0, {FCC}, t1", "addi t2, t2, -1", f"bnez t2, {name}.told"]
+        lines += [f"li t5, {_SHIRE:#x}", f"li t4, {team.shires}", *_base(0)]
+        lines += [f"{name}.shire:", *_stores(team), "add t0, t0, t5", "addi t4, t4, -1", f"bnez t4, {name}.shire"]
+        return Part((*lines, f"{name}.go:", f"csrrw x0, {FCC}, x0"))
+    return Part((*lines, f"{name}.wait:", f"csrrw x0, {FCC}, x0"))
+
+
+def _release(team: Team, shire: int) -> list[str]:
+    return [*_base(shire, team.in_shire), *_stores(team)]
+
+
+def _base(shire: int, minions: int = MINIONS_PER_SHIRE) -> list[str]:
+    return [f"li t0, {CREDITS + shire * _SHIRE:#x}", f"li t1, {(1 << minions) - 1:#x}"]
+
+
+def _stores(team: Team) -> list[str]:
+    """Credits for counter 0 of hart 0, and of hart 1 where it takes part, in the shire whose CREDINC0 is at t0."""
+    return ["sd t1, 0(t0)", *(["sd t1, 16(t0)"] if team.harts == 2 else [])]
+
+
+def end() -> Part:
+    """Of every hart, also of those that take no part."""
+    return Part(("end:", f"li t0, {PASS:#x}", f"csrrw x0, {VALIDATION}, t0", "end.stop:", "j end.stop"))

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine files: how many shires there are, and how each one's 4 MiB are split into L2, a slice of L3 and scratchpad.
+
+A member is a TOML text; `based_on` names a shipped member whose values stand for the keys that are not given. Source of
+the sizes: the programmer's reference manual, "Memory map", and what the firmware sets up. The documentation gives each
+of the four blocks of 1 MiB one use; here the split is free.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+from polyloom.diagnostics import input_error, nearest
+from polyloom.files import regular
+from polyloom.machine.table import Table, parse
+
+_MACHINES: Final = Path(__file__).with_name("machines")
+DEFAULT: Final = "et-soc-1"
+SHIRE_KIB: Final = 4096
+"""SRAM of a shire: four banks of 1 MiB."""
+MINIONS_PER_SHIRE: Final = 32
+SHIRES: Final = 32
+"""Compute shires of the chip."""
+_KEYS: Final = ("name", "based_on", "shires", "l2_kib", "l3_kib", "scratchpad_kib")
+_SPLIT: Final = ("l2_kib", "l3_kib", "scratchpad_kib")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Sizes are of one shire, in KiB. A cache of n KiB has n sets: four banks of n / 4 sets, each of four lines."""
+
+    name: str
+    shires: int
+    l2_kib: int
+    l3_kib: int
+    scratchpad_kib: int
+
+    @property
+    def minions(self) -> int:
+        """How many there are."""
+        return self.shires * MINIONS_PER_SHIRE
+
+    @property
+    def scratchpad_bytes(self) -> int:
+        """Of one shire."""
+        return self.scratchpad_kib * 1024
+
+
+@cache
+def members() -> tuple[str, ...]:
+    """The names of the shipped members, sorted."""
+    return tuple(sorted(path.stem for path in _MACHINES.glob("*.toml")))
+
+
+def load(name_or_path: str) -> Machine:
+    """A shipped member, or a file whose name ends in `.toml`. Errors: PL0302 to PL0306, PL1300, PL1301."""
+    if name_or_path.endswith(".toml"):
+        return read(_file(name_or_path), name_or_path)
+    if name_or_path not in members():
+        help = f"{nearest(name_or_path, members(), 'member')} (the name of a file must end in .toml)"
+        raise input_error("PL1300", f"there is no Minion machine '{name_or_path}'", help=help)
+    return read(_shipped(name_or_path), f"{name_or_path}.toml")
+
+
+@lru_cache(64)
+def read(text: str, name: str) -> Machine:
+    """The member that `text` describes; messages call the text `name`. Errors: PL0302 to PL0306, PL1300, PL1301."""
+    table = _based(parse(text, name))
+    machine = Machine(
+        name=table.text("name"),
+        shires=table.integer("shires", 1, SHIRES),
+        # A cache has at least one set in each bank, and whole ones: multiples of 4 KiB.
+        l2_kib=table.integer("l2_kib", 4, SHIRE_KIB),
+        l3_kib=table.integer("l3_kib", 4, SHIRE_KIB),
+        scratchpad_kib=table.integer("scratchpad_kib", 0, SHIRE_KIB),
+    )
+    _check_split(table, machine)
+    return machine
+
+
+def resolve(machine: Machine) -> str:
+    """The text that gives every key; `read` makes an equal machine of it."""
+    rows = [f"name = {json.dumps(machine.name, ensure_ascii=False)}"]
+    return "\n".join([*rows, *(f"{key} = {getattr(machine, key)}" for key in ("shires", *_SPLIT))]) + "\n"
+
+
+def _check_split(table: Table, machine: Machine) -> None:
+    for key in _SPLIT:
+        if getattr(machine, key) % 4:
+            message = f"'{key}' is {getattr(machine, key)}, which is no multiple of 4"
+            help = "each of a shire's four banks takes a whole number of KiB"
+            raise input_error("PL1301", message, span=table.value_span(key), help=help)
+    total = machine.l2_kib + machine.l3_kib + machine.scratchpad_kib
+    if total != SHIRE_KIB:
+        sizes = f"{machine.l2_kib} + {machine.l3_kib} + {machine.scratchpad_kib}"
+        rest = SHIRE_KIB - machine.l2_kib - machine.l3_kib
+        help = f"write scratchpad_kib = {rest}" if rest >= 0 else "make l2_kib or l3_kib smaller"
+        message = f"a shire has {SHIRE_KIB} KiB, and the split takes {sizes} = {total}"
+        raise input_error("PL1301", message, span=table.value_span(_given(table)), help=help)
+
+
+def _given(table: Table) -> str:
+    """The last key of the split that the file itself gives."""
+    path = table.path
+    return next((key for key in reversed(_SPLIT) if (*path, key) in table.places.keys), _SPLIT[-1])
+
+
+def _based(table: Table) -> Table:
+    """The table with the entries of the member that it is based on under its own."""
+    table.only(_KEYS)
+    if "based_on" not in table.content:
+        return table
+    base = table.text("based_on")
+    if base not in members() or base == table.content.get("name"):
+        help = nearest(base, (m for m in members() if m != table.content.get("name")), "member")
+        raise input_error("PL1300", f"there is no Minion machine '{base}'", span=table.value_span("based_on"), help=help)
+    return replace(table, content={**_based(parse(_shipped(base), base)).content, **table.content})
+
+
+def _shipped(name: str) -> str:
+    return (_MACHINES / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _file(path: str) -> str:
+    try:
+        return regular(path).decode()
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
+        help = f"give a readable file, or one of the members {', '.join(members())}"
+        raise input_error("PL1300", f"cannot read the machine file '{path}': {reason}", help=help) from error

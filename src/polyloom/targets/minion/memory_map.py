@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands where in the chip's 40-bit physical addresses, so that messages can name it.
+
+Source: the programmer's reference manual, "Memory map". Only DRAM and the shires' scratchpads hold programs and data; a
+scratchpad has two formats of addresses: by shire (bit 30 = 0), and line by line over all shires (bit 30 = 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.targets.minion.machine import SHIRES, Machine
+
+DRAM: Final = 0x80_0000_0000
+DRAM_BYTES: Final = 32 << 30
+RESET: Final = DRAM + 0x1000
+"""Where harts start unless told otherwise: the emulators' reset address."""
+SCRATCHPAD: Final = 0x8000_0000
+_INTERLEAVED: Final = 1 << 30
+_SHIRE_SHIFT: Final = 23
+_OWN: Final = 0x7F
+LINE: Final = 64
+_GROUP: Final = SHIRES * LINE
+_REGIONS: Final = (
+    (0x00_0000_0000, 0x00_4000_0000, "the I/O region"),
+    (0x00_4000_0000, 0x00_8000_0000, "the service processor"),
+    (0x00_8000_0000, 0x01_0000_0000, "the region of scratchpads"),
+    (0x01_0000_0000, 0x02_0000_0000, "the region of ESRs"),
+    (0x40_0000_0000, 0x80_0000_0000, "PCIe"),
+    (0xC0_0000_0000, 0xC8_0000_0000, "the uncacheable alias of DRAM"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """The first address of a range that holds no memory, and what is there."""
+
+    address: int
+    what: str
+
+
+def in_dram(address: int, size: int = 1) -> bool:
+    """Whether a whole range is."""
+    return DRAM <= address and address + size <= DRAM + DRAM_BYTES
+
+
+def lacking(machine: Machine, address: int, size: int) -> Lack | None:
+    """Where a range leaves memory; None where it does not."""
+    if not size or in_dram(address, size):
+        return None
+    if DRAM <= address < DRAM + DRAM_BYTES:
+        return Lack(DRAM + DRAM_BYTES, "the end of DRAM")
+    if SCRATCHPAD <= address < SCRATCHPAD + (2 << 30):
+        return _in_scratchpad(machine, address, size)
+    return Lack(address, name_of(address))
+
+
+def scratchpad(shire: int, offset: int = 0) -> int:
+    """The address of a byte in the scratchpad of a shire."""
+    return SCRATCHPAD + (shire << _SHIRE_SHIFT) + offset
+
+
+def name_of(address: int) -> str:
+    """Of what is at an address that is no memory, in words."""
+    if in_dram(address):
+        return "DRAM"
+    return next((name for start, end, name in _REGIONS if start <= address < end), "nothing")
+
+
+def _in_scratchpad(machine: Machine, address: int, size: int) -> Lack | None:
+    if address & _INTERLEAVED:
+        return _in_lines(machine, address, size)
+    shire, offset = (address - SCRATCHPAD) >> _SHIRE_SHIFT, address & ((1 << _SHIRE_SHIFT) - 1)
+    if shire == _OWN:
+        return Lack(address, "the scratchpad of whichever shire asks")
+    if shire >= machine.shires:
+        return Lack(address, f"shire {shire}, which {machine.name} does not have")
+    if offset + size > machine.scratchpad_bytes:
+        end = f"the end of shire {shire}'s scratchpad ({machine.scratchpad_kib} KiB)"
+        return Lack(max(address, scratchpad(shire, machine.scratchpad_bytes)), end)
+    return None
+
+
+def _in_lines(machine: Machine, address: int, size: int) -> Lack | None:
+    """Bits 29:28 and 10:6 are the shire, the others its offset: each 2 KiB hold a line of each of 32 shires."""
+    base = SCRATCHPAD + _INTERLEAVED
+    end = base + SHIRES * machine.scratchpad_bytes
+    if machine.shires < SHIRES:
+        # The lines of the shires that are not there end every run of 2 KiB.
+        start = address & ~(_GROUP - 1)
+        end = min(end, start + machine.shires * LINE)
+    if address + size <= end:
+        return None
+    return Lack(max(address, end), f"no line of the {machine.shires} scratchpads")

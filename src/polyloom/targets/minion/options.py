@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of the Minion target: what the model checks and times, what lies in memory, and how loops are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.targets.options import integer, option
+
+Hazards = Literal["error", "report", "poison", "off"]
+POLICIES: Final[tuple[Hazards, ...]] = ("error", "report", "poison", "off")
+Fp = Literal["strict", "contract", "reassociate"]
+MODES: Final[tuple[Fp, ...]] = ("strict", "contract", "reassociate")
+MAX_CYCLES: Final = 10**10
+MAX_THREADS: Final = 256
+_ADDRESS_BITS: Final = 64
+_RUNS: Final = ("run", "simulate")
+_LOOPS: Final = ("run", "compile")
+
+
+def _wrong(message: str, help: str) -> PolyloomError:
+    return PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
+
+
+def _hazards(text: Any) -> Hazards:
+    found: Hazards | None = next((known for known in POLICIES if known == text), None)
+    if found is None:
+        raise _wrong(f"--hazards is '{text}'", nearest(str(text), POLICIES, "value"))
+    return found
+
+
+def _fp(text: Any) -> Fp:
+    found: Fp | None = next((known for known in MODES if known == text), None)
+    if found is None:
+        raise _wrong(f"--fp is '{text}'", nearest(str(text), MODES, "mode"))
+    return found
+
+
+def _cycles(text: Any) -> int:
+    if (found := integer(str(text), "--max-cycles")) < 1:
+        raise _wrong("--max-cycles is less than 1", "give a positive integer")
+    if found >= 1 << 63:
+        raise _wrong("--max-cycles is 2^63 or more", f"leave it out for {MAX_CYCLES}")
+    return found
+
+
+def _threads(text: Any) -> int:
+    if not 1 <= (found := integer(str(text), "--threads")) <= MAX_THREADS:
+        raise _wrong(f"--threads is {found}", f"give 1 to {MAX_THREADS} threads of the host")
+    return found
+
+
+def _split_k(text: Any) -> int:
+    found = integer(str(text), "--split-k")
+    if found < 1 or found & (found - 1):
+        near = 1 << max(found, 1).bit_length() - 1
+        raise _wrong(f"--split-k is {found}, which is no power of two", f"write for instance --split-k {min(near, 1024)}")
+    return found
+
+
+def address(text: str, what: str) -> int:
+    """An address in C's spelling: decimal or 0x. Errors: PL0801; `what` begins the message."""
+    try:
+        found = int(text, 0)
+    except ValueError:
+        raise _wrong(f"{what} is '{text}', which is no address", "write it as 0x8000001000") from None
+    if not 0 <= found < 1 << _ADDRESS_BITS:
+        raise _wrong(f"{what} is {text}, which does not fit in {_ADDRESS_BITS} bits", "write it as 0x8000001000")
+    return found
+
+
+def _entry(text: Any) -> int:
+    return address(str(text), "--entry")
+
+
+def _raw(texts: Any) -> tuple[tuple[int, str], ...]:
+    return tuple(_placed(str(text)) for text in texts)
+
+
+def _placed(text: str) -> tuple[int, str]:
+    at, equals, path = text.partition("=")
+    if not equals or not path:
+        raise _wrong(f"--raw is '{text}'", "write an address and a file: --raw 0x8000001000=FILE")
+    return address(at, "the address of --raw"), path
+
+
+def _raw_files(value: Any) -> Sequence[str]:
+    return [path for _, path in value]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`hazards` None is `error` for `run`, where a hazard is a fault of the compiler, and `report` for `simulate`."""
+
+    hazards: Hazards | None = option(
+        "what a hazard does: error ends the run, report, poison (what is pending holds NaN), off",
+        *_RUNS,
+        metavar="POLICY",
+        read=_hazards,
+    )
+    functional: bool = option("without time: cycles are not counted", *_RUNS, default=False)
+    threads: int = option(
+        "threads of the host; results and cycles do not depend on it (1)",
+        *_RUNS,
+        default=1,
+        metavar="N",
+        read=_threads,
+    )
+    max_cycles: int = option(
+        f"give up after so many cycles ({MAX_CYCLES})", *_RUNS, default=MAX_CYCLES, metavar="N", read=_cycles
+    )
+    raw: tuple[tuple[int, str], ...] = option(
+        "put the bytes of a file at an address; may be repeated",
+        "simulate",
+        default=(),
+        metavar="ADDRESS=FILE",
+        repeatable=True,
+        read=_raw,
+        files=_raw_files,
+    )
+    entry: int | None = option("where all harts start (the entry of the ELF file)", "simulate", metavar="ADDRESS", read=_entry)
+    errata: bool = option(
+        "check erratum 1.29 (a stale register after tensor operations), and schedule around it",
+        *_RUNS,
+        "compile",
+        default=False,
+    )
+    fp: Fp = option(
+        "order of floats: strict, contract (the default: products and sums fuse) or reassociate",
+        *_LOOPS,
+        default="contract",
+        metavar="MODE",
+        read=_fp,
+    )
+    split_k: int | None = option(
+        "split the sum of a product over so many minions, a power of two", *_LOOPS, metavar="P", read=_split_k
+    )
+    resident: bool = option("start with packed operands in the scratchpads that use them", *_LOOPS, default=False)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`simulate --on minion:N`: a bare-metal program runs unchanged on N minions.
+
+All harts start in M-mode at the entry; `validation0` ends a hart, `validation1` prints. `--in` puts arrays at symbols or
+addresses before that, `--out` takes them afterwards, also where the run ends in a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import cast
+
+from polyloom import files
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.run.compare import describe_array
+from polyloom.targets.minion import findings, model, places, report
+from polyloom.targets.minion.events import trace
+from polyloom.targets.minion.locate import Locator
+from polyloom.targets.minion.model import Outcome, Setup
+from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.place import Place
+from polyloom.targets.minion.program import Program, load
+from polyloom.targets.target import Json, Loaded, Simulated, Simulation
+from polyloom.targets.trace import Trace
+
+
+def simulate(asked: Simulation) -> Simulated:
+    """Errors: PL1303 to PL1308; what a run meets is in the result."""
+    options, place = cast(Options, asked.options), cast(Place, asked.place)
+    if not asked.files and not options.raw:
+        help = "write a file, such as `polyloom simulate k.elf --on minion:32`, or --raw ADDRESS=FILE"
+        raise PolyloomError(Diagnostic("PL0801", "there is no program", USAGE, help=help))
+    outputs = {name: places.path_of(text) for name, text in asked.outputs.items()}
+    sources = [*(f.path for f in asked.files), *(path for _, path in options.raw), *asked.inputs.values()]
+    files.check_outputs([*asked.written, *outputs.values()], sources)
+    raw = [Loaded(path, files.read(path), address) for address, path in options.raw]
+    program = load(asked.files, raw, options.entry, place.machine)
+    inputs = [places.given(name, path, program.symbols, place.machine) for name, path in asked.inputs.items()]
+    wanted = [places.taken(name, text, program.symbols, place.machine) for name, text in asked.outputs.items()]
+    setup = setup_of(options, place, asked.trace)
+    start = perf_counter()
+    done = model.run(program, inputs, setup)
+    seconds = perf_counter() - start
+    found = {each: done.read(each.address, each.size) for each in wanted}
+    shapes: dict[str, Json] = {each.name: describe_array(places.array_of(each, d)) for each, d in found.items()}
+    data = _data(asked, program, done.outcome) | {"run_seconds": seconds, "outputs": shapes}
+    written = {each.path: places.encoded(each, d) for each, d in found.items()}
+    spans = trace(done.outcome, program.locator) if asked.trace else Trace()
+    return Simulated(data, _text(asked, done.outcome, program.locator), written, spans, _wrong(done.outcome, program, setup))
+
+
+def setup_of(options: Options, place: Place, trace: bool) -> Setup:
+    """How `simulate` runs a program: hazards are reported unless something else is asked for."""
+    hazards = options.hazards or "report"
+    return Setup(place, hazards, options.functional, options.threads, options.max_cycles, options.errata, trace)
+
+
+def _wrong(outcome: Outcome, program: Program, setup: Setup) -> Sequence[Diagnostic]:
+    ended = report.ended(outcome, program.locator, setup.max_cycles, setup.functional)
+    if ended is not None:
+        return (ended,)
+    if outcome.stop == "deadlock":
+        return (findings.deadlock(outcome, program.locator),)
+    return (findings.hazard(outcome, program.locator),) if outcome.stop == "hazard" else ()
+
+
+def _data(asked: Simulation, program: Program, outcome: Outcome) -> dict[str, Json]:
+    place = cast(Place, asked.place)
+    return {
+        "verified": None,
+        "kernel": _kernel(asked),
+        "on": f"minion:{place}",
+        "minions": place.minions,
+        "cycles": outcome.cycles,
+        "operations": outcome.instructions,
+        "instructions": outcome.instructions,
+        "run_seconds": None,
+        "outputs": {},
+        "stop": outcome.stop,
+        "printed": outcome.printed.decode("utf-8", "replace"),
+        "trap": _trap(outcome, program.locator),
+        **findings.as_json(outcome, program.locator),
+        "counters": model.counters(outcome),
+        "extrapolated": list(outcome.extrapolated),
+    }
+
+
+def _trap(outcome: Outcome, locator: Locator) -> Mapping[str, Json] | None:
+    if outcome.trap is None:
+        return None
+    trap, where = outcome.trap, locator.at(outcome.trap.pc)
+    return {
+        "hart": trap.hart,
+        "pc": trap.pc,
+        "symbol": where.symbol or None,
+        "file": where.file,
+        "line": where.line or None,
+        "cause": trap.cause,
+        "value": trap.value,
+        "text": report.cause_name(trap.cause),
+    }
+
+
+def _kernel(asked: Simulation) -> str:
+    options = cast(Options, asked.options)
+    paths = [*(f.path for f in asked.files), *(path for _, path in options.raw)]
+    return Path(paths[0]).stem
+
+
+def _text(asked: Simulation, outcome: Outcome, locator: Locator) -> str:
+    time = "" if outcome.cycles is None else f"{outcome.cycles} cycles, "
+    harts = f"minion:{asked.place}"
+    lines = [f"{_kernel(asked)} on {harts}: {outcome.stop}, {time}{outcome.instructions} instructions"]
+    lines += findings.lines(outcome, locator)
+    printed = outcome.printed.decode("utf-8", "replace")
+    return "\n".join([*lines, *(["printed:", printed.rstrip("\n")] if printed else [])])
