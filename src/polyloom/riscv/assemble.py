@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import Source, Span, input_error, nearest
+from polyloom.riscv.disassemble import CSRS
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Row, by_mnemonic, find
 from polyloom.riscv.names import Isa
@@ -36,8 +37,11 @@ class Assembled:
     labels: Mapping[str, int]
 
 
-def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>") -> Assembled:
-    """The bytes of `text`. Errors: PL0902 to PL0905, with the place in `text`, which is called `name`."""
+def assemble(
+    text: str, isa: Isa, base: int = 0, name: str = "<assembly>", csrs: Mapping[int, str] = CSRS
+) -> Assembled:
+    """The bytes of `text`, with names for these control registers. Errors: PL0902 to PL0905, with the place in `text`,
+    which is called `name`."""
     labels: dict[str, int] = {}
     statements: list[Statement] = []
     address = base
@@ -54,7 +58,7 @@ def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>") -> As
         for each in rewrite(mnemonic, operands, isa):
             statements.append(Statement(*each, address, pair))
             address += _size(*each, address, isa)
-    return Assembled(b"".join(_bytes(statement, labels, isa) for statement in statements), base, labels)
+    return Assembled(b"".join(_bytes(each, labels, isa, csrs) for each in statements), base, labels)
 
 
 def _statements(source: Source) -> Iterator[tuple[Text | None, Text | None, Text]]:
@@ -96,7 +100,7 @@ def _size(mnemonic: Text, operands: Text, address: int, isa: Isa) -> int:
     return _row(mnemonic, isa).size
 
 
-def _bytes(statement: Statement, labels: Mapping[str, int], isa: Isa) -> bytes:
+def _bytes(statement: Statement, labels: Mapping[str, int], isa: Isa, csrs: Mapping[int, str]) -> bytes:
     mnemonic, operands = statement.mnemonic, statement.operands
     if mnemonic.text in _DATA:
         size = _DATA[mnemonic.text]
@@ -104,7 +108,7 @@ def _bytes(statement: Statement, labels: Mapping[str, int], isa: Isa) -> bytes:
     if mnemonic.text.startswith("."):
         return bytes(_size(mnemonic, operands, statement.address, isa))
     row = _row(mnemonic, isa)
-    return encode(Instruction(row, tuple(values(row, statement, labels)))).to_bytes(row.size, "little")
+    return encode(Instruction(row, tuple(values(row, statement, labels, csrs)))).to_bytes(row.size, "little")
 
 
 def _datum(part: Text, size: int, labels: Mapping[str, int]) -> bytes:

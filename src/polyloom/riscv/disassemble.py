@@ -3,26 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from polyloom.riscv.encode import decode
-from polyloom.riscv.isa import F_NAMES, OPERAND, X_NAMES, Field, Instruction
+from polyloom.riscv.isa import F_NAMES, M_NAMES, OPERAND, X_NAMES, Field, Instruction
 from polyloom.riscv.names import Isa
 
 ORDERS: Final = ("", ".rl", ".aq", ".aqrl")
 ROUNDINGS: Final = ("rne", "rtz", "rdn", "rup", "rmm", "", "", "dyn")
-CSRS: Final = {1: "fflags", 2: "frm", 3: "fcsr"}
+CSRS: Final[Mapping[int, str]] = {1: "fflags", 2: "frm", 3: "fcsr"}
 DEFAULT_ROUNDING: Final = {"rm": 7, "rm0": 0}
 """What is not written: dyn, but rne for the conversions that are always exact."""
 
 
-def text_of(instruction: Instruction) -> str:
-    """One instruction, such as `amoadd.w.aq a0, a1, (a2)`."""
+def text_of(instruction: Instruction, csrs: Mapping[int, str] = CSRS) -> str:
+    """One instruction, such as `amoadd.w.aq a0, a1, (a2)`, with names for these control registers."""
     row = instruction.row
     named = {field.name: (field, value) for field, value in zip(row.fields, instruction.values, strict=True)}
     template, _, modifier = row.operands.partition(";")
-    operands = OPERAND.sub(lambda m: _operand(*named[m[0]]) if m[0] in named else m[0], template).replace(",", ", ")
+    operands = OPERAND.sub(lambda m: _operand(*named[m[0]], csrs) if m[0] in named else m[0], template).replace(",", ", ")
     suffix = ORDERS[named["order"][1]] if modifier == "order" else ""
     if modifier in DEFAULT_ROUNDING and named[modifier][1] != DEFAULT_ROUNDING[modifier]:
         operands += f", {ROUNDINGS[named[modifier][1]]}"
@@ -37,29 +37,31 @@ def addresses(data: bytes, base: int = 0) -> Iterator[int]:
         place += 4 if data[place] & 3 == 3 else 2
 
 
-def listing(data: bytes, isa: Isa, base: int = 0) -> Iterator[str]:
+def listing(data: bytes, isa: Isa, base: int = 0, csrs: Mapping[int, str] = CSRS) -> Iterator[str]:
     """Lines `address: word  text`; what is no instruction is shown as `.half` or `.word`."""
     for address in addresses(data, base):
         place = address - base
         size = min(4 if data[place] & 3 == 3 else 2, len(data) - place)
         word = int.from_bytes(data[place : place + size], "little")
         found = decode(word, isa)
-        text = text_of(found) if found is not None and found.row.size == size else f"{_DATA[size]} {word:#x}"
+        text = text_of(found, csrs) if found is not None and found.row.size == size else f"{_DATA[size]} {word:#x}"
         yield f"{address:8x}: {word:0{2 * size}x}{'':{8 - 2 * size}}  {text}"
 
 
 _DATA: Final = {1: ".byte", 2: ".half", 3: ".half", 4: ".word"}
 
 
-def _operand(field: Field, value: int) -> str:
+def _operand(field: Field, value: int, csrs: Mapping[int, str]) -> str:
     if field.kind == "x":
         return X_NAMES[value]
     if field.kind == "f":
         return F_NAMES[value]
+    if field.kind == "m":
+        return M_NAMES[value]
     if field.kind == "upper":
         return str(value >> 12 & 0xFFFFF)
     if field.kind == "csr":
-        return CSRS.get(value, hex(value))
+        return csrs.get(value, hex(value))
     if field.kind == "fence":
         return "".join(letter for n, letter in enumerate("iorw") if value >> 3 - n & 1) or "0"
     return str(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 from polyloom.riscv.isa import Instruction, Role, Row, find, table
-from polyloom.riscv.names import Isa
+from polyloom.riscv.names import VENDORS, Isa
 
 
 def encode(instruction: Instruction) -> int:
@@ -46,5 +46,6 @@ def _value(source: Role | int, instruction: Instruction) -> int:
 @cache
 def _rows(isa: Isa) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """The rows of two and of four bytes."""
-    rows = sorted((row for row in table() if row.is_in(isa)), key=lambda row: -row.mask.bit_count())
+    known = (row for vendor in ("", *VENDORS) for row in table(vendor))
+    rows = sorted((row for row in known if row.is_in(isa)), key=lambda row: -row.mask.bit_count())
     return tuple(row for row in rows if row.size == 2), tuple(row for row in rows if row.size == 4)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The instruction table, from which encoder, decoder, assembler, disassembler and the native interpreter follow.
 
-A row is a mnemonic, its operands, and the bits that are fixed. The rows are data (instructions.txt over fields.txt). An
+A row is a mnemonic, its operands, and the bits that are fixed. The rows are data (instructions.txt over fields.txt;
+a vendor's extension has files of its own). An
 operand has a role (rd, rs1, rs2, rs3, rm, imm), which is all that the meaning of an instruction depends on, and a
 field, which is where its bits are. A compressed instruction means the one that it stands for, with operands by role.
 """
@@ -9,16 +10,16 @@ field, which is where its bits are. A compressed instruction means the one that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final, Literal, cast, get_args
 
-from polyloom.riscv.names import Isa
+from polyloom.riscv.names import VENDORS, Isa
 
 Role = Literal["rd", "rs1", "rs2", "rs3", "rm", "imm"]
-Kind = Literal["x", "f", "number", "offset", "upper", "csr", "fence", "rm", "order"]
+Kind = Literal["x", "f", "m", "number", "bits", "offset", "upper", "csr", "fence", "rm", "order"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _TEMPORARY, _SAVED, _ARGUMENT = ([f"{letter}{n}" for n in range(12)] for letter in "tsa")
@@ -37,6 +38,8 @@ X_NAMES: Final = (
 F_NAMES: Final = tuple(
     f"f{name}" for name in (*_TEMPORARY[:8], *_SAVED[:2], *_ARGUMENT[:8], *_SAVED[2:], *_TEMPORARY[8:])
 )
+M_NAMES: Final = tuple(f"m{n}" for n in range(8))
+"""The mask registers of xaifet."""
 OPERAND: Final = re.compile(r"[a-z][\w']*(?:!\d)?")
 """An operand's name in the column of operands; what else stands there is written as it is."""
 _WORD: Final = re.compile(r"[a-z][\w']*(?:!\d)?|-?\d+")
@@ -138,7 +141,9 @@ class Instruction:
 
 
 def register(name: str, names: tuple[str, ...]) -> int | None:
-    """The number of `a0`, `x10` or `fp` among the X or the F names."""
+    """The number of `a0`, `x10` or `fp` among the X, the F or the M names."""
+    if names is M_NAMES:
+        return names.index(name) if name in names else None
     letter = "x" if names is X_NAMES else "f"
     if (found := re.fullmatch(rf"{letter}(\d|[12]\d|3[01])", name)) is not None:
         return int(found[1])
@@ -148,22 +153,25 @@ def register(name: str, names: tuple[str, ...]) -> int | None:
 
 
 @cache
-def fields() -> dict[str, Field]:
-    """The operands by name."""
-    return {field.name: field for field in map(_field, lines("fields.txt"))}
+def fields(vendor: str = "") -> dict[str, Field]:
+    """The operands by name; a vendor's extension adds its own."""
+    own = [*lines("fields.txt"), *(lines(f"{vendor}_fields.txt") if vendor else ())]
+    return {field.name: field for field in map(_field, own)}
 
 
 @cache
-def table() -> tuple[Row, ...]:
-    """All instructions, in the order of the data."""
-    return tuple(map(_row, lines("instructions.txt")))
+def table(vendor: str = "") -> tuple[Row, ...]:
+    """All standard instructions, or those of a vendor's extension, in the order of the data."""
+    return tuple(_row(words, fields(vendor)) for words in lines(f"{vendor or 'instructions'}.txt"))
 
 
 @cache
 def by_mnemonic() -> dict[str, tuple[Row, ...]]:
-    """The rows of a mnemonic: two where RV32 and RV64 encode it differently."""
-    names = dict.fromkeys(row.mnemonic for row in table())
-    return {name: tuple(row for row in table() if row.mnemonic == name) for name in names}
+    """The rows of a mnemonic, the standard ones first: two where RV32 and RV64 encode it differently."""
+    made: dict[str, tuple[Row, ...]] = {}
+    for row in (row for vendor in ("", *VENDORS) for row in table(vendor)):
+        made[row.mnemonic] = (*made.get(row.mnemonic, ()), row)
+    return made
 
 
 def find(mnemonic: str, isa: Isa) -> Row | None:
@@ -171,9 +179,9 @@ def find(mnemonic: str, isa: Isa) -> Row | None:
     return next((row for row in by_mnemonic().get(mnemonic, ()) if row.is_in(isa)), None)
 
 
-def meanings() -> tuple[str, ...]:
+def meanings(vendor: str = "") -> tuple[str, ...]:
     """The mnemonics that have a meaning of their own, in the order of the table: those which stand for no other."""
-    return tuple(name for name, rows in by_mnemonic().items() if rows[0].expansion is None)
+    return tuple(dict.fromkeys(row.mnemonic for row in table(vendor) if row.expansion is None))
 
 
 def lines(name: str) -> Iterator[list[str]]:
@@ -201,9 +209,9 @@ def _bits(text: str) -> tuple[int, int]:
     return int(high), int(low or high)
 
 
-def _row(words: list[str]) -> Row:
+def _row(words: list[str], known: Mapping[str, Field]) -> Row:
     mnemonic, operands, match, xlen, extensions, *expansion = words
-    found = tuple(fields()[word] for word in _WORD.findall(operands) if word in fields())
+    found = tuple(known[word] for word in _WORD.findall(operands) if word in known)
     stands_for = (
         (expansion[1], tuple[Role | int, ...](map(_source, _WORD.findall("".join(expansion[2:])))))
         if expansion

@@ -17,6 +17,8 @@ from polyloom.diagnostics import PolyloomError, Source, Span, input_error, neare
 LETTERS: Final = "imafdc"
 TUNING: Final = "sfb"
 NAMES: Final = ("zicond", "zicsr", "zifencei", "zbb")
+VENDORS: Final = ("xaifet",)
+"""Extensions of vendors, each for a target of its own: `parse` does not read them."""
 _GENERAL: Final = ("i", "m", "a", "f", "d", "zicsr", "zifencei")
 _IMPLIED: Final = {"d": ("f", "zicsr"), "f": ("zicsr",)}
 _HELP: Final = "write for instance rv64gc, rv32imac or rv64gc_zicond_zbb"
@@ -35,7 +37,7 @@ class Isa:
         if self.extensions.issuperset(_GENERAL):
             letters = "g" + "".join(letter for letter in letters if letter not in _GENERAL)
         implied = {name for letter in letters for name in (_GENERAL if letter == "g" else _IMPLIED.get(letter, ()))}
-        names = "_".join([f"rv{self.xlen}{letters}", *(name for name in NAMES if name in self.extensions - implied)])
+        names = "_".join([f"rv{self.xlen}{letters}", *(name for name in (*NAMES, *VENDORS) if name in self.extensions - implied)])
         return f"{names}+{TUNING}" if self.short_branches else names
 
 

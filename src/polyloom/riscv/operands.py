@@ -11,7 +11,7 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Span, input_error, nearest
 from polyloom.riscv import disassemble
-from polyloom.riscv.isa import F_NAMES, OPERAND, X_NAMES, Field, Row, register
+from polyloom.riscv.isa import F_NAMES, M_NAMES, OPERAND, X_NAMES, Field, Row, register
 
 MNEMONIC: Final = re.compile(r"(.+?)(\.aqrl|\.aq|\.rl)?")
 """A mnemonic and the order that an atomic one may end in."""
@@ -41,8 +41,11 @@ def signed(value: int, bits: int) -> int:
     return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
 
 
-def values(row: Row, statement: Statement, labels: Mapping[str, int]) -> Iterator[int]:
-    """The value of every field of `row`, read from the statement. Errors: PL0903, PL0904."""
+def values(
+    row: Row, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str] = disassemble.CSRS
+) -> Iterator[int]:
+    """The value of every field of `row`, read from the statement; `csrs` are the control registers that have names.
+    Errors: PL0903, PL0904."""
     template, _, modifier = row.operands.partition(";")
     found = _pattern(row.operands).fullmatch(statement.operands.text)
     if found is None:
@@ -66,7 +69,7 @@ def values(row: Row, statement: Statement, labels: Mapping[str, int]) -> Iterato
                 if inside
                 else statement.operands.span
             )
-            yield _value(field, Text(found[number + 1] or "0", span), statement, labels)
+            yield _value(field, Text(found[number + 1] or "0", span), statement, labels, csrs)
 
 
 @cache
@@ -96,18 +99,22 @@ def _modifier(kind: str, statement: Statement, given: str | None) -> int:
     return _one_of(Text(given, statement.operands.span), disassemble.ROUNDINGS, "rounding mode")
 
 
-def _value(field: Field, text: Text, statement: Statement, labels: Mapping[str, int]) -> int:
-    if field.kind in ("x", "f"):
-        value = _register(text, X_NAMES if field.kind == "x" else F_NAMES)
+def _value(
+    field: Field, text: Text, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str]
+) -> int:
+    if field.kind in ("x", "f", "m"):
+        value = _register(text, {"x": X_NAMES, "f": F_NAMES, "m": M_NAMES}[field.kind])
     elif field.kind == "fence":
         value = _fence(text)
-    elif field.kind == "csr" and text.text in disassemble.CSRS.values():
-        value = next(number for number, name in disassemble.CSRS.items() if name == text.text)
+    elif field.kind == "csr" and not text.text[:1].isdigit():
+        value = _csr(text, csrs)
     elif (half := re.fullmatch(r"(.+)@(hi|lo)", text.text)) is not None:
         distance = _label(Text(half[1], text.span), labels) - statement.pair
         value = distance - signed(distance, 12) if half[2] == "hi" else signed(distance, 12)
     elif field.kind == "offset" and re.match(r"[A-Za-z_.$]", text.text):
         value = _label(text, labels) - statement.address
+    elif field.kind == "bits":
+        value = integer(text, range(-(1 << field.width - 1), 1 << field.width)) % (1 << field.width)
     elif field.kind == "upper":
         value = signed(integer(text, range(-(1 << 19), 1 << 20)) << 12, 32)
     else:
@@ -152,11 +159,23 @@ def _label(text: Text, labels: Mapping[str, int]) -> int:
 def _register(text: Text, names: tuple[str, ...]) -> int:
     number = register(text.text, names)
     if number is None:
-        what = "integer" if names is X_NAMES else "floating-point"
+        what = "integer" if names is X_NAMES else "mask" if names is M_NAMES else "floating-point"
         raise input_error(
             "PL0903", f"'{text.text}' is no {what} register", span=text.span, help=nearest(text.text, names, "register")
         )
     return number
+
+
+def _csr(text: Text, csrs: Mapping[int, str]) -> int:
+    found = next((number for number, name in csrs.items() if name == text.text), None)
+    if found is None:
+        raise input_error(
+            "PL0903",
+            f"there is no control register '{text.text}'",
+            span=text.span,
+            help=nearest(text.text, csrs.values(), "register"),
+        )
+    return found
 
 
 def _fence(text: Text) -> int:

@@ -17,8 +17,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1302": (
         "number of minions",
-        "`--on minion:N` takes 1 to 32 minions, which are those of shire 0, or whole shires of 32: 64, 96 and so on, up "
-        "to 1024.",
+        "`--on minion:N` takes 1 to 32 minions, which are those of shire 0, or whole shires of 32: 64, 96 and so on, "
+        "up to 1024.",
     ),
     "PL1303": (
         "no program for the Minion",

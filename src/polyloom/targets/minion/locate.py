@@ -7,7 +7,7 @@ Reports of traps, hazards and deadlocks name every instruction so.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv import symbols
@@ -43,7 +43,7 @@ class Locator:
 
     addresses: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
-    lines: Lines = Lines()
+    lines: Lines = field(default_factory=Lines)
     end: int = 1 << 64
 
     @staticmethod

@@ -117,7 +117,9 @@ def _based(table: Table) -> Table:
     base = table.text("based_on")
     if base not in members() or base == table.content.get("name"):
         help = nearest(base, (m for m in members() if m != table.content.get("name")), "member")
-        raise input_error("PL1300", f"there is no Minion machine '{base}'", span=table.value_span("based_on"), help=help)
+        raise input_error(
+            "PL1300", f"there is no Minion machine '{base}'", span=table.value_span("based_on"), help=help
+        )
     return replace(table, content={**_based(parse(_shipped(base), base)).content, **table.content})
 
 

@@ -42,7 +42,7 @@ class Lack:
 
 def in_dram(address: int, size: int = 1) -> bool:
     """Whether a whole range is."""
-    return DRAM <= address and address + size <= DRAM + DRAM_BYTES
+    return address >= DRAM and address + size <= DRAM + DRAM_BYTES
 
 
 def lacking(machine: Machine, address: int, size: int) -> Lack | None:

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
-from polyloom._native import minion as native
 from polyloom.targets.minion.options import MAX_CYCLES, Hazards
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.program import Program
 from polyloom.targets.target import Json
 
+if TYPE_CHECKING:
+    from polyloom._native.minion import Chip, Event, Finding, Result, Wait
+
 Stop = Literal["passed", "failed", "deadlock", "trap", "hazard", "max-cycles"]
 _POLICIES: Final[Mapping[Hazards, int]] = {"off": 0, "report": 1, "error": 2, "poison": 3}
-Row = Mapping[str, Any]
-"""A finding, a wait or a counter as the model gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +57,18 @@ class Outcome:
     hart: int = -1
     trap: Trap | None = None
     printed: bytes = b""
-    findings: Sequence[Row] = ()
-    waits: Sequence[Row] = ()
+    findings: Sequence[Finding] = ()
+    waits: Sequence[Wait] = ()
     counters: Mapping[str, int] = field(default_factory=dict[str, int])
     extrapolated: Sequence[str] = ()
-    events: Sequence[tuple[Any, ...]] = ()
+    events: Sequence[Event] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """A machine after its run, whose memory can be read."""
 
-    chip: native.Chip
+    chip: Chip
     outcome: Outcome
 
     def read(self, address: int, size: int) -> bytes:
@@ -78,14 +78,17 @@ class Run:
 
 def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> Run:
     """Loads a program that `program.load` checked and then the inputs, and runs it to its end."""
+    # Loaded by the first run: listing and compiling programs do not need the model.
+    from polyloom._native.minion import Chip
+
     machine = setup.place.machine
     sizes = {key: getattr(machine, key) for key in ("shires", "l2_kib", "l3_kib", "scratchpad_kib")}
-    chip = native.Chip(setup.place.minions, sizes, timing(), _options(setup))
+    chip = Chip(setup.place.minions, sizes, timing(), _options(setup))
     for segment in program.segments:
         _write(chip, segment.address, segment.data)
     for address, data in inputs:
         _write(chip, address, data)
-    return Run(chip, _outcome(cast("dict[str, Any]", chip.run(program.entry))))
+    return Run(chip, _outcome(chip.run(program.entry), setup))
 
 
 def timing() -> dict[str, float]:
@@ -93,7 +96,7 @@ def timing() -> dict[str, float]:
     return {}
 
 
-def _write(chip: native.Chip, address: int, data: bytes) -> None:
+def _write(chip: Chip, address: int, data: bytes) -> None:
     lack = chip.write(address, data) if data else ""
     assert not lack, f"{address:#x} was checked, and is {lack}"
 
@@ -109,27 +112,24 @@ def _options(setup: Setup) -> dict[str, int]:
     }
 
 
-def _outcome(found: dict[str, Any]) -> Outcome:
-    stop: Stop = found["stop"]
-    hart = int(found.get("hart", -1))
-    trap = None
-    if stop == "trap":
-        trap = Trap(hart, found["pc"], found["cause"], found["value"], found.get("word", 0))
+def _outcome(found: Result, setup: Setup) -> Outcome:
+    stop, hart = cast(Stop, found["stop"]), found["hart"]
+    trap = Trap(hart, found["pc"], found["cause"], found["value"], found["word"]) if stop == "trap" else None
     return Outcome(
         stop,
-        found["cycles"],
+        None if setup.functional else found["cycles"],
         found["instructions"],
         hart if stop in ("trap", "failed") else -1,
         trap,
-        bytes(found["printed"]),
-        tuple(found["findings"]),
-        tuple(found["waits"]),
-        dict(found["counters"]),
-        tuple(found["extrapolated"]),
-        tuple(found["events"]),
+        found["printed"],
+        found["findings"],
+        found["waits"],
+        found["counters"],
+        found["extrapolated"],
+        found["events"],
     )
 
 
 def counters(outcome: Outcome) -> dict[str, Json]:
     """For JSON."""
-    return {name: value for name, value in sorted(outcome.counters.items())}
+    return dict(sorted(outcome.counters.items()))

@@ -57,7 +57,9 @@ def _split_k(text: Any) -> int:
     found = integer(str(text), "--split-k")
     if found < 1 or found & (found - 1):
         near = 1 << max(found, 1).bit_length() - 1
-        raise _wrong(f"--split-k is {found}, which is no power of two", f"write for instance --split-k {min(near, 1024)}")
+        raise _wrong(
+            f"--split-k is {found}, which is no power of two", f"write for instance --split-k {min(near, 1024)}"
+        )
     return found
 
 
@@ -121,7 +123,9 @@ class Options:
         read=_raw,
         files=_raw_files,
     )
-    entry: int | None = option("where all harts start (the entry of the ELF file)", "simulate", metavar="ADDRESS", read=_entry)
+    entry: int | None = option(
+        "where all harts start (the entry of the ELF file)", "simulate", metavar="ADDRESS", read=_entry
+    )
     errata: bool = option(
         "check erratum 1.29 (a stale register after tensor operations), and schedule around it",
         *_RUNS,

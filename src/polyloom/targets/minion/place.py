@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.minion.machine import DEFAULT, MINIONS_PER_SHIRE, Machine, load
 
 MINIONS: Final = 1
@@ -71,4 +71,4 @@ def _check(machine: Machine, count: int) -> None:
 
 def _no_count(message: str) -> PolyloomError:
     help = "write 1 to 32 minions, or a multiple of 32 up to 1024, such as minion:32"
-    return PolyloomError(Diagnostic("PL1302", message, USAGE, help=help))
+    return input_error("PL1302", message, help=help)

@@ -20,6 +20,7 @@ from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.riscv import foreign
 from polyloom.targets.minion.machine import Machine
 from polyloom.targets.minion.memory_map import lacking
+from polyloom.targets.target import Json
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _NPY: Final = ".npy"
@@ -98,6 +99,11 @@ def encoded(place: Taken, data: bytes) -> bytes:
 def array_of(place: Taken, data: bytes) -> Array:
     """The array, of the bytes at its place."""
     return np.frombuffer(data, place.dtype).reshape(place.shape)
+
+
+def described(place: Taken) -> dict[str, Json]:
+    """For JSON."""
+    return {"dtype": str(place.dtype), "shape": list(place.shape)}
 
 
 def _place(name: str, known: Mapping[str, tuple[int, int]]) -> foreign.Place:

@@ -45,7 +45,7 @@ class Program:
     parts: tuple[Part, ...]
     entry: int
     symbols: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    locator: Locator = Locator()
+    locator: Locator = field(default_factory=Locator)
     elf: bytes = b""
 
     @property
@@ -78,7 +78,9 @@ def executable(data: bytes, name: str) -> image.Image:
         return image.elf(data, ISA)
     except PolyloomError as error:
         first = error.diagnostics[0]
-        raise input_error("PL1303", f"'{name}' is no program for the Minion: {first.message}", help=_help(first)) from None
+        raise input_error(
+            "PL1303", f"'{name}' is no program for the Minion: {first.message}", help=_help(first)
+        ) from None
 
 
 def _help(error: Diagnostic) -> str:
@@ -86,7 +88,9 @@ def _help(error: Diagnostic) -> str:
         return "give a static executable, or place raw bytes: --raw 0x8000001000=FILE --entry 0x8000001000"
     if "truncated" in error.message or "overlap in the file" in error.message:
         return str(error.help)
-    return _COMPILE
+    if "starts at" in error.message:
+        return "link it again with an even entry"
+    return str(error.help) if "no code" in error.message else _COMPILE
 
 
 def _raw(file: Loaded) -> Part:
@@ -111,7 +115,9 @@ def _check_memory(parts: Iterable[Part], machine: Machine) -> None:
         segment = part.segment
         lack = lacking(machine, segment.address, segment.size)
         if lack is not None:
-            message = f"'{part.file}' has {segment.size} bytes at {segment.address:#x}, and {lack.address:#x} is {lack.what}"
+            message = (
+                f"'{part.file}' has {segment.size} bytes at {segment.address:#x}, and {lack.address:#x} is {lack.what}"
+            )
             help = f"link it into DRAM ({DRAM:#x} to {DRAM + DRAM_BYTES - 1:#x}) or a scratchpad (0x80000000 on)"
             raise input_error("PL1304", message, help=help)
 

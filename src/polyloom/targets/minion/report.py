@@ -7,12 +7,15 @@ manual, which gives cause 30 to instructions that software emulates.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from polyloom.diagnostics import INPUT, Diagnostic
 from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.memory_map import name_of
 from polyloom.targets.minion.model import Outcome, Trap
+
+if TYPE_CHECKING:
+    from polyloom._native.minion import Wait
 
 CAUSES: Final = {
     0: "misaligned instruction",
@@ -36,7 +39,7 @@ _ACCESSES: Final = (1, 5, 7)
 _HELP: Final = {
     1: "harts fetch instructions from DRAM only",
     2: "the tensor CSRs are those of hart 0 of a minion; 0x2F (atomics) and d are no instructions of the Minion",
-    30: "division, square root and conversions to 64 bits are no instructions of the machine: compute them with integers",
+    30: "division, square root and conversions to 64 bits are no instructions of the machine: use integers",
 }
 
 
@@ -81,6 +84,5 @@ def ended(outcome: Outcome, locator: Locator, max_cycles: int, functional: bool)
     return None
 
 
-def _running(row: object, locator: Locator) -> str:
-    assert isinstance(row, dict)
+def _running(row: Wait, locator: Locator) -> str:
     return f"{hart_name(row['hart'])} is at {locator.at(row['pc'])}"

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """`simulate --on minion:N`: a bare-metal program runs unchanged on N minions.
 
-All harts start in M-mode at the entry; `validation0` ends a hart, `validation1` prints. `--in` puts arrays at symbols or
-addresses before that, `--out` takes them afterwards, also where the run ends in a fault.
+All harts start in M-mode at the entry; `validation0` ends a hart, `validation1` prints. `--in` puts arrays at symbols
+or addresses before that, `--out` takes them afterwards, also where the run ends in a fault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import cast
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
-from polyloom.run.compare import describe_array
 from polyloom.targets.minion import findings, model, places, report
 from polyloom.targets.minion.events import trace
 from polyloom.targets.minion.locate import Locator
@@ -44,11 +42,13 @@ def simulate(asked: Simulation) -> Simulated:
     done = model.run(program, inputs, setup)
     seconds = perf_counter() - start
     found = {each: done.read(each.address, each.size) for each in wanted}
-    shapes: dict[str, Json] = {each.name: describe_array(places.array_of(each, d)) for each, d in found.items()}
+    shapes: dict[str, Json] = {each.name: places.described(each) for each in wanted}
     data = _data(asked, program, done.outcome) | {"run_seconds": seconds, "outputs": shapes}
     written = {each.path: places.encoded(each, d) for each, d in found.items()}
     spans = trace(done.outcome, program.locator) if asked.trace else Trace()
-    return Simulated(data, _text(asked, done.outcome, program.locator), written, spans, _wrong(done.outcome, program, setup))
+    return Simulated(
+        data, _text(asked, done.outcome, program.locator), written, spans, _wrong(done.outcome, program, setup)
+    )
 
 
 def setup_of(options: Options, place: Place, trace: bool) -> Setup:
@@ -57,7 +57,7 @@ def setup_of(options: Options, place: Place, trace: bool) -> Setup:
     return Setup(place, hazards, options.functional, options.threads, options.max_cycles, options.errata, trace)
 
 
-def _wrong(outcome: Outcome, program: Program, setup: Setup) -> Sequence[Diagnostic]:
+def _wrong(outcome: Outcome, program: Program, setup: Setup) -> tuple[Diagnostic, ...]:
     ended = report.ended(outcome, program.locator, setup.max_cycles, setup.functional)
     if ended is not None:
         return (ended,)
@@ -87,7 +87,7 @@ def _data(asked: Simulation, program: Program, outcome: Outcome) -> dict[str, Js
     }
 
 
-def _trap(outcome: Outcome, locator: Locator) -> Mapping[str, Json] | None:
+def _trap(outcome: Outcome, locator: Locator) -> Json:
     if outcome.trap is None:
         return None
     trap, where = outcome.trap, locator.at(outcome.trap.pc)

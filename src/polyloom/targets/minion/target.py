@@ -21,7 +21,7 @@ def _owns(data: bytes) -> Kind | None:
 
 
 def _nothing() -> NoReturn:
-    lack("the target minion compiles nothing yet")
+    lack("the target minion compiles nothing yet", ())
 
 
 def _compile(

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A minion's tensor unit as the chip sees it: which operation holds the place of each class, the order among those that
+// have the registers, the loads under way and the lines of a LoadB. Source: minion.md, "Tensor operations".
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace polyloom::minion {
+
+// Classes of operations; each has one place, loads to L2Scp one for each id.
+enum class Class : uint8_t { load, load_b, load_l2_0, load_l2_1, fma, quant, store, reduce, count };
+constexpr unsigned CLASSES = unsigned(Class::count);
+constexpr bool is_load(Class c) { return c < Class::fma; }
+
+// An operation from its acceptance, when its operands are sampled, to its completion.
+struct Operation {
+    uint64_t value = 0, x31 = 0, pc = 0, accepted = 0, started = 0, ends = 0;
+    uint64_t satp = 0;
+    uint32_t sequence = 0;
+    uint16_t mask = 0, hart = 0;
+    uint8_t frm = 0, id = 0, privilege = 3;
+    bool busy = false, running = false;
+    bool registers = true;  // it reads or writes the registers: no IMA8 that writes only TenC
+    bool timed = false;     // its end is known and has an event
+};
+
+// A load under way: the physical addresses of the lines that it reads, in order.
+struct Lines {
+    std::array<uint64_t, 64> address{};
+    unsigned count = 0, next = 0;
+    uint64_t last = 0, arrival = 0;  // the cycle of the last request; the latest arrival
+};
+
+// B's lines on their way to the FMA, and when that FMA's steps use them.
+struct Stream {
+    std::array<uint64_t, 16> arrival{}, step{};
+    unsigned lines = 0, known = 0;  // `known` arrivals, and steps where the FMA runs
+    bool live = false;              // a LoadB that no FMA has consumed yet
+    bool paired = false, running = false;
+    uint64_t base = 0, total = 0;   // of the FMA: when step 0 may start, and how long it takes without delays
+};
+
+struct Unit {
+    std::array<Operation, CLASSES> places{};
+    std::array<Class, 4> order{};  // of fma, quant, store and reduce, as accepted
+    uint8_t queued = 0;
+    uint32_t sequence = 0;
+    std::array<Lines, 4> lines{};
+    Stream stream, before;  // of the LoadB that is younger, and of the one before it, which an FMA still consumes
+    alignas(64) std::array<std::array<uint8_t, 64>, 16> tenb{}, tenb_running{};
+    uint64_t load_free = 0;                                   // when the engine of L2Scp loads is free
+    std::array<std::array<uint64_t, 3>, 2> operations{};      // until when cache operations of waits 4, 5, 6 run, by hart
+    uint64_t exact = 0;                                       // of the reduce that completed last, in sixteenths
+    int32_t peer = -1;                                        // the minion that is ready to receive from this one
+    uint32_t coop = 0;
+
+    Operation& operator[](Class c) { return places[unsigned(c)]; }
+    [[nodiscard]] const Operation& operator[](Class c) const { return places[unsigned(c)]; }
+    [[nodiscard]] bool busy(Class c) const { return places[unsigned(c)].busy; }
+    void enqueue(Class c) { order[queued++] = c; }
+    void dequeue(Class c) {
+        auto* const end = std::remove(order.begin(), order.begin() + queued, c);
+        queued = uint8_t(end - order.begin());
+    }
+    // Whether the registers of hart 0 belong to an operation.
+    [[nodiscard]] bool holds_registers() const {
+        return std::any_of(order.begin(), order.begin() + queued, [this](Class c) { return (*this)[c].registers; });
+    }
+};
+
+}  // namespace polyloom::minion

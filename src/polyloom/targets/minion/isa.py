@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Minion's hart executes: RV64IMFC with Zicsr and Zifencei, the vendor's extension (riscv/xaifet.txt), and the
+control registers by name.
+
+`assemble` and `text_of` are riscv.assemble's and riscv.disassemble's with these names; `word` encodes one instruction
+from numbers. Sources: ET Programmer's Reference Manual, tables 2-2 and 2-3; The RISC-V Instruction Set Manual, Volume
+II, chapter 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from polyloom.riscv import assemble as assembler
+from polyloom.riscv import disassemble
+from polyloom.riscv.encode import decode as decode_word
+from polyloom.riscv.encode import encode
+from polyloom.riscv.isa import Instruction, Row, find, table
+from polyloom.riscv.names import Isa
+
+ISA: Final = Isa(64, frozenset({"i", "m", "f", "c", "zicsr", "zifencei", "xaifet"}))
+CSRS: Final[Mapping[int, str]] = {
+    0x001: "fflags",
+    0x002: "frm",
+    0x003: "fcsr",
+    0x100: "sstatus",
+    0x104: "sie",
+    0x105: "stvec",
+    0x106: "scounteren",
+    0x140: "sscratch",
+    0x141: "sepc",
+    0x142: "scause",
+    0x143: "stval",
+    0x144: "sip",
+    0x180: "satp",
+    0x300: "mstatus",
+    0x301: "misa",
+    0x302: "medeleg",
+    0x303: "mideleg",
+    0x304: "mie",
+    0x305: "mtvec",
+    0x306: "mcounteren",
+    **{0x320 + n: f"mhpmevent{n}" for n in range(3, 32)},
+    0x340: "mscratch",
+    0x341: "mepc",
+    0x342: "mcause",
+    0x343: "mtval",
+    0x344: "mip",
+    0x7A0: "tselect",
+    0x7A1: "tdata1",
+    0x7A2: "tdata2",
+    0x7A3: "tdata3",
+    0x7B0: "dcsr",
+    0x7B1: "dpc",
+    0x7C0: "matp",
+    0x7CD: "minstmask",
+    0x7CE: "minstmatch",
+    0x7CF: "amofence_ctrl",
+    0x7D0: "cache_invalidate",
+    0x7D2: "menable_shadows",
+    0x7D3: "excl_mode",
+    0x7D5: "mbusaddr",
+    0x7E0: "mcache_control",
+    0x7F9: "evict_sw",
+    0x7FB: "flush_sw",
+    0x7FD: "lock_sw",
+    0x7FF: "unlock_sw",
+    0x800: "tensor_reduce",
+    0x801: "tensor_fma",
+    0x802: "tensor_conv_size",
+    0x803: "tensor_conv_ctrl",
+    0x804: "tensor_coop",
+    0x805: "tensor_mask",
+    0x806: "tensor_quant",
+    0x808: "tensor_error",
+    0x810: "ucache_control",
+    0x81F: "prefetch_va",
+    0x820: "flb",
+    0x821: "fcc",
+    0x822: "stall",
+    0x830: "tensor_wait",
+    0x83F: "tensor_load",
+    0x840: "gsc_progress",
+    0x85F: "tensor_load_l2",
+    0x87F: "tensor_store",
+    0x89F: "evict_va",
+    0x8BF: "flush_va",
+    **{0x8D0 + n: f"validation{n}" for n in range(4)},
+    0x8DF: "lock_va",
+    0x8FF: "unlock_va",
+    0xB00: "mcycle",
+    0xB02: "minstret",
+    **{0xB00 + n: f"mhpmcounter{n}" for n in range(3, 32)},
+    0xC00: "cycle",
+    0xC01: "time",
+    0xC02: "instret",
+    **{0xC00 + n: f"hpmcounter{n}" for n in range(3, 32)},
+    0xCC0: "fccnb",
+    0xCD0: "hartid",
+    0xF11: "mvendorid",
+    0xF12: "marchid",
+    0xF13: "mimpid",
+    0xF14: "mhartid",
+}
+
+
+def packed() -> tuple[Row, ...]:
+    """The rows of the vendor's extension."""
+    return table("xaifet")
+
+
+def word(mnemonic: str, *values: int) -> int:
+    """The word of an instruction from the values of its fields in the order of the operands: register numbers,
+    immediates, and the rounding mode, which must be given where the row has one (7 is dyn)."""
+    row = find(mnemonic, ISA)
+    assert row is not None, f"{ISA} has no {mnemonic}"
+    return encode(Instruction(row, values))
+
+
+def decode(word: int) -> Instruction | None:
+    """The instruction in the low bits of a word, None where it is illegal."""
+    return decode_word(word, ISA)
+
+
+def text_of(instruction: Instruction) -> str:
+    """One instruction as `assemble` reads it."""
+    return disassemble.text_of(instruction, CSRS)
+
+
+def listing(data: bytes, base: int = 0) -> Iterator[str]:
+    """Lines `address: word  text`."""
+    return disassemble.listing(data, ISA, base, CSRS)
+
+
+def assemble(text: str, base: int = 0, name: str = "<assembly>") -> assembler.Assembled:
+    """The bytes of lines of assembly. Errors: PL0902 to PL0905, with the place in `text`."""
+    return assembler.assemble(text, ISA, base, name, CSRS)
