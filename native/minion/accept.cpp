@@ -59,7 +59,8 @@ uint8_t* Chip::tensor_bytes(HartState& h, uint64_t address, unsigned bytes, risc
 // Line of the shire's own scratchpad.
 uint8_t* Chip::scratchpad_line(const HartState& h, unsigned line) {
     const uint64_t shire = h.number / HARTS_PER_SHIRE;
-    return memory.at(Memory::SCRATCHPAD + shire * Memory::SCRATCHPAD_PITCH + uint64_t(tensor::LINE) * line, tensor::LINE);
+    return memory.at(Memory::SCRATCHPAD + shire * Memory::SCRATCHPAD_PITCH + uint64_t(tensor::LINE) * line,
+                     tensor::LINE);
 }
 
 // Translates the next source of an operation and appends it to the lines that its engine fetches; null is a fault.

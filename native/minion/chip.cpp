@@ -30,9 +30,7 @@ void Chip::queue_hart(uint32_t number, uint64_t cycle) {
     post(cycle, number, EventKind::hart);
 }
 
-Answer Chip::turn(HartState& h) {
-    return key_of(h.now, h.number) <= h.horizon ? riscv::DONE : riscv::NOT_YET;
-}
+Answer Chip::turn(HartState& h) { return key_of(h.now, h.number) <= h.horizon ? riscv::DONE : riscv::NOT_YET; }
 
 // The instruction cannot go on, and is tried again when `wake` finds that it can.
 Answer Chip::hold(HartState& h, Waits kind, uint32_t a) {
@@ -63,9 +61,7 @@ void Chip::wake(uint32_t number) {
     if (h.wait.kind != Waits::nothing && &h != running && ready(h)) queue_hart(number, events.cycle());
 }
 
-void Chip::wake_minion(uint32_t minion) {
-    wake(2 * minion), wake(2 * minion + 1);
-}
+void Chip::wake_minion(uint32_t minion) { wake(2 * minion), wake(2 * minion + 1); }
 
 // A hart that is the first of all runs until it needs its turn again, or is too far ahead.
 void Chip::run_hart(uint32_t number, uint64_t cycle) {

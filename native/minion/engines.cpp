@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests in
-// the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source: minion.md,
-// "Time".
+// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests
+// in the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source:
+// minion.md, "Time".
 #include <algorithm>
 
 #include "chip.hpp"
@@ -50,7 +50,8 @@ void Chip::begin_load(uint32_t minion, Class c) {
     Lines& lines = unit.lines[unsigned(c)];
     op.started = from, lines.arrival = from + parameters[Parameter::load_least];
     if (c == Class::load_l2_0 || c == Class::load_l2_1)
-        unit.load_free = from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
+        unit.load_free =
+            from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
     if (lines.count == 0)
         post(from + 1, op.hart, EventKind::complete, tag(op, c));
     else if (c == Class::load_b)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FMA, quant, store and reduce: one of each is held, and they begin in the order of acceptance, each when the one before
-// it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. An operation takes effect when
-// it begins. Source: minion.md, "Tensor operations".
+// FMA, quant, store and reduce: one of each is held, and they begin in the order of acceptance, each when the one
+// before it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. An operation takes
+// effect when it begins. Source: minion.md, "Tensor operations".
 #include <algorithm>
 #include <cstring>
 

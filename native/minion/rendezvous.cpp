@@ -57,8 +57,8 @@ void Chip::transfer(uint32_t from, uint32_t to) {
     const Reduce sent = tensor::reduce(source.value), taken = tensor::reduce(target.value);
     uint32_t flags = 0;
     for (unsigned k = 0; k < taken.count; ++k)
-        tensor::combine(taken.funct, harts[2 * from]->f[(sent.freg + k) % 32],
-                        harts[2 * to]->f[(taken.freg + k) % 32], target.frm, flags);
+        tensor::combine(taken.funct, harts[2 * from]->f[(sent.freg + k) % 32], harts[2 * to]->f[(taken.freg + k) % 32],
+                        target.frm, flags);
     raise(to, flags);
     if (sender.peer == int32_t(to)) sender.peer = -1;
     if (!options.timed) {

@@ -74,7 +74,7 @@ void Chip::arrive_credits(const Event& event) {
         HartState& to = *harts[number];
         if (++to.credits[counter] == 0) {
             to.tensor_error |= CREDIT_OVERFLOW;
-                }
+        }
         wake(number);
     }
 }
