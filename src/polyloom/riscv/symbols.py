@@ -14,7 +14,7 @@ from typing import Final
 from polyloom.diagnostics import input_error
 
 _PROGBITS, _SYMTAB, _STRTAB = 1, 2, 3
-_ALLOCATED, _EXECUTED = 2, 4
+_ALLOCATED, _EXECUTED, _COMPRESSED = 2, 4, 0x800
 _FUNCTION, _OBJECT = 0x12, 0x11
 """Global symbols of a function, and of data."""
 _ABSOLUTE: Final = 0xFFF1
@@ -147,6 +147,21 @@ def objects(data: bytes) -> dict[str, tuple[int, int]]:
             "PL0910", "the sections or symbols of the ELF file are broken", help="link it again"
         ) from None
     return {name: (address, size) for name, _, address, size in found if name}
+
+
+def section(data: bytes, name: bytes) -> bytes | None:
+    """The bytes of the section of a name; None where there is none, or it is compressed, or the file is broken."""
+    wide = data[4:5] == b"\x02"
+    try:
+        found = _sections(data, wide)
+        names = found[int.from_bytes(data[62:64] if wide else data[50:52], "little")]
+        strings = data[names[4] : names[4] + names[5]]
+        for each in found:
+            if strings[each[0] : strings.index(b"\0", each[0])] == name:
+                return None if each[2] & _COMPRESSED else data[each[4] : each[4] + each[5]]
+    except (struct.error, IndexError, OverflowError, ValueError):
+        pass
+    return None
 
 
 def _sections(data: bytes, wide: bool) -> list[tuple[int, ...]]:
