@@ -13,7 +13,7 @@ from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.signature import Argument, Extent, Signature, of_array, of_plan
 from polyloom.targets.minion.loops.assembly import executable
-from polyloom.targets.minion.loops.layout import Placed, place
+from polyloom.targets.minion.loops.layout import DATA, Placed, aligned, check_room, place
 from polyloom.targets.minion.loops.note import Note
 from polyloom.targets.minion.loops.program import Mode, Part, Team, barrier, end, start
 from polyloom.targets.minion.loops.work import Made, Setting, Work
@@ -42,10 +42,11 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     placed = place(replace(signature, arguments=(*signature.arguments, *kept.arguments)), {})
     by_name = {p.name: p for p in placed}
     team = team_of(content.works, where)
-    made = [
-        work.code(Setting(values, _bound(phase, by_name), team, f"p{n}", options))
-        for n, (phase, work) in enumerate(zip(plan.phases, content.works, strict=True))
-    ]
+    made, free = list[Made](), aligned(max((p.address + p.room for p in placed), default=DATA))
+    for n, (phase, work) in enumerate(zip(plan.phases, content.works, strict=True)):
+        made.append(work.code(Setting(values, _bound(phase, by_name), team, f"p{n}", free, options)))
+        free = aligned(free + made[-1].scratch)
+    check_room(free)
     arguments = placed[: len(signature.arguments)]
     facts: dict[str, Json] = {
         "phases": [work.what for work in content.works],

@@ -23,23 +23,27 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`."""
+    """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
+    from `scratch` on is memory for what the phase itself makes, which nothing has read."""
 
     values: Mapping[str, int]
     arrays: Mapping[str, Placed]
     team: Team
     prefix: str
+    scratch: int
     options: Options
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """`macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0: not of interest)."""
+    """`macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0: not of interest), `scratch`
+    the bytes that the phase takes there."""
 
     parts: tuple[Part, ...]
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
     macs: int = 0
     peak: int = 0
+    scratch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
