@@ -8,7 +8,7 @@
 
 namespace polyloom::minion {
 
-enum class Use : uint8_t { load, load_b, load_l2, store, scalar, code, cache };
+enum class Traffic : uint8_t { load, load_b, load_l2, store, scalar, code, cache };
 
 // When a line is there, and how long that takes where nothing is in its way.
 struct Served {
@@ -18,7 +18,7 @@ struct Served {
 
 struct Fabric {
     explicit Fabric(Parameters& parameters) : parameters(&parameters) {}
-    Served line(uint64_t cycle, unsigned minion, uint64_t address, Use use) {
+    Served line(uint64_t cycle, unsigned minion, uint64_t address, Traffic use) {
         (void)minion, (void)address, (void)use;
         const uint64_t latency = (*parameters)[Parameter::l2];
         return {cycle + latency, latency, false};

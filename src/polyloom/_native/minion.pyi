@@ -72,3 +72,44 @@ class Chip:
 
     def run(self, entry: int) -> Result:
         """All harts start at the entry, in machine mode. Once only."""
+
+def tensor_multiply(
+    word: int,
+    masks: NDArray[np.uint16],
+    mode: int,
+    f: NDArray[np.uint32],
+    scp: NDArray[np.uint8],
+    tenc: NDArray[np.uint32],
+    tenb: NDArray[np.uint8],
+    flags: NDArray[np.uint32],
+) -> None:
+    """tensor_fma on each of T tiles in place: f (T, 32, 8), scp (T, 48, 64), tenc (T, 16, 16), tenb (T, 16, 64);
+    `masks` and `flags` (T). Flags are added to those that are set. Like all functions here, for tests."""
+
+def tensor_quantize(
+    word: int, mode: int, f: NDArray[np.uint32], scp: NDArray[np.uint8], flags: NDArray[np.uint32]
+) -> None: ...
+def tensor_store_rows(
+    word: int, x31: int, f: NDArray[np.uint32], scp: NDArray[np.uint8]
+) -> list[tuple[int, bytes]]:
+    """Of one tile: address and bytes of each row; nothing where SIZE and COOP do not go together."""
+
+def tensor_sources(word: int, x31: int, mask: int) -> list[tuple[int, int, bool]]:
+    """Accesses of a load: address, bytes, whether the mask leaves it out."""
+
+def tensor_place(
+    word: int, x31: int, mask: int, data: NDArray[np.uint8], there: int, scp: NDArray[np.uint8]
+) -> None:
+    """The first `there` sources, 64 bytes for each of 64, become lines of scp (1, 48, 64)."""
+
+def tensor_combine(funct: int, incoming: NDArray[np.uint32], local: NDArray[np.uint32], mode: int) -> int:
+    """Registers (R, 8), `local` in place. The flags."""
+
+def tensor_part(word: int, minion: int) -> tuple[int, int, bool]:
+    """Of a tensor_reduce: 0 skips, 1 sends, 2 receives; the peer; whether that sets tensor_error[9]."""
+
+def tensor_conv_mask(size: int, control: int) -> int: ...
+def tensor_wide() -> bool:
+    """Whether AVX2 and FMA are used."""
+
+def set_tensor_wide(wide: bool) -> None: ...
