@@ -34,7 +34,7 @@ struct Reason {
     uint32_t hart = 0;
     bool operation = false;
     uint64_t pc = 0, since = 0;
-    std::string kind;                 // credit, send, receive, tree-send, tree-receive, pair, behind, interrupt
+    std::string kind;  // place, event, registers, credit, interrupt; of operations: transfer, pair, behind, runs
     std::string text;                 // in words, without names of places: "receives 32 registers from minion 7"
     std::vector<uint32_t> releasers;  // harts that could release it
     std::string note;                 // what is wrong for sure: "minion 7 names 16 registers", "minion 7 was not started"
@@ -54,20 +54,27 @@ class Deadlock {
     [[nodiscard]] std::vector<Reason> explain(const std::vector<Blocked>& blocked, const std::vector<Held>& held) const;
 
   private:
+    struct State;  // of all harts and operations when nothing could happen any more
+
     struct Join {
         Site site;
         unsigned shire = 0, barrier = 0, participants = 0;
         uint64_t round = 0;
         bool any = false;
     };
+    // Harts of its shire, as bits: in this round, and in any.
     struct Barrier {
-        uint64_t round = 0;
-        std::vector<uint32_t> joined, ever;  // in this round; in any
+        uint64_t round = 0, joined = 0, ever = 0;
     };
     struct Gift {
         Site giver;
         uint64_t count = 0;
     };
+
+    [[nodiscard]] Reason of_hart(const Blocked& hart, const State& state) const;
+    [[nodiscard]] Reason of_operation(const Held& held, const State& state) const;
+    void of_credit(Reason& reason, const Blocked& hart, const State& state) const;
+    void of_transfer(Reason& reason, const Held& held, const State& state) const;
 
     unsigned minions;
     std::vector<Join> joins;                             // the last one of a hart

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the checks hear of tensor operations: what each reads and writes, at its acceptance and before its effect.
+#include <array>
+
 #include "chip.hpp"
 
 namespace polyloom::minion {
@@ -34,12 +36,16 @@ void Chip::tell(Class c, Operation& op, const char* name, const tensor::Effects&
     accepted.f_reads = effects.f_reads, accepted.f_writes = effects.f_writes;
     accepted.last_register = told.last_register, accepted.tenb = told.tenb, accepted.flags = told.flags;
     accepted.in_order = op.registers, accepted.from_scp = told.from_scp;
-    if (c == Class::store)
-        for (unsigned n = 0; n < lines.count; ++n) accepted.writes.push_back({lines.address[n], told.row});
-    else if (is_load(c))
-        accepted.reads.assign(lines.address.begin(), lines.address.begin() + lines.count);
-    for (unsigned n = 0; n < told.written; ++n) accepted.writes.push_back({told.to + tensor::LINE * n, tensor::LINE});
-    op.poisoned = hazards.accept(std::move(accepted));
+    std::array<Row, 64> reads, writes;
+    unsigned read = 0, written = 0;
+    for (unsigned n = 0; n < lines.count; ++n)
+        if (c == Class::store)
+            writes[written++] = {lines.address[n], told.row};
+        else if (is_load(c))
+            reads[read++] = {lines.address[n], tensor::LINE};
+    for (unsigned n = 0; n < told.written; ++n) writes[written++] = {told.to + tensor::LINE * n, tensor::LINE};
+    accepted.reads = {reads.data(), read}, accepted.writes = {writes.data(), written};
+    op.poisoned = hazards.accept(accepted);
     if (options.hazards != Response::poison) op.poisoned = 0;
 }
 
