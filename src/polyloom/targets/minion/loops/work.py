@@ -49,8 +49,8 @@ class Made:
 @dataclass(frozen=True, slots=True)
 class Work:
     """`what` is `product`, `simd` or `serial`; `harts` and `mode` are what the code asks of the team. `results`: values
-    of the parameters, the inputs by the program's names, and what outputs hold before, to what they hold after. Where `bounds` is there,
-    `results` are those of double precision, and each element may be so far from them."""
+    of the parameters, the inputs by the program's names, and what outputs hold before, to what they hold after. Where
+    `bounds` is there, `results` are those of double precision, and each element may be so far from them."""
 
     what: str
     harts: int

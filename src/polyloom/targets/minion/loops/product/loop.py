@@ -6,9 +6,9 @@
         combine the parts of the sum, where minions share a block; store
 
 Registers: s2, s3 the row and column where the minion begins; s4, s5 those of the block; s6, s7, s8 the words of both
-loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how far
-the right factor's next tile is; a3, a4 the bits that turn; a5 the words of depth, a6 the first of them, a7 the next
-left tile's distance.
+loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how
+far the right factor's next tile is, a7 the left one's; a3, a4 the bits that turn; a5 the words of depth, a6 the first
+of them.
 """
 
 from __future__ import annotations

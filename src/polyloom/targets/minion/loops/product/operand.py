@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types that the tensor coprocessor multiplies, and where tiles of an operand are in memory.
 
-A tile is 16 lines of 64 bytes: of the left factor 16 rows, of the right one 16 words of depth, each with the 16 columns'
-1, 2 or 4 elements of that word. Loads transpose and interleave into L1Scp; TenB takes lines as they are, so that a
+A tile is 16 lines of 64 bytes: of the left factor 16 rows, of the right one 16 words of depth, each with the 1, 2 or 4
+elements of that word of 16 columns. Loads transpose and interleave into L1Scp; TenB takes lines as they are, so that a
 right factor that does not lie so is packed first. Source: the programmer's reference manual, chapter 9.
 """
 
@@ -63,7 +63,7 @@ def left_tiles(left: View, kind: Kind) -> Tiles:
 
 
 def right_tiles(right: View, kind: Kind) -> Tiles:
-    """Of the right factor, depth by columns: plain ones stream, others are packed by the load that `transform` names."""
+    """Of the right factor, depth by columns: plain ones stream, others are packed by the load of `transform`."""
     if right.is_plain and right.row_step % LINE == 0:
         depth = LINE // kind.bytes
         return Tiles(right.address, ROWS * kind.bytes, depth * right.row_step, right.row_step, kind.interleave)
