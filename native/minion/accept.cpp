@@ -120,7 +120,8 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
     if (load.masked && !load.to_b)
         for (unsigned i = 0; i < load.rows; ++i)
             if (!(op.mask >> i & 1)) effects.scp_writes &= ~(uint64_t(1) << (load.start + i) % tensor::SCP_LINES);
-    tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects, {});
+    tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects,
+         {.row = tensor::source(load, 0).bytes});
     ++unit.counts[TL_INST], unit.counts[TL_OPS] += all;
     tensor::place(load, op.mask, data, there, load.to_b ? unit.tenb[0].data() : h.minion->l1scp[0].data());
     if (load.to_b) begin_stream(minion, load.rows);

@@ -31,7 +31,7 @@ Chip::Chip(const Options& options, const Parameters& parameters)
     : options(options),
       parameters(parameters),
       memory(options.shires, uint64_t(options.scratchpad_kib) << 10),
-      fabric(this->parameters),
+      fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib}),
       findings(options.hazards),
       record(findings, options.minions),
       hazards(findings, record, options.minions, options.errata),
