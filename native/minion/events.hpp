@@ -20,16 +20,17 @@ constexpr uint32_t hart_of(uint64_t key) { return uint32_t(key & ((1u << HART_BI
 
 struct Event {
     uint64_t key = 0;
+    uint64_t data = 0;  // what it is about, by kind
     uint32_t sequence = 0;
-    uint16_t kind = 0, tag = 0;
+    uint8_t kind = 0;
 };
 
 class Events {
   public:
     static constexpr uint64_t NONE = ~uint64_t(0);
 
-    void push(uint64_t cycle, uint32_t hart, uint16_t kind, uint16_t tag = 0) {
-        const Event event{key_of(std::max(cycle, present), hart), sequence++, kind, tag};
+    void push(uint64_t cycle, uint32_t hart, uint8_t kind, uint64_t data = 0) {
+        const Event event{key_of(std::max(cycle, present), hart), data, sequence++, kind};
         ++count;
         if (cycle <= present)
             insert(event);

@@ -24,7 +24,6 @@ struct Operation {
     uint8_t frm = 0, id = 0, privilege = 3;
     bool busy = false, running = false;
     bool registers = true;  // it reads or writes the registers: no IMA8 that writes only TenC
-    bool timed = false;     // its end is known and has an event
 };
 
 // A load under way: the physical addresses of the lines that it reads, in order.
@@ -40,7 +39,9 @@ struct Stream {
     unsigned lines = 0, known = 0;  // `known` arrivals, and steps where the FMA runs
     bool live = false;              // a LoadB that no FMA has consumed yet
     bool paired = false, running = false;
-    uint64_t base = 0, total = 0;   // of the FMA: when step 0 may start, and how long it takes without delays
+    bool asked = false;            // the next line's event is under way
+    uint64_t next = 0;             // the first cycle in which another line may be asked for
+    uint64_t base = 0, total = 0;  // of the FMA: when step 0 may start, and how long it takes without delays
 };
 
 struct Unit {
@@ -48,14 +49,13 @@ struct Unit {
     std::array<Class, 4> order{};  // of fma, quant, store and reduce, as accepted
     uint8_t queued = 0;
     uint32_t sequence = 0;
-    std::array<Lines, 4> lines{};
+    std::array<Lines, CLASSES> lines{};
     Stream stream, before;  // of the LoadB that is younger, and of the one before it, which an FMA still consumes
     alignas(64) std::array<std::array<uint8_t, 64>, 16> tenb{}, tenb_running{};
-    uint64_t load_free = 0;                                   // when the engine of L2Scp loads is free
-    std::array<std::array<uint64_t, 3>, 2> operations{};      // until when cache operations of waits 4, 5, 6 run, by hart
-    uint64_t exact = 0;                                       // of the reduce that completed last, in sixteenths
-    int32_t peer = -1;                                        // the minion that is ready to receive from this one
-    uint32_t coop = 0;
+    uint64_t load_free = 0;                               // when the engine of L2Scp loads is free
+    std::array<std::array<uint64_t, 3>, 2> operations{};  // until when cache operations of waits 4, 5, 6 run, by hart
+    uint64_t exact = 0;                                   // of the reduce that completed last, in sixteenths
+    int32_t peer = -1;                                    // the minion that is ready to receive from this one
 
     Operation& operator[](Class c) { return places[unsigned(c)]; }
     [[nodiscard]] const Operation& operator[](Class c) const { return places[unsigned(c)]; }

@@ -46,7 +46,7 @@ TEXTS = {
     "label-twice": "a: nop\na: nop\n",
     "directive": ".wrd 1",
     "operands-of-pseudo": "nop 1",
-    "syntax": "nop\n  1: nop",
+    "syntax": "nop\n  1a: nop",
     "data": ".byte 256",
     "zero": ".zero -1",
     "trailing-comma": ".byte 1,",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assembly text to bytes: two passes over statements whose sizes are known from the text alone.
 
-A line is `label: mnemonic operands # comment`. Operands are those of instructions.txt, with ABI or numeric register
+A line is `label: mnemonic operands # comment`; a label that is a number is meant by `1b` behind it and `1f` before it. Operands are those of instructions.txt, with ABI or numeric register
 names, integers in Python's notation, and labels where an offset stands. Pseudo-instructions are rewritten first
 (pseudo.txt; `li` into the shortest chain of lui, addi and slli). Nothing is relaxed or compressed: an offset out of
 range is an error.
@@ -10,61 +10,119 @@ range is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.diagnostics import Source, Span, input_error, nearest
+from polyloom.riscv.directives import BEGIN_DATA, DIRECTIVES, IGNORED, content, data_begin, size
 from polyloom.riscv.disassemble import CSRS
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Row, by_mnemonic, find
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import MNEMONIC, Statement, Text, integer, values
+from polyloom.riscv.operands import MNEMONIC, Statement, Text, values
 from polyloom.riscv.pseudo import pseudos, rewrite
 
-_LINE: Final = re.compile(r"\s*(?:([A-Za-z_.$][\w.$]*)\s*:)?\s*(?:([A-Za-z.][\w.]*)(?:\s+(\S.*?))?)?\s*")
-_DATA: Final = {".byte": 1, ".half": 2, ".word": 4, ".dword": 8}
-_MAXIMUM: Final = 1 << 26
-"""Bytes that `.zero` and `.balign` may make."""
+_LINE: Final = re.compile(r"\s*(?:([A-Za-z_.$][\w.$]*|\d+)\s*:)?\s*(?:([A-Za-z.][\w.]*)(?:\s+(\S.*?))?)?\s*")
+_COMMENT: Final = re.compile(r"""((?:[^"#/]|"(?:[^"\\]|\\.)*"|/(?!/)|")*?)(?:(?:#|//).*)?""")
+_NEAR: Final = re.compile(r"(?<![\w.$])(\d+)([bf])(?!\w)")
+"""A reference to the last or the next label that is the number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """The bytes from `base` on, and the address of every label."""
+    """The bytes from `base` on, the address of every label, the line of the text, from 1 on, from which an address is,
+    where code ends, and where data begin; without `.data` both are where the bytes end."""
 
     data: bytes
     base: int
     labels: Mapping[str, int]
+    lines: Mapping[int, int]
+    code_end: int
+    data_at: int
 
 
-def assemble(
-    text: str, isa: Isa, base: int = 0, name: str = "<assembly>", csrs: Mapping[int, str] = CSRS
-) -> Assembled:
-    """The bytes of `text`, with names for these control registers. Errors: PL0902 to PL0905, with the place in `text`,
-    which is called `name`."""
+Rewrite = Callable[[Text, Text, Isa], Sequence[tuple[Text, Text]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a target's assembly has of its own: names of control registers, and pseudo-instructions."""
+
+    csrs: Mapping[int, str] = field(default_factory=lambda: CSRS)
+    rewrite: Rewrite = rewrite
+
+
+_PLAIN: Final = Dialect()
+
+
+def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", dialect: Dialect = _PLAIN) -> Assembled:
+    """The bytes of `text`. Errors: PL0902 to PL0905, with the place in `text`, which is called `name`."""
     labels: dict[str, int] = {}
+    lines: dict[int, int] = {}
+    counts: Counter[str] = Counter()
     statements: list[Statement] = []
-    address = base
-    for label, mnemonic, operands in _statements(Source(name, text)):
+    address, code_end = base, None
+    for line, label, mnemonic, operands in _statements(Source(name, text)):
+        if mnemonic is not None and mnemonic.text == BEGIN_DATA:
+            code_end, address = _data_begins(mnemonic, operands, address, code_end, statements)
         if label is not None:
-            if label.text in labels:
-                raise input_error(
-                    "PL0904", f"the label '{label.text}' is defined twice", span=label.span, help="rename one of them"
-                )
-            labels[label.text] = address
-        if mnemonic is None:
+            labels[_defined(label, labels, counts)] = address
+        if mnemonic is None or mnemonic.text in (BEGIN_DATA, *IGNORED):
             continue
+        lines[address] = line
         pair = address
-        for each in rewrite(mnemonic, operands, isa):
-            statements.append(Statement(*each, address, pair))
-            address += _size(*each, address, isa)
-    return Assembled(b"".join(_bytes(each, labels, isa, csrs) for each in statements), base, labels)
+        for each, rest in dialect.rewrite(mnemonic, operands, isa):
+            statements.append(Statement(each, _nearby(rest, counts), address, pair))
+            address += _size(each, rest, address, isa)
+    made = b"".join(_bytes(each, labels, isa, dialect.csrs) for each in statements)
+    data_at = address if code_end is None else data_begin(code_end)
+    return Assembled(made, base, labels, lines, address if code_end is None else code_end, data_at)
 
 
-def _statements(source: Source) -> Iterator[tuple[Text | None, Text | None, Text]]:
+def _data_begins(
+    mnemonic: Text, operands: Text, address: int, before: int | None, statements: list[Statement]
+) -> tuple[int, int]:
+    """Where code ended, and where data begin."""
+    if before is not None:
+        raise input_error(
+            "PL0905", "data begin twice", span=mnemonic.span, help="write .data once, behind all instructions"
+        )
+    statements.append(Statement(mnemonic, operands, address, address))
+    return address, data_begin(address)
+
+
+def _defined(label: Text, labels: Mapping[str, int], counts: Counter[str]) -> str:
+    """The name under which a label is kept: numbers may be defined again and again."""
+    if label.text.isdigit():
+        counts[label.text] += 1
+        return _local(label.text, counts[label.text])
+    if label.text in labels:
+        raise input_error(
+            "PL0904", f"the label '{label.text}' is defined twice", span=label.span, help="rename one of them"
+        )
+    return label.text
+
+
+def _local(number: str, count: int) -> str:
+    return f".L{number}${count}"
+
+
+def _nearby(operands: Text, counts: Counter[str]) -> Text:
+    """The operands with labels that are numbers by their names."""
+    if _NEAR.search(operands.text) is None:
+        return operands
+    text = _NEAR.sub(lambda m: _local(m[1], counts[m[1]] + (m[2] == "f")), operands.text)
+    return Text(text, operands.span)
+
+
+def _statements(source: Source) -> Iterator[tuple[int, Text | None, Text | None, Text]]:
+    """Of each line its number, label, mnemonic and operands."""
     place = 0
-    for line in source.text.splitlines(keepends=True):
-        code = re.split("#|//", line.rstrip("\r\n"), maxsplit=1)[0]
+    for number, line in enumerate(source.text.splitlines(keepends=True), 1):
+        whole = _COMMENT.fullmatch(line.rstrip("\r\n"))
+        code = whole[1] if whole is not None else line.rstrip("\r\n")
         found = _LINE.fullmatch(code)
         if found is None:
             start = place + len(code) - len(code.lstrip())
@@ -76,6 +134,7 @@ def _statements(source: Source) -> Iterator[tuple[Text | None, Text | None, Text
             )
         end = Span(source, place + len(code.rstrip()), place + len(code.rstrip()))
         yield (
+            number,
             _part(source, place, found, 1),
             _part(source, place, found, 2),
             _part(source, place, found, 3) or Text("", end),
@@ -92,46 +151,24 @@ def _part(source: Source, place: int, found: re.Match[str], group: int) -> Text 
 
 
 def _size(mnemonic: Text, operands: Text, address: int, isa: Isa) -> int:
-    if mnemonic.text in _DATA:
-        return _DATA[mnemonic.text] * len(operands.text.split(","))
-    if mnemonic.text in (".zero", ".balign"):
-        count = integer(operands, range(1, _MAXIMUM))
-        return count if mnemonic.text == ".zero" else -address % count
-    return _row(mnemonic, isa).size
+    return size(mnemonic.text, operands, address) if mnemonic.text in DIRECTIVES else _row(mnemonic, isa).size
 
 
 def _bytes(statement: Statement, labels: Mapping[str, int], isa: Isa, csrs: Mapping[int, str]) -> bytes:
     mnemonic, operands = statement.mnemonic, statement.operands
-    if mnemonic.text in _DATA:
-        size = _DATA[mnemonic.text]
-        return b"".join(_datum(part, size, labels) for part in _split(operands))
-    if mnemonic.text.startswith("."):
-        return bytes(_size(mnemonic, operands, statement.address, isa))
+    if mnemonic.text in DIRECTIVES:
+        return content(mnemonic.text, operands, statement.address, labels)
     row = _row(mnemonic, isa)
     return encode(Instruction(row, tuple(values(row, statement, labels, csrs)))).to_bytes(row.size, "little")
 
 
-def _datum(part: Text, size: int, labels: Mapping[str, int]) -> bytes:
-    legal = range(-(1 << 8 * size - 1), 1 << 8 * size)
-    value = labels[part.text] if part.text in labels else integer(part, legal)
-    return (value % (1 << 8 * size)).to_bytes(size, "little")
-
-
-def _split(operands: Text) -> Iterator[Text]:
-    place = operands.span.start
-    for part in operands.text.split(","):
-        yield Text(part.strip(), Span(operands.span.source, place, place + len(part)))
-        place += len(part) + 1
-
-
 def _row(mnemonic: Text, isa: Isa) -> Row:
     if mnemonic.text.startswith("."):
-        directives = [*_DATA, ".zero", ".balign"]
         raise input_error(
             "PL0905",
             f"there is no directive '{mnemonic.text}'",
             span=mnemonic.span,
-            help=nearest(mnemonic.text, directives, "directive"),
+            help=nearest(mnemonic.text, DIRECTIVES, "directive"),
         )
     name = MNEMONIC.fullmatch(mnemonic.text)
     assert name is not None

@@ -22,7 +22,9 @@ def text_of(instruction: Instruction, csrs: Mapping[int, str] = CSRS) -> str:
     row = instruction.row
     named = {field.name: (field, value) for field, value in zip(row.fields, instruction.values, strict=True)}
     template, _, modifier = row.operands.partition(";")
-    operands = OPERAND.sub(lambda m: _operand(*named[m[0]], csrs) if m[0] in named else m[0], template).replace(",", ", ")
+    operands = OPERAND.sub(lambda m: _operand(*named[m[0]], csrs) if m[0] in named else m[0], template).replace(
+        ",", ", "
+    )
     suffix = ORDERS[named["order"][1]] if modifier == "order" else ""
     if modifier in DEFAULT_ROUNDING and named[modifier][1] != DEFAULT_ROUNDING[modifier]:
         operands += f", {ROUNDINGS[named[modifier][1]]}"

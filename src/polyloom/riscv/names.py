@@ -37,7 +37,9 @@ class Isa:
         if self.extensions.issuperset(_GENERAL):
             letters = "g" + "".join(letter for letter in letters if letter not in _GENERAL)
         implied = {name for letter in letters for name in (_GENERAL if letter == "g" else _IMPLIED.get(letter, ()))}
-        names = "_".join([f"rv{self.xlen}{letters}", *(name for name in (*NAMES, *VENDORS) if name in self.extensions - implied)])
+        names = "_".join(
+            [f"rv{self.xlen}{letters}", *(name for name in (*NAMES, *VENDORS) if name in self.extensions - implied)]
+        )
         return f"{names}+{TUNING}" if self.short_branches else names
 
 

@@ -99,9 +99,7 @@ def _modifier(kind: str, statement: Statement, given: str | None) -> int:
     return _one_of(Text(given, statement.operands.span), disassemble.ROUNDINGS, "rounding mode")
 
 
-def _value(
-    field: Field, text: Text, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str]
-) -> int:
+def _value(field: Field, text: Text, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str]) -> int:
     if field.kind in ("x", "f", "m"):
         value = _register(text, {"x": X_NAMES, "f": F_NAMES, "m": M_NAMES}[field.kind])
     elif field.kind == "fence":

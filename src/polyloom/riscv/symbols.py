@@ -14,9 +14,11 @@ from typing import Final
 from polyloom.diagnostics import input_error
 
 _PROGBITS, _SYMTAB, _STRTAB = 1, 2, 3
-_ALLOCATED, _EXECUTED = 2, 4
-_FUNCTION: Final = 0x12
-"""A global symbol of a function."""
+_ALLOCATED, _EXECUTED, _COMPRESSED = 2, 4, 0x800
+_FUNCTION, _OBJECT = 0x12, 0x11
+"""Global symbols of a function, and of data."""
+_ABSOLUTE: Final = 0xFFF1
+"""The section of a symbol that is an address, whatever is there."""
 _KINDS: Final = (0, 2)
 """Symbols that label code: of no type, and of functions."""
 _NAMES: Final = b"\0.text\0.symtab\0.strtab\0.shstrtab\0.note.polyloom\0"
@@ -29,12 +31,14 @@ COUNT: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Where code is in memory and in the file, and where each function begins in it; they follow one another."""
+    """Where code is in memory and in the file, and where each function begins in it; they follow one another. Data that
+    have names have an address and a size."""
 
     address: int
     offset: int
     size: int
     functions: tuple[tuple[str, int], ...]
+    data: tuple[tuple[str, int, int], ...] = ()
 
 
 def tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes, int]:
@@ -43,6 +47,9 @@ def tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes
     ends = [*(begin for _, begin in code.functions), code.size][1:]
     for (name, begin), end in zip(code.functions, ends, strict=True):
         entries.append(_pack_symbol(wide, len(strings), _FUNCTION, 1, code.address + begin, end - begin))
+        strings += name.encode() + b"\0"
+    for name, address, size in code.data:
+        entries.append(_pack_symbol(wide, len(strings), _OBJECT, _ABSOLUTE, address, size))
         strings += name.encode() + b"\0"
     contents = bytes(-place % 8) + b"".join(entries)
     start = place + -place % 8
@@ -140,6 +147,21 @@ def objects(data: bytes) -> dict[str, tuple[int, int]]:
             "PL0910", "the sections or symbols of the ELF file are broken", help="link it again"
         ) from None
     return {name: (address, size) for name, _, address, size in found if name}
+
+
+def section(data: bytes, name: bytes) -> bytes | None:
+    """The bytes of the section of a name; None where there is none, or it is compressed, or the file is broken."""
+    wide = data[4:5] == b"\x02"
+    try:
+        found = _sections(data, wide)
+        names = found[int.from_bytes(data[62:64] if wide else data[50:52], "little")]
+        strings = data[names[4] : names[4] + names[5]]
+        for each in found:
+            if strings[each[0] : strings.index(b"\0", each[0])] == name:
+                return None if each[2] & _COMPRESSED else data[each[4] : each[4] + each[5]]
+    except (struct.error, IndexError, OverflowError, ValueError):
+        pass
+    return None
 
 
 def _sections(data: bytes, wide: bool) -> list[tuple[int, ...]]:

@@ -17,6 +17,7 @@ from typing import Final
 
 from polyloom.diagnostics import input_error
 from polyloom.riscv import symbols
+from polyloom.riscv.assemble import Assembled
 from polyloom.riscv.backend.code import Block, Code, Op, targets
 from polyloom.riscv.backend.data import BASE
 from polyloom.riscv.backend.words import marked
@@ -73,6 +74,23 @@ def executable(
         segments.insert(0, (_READ | _WRITE, base, data, len(data)))
     ordered = tuple(sorted(starts.items(), key=lambda pair: pair[1]))
     return _file(segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note)
+
+
+def assembled(made: Assembled, isa: Isa, note: bytes = b"") -> bytes:
+    """The executable of assembled text, which starts at the label `_start`, or at the first instruction; data may be
+    written, code may not."""
+    whole = made.base + len(made.data)
+    words, data = made.data[: made.code_end - made.base], made.data[made.data_at - made.base :]
+    segments = [(_READ | _EXECUTE, made.base, words, len(words))]
+    if data:
+        segments.insert(0, (_READ | _WRITE, made.data_at, data, len(data)))
+    named = sorted(((a, n) for n, a in made.labels.items() if not n.startswith(".L")))
+    starts = tuple((name, address - made.base) for address, name in named if address < made.data_at or not data)
+    places = [(address, name) for address, name in named[len(starts) :]]
+    ends = [*(address for address, _ in places), whole][1:]
+    objects = tuple((name, address, end - address) for (address, name), end in zip(places, ends, strict=False))
+    code = symbols.Code(made.base, 0, len(words), starts, objects)
+    return _file(segments, made.labels.get("_start", made.base), isa, code, note)
 
 
 def program(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:

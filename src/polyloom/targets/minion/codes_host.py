@@ -64,4 +64,9 @@ CODES: dict[str, tuple[str, str]] = {
         "program that says it failed",
         "A hart wrote 0x50BAD000 to `validation0`: the program itself found something wrong.",
     ),
+    "PL1312": (
+        "word that is no instruction",
+        "The code has a word that no instruction of RV64IMFC or of the vendor's extension encodes; a hart that reaches "
+        "it traps. Standard\natomics (0x2F) and double precision are not among them.",
+    ),
 }

@@ -2,8 +2,7 @@
 """What a Minion's hart executes: RV64IMFC with Zicsr and Zifencei, the vendor's extension (riscv/xaifet.txt), and the
 control registers by name.
 
-`assemble` and `text_of` are riscv.assemble's and riscv.disassemble's with these names; `word` encodes one instruction
-from numbers. Sources: ET Programmer's Reference Manual, tables 2-2 and 2-3; The RISC-V Instruction Set Manual, Volume
+`word` encodes one instruction from numbers; assemble.py reads text. Sources: ET Programmer's Reference Manual, tables 2-2 and 2-3; The RISC-V Instruction Set Manual, Volume
 II, chapter 2.
 """
 
@@ -12,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from polyloom.riscv import assemble as assembler
 from polyloom.riscv import disassemble
 from polyloom.riscv.encode import decode as decode_word
 from polyloom.riscv.encode import encode
@@ -124,15 +122,10 @@ def decode(word: int) -> Instruction | None:
 
 
 def text_of(instruction: Instruction) -> str:
-    """One instruction as `assemble` reads it."""
+    """One instruction as assemble.py reads it."""
     return disassemble.text_of(instruction, CSRS)
 
 
 def listing(data: bytes, base: int = 0) -> Iterator[str]:
     """Lines `address: word  text`."""
     return disassemble.listing(data, ISA, base, CSRS)
-
-
-def assemble(text: str, base: int = 0, name: str = "<assembly>") -> assembler.Assembled:
-    """The bytes of lines of assembly. Errors: PL0902 to PL0905, with the place in `text`."""
-    return assembler.assemble(text, ISA, base, name, CSRS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source lines of a program of ours, as its note keeps them: from which address on which line of which file.
+"""Source lines of a program: from which address on which line of which file.
 
-A line holds until the next address that is listed. In the note's JSON object they stand under `lines`, by file:
-`{"k.s": [[address, line], ...]}`.
+A line holds until the next address that is listed. In the note of a program of ours they stand under `lines`, by file:
+`{"k.s": [[address, line], ...]}`; other compilers put them into `.debug_line`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from polyloom.riscv import debug_lines
 from polyloom.riscv import note as notes
 
 KEY: Final = "lines"
@@ -44,8 +45,13 @@ def encode(lines: Mapping[int, tuple[str, int]]) -> dict[str, list[list[int]]]:
 
 
 def decode(data: bytes) -> Lines:
-    """Those of an ELF file; none where it has no note of this target, or one without lines."""
-    return notes.read(data, _lines) or Lines()
+    """Those of an ELF file; none where neither a note of this target nor debugging information tells any."""
+    return notes.read(data, _lines) or _sorted(debug_lines.lines(data))
+
+
+def _sorted(lines: Mapping[int, tuple[str, int]]) -> Lines:
+    rows = sorted(lines.items())
+    return Lines(tuple(at for at, _ in rows), tuple(place for _, place in rows))
 
 
 def _lines(made: dict[str, Any]) -> Lines | None:

@@ -15,13 +15,12 @@ from typing import Final
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.riscv import image, symbols
 from polyloom.riscv.image import MAGIC, Segment
-from polyloom.riscv.names import parse
+from polyloom.targets.minion.isa import ISA
 from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.machine import Machine
 from polyloom.targets.minion.memory_map import DRAM, DRAM_BYTES, RESET, in_dram, lacking
 from polyloom.targets.target import Loaded
 
-ISA: Final = parse("rv64imfc")
 _COMPILE: Final = "compile it with -march=rv64imfc -mabi=lp64f, and link it with -static"
 
 

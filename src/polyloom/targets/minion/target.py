@@ -4,49 +4,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+from typing import Final
 
+from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
+from polyloom.targets.minion import show
+from polyloom.targets.minion.assemble import assemble
+from polyloom.targets.minion.listing import listing
 from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, place
+from polyloom.targets.minion.show import is_own
 from polyloom.targets.minion.simulate import simulate
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Target, lack
 
+PROGRAM: Final = Kind(".elf", "program of minions")
+
 
 def _owns(data: bytes) -> Kind | None:
-    del data
-    return None
-
-
-def _nothing() -> NoReturn:
-    lack("the target minion compiles nothing yet", ())
+    return PROGRAM if is_own(data) else None
 
 
 def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
     del subject, place, values, options, progress
-    _nothing()
+    lack("the target minion compiles nothing yet", ())
 
 
 def _run(data: bytes, job: Job) -> Execution:
     del data, job
-    _nothing()
+    message = "the program does not say on how many minions it runs"
+    raise input_error("PL1303", message, help="say it, such as `polyloom simulate k.elf --on minion:32`")
 
 
 def _signature(data: bytes) -> Signature:
     del data
-    _nothing()
+    return Signature("program", (), (), (), is_open=True)
 
 
-def _show(data: bytes, options: Any) -> str:
-    del data, options
-    _nothing()
-
-
-PROGRAM: Final = Kind(".elf", "program of minions")
+def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
+    del place, options
+    return assemble(text, name)
 
 
 TARGET: Final = Target(
@@ -60,10 +60,15 @@ TARGET: Final = Target(
     signature=_signature,
     compile=_compile,
     run=_run,
-    show=_show,
+    show=lambda data, _: listing(data),
     options=Options,
     per_size=True,
     members=members,
     describe=lambda name: resolve(load(name)),
+    as_json=show.as_json,
+    assemble=_assemble,
+    verify=lambda data, _: show.verify(data),
+    show_given=show.given,
+    verify_given=show.verify_given,
     simulate_given=simulate,
 )

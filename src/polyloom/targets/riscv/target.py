@@ -24,7 +24,7 @@ from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.compile import PASSES, compile_function
 from polyloom.riscv.backend.data import BASE
-from polyloom.riscv.backend.link import executable, program
+from polyloom.riscv.backend.link import assembled, program
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.disassemble import addresses, listing
 from polyloom.riscv.image import MAGIC, elf, is_riscv, raw
@@ -111,8 +111,7 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     made = assemble(text, place.isa, BASE, name)
     if not made.data:
         raise input_error("PL0910", f"{name} has no instruction", help="write at least one, such as `ebreak`")
-    starts = {label: address - BASE for label, address in made.labels.items()}
-    return executable(b"", BASE, made.data, place.isa, starts, entry=made.labels.get("_start", BASE))
+    return assembled(made, place.isa)
 
 
 def _run(data: bytes, job: Job) -> Execution:

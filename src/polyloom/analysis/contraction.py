@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, operand_term, refuse, terms
 from polyloom.ir.pla import Array, Equation, Program
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
-from polyloom.targets.tensix.loops.dataflow import Apply, Leaf, Number, Sum, Term, operand_term, refuse, terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Contraction:
 
 
 def contraction(program: Program) -> Contraction | None:
-    """None where no output is a sum. Errors: PL1230 for sums of another form."""
+    """None where no output is a sum. Raises `Unlike` for sums of another form."""
     found = results(program)
     if not any(_has_sum(value) for _, value in found):
         return None
@@ -50,7 +50,7 @@ def contraction(program: Program) -> Contraction | None:
 
 
 def results(program: Program) -> list[tuple[Equation, Term]]:
-    """What the equations of outputs are, but for those of empty loops. Errors: PL1230."""
+    """What the equations of outputs are, but for those of empty loops. Raises `Unlike`."""
     found = dict(terms(program))
     outputs = [e for e in program.equations if e.target.name in {a.name for a in program.outputs}]
     return [(e, _value(program, e, found)) for e in outputs if not _is_for_empty_loops(program, e)]
@@ -66,7 +66,7 @@ def _has_sum(term: Term) -> bool:
 
 
 def _is_for_empty_loops(program: Program, equation: Equation) -> bool:
-    """What is written where some parameter is 0; a tile has nothing to do then, and results are 0."""
+    """What is written where some parameter is 0; a machine has nothing to do then, and results are 0."""
     if not isinstance(_value(program, equation, {}) if equation.operation == "move" else None, Number):
         return False
     some = Polyhedron(tuple(Affine.symbol(name) - 1 for name in program.parameters))

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests
+// in the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source:
+// minion.md, "Time".
+#include <algorithm>
+
+#include "chip.hpp"
+#include "state.hpp"
+#include "tensor.hpp"
+
+namespace polyloom::minion {
+
+namespace {
+
+constexpr unsigned CLASS_BITS = 8;
+
+constexpr Use use_of(Class c) {
+    switch (c) {
+        case Class::load: return Use::load;
+        case Class::load_b: return Use::load_b;
+        case Class::store: return Use::store;
+        default: return Use::load_l2;
+    }
+}
+
+}  // namespace
+
+// What an event is about: a class, and which of its operations, because one may be dropped.
+uint64_t Chip::tag(const Operation& op, Class c) { return uint64_t(op.sequence) << CLASS_BITS | unsigned(c); }
+
+void Chip::on_operation(const Event& event) {
+    const uint32_t minion = hart_of(event.key) / 2;
+    const Class c = Class(event.data & ((1u << CLASS_BITS) - 1));
+    const Operation& op = units[minion][c];
+    if (!op.busy || op.sequence != event.data >> CLASS_BITS) return;
+    if (EventKind(event.kind) == EventKind::complete) return complete(minion, c);
+    if (c == Class::load_b) return stream_line(minion);
+    next_line(minion, c);
+}
+
+void Chip::begin_load(uint32_t minion, Class c) {
+    Unit& unit = units[minion];
+    Operation& op = unit[c];
+    if (!options.timed) {
+        op.busy = false;
+        return;
+    }
+    uint64_t from = op.accepted;
+    if (c == Class::load_l2_0 || c == Class::load_l2_1) from = std::max(from, unit.load_free);
+    Lines& lines = unit.lines[unsigned(c)];
+    op.started = from, lines.arrival = from + parameters[Parameter::load_least];
+    if (c == Class::load_l2_0 || c == Class::load_l2_1)
+        unit.load_free =
+            from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
+    if (lines.count == 0)
+        post(from + 1, op.hart, EventKind::complete, tag(op, c));
+    else if (c == Class::load_b)
+        ask_stream(minion);
+    else
+        post(from, op.hart, EventKind::line, tag(op, c));
+}
+
+// One line of a load or a store. A line that a port served late ends the operation later by as much.
+void Chip::next_line(uint32_t minion, Class c) {
+    Unit& unit = units[minion];
+    Operation& op = unit[c];
+    Lines& lines = unit.lines[unsigned(c)];
+    const uint64_t now = events.cycle();
+    if (lines.next < lines.count) {
+        const Served served = fabric.line(now, minion, lines.address[lines.next++], use_of(c));
+        uint64_t pace = parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
+        uint64_t there = served.there - served.latency + pace;
+        if (c == Class::store) pace = store_pace(op), there = served.there;
+        lines.arrival = std::max(lines.arrival, there);
+        if (lines.next < lines.count) return post(now + pace, op.hart, EventKind::line, tag(op, c));
+    }
+    post(std::max(lines.arrival, now + 1), op.hart, EventKind::complete, tag(op, c));
+}
+
+// --- B ---------------------------------------------------------------------------------------------------------------
+
+void Chip::begin_stream(uint32_t minion, unsigned lines) {
+    Unit& unit = units[minion];
+    unit.before = unit.stream;
+    unit.stream = {};
+    unit.stream.lines = lines, unit.stream.live = true;
+}
+
+// A LoadB that no FMA will consume any more: by a younger one, or by an FMA that is not its own.
+void Chip::drop_stream(uint32_t minion) {
+    Unit& unit = units[minion];
+    unit.stream = {};
+    unit[Class::load_b].busy = false;
+    wake_minion(minion);
+}
+
+// When the next line of B may be asked for: what is there and not used yet must leave room for it.
+void Chip::ask_stream(uint32_t minion) {
+    Unit& unit = units[minion];
+    Stream& s = unit.stream;
+    const unsigned j = s.known, ahead = unsigned(parameters[Parameter::tenb_ahead]),
+                   credits = unsigned(parameters[Parameter::tenb_credits]);
+    if (j >= s.lines) return;
+    if (!s.running && j >= ahead) return;
+    uint64_t at = std::max(events.cycle(), s.next);
+    if (s.running && j >= credits) at = std::max(at, s.step[j - credits]);
+    const int before = int(unit.before.lines + j) - int(credits);
+    if (unit.before.running && j < credits && before >= 0 && before < int(unit.before.lines))
+        at = std::max(at, unit.before.step[unsigned(before)]);
+    s.asked = true;
+    const Operation& op = unit[Class::load_b];
+    post(at, op.hart, EventKind::line, tag(op, Class::load_b));
+}
+
+void Chip::stream_line(uint32_t minion) {
+    Unit& unit = units[minion];
+    Stream& s = unit.stream;
+    const Operation& op = unit[Class::load_b];
+    const uint64_t now = events.cycle();
+    const unsigned j = s.known++;
+    const Served served = fabric.line(now, minion, unit.lines[unsigned(Class::load_b)].address[j], Use::load_b);
+    s.arrival[j] = std::max(served.there, j ? s.arrival[j - 1] : 0);
+    s.next = now + parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
+    s.asked = false;
+    if (s.running) use_line(minion, s, j);
+    if (s.known == s.lines) return post(s.arrival[j], op.hart, EventKind::complete, tag(op, Class::load_b));
+    ask_stream(minion);
+}
+
+// Its FMA begins: the lines that are there get their steps, and the others are asked for.
+void Chip::run_stream(uint32_t minion, uint64_t total) {
+    Unit& unit = units[minion];
+    Stream& s = unit.stream.live ? unit.before : unit.stream;
+    s.running = true, s.base = events.cycle(), s.total = total;
+    for (unsigned j = 0; j < s.known; ++j) use_line(minion, s, j);
+    if (!s.asked && s.known < s.lines) ask_stream(minion);
+}
+
+// Steps are evenly spaced; one whose line comes late delays all that follow.
+void Chip::use_line(uint32_t minion, Stream& s, unsigned j) {
+    const uint64_t due = s.base + j * s.total / s.lines;
+    if (s.arrival[j] > due) s.base += s.arrival[j] - due, waited_tenb += s.arrival[j] - due;
+    s.step[j] = std::max(due, s.arrival[j]);
+    if (j + 1 < s.lines) return;
+    const Operation& fma = units[minion][Class::fma];
+    post(s.base + s.total, fma.hart, EventKind::complete, tag(fma, Class::fma));
+}
+
+}  // namespace polyloom::minion

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with a program: hazards, each place once with a count. A place is a kind and two instructions. Source
+// of the kinds: the programmer's reference manual, "TensorWait", and minion.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace polyloom::minion {
+
+// Who did something: a hart by its number, at which instruction, in which cycle (0 where that was not kept).
+struct Site {
+    uint32_t hart = 0;
+    uint64_t pc = 0, cycle = 0;
+};
+
+enum class Policy : uint8_t { off, report, error, poison };
+
+enum class Hazard : uint8_t {
+    scp_read,          // L1Scp lines are read that a load may still write
+    scp_write,         // L1Scp lines are overwritten that an operation may still read or write
+    port,              // an operation that needs another to have left the L1Scp
+    register_access,   // f registers that an operation may still read or write
+    flags,             // fcsr is read while an operation may still add flags
+    error,             // tensor_error is read while an operation may still set a bit
+    memory_read,       // bytes are read that an operation may still write
+    memory_write,      // bytes are written that an operation may still read or write
+    cache_operation,   // bytes are accessed on which a cache operation may still work
+    stale_read,        // bytes are read whose newest value is elsewhere
+    shared_line,       // a line is dirty in two L1s
+    undrained_store,   // bytes are read that wait in a shire's write buffer
+    two_peers,         // two minions are ready for one sender
+    count_mismatch,    // two sides of a transfer name different numbers of registers
+    barrier_mismatch,  // the harts of a barrier name different numbers of participants
+    credit_overflow,   // a counter of credits wraps
+    lost_credit,       // a credit for a minion that was not started: a warning
+    erratum_129,       // a register of a tensor operation is read before it was refreshed
+    count
+};
+
+constexpr unsigned HAZARDS = unsigned(Hazard::count);
+inline constexpr std::array<const char*, HAZARDS> HAZARD_NAMES = {
+    "scp_read",        "scp_write",       "port",         "register_access", "flags",
+    "error",           "memory_read",     "memory_write", "cache_operation", "stale_read",
+    "shared_line",     "undrained_store", "two_peers",    "count_mismatch",  "barrier_mismatch",
+    "credit_overflow", "lost_credit",     "erratum_129",
+};
+
+// `what` names the line, register or counter; `wait` is the tensor_wait that is missing, -1 where none would do.
+// `value` is an address of memory, or a number that belongs to the kind.
+struct Finding {
+    Hazard kind{};
+    Site later, earlier;
+    const char *later_name = "", *earlier_name = "";  // what the instructions are: "tensor_load", "store"
+    std::string what;
+    std::string cure;
+    uint64_t value = 0, count = 1;
+    int wait = -1;
+};
+
+class Findings {
+  public:
+    explicit Findings(Policy policy = Policy::error) : policy(policy) {}
+
+    // Counts a finding, or makes it a new place. Of a place, what was found first is kept.
+    void add(Finding finding);
+    [[nodiscard]] const std::vector<Finding>& all() const { return list; }
+    [[nodiscard]] bool on() const { return policy != Policy::off; }
+
+    Policy policy;
+    bool stop = false;  // under `error`: the run has to end at the first
+
+  private:
+    std::vector<Finding> list;
+    std::unordered_map<uint64_t, std::vector<uint32_t>> places;  // by a hash of the place
+};
+
+}  // namespace polyloom::minion

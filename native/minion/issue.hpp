@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// When instructions issue: one a cycle of a minion, in order, each as soon as its operands are there. A hart of the
+// timed mode asks `Issue` before each instruction. Sources: minion.md, "Time"; facts §2.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "riscv/hart.hpp"
+#include "state.hpp"
+
+namespace polyloom::minion {
+
+// Latencies in cycles, from timing.toml.
+struct Latencies {
+    uint8_t alu = 1, load = 5, branch = 3, mul_word = 4, mul = 8, div_word = 33, div = 65;
+    uint8_t vector_integer = 2, vector_float = 7, transcendental = 28, gather = 8, instruction_miss = 47;
+};
+
+// What an instruction needs and takes. Registers are numbered through: x, then what nobody writes, f, masks and what
+// nobody reads; an operand is its field plus a base.
+struct Need {
+    enum Unit : uint8_t { plain, multiplier, gather, control };
+    static constexpr uint8_t X = 0, NONE = 33, F = 65, M = 97, NOWHERE = 105, REGISTERS = 138;
+    uint8_t rd = X, rs1 = X, rs2 = X, rs3 = NONE;
+    uint8_t latency = 1, holds = 1;
+    Unit unit = plain;
+    bool custom = false;  // a custom row, whose register 0 the decoder calls 32
+};
+
+struct Needs {
+    static constexpr size_t CUSTOM_ROWS = 512;
+    std::array<Need, 256> standard;
+    std::array<Need, CUSTOM_ROWS> custom;
+    uint8_t branch = 3, load = 5, instruction_miss = 47;
+
+    // Of the standard rows; custom ones are added with their rows.
+    explicit Needs(const Latencies& latencies);
+    [[nodiscard]] const Need& of(uint16_t op) const {
+        return op < riscv::CUSTOM ? standard[op & 255] : custom[(op - riscv::CUSTOM) % CUSTOM_ROWS];
+    }
+};
+
+struct Issue {
+    static constexpr bool PRESENT = true;
+
+    template <class H, class D>
+    bool issue(H& h, const D& d) {
+        HartState& state = *h.state.hart;
+        const Need& need = needs->of(d.op);
+        uint64_t cycle = std::max(state.clock, ready[need.rs1 + (d.rs1 & 31)]);
+        cycle = std::max({cycle, ready[need.rs2 + (d.rs2 & 31)], ready[need.rs3 + (d.rs3 & 31)]});
+        if (d.pc / LINE != line) [[unlikely]]
+            cycle = fetch(h.state, d.pc, cycle);
+        if (need.unit != Need::plain) [[unlikely]]
+            cycle = unit(state, need, cycle);
+        if (cycle >= state.window) {
+            state.clock = cycle;
+            return false;
+        }
+        MinionState& minion = *h.state.minion;
+        state.now = cycle = std::max(cycle, minion.slot);
+        minion.slot = cycle + need.holds;
+        state.clock = cycle + need.holds;
+        const unsigned rd = need.rd + (need.custom ? d.rd & 31 : d.rd);
+        destination = uint8_t(rd), before = ready[rd];
+        ready[rd] = cycle + need.latency;
+        return true;
+    }
+    template <class H, class D>
+    void access(H&, const D&, uint64_t, unsigned, riscv::Access) {}
+    template <class H, class D>
+    void branch(H& h, const D&, bool taken, uint64_t) {
+        if (taken) h.state.hart->clock += needs->branch - 1u;
+    }
+
+    // The data of the load that has just been issued are there in this cycle.
+    void arrives(uint64_t cycle) { ready[destination] = cycle; }
+    // The instruction answered "not yet": as if it had not been issued.
+    void withdraw(HartState& state);
+
+    const Needs* needs = nullptr;
+    std::array<uint64_t, Need::REGISTERS> ready{};
+    uint64_t line = ~uint64_t(0), before = 0;
+    uint8_t destination = Need::NOWHERE;
+
+  private:
+    uint64_t unit(HartState& state, const Need& need, uint64_t cycle);
+    uint64_t fetch(const struct Context& context, uint64_t pc, uint64_t cycle);
+};
+
+}  // namespace polyloom::minion

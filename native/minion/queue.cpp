@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// FMA, quant, store and reduce: one of each is held, and they begin in the order of acceptance, each when the one
+// before it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. An operation takes
+// effect when it begins. Source: minion.md, "Tensor operations".
+#include <algorithm>
+#include <cstring>
+
+#include "chip.hpp"
+#include "state.hpp"
+#include "tensor.hpp"
+
+namespace polyloom::minion {
+
+Answer Chip::enqueue(uint32_t minion, Class c) {
+    units[minion].enqueue(c);
+    begin_ready(minion);
+    minions[minion].busy = units[minion].holds_registers();
+    return riscv::DONE;
+}
+
+// Begins whatever may begin; where time is off, what has begun ends at once, and the next one follows.
+void Chip::begin_ready(uint32_t minion) {
+    Unit& unit = units[minion];
+    for (unsigned n = 0; n < unit.queued;) {
+        const Class c = unit.order[n];
+        Operation& op = unit[c];
+        if (!op.running) begin(minion, c);
+        if (!op.busy) {
+            n = 0;  // it has ended, and is no longer in the queue
+            continue;
+        }
+        if (op.registers || !op.running) return;
+        ++n;
+    }
+}
+
+void Chip::begin(uint32_t minion, Class c) {
+    Unit& unit = units[minion];
+    Operation& op = unit[c];
+    op.running = true;
+    op.started = events.cycle();
+    switch (c) {
+        case Class::fma: begin_fma(minion, op); break;
+        case Class::quant: begin_quant(minion, op); break;
+        case Class::store: begin_store(minion, op); break;
+        default: return meet(minion);
+    }
+    if (!options.timed) complete(minion, c);
+}
+
+// Flags of tensor operations go to hart 0.
+void Chip::raise(uint32_t minion, uint32_t flags) { *harts[2 * minion]->flags |= flags_kept(flags); }
+
+tensor::Tile Chip::tile_of(uint32_t minion) {
+    MinionState& m = minions[minion];
+    return {harts[2 * minion]->f, m.l1scp[0].data(), m.tenc[0].data(), units[minion].tenb_running[0].data()};
+}
+
+void Chip::begin_fma(uint32_t minion, Operation& op) {
+    const tensor::Fma fma = tensor::fma(op.value);
+    uint32_t flags = 0;
+    tensor::multiply(fma, tile_of(minion), op.mask, op.frm, flags);
+    raise(minion, flags);
+    if (!options.timed) return;
+    const bool integer = fma.is(tensor::Type::int8);
+    const auto beyond = integer ? (fma.from_tenb ? Parameter::ima_tenb : Parameter::ima_l1scp)
+                                : (fma.from_tenb ? Parameter::fma_tenb : Parameter::fma_l1scp);
+    uint64_t step = fma.step();
+    if (step < 7) step = std::max(step, parameters[Parameter::fma_step]);
+    const uint64_t total = fma.words * step + parameters[beyond];
+    if (fma.from_tenb) return run_stream(minion, total);
+    post(events.cycle() + total, op.hart, EventKind::complete, tag(op, Class::fma));
+}
+
+// A transformation takes a cycle for each row and register.
+void Chip::begin_quant(uint32_t minion, Operation& op) {
+    const tensor::Quant quant = tensor::quant(op.value);
+    uint32_t flags = 0;
+    tensor::quantize(quant, tile_of(minion), op.frm, flags);
+    raise(minion, flags);
+    if (!options.timed) return;
+    const uint64_t rows = uint64_t(quant.rows) * ((quant.columns + 7u) / 8u) * quant.count;
+    post(events.cycle() + std::max<uint64_t>(1, rows * parameters[Parameter::quant_row]), op.hart, EventKind::complete,
+         tag(op, Class::quant));
+}
+
+void Chip::begin_store(uint32_t minion, Operation& op) {
+    const tensor::Store store = tensor::store(op.value, op.x31);
+    const tensor::Tile tile = tile_of(minion);
+    Lines& lines = units[minion].lines[unsigned(Class::store)];
+    uint8_t row[tensor::LINE];
+    for (unsigned i = 0; i < lines.count; ++i) {
+        tensor::store_row(store, tile, i, row);
+        std::memcpy(memory.at(lines.address[i], store.bytes), row, store.bytes);
+    }
+    if (options.timed) post(events.cycle(), op.hart, EventKind::line, tag(op, Class::store));
+}
+
+void Chip::complete(uint32_t minion, Class c) {
+    Unit& unit = units[minion];
+    Operation& op = unit[c];
+    op.busy = op.running = false;
+    if (options.timed && c == Class::store) last = std::max(last, events.cycle());
+    if (is_load(c)) return wake_minion(minion);
+    unit.dequeue(c);
+    if (options.timed || c == Class::reduce) begin_ready(minion);
+    minions[minion].busy = unit.holds_registers();
+    wake_minion(minion);
+}
+
+// Whether what tensor_wait names is under way. Hart 1 waits only for its own loads to L2Scp and its cache operations.
+bool Chip::pending(const HartState& h, unsigned event) const {
+    const Unit& unit = units[h.number / 2];
+    const bool second = h.number & 1;
+    const auto busy = [&](Class c) { return !second && unit.busy(c); };
+    switch (event) {
+        case 0:
+        case 1: return busy(Class::load) && unit[Class::load].id == event;
+        case 2:
+        case 3: {
+            const Operation& op = unit[event == 2 ? Class::load_l2_0 : Class::load_l2_1];
+            return op.busy && op.hart == h.number;
+        }
+        case 4:
+        case 5:
+        case 6: return options.timed && unit.operations[second][event - 4] > h.now;
+        case 7: return busy(Class::fma);
+        case 8: return busy(Class::store);
+        case 9: return busy(Class::reduce);
+        case 10: return busy(Class::quant);
+        default: return false;
+    }
+}
+
+Answer Chip::tensor_wait(HartState& h, unsigned event) {
+    if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
+    if (!pending(h, event)) return go(h);
+    if (event >= 4 && event <= 6) {
+        h.resume = units[h.number / 2].operations[h.number & 1][event - 4];
+        return go(h);
+    }
+    return hold(h, Waits::event, event);
+}
+
+Answer Chip::registers(HartState& h) {
+    if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
+    return units[h.number / 2].holds_registers() ? hold(h, Waits::registers, 0) : go(h);
+}
+
+}  // namespace polyloom::minion

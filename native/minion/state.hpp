@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The architectural state of harts, minions and shires, and what the chip and its harts keep of time, as plain data.
+// Whatever executes instructions works on these; nothing here has behaviour. Sources: facts §1 to §8.
+//
+// Registers x, f and the flags of a hart lie in its riscv::Hart, which is of another type in timed and in functional
+// mode; HartState points to them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "riscv/policies.hpp"
+#include "wait.hpp"
+
+namespace polyloom::minion {
+
+using Register = riscv::Lanes<256>::Register;
+
+constexpr unsigned HARTS_PER_MINION = 2, MINIONS_PER_NEIGHBOURHOOD = 8, NEIGHBOURHOODS = 4;
+constexpr unsigned MINIONS_PER_SHIRE = MINIONS_PER_NEIGHBOURHOOD * NEIGHBOURHOODS;
+constexpr unsigned HARTS_PER_SHIRE = HARTS_PER_MINION * MINIONS_PER_SHIRE;
+constexpr unsigned LINE = 64, SCP_LINES = 48;
+
+enum class Privilege : uint8_t { user = 0, supervisor = 1, machine = 3 };
+
+// Flags as they lie in a hart: those of fflags, and InputDenorm behind them, which programs see as bit 31.
+constexpr uint8_t INPUT_DENORM = 32;
+constexpr uint32_t flags_seen(uint8_t flags) { return (flags & 31u) | uint32_t(flags & INPUT_DENORM) << 26; }
+constexpr uint8_t flags_kept(uint64_t seen) { return uint8_t((seen & 31) | (seen >> 26 & INPUT_DENORM)); }
+
+// Bits of tensor_error. Source: facts §6.9.
+enum TensorError : uint16_t {
+    BAD_TRANSFORM = 1 << 1,
+    CREDIT_OVERFLOW = 1 << 3,
+    L1SCP_DISABLED = 1 << 4,
+    LOCK_FAILED = 1 << 5,
+    BAD_PAIRING = 1 << 6,
+    MEMORY_FAULT = 1 << 7,
+    BAD_STORE = 1 << 8,
+    BAD_REDUCE = 1 << 9,
+};
+
+// Modes of L1, as the low bits of mcache_control. Source: facts §4.
+enum class L1Mode : uint8_t { shared = 0, split = 1, scratchpad = 3 };
+
+// Control registers of traps, per hart. `scounteren` and `mcounteren` have bits 0 to 8.
+struct TrapState {
+    uint64_t mstatus = 0xa00001800;  // MPP is M, SXL and UXL are 64
+    uint64_t medeleg = 0, mideleg = 0, mie = 0, mip = 0;
+    uint64_t mtvec = 0, mscratch = 0, mepc = 0, mcause = 0, mtval = 0;
+    uint64_t stvec = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0;
+    uint64_t mcounteren = 0, scounteren = 0;
+};
+
+struct MinionState;
+struct ShireState;
+
+struct HartState {
+    uint32_t number = 0;  // mhartid: 2 * minion + thread
+    MinionState* minion = nullptr;
+    uint64_t* x = nullptr;
+    Register* f = nullptr;
+    uint8_t *flags = nullptr, *rounding = nullptr;  // see flags_seen
+    uint64_t pc = 0;                                // of the instruction that is being executed
+
+    std::array<uint8_t, 8> m{};
+    uint16_t tensor_mask = 0, tensor_error = 0;
+    uint64_t conv_size = 0, conv_ctrl = 0;
+    std::array<uint16_t, 2> credits{};
+    uint8_t gsc_progress = 0;
+    uint32_t tensor_coop = 0;
+    std::array<uint64_t, 4> validation{};
+
+    Privilege privilege = Privilege::machine;
+    TrapState trap;
+    bool translated = false;  // data addresses are not physical: kept by control.cpp and trap.cpp
+
+    // Time. `now` is the cycle in which the instruction issues, `clock` the first in which the next may; `window` the
+    // first in which no instruction may issue in this run. In functional mode a cycle is an instruction, and `skew` is
+    // by how many cycles the hart's clock is ahead of its count of instructions. An instruction that holds its hart
+    // beyond its own cycle sets `resume`.
+    uint64_t now = 0, clock = 0, window = 0, resume = 0, skew = 0;
+    uint64_t horizon = 0;  // the key of the first event of all others
+    Wait wait;
+};
+
+// One line of an L1: its tag is the address of the line plus `USED`, 0 while there is none.
+struct L1Tags {
+    static constexpr unsigned SETS = 16, WAYS = 4;
+    static constexpr uint64_t USED = 1, LOCKED = 2;
+    std::array<std::array<uint64_t, WAYS>, SETS> tag{};
+    std::array<std::array<uint64_t, WAYS>, SETS> touched{};  // for the least recently used one
+    uint64_t clock = 0;
+};
+
+struct MinionState {
+    uint32_t number = 0;  // shire * 32 + minion in the shire
+    ShireState* shire = nullptr;
+    std::array<HartState, 2> hart;
+
+    L1Mode mode = L1Mode::shared;
+    uint16_t ucache_control = 0;  // RepRate and CacheOpMax, in their places; the mode's bits are `mode`
+    uint64_t satp = 0, matp = 0;
+    uint8_t menable_shadows = 0, excl_mode = 0;  // excl_mode: 0, or 1 + 2 * thread
+    L1Tags l1;
+    alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> l1scp{};
+    alignas(64) std::array<std::array<uint32_t, 16>, 16> tenc{};
+
+    uint32_t busy = 0;        // operations that hold the registers of hart 0: floating-point and SIMD instructions wait
+    uint64_t slot = 0;        // the first cycle in which no instruction has issued
+    uint64_t multiplier = 0;  // the first in which MulDiv is free
+};
+
+// Per neighbourhood: 32 KiB of instruction cache, of which tags are kept. The organisation is extrapolated.
+struct InstructionTags {
+    static constexpr unsigned SETS = 128, WAYS = 4;
+    std::array<std::array<uint64_t, WAYS>, SETS> tag{};
+    std::array<uint8_t, SETS> next{};
+};
+
+struct ShireState {
+    uint32_t number = 0;
+    std::array<uint8_t, 32> flb{};
+    bool coop_mode = false;
+    uint64_t minion_feature = 0;  // bit 0 gfx off, 1 ML off, 2 cacheops in U off, 3 scratchpad in U off, 4 locks off
+    uint64_t thread0_disable = 0, thread1_disable = 0, ipi_redirect_filter = 0;
+    std::array<InstructionTags, NEIGHBOURHOODS> instructions;
+};
+
+}  // namespace polyloom::minion

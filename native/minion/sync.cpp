@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers and credits: FLB, whose joins a shire serves one after another, and the counters that harts take from.
+// Sources: facts §8; minion.md, "Many minions" and "Time".
+#include <algorithm>
+#include <bit>
+
+#include "chip.hpp"
+#include "state.hpp"
+
+namespace polyloom::minion {
+
+namespace {
+
+using riscv::DONE;
+
+}  // namespace
+
+// The last to join resets the counter and is told so; a match that is below the count never comes.
+Answer Chip::flb(HartState& h, uint64_t operand, uint64_t& old) {
+    if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
+    const unsigned barrier = operand & 31, match = operand >> 5 & 255;
+    ShireState& shire = *h.minion->shire;
+    uint8_t& count = shire.flb[barrier];
+    old = count == match;
+    count = old ? 0 : uint8_t(count + 1);
+    if (options.timed) {
+        uint64_t& free = flb_free[h.number / HARTS_PER_SHIRE];
+        free = std::max(free, h.now) + parameters[Parameter::flb_join];
+        h.resume = free + parameters[Parameter::flb_answer];
+    }
+    return DONE;
+}
+
+Answer Chip::fcc(HartState& h, uint64_t operand) {
+    if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
+    const unsigned counter = operand & 1;
+    if (!h.credits[counter]) return hold(h, Waits::credit, counter);
+    --h.credits[counter];
+    return go(h);
+}
+
+Answer Chip::fccnb(HartState& h, uint64_t& value) {
+    if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
+    value = uint64_t(h.credits[1]) << 16 | h.credits[0];
+    return DONE;
+}
+
+Answer Chip::sleep(HartState& h) {
+    if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
+    if (h.trap.mip & h.trap.mie) return go(h);
+    return hold(h, Waits::interrupt, 0);
+}
+
+// A store to CREDINC: one credit to a counter of each hart in the mask, after its way.
+void Chip::give_credits(HartState& h, unsigned shire, unsigned which, uint32_t mask) {
+    const uint64_t way = options.timed ? credit_time(h.number / HARTS_PER_SHIRE, shire) : 0;
+    if (mask) post(h.now + way, h.number, EventKind::credit, mask | uint64_t(shire) << 32 | uint64_t(which) << 48);
+}
+
+uint64_t Chip::credit_time(unsigned from, unsigned to) {
+    if (from == to) return parameters[Parameter::credit_shire];
+    return parameters[Parameter::credit_far] + parameters[Parameter::credit_hop] * fabric.hops(from, to);
+}
+
+// Credits arrive: a counter that overflows wraps and is an error of its hart.
+void Chip::arrive_credits(const Event& event) {
+    const unsigned shire = event.data >> 32 & 0xffff, thread = event.data >> 49 & 1, counter = event.data >> 48 & 1;
+    for (uint32_t rest = uint32_t(event.data); rest; rest &= rest - 1) {
+        const unsigned number = HARTS_PER_SHIRE * shire + 2 * unsigned(std::countr_zero(rest)) + thread;
+        if (number >= harts.size()) {
+            ++lost_credits;
+            continue;
+        }
+        HartState& to = *harts[number];
+        if (++to.credits[counter] == 0) {
+            to.tensor_error |= CREDIT_OVERFLOW;
+        }
+        wake(number);
+    }
+}
+
+}  // namespace polyloom::minion

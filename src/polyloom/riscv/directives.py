@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Directives of assembly: data in place, space, and what makes no bytes.
+
+`.data` marks where data begin, on a page of their own, and stands once, behind the code. `.globl` and its like are read
+and mean nothing here: every label is visible. A directive's bytes depend on labels, their number only on the address.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.riscv.operands import Text, integer
+
+DATA: Final = {
+    ".byte": 1,
+    ".half": 2,
+    ".short": 2,
+    ".word": 4,
+    ".long": 4,
+    ".dword": 8,
+    ".quad": 8,
+    ".float": 4,
+}
+STRINGS: Final = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
+BEGIN_DATA: Final = ".data"
+IGNORED: Final = (".globl", ".global", ".text", ".type", ".size", ".option", ".file")
+DIRECTIVES: Final = (*DATA, *STRINGS, ".zero", ".space", ".balign", ".align", ".p2align", BEGIN_DATA, *IGNORED)
+_MAXIMUM: Final = 1 << 26
+"""Bytes that `.zero` and `.balign` may make."""
+_PAGE: Final = 4096
+_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def size(name: str, operands: Text, address: int) -> int:
+    """How many bytes a directive makes. Errors: PL0903."""
+    if name in DATA:
+        return DATA[name] * len(operands.text.split(","))
+    if name in STRINGS:
+        return len(_string(name, operands))
+    if name in (".zero", ".space"):
+        return integer(operands, range(0 if name == ".space" else 1, _MAXIMUM))
+    if name == ".balign":
+        return -address % integer(operands, range(1, _MAXIMUM))
+    if name in (".align", ".p2align"):
+        return -address % (1 << integer(operands, range(_MAXIMUM.bit_length())))
+    return data_begin(address) - address if name == BEGIN_DATA else 0
+
+
+def data_begin(code_end: int) -> int:
+    """Where data begin behind code."""
+    return code_end + -code_end % _PAGE
+
+
+def content(name: str, operands: Text, address: int, labels: Mapping[str, int]) -> bytes:
+    """The bytes themselves. Errors: PL0903, PL0904."""
+    if name in DATA:
+        return b"".join(_datum(part, name, labels) for part in _split(operands))
+    if name in STRINGS:
+        return _string(name, operands)
+    return bytes(size(name, operands, address))
+
+
+def _datum(part: Text, name: str, labels: Mapping[str, int]) -> bytes:
+    if name == ".float":
+        return _single(part)
+    bits = 8 * DATA[name]
+    value = labels[part.text] if part.text in labels else integer(part, range(-(1 << bits - 1), 1 << bits))
+    return (value % (1 << bits)).to_bytes(bits // 8, "little")
+
+
+def _single(part: Text) -> bytes:
+    try:
+        return struct.pack("<f", float(part.text))
+    except (ValueError, OverflowError):
+        raise input_error(
+            "PL0903", f"'{part.text}' is no single", span=part.span, help="write for instance 1.5, -2e-3, inf or nan"
+        ) from None
+
+
+def _string(name: str, operands: Text) -> bytes:
+    if _TEXT.fullmatch(operands.text) is None:
+        raise _no_string(operands)
+    try:
+        return str(ast.literal_eval(operands.text)).encode() + STRINGS[name]
+    except (SyntaxError, ValueError):
+        raise _no_string(operands) from None
+
+
+def _no_string(operands: Text) -> PolyloomError:
+    return input_error("PL0903", "this is no text", span=operands.span, help='write it in quotes: "text\\n"')
+
+
+def _split(operands: Text) -> Iterator[Text]:
+    place = operands.span.start
+    for part in operands.text.split(","):
+        yield Text(part.strip(), Span(operands.span.source, place, place + len(part)))
+        place += len(part) + 1
