@@ -13,6 +13,10 @@ namespace {
 
 constexpr Answer ILLEGAL{Answer::trap, riscv::Cause::illegal, 0};
 
+// Events of the PMU that are counted here, by their numbers.
+constexpr unsigned TL_INST = 14, TL_OPS = 15, TS_INST = 16, TS_OPS = 17, TIMA_OPS = 19, TXFMA_3216_OPS = 20,
+                   TXFMA_32_OPS = 21, TFMA_INST = 26, TREDUCE_INST = 27, TQUANT_INST = 28;
+
 bool scratchpad_on(const HartState& h) { return h.minion->mode == L1Mode::scratchpad; }
 bool cooperates(const HartState& h) { return h.minion->shire->coop_mode; }
 
@@ -50,27 +54,40 @@ Answer Chip::fails(HartState& h, uint16_t error) {
 }
 
 // The host's address of bytes that a tensor operation of the hart accesses; null is a fault.
-uint8_t* Chip::tensor_bytes(HartState& h, uint64_t address, unsigned bytes, riscv::Access access, uint64_t& physical) {
-    if (translated(h, address, access, physical).kind != Answer::done) return nullptr;
-    physical = memory.canonical(physical, h.number / HARTS_PER_SHIRE);
+uint8_t* Chip::tensor_bytes(HartState& h, uint64_t address, unsigned bytes, Use use, uint64_t& physical) {
+    const unsigned shire = h.number / HARTS_PER_SHIRE;
+    if (translated(memory, data_space(h), shire, address, bytes, use, physical).kind != Answer::done) return nullptr;
     return memory.at(physical, bytes);
 }
 
 // Line of the shire's own scratchpad.
-uint8_t* Chip::scratchpad_line(const HartState& h, unsigned line) {
+uint64_t Chip::scratchpad_address(const HartState& h, unsigned line) {
     const uint64_t shire = h.number / HARTS_PER_SHIRE;
-    return memory.at(Memory::SCRATCHPAD + shire * Memory::SCRATCHPAD_PITCH + uint64_t(tensor::LINE) * line,
-                     tensor::LINE);
+    return Memory::SCRATCHPAD + shire * Memory::SCRATCHPAD_PITCH + uint64_t(tensor::LINE) * line;
+}
+
+uint8_t* Chip::scratchpad_line(const HartState& h, unsigned line) {
+    return memory.at(scratchpad_address(h, line), tensor::LINE);
 }
 
 // Translates the next source of an operation and appends it to the lines that its engine fetches; null is a fault.
-uint8_t* Chip::line_of(HartState& h, Class c, uint64_t address, unsigned bytes, riscv::Access access) {
+uint8_t* Chip::line_of(HartState& h, Class c, uint64_t address, unsigned bytes, Use use) {
     uint64_t physical;
-    uint8_t* const found = tensor_bytes(h, address, bytes, access, physical);
+    uint8_t* const found = tensor_bytes(h, address, bytes, use, physical);
     if (!found) return nullptr;
     Lines& lines = units[h.number / 2].lines[unsigned(c)];
     lines.address[lines.count++] = physical;
     return found;
+}
+
+// The group as tensor_coop has it: the same minions of each of its neighbourhoods.
+void Chip::cooperate(const HartState& h, Operation& op) {
+    const tensor::Coop coop = tensor::coop(h.tensor_coop);
+    op.group = coop.group & 31;
+    for (unsigned n = 0; n < NEIGHBOURHOODS; ++n)
+        if (coop.neighbourhoods >> n & 1) op.members |= uint32_t(coop.minions) << MINIONS_PER_NEIGHBOURHOOD * n;
+    const uint32_t own = uint32_t(1) << h.number / 2 % MINIONS_PER_SHIRE;
+    if (!(op.members & own) || op.members == own) op.members = 0;
 }
 
 Answer Chip::accept_load(HartState& h, uint64_t value) {
@@ -86,6 +103,7 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
 
     Operation& op = take(h, c, value);
     op.id = load.id;
+    if (load.coop) cooperate(h, op);
     unit.lines[unsigned(c)].count = unit.lines[unsigned(c)].next = 0;
     alignas(64) uint8_t data[64 * tensor::LINE];
     const unsigned all = tensor::sources(load);
@@ -93,11 +111,18 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
     for (; there < all; ++there) {
         if (tensor::skipped(load, op.mask, there)) continue;
         const tensor::Source source = tensor::source(load, there);
-        const uint8_t* const from = line_of(h, c, source.address, source.bytes, riscv::Access::load);
+        const uint8_t* const from = line_of(h, c, source.address, source.bytes, Use::load);
         if (!from) break;
         std::memcpy(data + tensor::LINE * there, from, source.bytes);
     }
     if (there < all) h.tensor_error |= tensor::MEMORY_FAULT;
+    tensor::Effects effects = tensor::effects(load);
+    if (load.masked && !load.to_b)
+        for (unsigned i = 0; i < load.rows; ++i)
+            if (!(op.mask >> i & 1)) effects.scp_writes &= ~(uint64_t(1) << (load.start + i) % tensor::SCP_LINES);
+    tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects,
+         {.row = tensor::source(load, 0).bytes});
+    ++unit.counts[TL_INST], unit.counts[TL_OPS] += all;
     tensor::place(load, op.mask, data, there, load.to_b ? unit.tenb[0].data() : h.minion->l1scp[0].data());
     if (load.to_b) begin_stream(minion, load.rows);
     begin_load(minion, c);
@@ -113,17 +138,21 @@ Answer Chip::accept_load_l2(HartState& h, uint64_t value) {
     Operation& op = take(h, c, value);
     op.id = load.id;
     unit.lines[unsigned(c)].count = unit.lines[unsigned(c)].next = 0;
+    std::array<uint8_t*, 16> from{}, to{};
     for (unsigned i = 0; i < load.rows; ++i) {
         if (load.masked && !(op.mask >> i & 1)) continue;
         const uint64_t address = tensor::address_of(load.address + i * load.stride);
-        const uint8_t* const from = line_of(h, c, address, tensor::LINE, riscv::Access::load);
-        uint8_t* const to = scratchpad_line(h, load.line + i);
-        if (!from || !to) {
+        to[i] = scratchpad_line(h, load.line + i);
+        from[i] = to[i] ? line_of(h, c, address, tensor::LINE, Use::load) : nullptr;
+        if (!from[i]) {
             h.tensor_error |= tensor::MEMORY_FAULT;
             break;
         }
-        std::memmove(to, from, tensor::LINE);
     }
+    ++unit.counts[Unit::LOAD_L2];
+    tell(c, op, "tensor_load_l2", {}, {.to = scratchpad_address(h, load.line), .written = load.rows});
+    for (unsigned i = 0; i < load.rows; ++i)
+        if (from[i]) std::memmove(to[i], from[i], tensor::LINE);
     begin_load(minion, c);
     return riscv::DONE;
 }
@@ -141,17 +170,26 @@ Answer Chip::accept_fma(HartState& h, uint64_t value) {
     }
     Operation& op = take(h, Class::fma, value);
     op.registers = fma.uses_registers();
+    const auto last = uint8_t(2 * (fma.rows - 1) + (fma.columns > 8));
+    tell(Class::fma, op, "tensor_fma", tensor::effects(fma),
+         {.last_register = last, .tenb = fma.from_tenb, .flags = !fma.is(tensor::Type::int8)});
+    ++unit.counts[TFMA_INST];
+    unit.counts[fma.is(tensor::Type::int8) ? TIMA_OPS : fma.is(tensor::Type::fp16) ? TXFMA_3216_OPS : TXFMA_32_OPS] +=
+        fma.micro_operations();
     if (fma.from_tenb) unit.stream.live = false, unit.stream.paired = true, unit.tenb_running = unit.tenb;
     return enqueue(minion, Class::fma);
 }
 
 Answer Chip::accept_quant(HartState& h, uint64_t value) {
     const tensor::Quant quant = tensor::quant(value);
-    if (quant.rounds() && *h.rounding > 4) return ILLEGAL;
+    if (*h.rounding > 4) return ILLEGAL;
     const uint32_t minion = h.number / 2;
     if (units[minion].busy(Class::quant)) return hold(h, Waits::place, uint32_t(Class::quant));
     if (quant.lines() && !scratchpad_on(h)) return fails(h, tensor::SCRATCHPAD_OFF);
-    take(h, Class::quant, value);
+    Operation& op = take(h, Class::quant, value);
+    const auto last = uint8_t((quant.freg + 2 * (quant.rows - 1) + (quant.columns > 8)) % 32);
+    tell(Class::quant, op, "tensor_quant", tensor::effects(quant), {.last_register = last, .flags = true});
+    ++units[minion].counts[TQUANT_INST];
     return enqueue(minion, Class::quant);
 }
 
@@ -164,14 +202,17 @@ Answer Chip::accept_store(HartState& h, uint64_t value) {
     if (store.from_scp && !scratchpad_on(h)) return fails(h, tensor::SCRATCHPAD_OFF);
     if (!store.legal) return fails(h, tensor::BAD_STORE);
     if (store.coop && !cooperates(h)) return ILLEGAL;
-    take(h, Class::store, value);
+    Operation& op = take(h, Class::store, value);
     Lines& lines = unit.lines[unsigned(Class::store)];
     lines.count = lines.next = 0;
     for (unsigned i = 0; i < store.rows; ++i)
-        if (!line_of(h, Class::store, tensor::address_of(store.row(i)), store.bytes, riscv::Access::store)) {
+        if (!line_of(h, Class::store, tensor::address_of(store.row(i)), store.bytes, Use::store)) {
             h.tensor_error |= tensor::MEMORY_FAULT;
             break;
         }
+    tell(Class::store, op, store.from_scp ? "tensor_store_scp" : "tensor_store", tensor::effects(store),
+         {.from_scp = store.from_scp, .row = store.bytes});
+    ++unit.counts[TS_INST], unit.counts[TS_OPS] += lines.count;
     return enqueue(minion, Class::store);
 }
 
@@ -181,9 +222,14 @@ Answer Chip::accept_reduce(HartState& h, uint64_t value) {
     const uint32_t minion = h.number / 2;
     const tensor::Reduce::Part part = reduce.part(minion);
     if (units[minion].busy(Class::reduce)) return hold(h, Waits::place, uint32_t(Class::reduce));
+    if (reduce.rounds() && *h.rounding > 4) return ILLEGAL;
     if (part.bad) return fails(h, tensor::BAD_REDUCE);
     if (part.role == tensor::Role::skips || reduce.count == 0) return go(h);
-    take(h, Class::reduce, value);
+    Operation& op = take(h, Class::reduce, value);
+    static constexpr const char* NAMES[] = {"tensor_send", "tensor_recv", "tensor_broadcast", "tensor_reduce"};
+    tell(Class::reduce, op, NAMES[unsigned(reduce.command)], tensor::effects(reduce, part.role),
+         {.last_register = uint8_t((reduce.freg + reduce.count - 1) % 32), .flags = reduce.rounds()});
+    ++units[minion].counts[TREDUCE_INST];
     return enqueue(minion, Class::reduce);
 }
 

@@ -16,11 +16,53 @@ using riscv::Cause;
 constexpr uint64_t AHEAD = 1000;
 constexpr uint64_t PASS = 0x1feed000, FAIL = 0x50bad000;
 
+// Those that harts know.
+Latencies latencies_of(const Parameters& parameters) {
+    const auto value = [&](Parameter which) { return uint8_t(parameters.values[unsigned(which)]); };
+    Latencies made;
+    made.load = value(Parameter::l1_hit), made.branch = value(Parameter::branch_taken);
+    made.instruction_miss = value(Parameter::instruction_miss);
+    return made;
+}
+
 }  // namespace
+
+Chip::Chip(const Options& options, const Parameters& parameters)
+    : options(options),
+      parameters(parameters),
+      memory(options.shires, uint64_t(options.scratchpad_kib) << 10),
+      fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib}),
+      findings(options.hazards),
+      record(findings, options.minions),
+      hazards(findings, record, options.minions, options.errata),
+      deadlock(options.minions),
+      minions(options.minions),
+      shires(options.shires),
+      codes(make_codes(options.timed, latencies_of(parameters))),
+      units(options.minions),
+      seats(2 * options.minions),
+      pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
+      flb_free(options.shires),
+      groups(options.shires) {
+    record.on = hazards_on();
+    for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
+    for (uint32_t n = 0; n < minions.size(); ++n) {
+        MinionState& minion = minions[n];
+        minion.number = n, minion.shire = &shires[n / MINIONS_PER_SHIRE];
+        for (uint32_t thread = 0; thread < 2; ++thread) {
+            HartState& hart = minion.hart[thread];
+            hart.number = 2 * n + thread, hart.minion = &minion;
+            seats[hart.number].core = std::make_unique<Core>(*this, memory, codes, hart);
+            harts.push_back(&hart);
+        }
+    }
+}
+
+Chip::~Chip() = default;
 
 void Chip::post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data) {
     events.push(cycle, hart, uint8_t(kind), data);
-    if (running) running->horizon = std::min(running->horizon, key_of(std::max(cycle, events.cycle()), hart));
+    if (running) running->horizon = std::min(running->horizon, key_of(cycle, hart));
 }
 
 void Chip::queue_hart(uint32_t number, uint64_t cycle) {
@@ -30,7 +72,9 @@ void Chip::queue_hart(uint32_t number, uint64_t cycle) {
     post(cycle, number, EventKind::hart);
 }
 
-Answer Chip::turn(HartState& h) { return key_of(h.now, h.number) <= h.horizon ? riscv::DONE : riscv::NOT_YET; }
+Answer Chip::turn(HartState& h) {
+    return key_of(h.now, h.number) <= h.horizon ? riscv::DONE : riscv::NOT_YET;
+}
 
 // The instruction cannot go on, and is tried again when `wake` finds that it can.
 Answer Chip::hold(HartState& h, Waits kind, uint32_t a) {
@@ -58,10 +102,12 @@ bool Chip::ready(const HartState& h) const {
 
 void Chip::wake(uint32_t number) {
     HartState& h = *harts[number];
-    if (h.wait.kind != Waits::nothing && &h != running && ready(h)) queue_hart(number, events.cycle());
+    if (h.wait.kind != Waits::nothing && &h != running && ready(h)) queue_hart(number, cycle());
 }
 
-void Chip::wake_minion(uint32_t minion) { wake(2 * minion), wake(2 * minion + 1); }
+void Chip::wake_minion(uint32_t minion) {
+    wake(2 * minion), wake(2 * minion + 1);
+}
 
 // A hart that is the first of all runs until it needs its turn again, or is too far ahead.
 void Chip::run_hart(uint32_t number, uint64_t cycle) {
@@ -77,10 +123,23 @@ void Chip::run_hart(uint32_t number, uint64_t cycle) {
     h.window = h.clock + AHEAD;
     if (options.timed && other.queued) h.window = std::min(h.window, std::max(harts[number ^ 1]->clock, h.clock) + 1);
     running = &h;
+    const uint64_t from = h.clock;
     const riscv::Outcome outcome = seat.core->run();
     running = nullptr;
+    if (options.trace && outcome.executed) trace_run(number, from, h.clock);
     seat.executed += outcome.executed;
     after_run(number, outcome);
+}
+
+// Runs of a hart that follow each other are one span.
+void Chip::trace_run(uint32_t number, uint64_t from, uint64_t to) {
+    Seat& seat = seats[number];
+    if (seat.span != NO_SPAN && from <= spans[seat.span].end + 1) {
+        spans[seat.span].end = std::max(spans[seat.span].end, to);
+        return;
+    }
+    seat.span = spans.size();
+    spans.push_back({from, to, number / 2, number & 1, 0, harts[number]->pc});
 }
 
 void Chip::after_run(uint32_t number, const riscv::Outcome& outcome) {
@@ -98,6 +157,15 @@ void Chip::after_run(uint32_t number, const riscv::Outcome& outcome) {
     result.stop = Stop::trap, result.hart = number, result.pc = outcome.pc, result.value = outcome.value;
     result.word = outcome.word, result.cause = riscv::exception_number(outcome.cause);
     stopped = true;
+}
+
+// L1 is in another mode: loads that are under way to an L1Scp that is no more end.
+void Chip::mode_changed(HartState& h, unsigned before, unsigned after) {
+    if (!(before & 2) || (after & 2)) return;
+    const uint32_t minion = h.number / 2;
+    drop_stream(minion);
+    units[minion][Class::load].busy = false;
+    wake_minion(minion);
 }
 
 void Chip::handle(const Event& event) {
@@ -128,6 +196,10 @@ Result Chip::run(uint64_t entry) {
             break;
         }
         handle(events.pop());
+        if (findings.stop) {
+            result.stop = Stop::hazard;
+            break;
+        }
     }
     return finish();
 }
@@ -137,9 +209,44 @@ Result Chip::finish() {
     const auto sleeps = [](const HartState* h) { return h->wait.kind == Waits::interrupt; };
     if (result.stop == Stop::passed && alive > std::count_if(harts.begin(), harts.end(), sleeps))
         result.stop = Stop::deadlock;
+    if (result.stop == Stop::deadlock || result.stop == Stop::failed) explain();
     for (const Seat& seat : seats) result.instructions += seat.executed;
     result.cycles = last;
     return result;
+}
+
+std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
+    static constexpr std::pair<const char*, unsigned> NAMES[] = {
+        {"tensor_load", 14}, {"tensor_load_lines", 15}, {"tensor_store", 16},  {"tensor_store_rows", 17},
+        {"tenb_waits", 18},  {"int8_operations", 19},   {"fp16_operations", 20}, {"fp32_operations", 21},
+        {"tensor_fma", 26},  {"tensor_reduce", 27},     {"tensor_quant", 28},  {"tensor_load_l2", 32},
+        {"waits", 33},       {"message_bytes", 34},     {"fma_cycles", 35}};
+    std::vector<std::pair<std::string, uint64_t>> all;
+    for (const auto& [name, event] : NAMES) {
+        uint64_t sum = 0;
+        for (const Unit& unit : units) sum += unit.counts[event];
+        all.emplace_back(name, sum);
+    }
+    // Of the slowest minion: from the start of its first FMA to the end of its last.
+    uint64_t longest = 0;
+    for (const Unit& unit : units) longest = std::max(longest, unit.last_fma - unit.first_fma);
+    all.emplace_back("fma_loop_cycles", longest);
+    return all;
+}
+
+// Who is blocked, and which operations of tensor units are held.
+void Chip::explain() {
+    std::vector<Blocked> blocked;
+    for (const HartState* h : harts) blocked.push_back({h->number, h->wait});
+    std::vector<Held> held;
+    constexpr uint8_t EVENTS[CLASSES] = {0, 16, 2, 3, 7, 10, 8, 9};
+    for (uint32_t n = 0; n < units.size(); ++n)
+        for (unsigned c = 0; c < CLASSES; ++c) {
+            const Operation& op = units[n].places[c];
+            const uint8_t event = uint8_t(EVENTS[c] + (Class(c) == Class::load && op.id));
+            if (op.busy) held.push_back({n, event, uint8_t(is_load(Class(c)) || op.running), op.value, op.pc, op.accepted});
+        }
+    reasons = deadlock.explain(blocked, held);
 }
 
 }  // namespace polyloom::minion

@@ -14,19 +14,28 @@
 #include <string>
 #include <vector>
 
+#include "deadlock.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
+#include "hazards.hpp"
 #include "memory.hpp"
 #include "parameters.hpp"
+#include "record.hpp"
 #include "riscv/policies.hpp"
 #include "state.hpp"
 #include "tensor.hpp"
+#include "translate.hpp"
 #include "unit.hpp"
 #include "wait.hpp"
 
+namespace polyloom::riscv {
+struct Outcome;
+}
+
 namespace polyloom::minion {
 
-struct Core;
+class Core;
+struct Codes;
 
 using riscv::Answer;
 
@@ -34,7 +43,7 @@ using riscv::Answer;
 struct Options {
     unsigned minions = 1;
     bool timed = true, errata = false, trace = false;
-    uint8_t hazards = 2;  // 0 off, 1 report, 2 error, 3 poison
+    Response hazards = Response::error;
     unsigned threads = 1;
     uint64_t max_cycles = ~uint64_t(0) >> HART_BITS;
     unsigned shires = 32, l2_kib = 512, l3_kib = 1024, scratchpad_kib = 2560;
@@ -48,11 +57,18 @@ struct Result {
     uint32_t hart = 0, cause = 0, word = 0;
 };
 
+// A span of the trace. Tracks: 0 and 1 the harts, from 2 on the classes of operations.
+struct Span {
+    uint64_t start = 0, end = 0;
+    uint32_t owner = 0, track = 0;
+    uint64_t word = 0, pc = 0;
+};
+
 // What a cache operation does, for its time and its wait.
 enum class CacheOperation : uint8_t { prefetch, flush, evict, lock, unlock };
 
 struct Chip {
-    explicit Chip(const Options& options);
+    explicit Chip(const Options& options, const Parameters& parameters = {});
     ~Chip();
     Chip(const Chip&) = delete;
 
@@ -79,8 +95,11 @@ struct Chip {
     // hpmcounter3 to 8 by 3 to 8, and their selectors.
     Answer counter(HartState& h, unsigned number, uint64_t& value);
     Answer set_counter(HartState& h, unsigned number, uint64_t value);
+    Answer event(HartState& h, unsigned number, uint64_t& value);
     Answer set_event(HartState& h, unsigned number, uint64_t value);
 
+    // L1 has changed its mode, which is two bits.
+    void mode_changed(HartState& h, unsigned before, unsigned after);
     // Time of a cache operation whose effect has been done: `count` lines from `address` on.
     Answer cache(HartState& h, CacheOperation what, unsigned level, unsigned id, uint64_t address, unsigned count,
                  uint64_t stride);
@@ -89,22 +108,51 @@ struct Chip {
 
     Options options;
     Parameters parameters;
+    Memory memory;
+    Fabric fabric;
+    Findings findings;
+    Record record;
+    Hazards hazards;
+    Deadlock deadlock;
+    std::vector<MinionState> minions;
+    std::vector<ShireState> shires;
     std::string printed;
+    std::vector<Reason> reasons;  // of a deadlock
+    std::vector<Span> spans;      // of the trace
+    // What happened, by name.
+    [[nodiscard]] std::vector<std::pair<std::string, uint64_t>> counters() const;
 
   private:
     enum class EventKind : uint8_t { hart, credit, line, complete };
+    // The event that a hart has selected for a counter, and how often it had happened then.
+    struct Selected {
+        uint8_t event = 0;
+        uint64_t since = 0;
+    };
+    static constexpr unsigned FIRST_COUNTER = 3, COUNTERS = 6, SHARED_COUNTERS = 4, COUNTER_BITS = 40;
+    static constexpr unsigned CYCLES = 1, RETIRED_0 = 2, RETIRED_1 = 3;
+    // Of a neighbourhood, by thread: what is left of minions that selected another event since, and of writes.
+    struct Pmu {
+        std::array<std::array<uint64_t, COUNTERS>, 2> kept{};
+    };
+    static constexpr size_t NO_SPAN = ~size_t(0);
     // What the loop keeps of a hart beside its state.
     struct Seat {
         std::unique_ptr<Core> core;
         uint64_t executed = 0;
+        std::array<Selected, SHARED_COUNTERS> selected{};
+        size_t span = NO_SPAN;  // its last one in the trace
         bool queued = false, ended = false;
     };
 
     // chip.cpp: the loop
     void handle(const Event& event);
     void run_hart(uint32_t number, uint64_t cycle);
+    void trace_run(uint32_t number, uint64_t from, uint64_t to);
     void after_run(uint32_t number, const riscv::Outcome& outcome);
     void post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data = 0);
+    // The cycle of what is being done: of an instruction, or of an event.
+    [[nodiscard]] uint64_t cycle() const { return running ? running->now : events.cycle(); }
     void queue_hart(uint32_t number, uint64_t cycle);
     Answer hold(HartState& h, Waits kind, uint32_t a);
     Answer go(HartState& h);
@@ -112,11 +160,27 @@ struct Chip {
     void wake(uint32_t number);
     void wake_minion(uint32_t minion);
     Result finish();
+    // hazard.cpp: what the checks are told
+    struct Told {
+        uint8_t last_register = 0;
+        bool tenb = false, flags = false, from_scp = false;
+        uint32_t row = tensor::LINE;
+        uint64_t to = 0;  // lines that a load to L2Scp writes
+        unsigned written = 0;
+    };
+    void tell(Class c, Operation& op, const char* name, const tensor::Effects& effects, Told told);
     // sync.cpp
     void give_credits(HartState& h, unsigned shire, unsigned which, uint32_t mask);
     void arrive_credits(const Event& event);
     uint64_t credit_time(unsigned from, unsigned to);
+    // esr.cpp
+    void interrupt(unsigned shire, uint64_t mask, bool pending);
+    // pmu.cpp
+    [[nodiscard]] uint64_t count_of(uint32_t hart, unsigned event, uint64_t now) const;
+    uint64_t& kept(const HartState& h, unsigned number);
+    [[nodiscard]] uint64_t adds(const HartState& h, unsigned number) const;
     // accept.cpp: what a CSR write of a tensor operation does at once
+    void cooperate(const HartState& h, Operation& op);
     Answer accept_load(HartState& h, uint64_t value);
     Answer accept_load_l2(HartState& h, uint64_t value);
     Answer accept_fma(HartState& h, uint64_t value);
@@ -126,19 +190,22 @@ struct Chip {
     Answer accept_coop(HartState& h, uint64_t value);
     Operation& take(HartState& h, Class c, uint64_t value);
     Answer fails(HartState& h, uint16_t error);
-    uint8_t* tensor_bytes(HartState& h, uint64_t address, unsigned bytes, riscv::Access access, uint64_t& physical);
+    uint8_t* tensor_bytes(HartState& h, uint64_t address, unsigned bytes, Use use, uint64_t& physical);
+    static uint64_t scratchpad_address(const HartState& h, unsigned line);
     uint8_t* scratchpad_line(const HartState& h, unsigned line);
-    uint8_t* line_of(HartState& h, Class c, uint64_t address, unsigned bytes, riscv::Access access);
+    uint8_t* line_of(HartState& h, Class c, uint64_t address, unsigned bytes, Use use);
     // engines.cpp: loads
     static uint64_t tag(const Operation& op, Class c);
     void on_operation(const Event& event);
     void begin_load(uint32_t minion, Class c);
-    void next_line(uint32_t minion, Class c);
+    void ask_line(uint32_t minion, Class c);
+    void take_line(uint32_t minion, Class c, const Served& served);
+    void next_line(uint32_t minion, Class c, const Served& served);
     uint64_t store_pace(const Operation& op);
     void begin_stream(uint32_t minion, unsigned lines);
     void drop_stream(uint32_t minion);
     void ask_stream(uint32_t minion);
-    void stream_line(uint32_t minion);
+    void stream_line(uint32_t minion, const Served& served);
     void run_stream(uint32_t minion, uint64_t total);
     void use_line(uint32_t minion, Stream& s, unsigned j);
     // queue.cpp: operations on registers
@@ -156,23 +223,20 @@ struct Chip {
     void meet(uint32_t minion);
     void transfer(uint32_t from, uint32_t to);
     uint64_t message_time(uint32_t from, uint32_t to);
-    void second_peer(uint32_t receiver, uint32_t sender);
-    void count_mismatch(uint32_t minion, uint32_t peer);
+    [[nodiscard]] bool hazards_on() const { return options.hazards != Response::off; }
+    [[nodiscard]] Site site_of(uint32_t minion, const Operation& op) const;
+    void explain();
 
-  public:
-    Memory memory;
-    Fabric fabric;
-    std::vector<MinionState> minions;
-    std::vector<ShireState> shires;
-
-  private:
+    std::shared_ptr<Codes> codes;
     Events events;
     std::vector<Unit> units;
     std::vector<Seat> seats;
+    std::vector<Pmu> pmu;
     std::vector<HartState*> harts;
-    std::array<uint64_t, 32> flb_free{};
+    std::vector<uint64_t> flb_free;  // by shire: when its counters take another join
+    std::vector<std::array<std::array<uint32_t, 2>, 32>> groups;  // by shire, group and engine: who asks for a line
     HartState* running = nullptr;
-    uint64_t last = 0, lost_credits = 0, waited_tenb = 0;
+    uint64_t last = 0, lost_credits = 0;
     uint32_t alive = 0;
     bool stopped = false;
     Result result;

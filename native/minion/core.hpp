@@ -5,9 +5,10 @@
 // Custom instructions are functions `template <class P> Answer f(riscv::Hart<P>& h, const riscv::Decoded<P>& d)`. The
 // word is `d.imm`: fields of f and m registers are taken from it, since the decoder calls register 0 "32". They call
 //   present(h)            first, if they call the chip: it tells `pc` and `now` to HartState
-//   floating(h)           first, if they read or write f or m registers: DONE, a trap, or NOT_YET
+//   floating(h, d)        first, if they read or write f or m registers: DONE, a trap, or NOT_YET
 //   h.read, h.write       data of 1, 2, 4, 8 bytes; h.bytes for 32 bytes on a page: translated, recorded and timed
 //   shared(h, …)          the host's address of data of an L or G access or atomic, when it is the hart's turn
+// answer with what these answer unless it is DONE,
 // and find the hart's state in h.state.hart, its minion's in h.state.minion, the chip in h.state.chip.
 //
 // Members of Chip that are called here and in control.cpp, memory accesses and cache operations: turn, tensor,
@@ -58,40 +59,36 @@ struct Policy : riscv::Plain<uint64_t> {
     using Floats = riscv::Lanes<256>;
     using Timing = std::conditional_t<TIMED, Issue, riscv::Untimed>;
     using State = Context;
+    using H = riscv::Hart<Policy>;
     static constexpr riscv::Misaligned MISALIGNED = riscv::Misaligned::perform;
     static constexpr bool TRANSLATED = true, FUSED = !TIMED;
 
-    template <class H>
     static Answer control(H& h, unsigned number, const riscv::Change& change, uint64_t& old);
-    template <class H>
     static Answer call(H& h);
-    template <class H>
     static Answer breakpoint(H& h);
-    template <class H>
     static Answer trap(H& h, uint64_t pc, riscv::Cause cause, uint64_t value);
-    template <class H>
     static Answer fetch(H& h, uint64_t address);
-    template <class H>
     static Answer translate(H& h, uint64_t address, unsigned size, riscv::Access access, uint64_t& physical);
 };
 using Timed = Policy<true>;
 using Functional = Policy<false>;
 
 // Tells pc and time of the instruction that is being executed.
-template <class H>
-void present(H& h) {
+template <class P>
+void present(riscv::Hart<P>& h) {
     HartState& state = *h.state.hart;
     state.pc = h.place->pc;
-    if constexpr (!H::Timing::PRESENT) state.now = state.clock + h.executed();
+    if constexpr (!P::Timing::PRESENT) state.now = state.clock + h.executed();
 }
 // Whether f and m registers may be used now.
-template <class H>
-Answer floating(H& h);
-// Data of an access that bypasses L1, aligned to its size: where they are in the host's memory.
-template <class H>
-Answer shared(H& h, uint64_t address, unsigned size, bool store, bool global, uint8_t*& datum);
+template <class P>
+Answer floating(riscv::Hart<P>& h, const riscv::Decoded<P>& d);
+// Data of an access that skips L1, aligned to its size: where they are in the host's memory, and the hart's turn.
+enum class Kind : uint8_t { load, store, atomic };
+template <class P>
+Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, bool global, uint8_t*& datum);
 
-// The rows of SIMD instructions and what they need, packed.cpp.
+// Adds the rows of SIMD instructions, and what they need at the same index of needs.custom: packed.cpp.
 void add_packed(riscv::Code<Timed>& code, Needs& needs, const Latencies& latencies);
 void add_packed(riscv::Code<Functional>& code, Needs& needs, const Latencies& latencies);
 
@@ -117,3 +114,12 @@ class Core {
 };
 
 }  // namespace polyloom::minion
+
+namespace polyloom::riscv {
+
+extern template struct Code<minion::Timed>;
+extern template struct Hart<minion::Timed>;
+extern template struct Code<minion::Functional>;
+extern template struct Hart<minion::Functional>;
+
+}  // namespace polyloom::riscv

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests
-// in the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source:
-// minion.md, "Time".
+// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests in
+// the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source: minion.md,
+// "Time".
 #include <algorithm>
+#include <bit>
 
 #include "chip.hpp"
 #include "state.hpp"
@@ -14,12 +15,12 @@ namespace {
 
 constexpr unsigned CLASS_BITS = 8;
 
-constexpr Use use_of(Class c) {
+constexpr Traffic use_of(Class c) {
     switch (c) {
-        case Class::load: return Use::load;
-        case Class::load_b: return Use::load_b;
-        case Class::store: return Use::store;
-        default: return Use::load_l2;
+        case Class::load: return Traffic::load;
+        case Class::load_b: return Traffic::load_b;
+        case Class::store: return Traffic::store;
+        default: return Traffic::load_l2;
     }
 }
 
@@ -34,8 +35,8 @@ void Chip::on_operation(const Event& event) {
     const Operation& op = units[minion][c];
     if (!op.busy || op.sequence != event.data >> CLASS_BITS) return;
     if (EventKind(event.kind) == EventKind::complete) return complete(minion, c);
-    if (c == Class::load_b) return stream_line(minion);
-    next_line(minion, c);
+    if (units[minion].lines[unsigned(c)].count == 0) return complete(minion, c);
+    ask_line(minion, c);
 }
 
 void Chip::begin_load(uint32_t minion, Class c) {
@@ -50,8 +51,7 @@ void Chip::begin_load(uint32_t minion, Class c) {
     Lines& lines = unit.lines[unsigned(c)];
     op.started = from, lines.arrival = from + parameters[Parameter::load_least];
     if (c == Class::load_l2_0 || c == Class::load_l2_1)
-        unit.load_free =
-            from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
+        unit.load_free = from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
     if (lines.count == 0)
         post(from + 1, op.hart, EventKind::complete, tag(op, c));
     else if (c == Class::load_b)
@@ -60,21 +60,45 @@ void Chip::begin_load(uint32_t minion, Class c) {
         post(from, op.hart, EventKind::line, tag(op, c));
 }
 
-// One line of a load or a store. A line that a port served late ends the operation later by as much.
-void Chip::next_line(uint32_t minion, Class c) {
+// Cycles of a row of a store: one for each register.
+uint64_t Chip::store_pace(const Operation& op) {
+    return parameters[Parameter::store_row] * (tensor::store(op.value, op.x31).bytes > 32 ? 2 : 1);
+}
+
+// A line is asked for, of a load or a store. Minions that load together ask once, when all of them have come to it.
+void Chip::ask_line(uint32_t minion, Class c) {
+    Unit& unit = units[minion];
+    const Operation& op = unit[c];
+    Lines& lines = unit.lines[unsigned(c)];
+    const uint64_t address = lines.address[lines.next];
+    if (!op.members) return take_line(minion, c, fabric.line(cycle(), minion, address, use_of(c)));
+    const uint32_t first = minion / MINIONS_PER_SHIRE * MINIONS_PER_SHIRE;
+    uint32_t& joined = groups[minion / MINIONS_PER_SHIRE][op.group][c == Class::load_b];
+    joined |= uint32_t(1) << (minion - first);
+    if (joined != op.members) return;
+    joined = 0;
+    const Served served = fabric.line(cycle(), minion, address, use_of(c));
+    for (uint32_t rest = op.members; rest; rest &= rest - 1)
+        take_line(first + uint32_t(std::countr_zero(rest)), c, served);
+}
+
+void Chip::take_line(uint32_t minion, Class c, const Served& served) {
+    ++units[minion].lines[unsigned(c)].next;
+    if (c == Class::load_b) return stream_line(minion, served);
+    next_line(minion, c, served);
+}
+
+// A line that a port served late ends the operation later by as much.
+void Chip::next_line(uint32_t minion, Class c, const Served& served) {
     Unit& unit = units[minion];
     Operation& op = unit[c];
     Lines& lines = unit.lines[unsigned(c)];
-    const uint64_t now = events.cycle();
-    if (lines.next < lines.count) {
-        const Served served = fabric.line(now, minion, lines.address[lines.next++], use_of(c));
-        uint64_t pace = parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
-        uint64_t there = served.there - served.latency + pace;
-        if (c == Class::store) pace = store_pace(op), there = served.there;
-        lines.arrival = std::max(lines.arrival, there);
-        if (lines.next < lines.count) return post(now + pace, op.hart, EventKind::line, tag(op, c));
-    }
-    post(std::max(lines.arrival, now + 1), op.hart, EventKind::complete, tag(op, c));
+    uint64_t pace = parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
+    uint64_t there = served.there - served.latency + pace;
+    if (c == Class::store) pace = store_pace(op), there = served.there;
+    lines.arrival = std::max(lines.arrival, there);
+    if (lines.next < lines.count) return post(cycle() + pace, op.hart, EventKind::line, tag(op, c));
+    post(std::max(lines.arrival, cycle() + 1), op.hart, EventKind::complete, tag(op, c));
 }
 
 // --- B ---------------------------------------------------------------------------------------------------------------
@@ -102,7 +126,7 @@ void Chip::ask_stream(uint32_t minion) {
                    credits = unsigned(parameters[Parameter::tenb_credits]);
     if (j >= s.lines) return;
     if (!s.running && j >= ahead) return;
-    uint64_t at = std::max(events.cycle(), s.next);
+    uint64_t at = std::max(cycle(), s.next);
     if (s.running && j >= credits) at = std::max(at, s.step[j - credits]);
     const int before = int(unit.before.lines + j) - int(credits);
     if (unit.before.running && j < credits && before >= 0 && before < int(unit.before.lines))
@@ -112,15 +136,12 @@ void Chip::ask_stream(uint32_t minion) {
     post(at, op.hart, EventKind::line, tag(op, Class::load_b));
 }
 
-void Chip::stream_line(uint32_t minion) {
-    Unit& unit = units[minion];
-    Stream& s = unit.stream;
-    const Operation& op = unit[Class::load_b];
-    const uint64_t now = events.cycle();
+void Chip::stream_line(uint32_t minion, const Served& served) {
+    Stream& s = units[minion].stream;
+    const Operation& op = units[minion][Class::load_b];
     const unsigned j = s.known++;
-    const Served served = fabric.line(now, minion, unit.lines[unsigned(Class::load_b)].address[j], Use::load_b);
     s.arrival[j] = std::max(served.there, j ? s.arrival[j - 1] : 0);
-    s.next = now + parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
+    s.next = cycle() + parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
     s.asked = false;
     if (s.running) use_line(minion, s, j);
     if (s.known == s.lines) return post(s.arrival[j], op.hart, EventKind::complete, tag(op, Class::load_b));
@@ -131,7 +152,7 @@ void Chip::stream_line(uint32_t minion) {
 void Chip::run_stream(uint32_t minion, uint64_t total) {
     Unit& unit = units[minion];
     Stream& s = unit.stream.live ? unit.before : unit.stream;
-    s.running = true, s.base = events.cycle(), s.total = total;
+    s.running = true, s.base = cycle(), s.total = total;
     for (unsigned j = 0; j < s.known; ++j) use_line(minion, s, j);
     if (!s.asked && s.known < s.lines) ask_stream(minion);
 }
@@ -139,7 +160,10 @@ void Chip::run_stream(uint32_t minion, uint64_t total) {
 // Steps are evenly spaced; one whose line comes late delays all that follow.
 void Chip::use_line(uint32_t minion, Stream& s, unsigned j) {
     const uint64_t due = s.base + j * s.total / s.lines;
-    if (s.arrival[j] > due) s.base += s.arrival[j] - due, waited_tenb += s.arrival[j] - due;
+    if (s.arrival[j] > due) {
+        units[minion].counts[Unit::TENB_WAITS] += s.arrival[j] - due;
+        s.base += s.arrival[j] - due;
+    }
     s.step[j] = std::max(due, s.arrival[j]);
     if (j + 1 < s.lines) return;
     const Operation& fma = units[minion][Class::fma];

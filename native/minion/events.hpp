@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the chip has to do, in the order of (cycle, hart, sequence). Cycles near the present lie in a ring of buckets,
-// one per cycle, whose occupied ones are found by bits; the others in a heap. An event that is due in the past comes
-// next.
+// one per cycle, whose occupied ones are found by bits; the others in a heap.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ class Events {
     static constexpr uint64_t NONE = ~uint64_t(0);
 
     void push(uint64_t cycle, uint32_t hart, uint8_t kind, uint64_t data = 0) {
-        const Event event{key_of(std::max(cycle, present), hart), data, sequence++, kind};
+        const Event event{key_of(cycle, hart), data, sequence++, kind};
         ++count;
         if (cycle <= present)
             insert(event);
@@ -49,9 +48,11 @@ class Events {
         next();
         const Event event = now.back();
         now.pop_back(), --count;
+        popped = cycle_of(event.key);
         return event;
     }
-    [[nodiscard]] uint64_t cycle() const { return present; }
+    // That of the event that was popped last.
+    [[nodiscard]] uint64_t cycle() const { return popped; }
 
   private:
     static constexpr uint64_t RING = 4096, WORDS = RING / 64;
@@ -92,10 +93,10 @@ class Events {
         return true;
     }
 
-    uint64_t present = 0, summary = 0, count = 0;
+    uint64_t present = 0, popped = 0, summary = 0, count = 0;  // `present`: of the bucket that `now` is from
     uint32_t sequence = 0;
     std::array<uint64_t, WORDS> bits{};
-    std::vector<Event> now, later;  // of the present cycle, latest first; a heap of those beyond the ring
+    std::vector<Event> now, later;  // up to the present cycle, latest first; a heap of those beyond the ring
     std::array<std::vector<Event>, RING> ring;
 };
 

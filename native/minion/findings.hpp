@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a program: hazards, each place once with a count. A place is a kind and two instructions. Source
-// of the kinds: the programmer's reference manual, "TensorWait", and minion.md.
+// What is wrong with a program: hazards, each place once with a count. A place is a kind and two instructions. Source of
+// the kinds: the programmer's reference manual, "TensorWait", and minion.md.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct Site {
     uint64_t pc = 0, cycle = 0;
 };
 
-enum class Policy : uint8_t { off, report, error, poison };
+enum class Response : uint8_t { off, report, error, poison };
 
 enum class Hazard : uint8_t {
     scp_read,          // L1Scp lines are read that a load may still write
@@ -43,14 +43,13 @@ enum class Hazard : uint8_t {
 
 constexpr unsigned HAZARDS = unsigned(Hazard::count);
 inline constexpr std::array<const char*, HAZARDS> HAZARD_NAMES = {
-    "scp_read",        "scp_write",       "port",         "register_access", "flags",
-    "error",           "memory_read",     "memory_write", "cache_operation", "stale_read",
-    "shared_line",     "undrained_store", "two_peers",    "count_mismatch",  "barrier_mismatch",
-    "credit_overflow", "lost_credit",     "erratum_129",
+    "scp_read",        "scp_write",  "port",           "register_access", "flags",           "error",
+    "memory_read",     "memory_write", "cache_operation", "stale_read",  "shared_line",     "undrained_store",
+    "two_peers",       "count_mismatch", "barrier_mismatch", "credit_overflow", "lost_credit", "erratum_129",
 };
 
-// `what` names the line, register or counter; `wait` is the tensor_wait that is missing, -1 where none would do.
-// `value` is an address of memory, or a number that belongs to the kind.
+// `what` names the line, register or counter; `wait` is the tensor_wait that is missing, -1 where none would do. `value`
+// is an address of memory, or a number that belongs to the kind.
 struct Finding {
     Hazard kind{};
     Site later, earlier;
@@ -63,14 +62,14 @@ struct Finding {
 
 class Findings {
   public:
-    explicit Findings(Policy policy = Policy::error) : policy(policy) {}
+    explicit Findings(Response policy = Response::error) : policy(policy) {}
 
     // Counts a finding, or makes it a new place. Of a place, what was found first is kept.
     void add(Finding finding);
     [[nodiscard]] const std::vector<Finding>& all() const { return list; }
-    [[nodiscard]] bool on() const { return policy != Policy::off; }
+    [[nodiscard]] bool on() const { return policy != Response::off; }
 
-    Policy policy;
+    Response policy;
     bool stop = false;  // under `error`: the run has to end at the first
 
   private:

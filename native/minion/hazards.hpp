@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "record.hpp"
@@ -21,33 +23,34 @@ constexpr unsigned PENDING = unsigned(Pending::count);
 struct Accepted {
     Pending place{};
     Site site;
-    const char* name = "";                   // as in the notation: "tensor_load", "tensor_store_scp"
-    uint64_t scp_reads = 0, scp_writes = 0;  // lines of L1Scp
-    uint32_t f_reads = 0, f_writes = 0;      // registers of hart 0
-    uint8_t last_register = 0;               // which of f_writes is written last (erratum 1.29)
-    bool tenb = false;                       // of an FMA: B comes from TenB
-    bool in_order = true;                    // no IMA8 that writes only TenC, which may overlap younger operations
-    bool flags = false;                      // it may add floating-point flags
-    bool from_scp = false;                   // of a store
-    std::vector<uint64_t> reads;             // physical lines, through L2
-    std::vector<Row> writes;                 // physical rows: stores, load_l2
+    const char* name = "";                      // as in the notation: "tensor_load", "tensor_store_scp"
+    uint64_t scp_reads = 0, scp_writes = 0;     // lines of L1Scp
+    uint32_t f_reads = 0, f_writes = 0;         // registers of hart 0
+    uint8_t last_register = 0;                  // which of f_writes is written last (erratum 1.29)
+    bool tenb = false;                          // of an FMA: B comes from TenB
+    bool in_order = true;                       // no IMA8 that writes only TenC, which may overlap younger operations
+    bool flags = false;                         // it may add floating-point flags
+    bool from_scp = false;                      // of a store
+    std::span<const Row> reads;                 // physical bytes: loads, through L2
+    std::span<const Row> writes;                // physical bytes: stores, load_l2
 };
 
 class Hazards {
   public:
     Hazards(Findings& findings, Record& record, unsigned minions, bool errata);
+    Hazards(const Hazards&) = delete;
 
     // At acceptance, before its effect. Gives the lines of L1Scp that it reads too early: under `poison` it has to read
     // POISON there.
-    uint64_t accept(Accepted operation);
+    uint64_t accept(const Accepted& operation);
     // A tensor_wait has returned (not: blocked). Event 4 to 6: cache operations of this hart.
     void waited(uint32_t hart, unsigned event);
 
     // Whether CORE has to call `registers` for floating-point and SIMD instructions of hart 0 of a minion.
     [[nodiscard]] bool watched(uint32_t minion) const { return watch[minion]; }
-    // A floating-point or SIMD instruction: the f registers that it reads and writes. `refresh`: it is fmv.x.w or
-    // fmvs.x.ps with rd x0. Gives registers that it reads too early, for `poison`.
-    uint32_t registers(const Site& site, uint32_t reads, uint32_t writes, bool refresh);
+    // A floating-point or SIMD instruction and the f registers that it reads and writes. `refresh`: it is fmv.x.w with
+    // rd x0. Gives registers that it reads too early, for `poison`.
+    uint32_t registers(const Site& site, const char* name, uint32_t reads, uint32_t writes, bool refresh);
     void read_flags(const Site& site);  // fcsr, fflags: CORE, where `watched`
     void read_error(const Site& site);  // tensor_error
 
@@ -66,6 +69,7 @@ class Hazards {
   private:
     struct Place {
         Accepted operation;
+        std::vector<Row> reads, writes;
         uint64_t sequence = 0;
         bool pending = false;
     };
@@ -88,9 +92,13 @@ class Hazards {
 
     void prove(Minion& minion, unsigned place);
     void over(Minion& minion, unsigned place);
-    void clash(Hazard kind, const Accepted& older, const Site& later, const char* name, std::string what);
+    [[nodiscard]] Record::Reader reader(uint64_t line) const;
+    void clash(Hazard kind, unsigned place, const Accepted& older, const Site& later, const char* name,
+               std::string what);
     uint64_t check_lines(Minion& minion, const Accepted& operation);
     void check_ports(Minion& minion, const Accepted& operation);
+    void check_refreshed(Minion& minion, const Site& site, const char* name, uint32_t reads, bool refresh);
+    void credit(Hazard kind, const Site& site, uint32_t hart, unsigned counter, const char* cure);
     void update_watch(uint32_t number);
 
     Findings& findings;
@@ -99,8 +107,8 @@ class Hazards {
     uint64_t sequence = 0;
     std::vector<Minion> minions;
     std::vector<uint8_t> watch;
-    std::vector<std::vector<Peer>> peers;       // by sender
-    std::vector<std::array<Round, 32>> rounds;  // by shire
+    std::vector<std::vector<Peer>> peers;            // by sender
+    std::vector<std::array<Round, 32>> rounds;       // by shire
 };
 
 }  // namespace polyloom::minion

@@ -21,12 +21,11 @@ struct Latencies {
 // What an instruction needs and takes. Registers are numbered through: x, then what nobody writes, f, masks and what
 // nobody reads; an operand is its field plus a base.
 struct Need {
-    enum Unit : uint8_t { plain, multiplier, gather, control };
+    enum Unit : uint8_t { plain, multiplier, control };  // a gather holds issue for longer
     static constexpr uint8_t X = 0, NONE = 33, F = 65, M = 97, NOWHERE = 105, REGISTERS = 138;
     uint8_t rd = X, rs1 = X, rs2 = X, rs3 = NONE;
     uint8_t latency = 1, holds = 1;
     Unit unit = plain;
-    bool custom = false;  // a custom row, whose register 0 the decoder calls 32
 };
 
 struct Needs {
@@ -48,24 +47,25 @@ struct Issue {
     template <class H, class D>
     bool issue(H& h, const D& d) {
         HartState& state = *h.state.hart;
+        MinionState& minion = *h.state.minion;
         const Need& need = needs->of(d.op);
-        uint64_t cycle = std::max(state.clock, ready[need.rs1 + (d.rs1 & 31)]);
-        cycle = std::max({cycle, ready[need.rs2 + (d.rs2 & 31)], ready[need.rs3 + (d.rs3 & 31)]});
+        uint64_t cycle = std::max(state.clock, ready[need.rs1 + d.rs1]);
+        cycle = std::max({cycle, ready[need.rs2 + d.rs2], ready[need.rs3 + d.rs3]});
         if (d.pc / LINE != line) [[unlikely]]
-            cycle = fetch(h.state, d.pc, cycle);
-        if (need.unit != Need::plain) [[unlikely]]
-            cycle = unit(state, need, cycle);
+            cycle = fetch(*h.state.shire, minion.number / MINIONS_PER_NEIGHBOURHOOD % NEIGHBOURHOODS, d.pc, cycle);
+        if (need.unit == Need::multiplier) cycle = std::max(cycle, minion.multiplier);
+        if (need.unit == Need::control) cycle = drained(cycle, unsigned(d.imm) & 0xfff);
         if (cycle >= state.window) {
-            state.clock = cycle;
+            state.clock = cycle, refused = true;
             return false;
         }
-        MinionState& minion = *h.state.minion;
-        state.now = cycle = std::max(cycle, minion.slot);
-        minion.slot = cycle + need.holds;
-        state.clock = cycle + need.holds;
-        const unsigned rd = need.rd + (need.custom ? d.rd & 31 : d.rd);
-        destination = uint8_t(rd), before = ready[rd];
-        ready[rd] = cycle + need.latency;
+        cycle = std::max(cycle, minion.slot);
+        state.now = cycle, state.pc = d.pc;
+        state.clock = minion.slot = cycle + need.holds;
+        if (need.unit == Need::multiplier) minion.multiplier = cycle + need.latency;
+        destination = uint8_t(need.rd + (need.rd == Need::X ? d.rd : d.rd & 31));  // custom rows have 32 for 0
+        before = ready[destination];
+        ready[destination] = cycle + need.latency;
         return true;
     }
     template <class H, class D>
@@ -84,10 +84,11 @@ struct Issue {
     std::array<uint64_t, Need::REGISTERS> ready{};
     uint64_t line = ~uint64_t(0), before = 0;
     uint8_t destination = Need::NOWHERE;
+    bool refused = false;  // the window ended the run, and not an instruction that was issued
 
   private:
-    uint64_t unit(HartState& state, const Need& need, uint64_t cycle);
-    uint64_t fetch(const struct Context& context, uint64_t pc, uint64_t cycle);
+    [[nodiscard]] uint64_t drained(uint64_t cycle, unsigned number) const;
+    uint64_t fetch(ShireState& shire, unsigned neighbourhood, uint64_t pc, uint64_t cycle);
 };
 
 }  // namespace polyloom::minion

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// FMA, quant, store and reduce: one of each is held, and they begin in the order of acceptance, each when the one
-// before it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. An operation takes
-// effect when it begins. Source: minion.md, "Tensor operations".
+// FMA, quant, store and reduce: one of each is held, and they begin in the order of acceptance, each when the one before
+// it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. An operation takes effect when
+// it begins. Source: minion.md, "Tensor operations".
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "chip.hpp"
@@ -38,7 +39,7 @@ void Chip::begin(uint32_t minion, Class c) {
     Unit& unit = units[minion];
     Operation& op = unit[c];
     op.running = true;
-    op.started = events.cycle();
+    op.started = cycle();
     switch (c) {
         case Class::fma: begin_fma(minion, op); break;
         case Class::quant: begin_quant(minion, op); break;
@@ -59,7 +60,16 @@ tensor::Tile Chip::tile_of(uint32_t minion) {
 void Chip::begin_fma(uint32_t minion, Operation& op) {
     const tensor::Fma fma = tensor::fma(op.value);
     uint32_t flags = 0;
-    tensor::multiply(fma, tile_of(minion), op.mask, op.frm, flags);
+    tensor::Tile tile = tile_of(minion);
+    alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> poisoned;
+    if (op.poisoned) {
+        poisoned = minions[minion].l1scp;
+        for (uint64_t rest = op.poisoned; rest; rest &= rest - 1)
+            for (unsigned n = 0; n < LINE; n += 4)
+                std::memcpy(&poisoned[unsigned(std::countr_zero(rest))][n], &Hazards::POISON, 4);
+        tile.scp = poisoned[0].data();
+    }
+    tensor::multiply(fma, tile, op.mask, op.frm, flags);
     raise(minion, flags);
     if (!options.timed) return;
     const bool integer = fma.is(tensor::Type::int8);
@@ -69,7 +79,7 @@ void Chip::begin_fma(uint32_t minion, Operation& op) {
     if (step < 7) step = std::max(step, parameters[Parameter::fma_step]);
     const uint64_t total = fma.words * step + parameters[beyond];
     if (fma.from_tenb) return run_stream(minion, total);
-    post(events.cycle() + total, op.hart, EventKind::complete, tag(op, Class::fma));
+    post(cycle() + total, op.hart, EventKind::complete, tag(op, Class::fma));
 }
 
 // A transformation takes a cycle for each row and register.
@@ -80,7 +90,7 @@ void Chip::begin_quant(uint32_t minion, Operation& op) {
     raise(minion, flags);
     if (!options.timed) return;
     const uint64_t rows = uint64_t(quant.rows) * ((quant.columns + 7u) / 8u) * quant.count;
-    post(events.cycle() + std::max<uint64_t>(1, rows * parameters[Parameter::quant_row]), op.hart, EventKind::complete,
+    post(cycle() + std::max<uint64_t>(1, rows * parameters[Parameter::quant_row]), op.hart, EventKind::complete,
          tag(op, Class::quant));
 }
 
@@ -93,14 +103,20 @@ void Chip::begin_store(uint32_t minion, Operation& op) {
         tensor::store_row(store, tile, i, row);
         std::memcpy(memory.at(lines.address[i], store.bytes), row, store.bytes);
     }
-    if (options.timed) post(events.cycle(), op.hart, EventKind::line, tag(op, Class::store));
+    if (options.timed) post(cycle(), op.hart, EventKind::line, tag(op, Class::store));
 }
 
 void Chip::complete(uint32_t minion, Class c) {
     Unit& unit = units[minion];
     Operation& op = unit[c];
     op.busy = op.running = false;
-    if (options.timed && c == Class::store) last = std::max(last, events.cycle());
+    if (c == Class::fma) {
+        if (!unit.counts[Unit::FMA_CYCLES]) unit.first_fma = op.started;
+        unit.last_fma = cycle();
+        unit.counts[Unit::FMA_CYCLES] += cycle() - op.started;
+    }
+    if (options.trace) spans.push_back({op.started, cycle(), minion, 2 + unsigned(c), op.value, op.pc});
+    if (options.timed && c == Class::store) last = std::max(last, cycle());
     if (is_load(c)) return wake_minion(minion);
     unit.dequeue(c);
     if (options.timed || c == Class::reduce) begin_ready(minion);
@@ -134,12 +150,13 @@ bool Chip::pending(const HartState& h, unsigned event) const {
 
 Answer Chip::tensor_wait(HartState& h, unsigned event) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
-    if (!pending(h, event)) return go(h);
-    if (event >= 4 && event <= 6) {
+    if (pending(h, event)) {
+        if (event < 4 || event > 6) return hold(h, Waits::event, event);
         h.resume = units[h.number / 2].operations[h.number & 1][event - 4];
-        return go(h);
     }
-    return hold(h, Waits::event, event);
+    ++units[h.number / 2].counts[Unit::WAITS];
+    if (hazards_on()) hazards.waited(h.number, event);
+    return go(h);
 }
 
 Answer Chip::registers(HartState& h) {

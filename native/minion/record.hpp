@@ -7,19 +7,21 @@
 // bytes that this L1 has written. Everything else is in `Rest`. L1s are named by tokens, which change when their
 // contents are lost; a copy under an older token is gone, and what was dirty in it is lost.
 //
-// Every function that sees an access answers whether the run has to stop; `--hazards off` is `on == false`.
+// Every function that sees an access answers whether the run has to stop; `--hazards off` is `on == false`. Addresses
+// are physical, and those of a scratchpad in format 0 with the shire's number.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "findings.hpp"
 
 namespace polyloom::minion {
 
-// A part of a line or more that a tensor operation writes.
+// Bytes of one line that a tensor operation reads or writes.
 struct Row {
     uint64_t address = 0;
     uint32_t size = 64;
@@ -29,7 +31,7 @@ struct Row {
 enum class Reach : uint8_t { l2, home };
 
 struct Line {
-    uint32_t l1 = 0;       // token of the L1 that has a copy; 0 none; BUSY: see `rest` and `flags`
+    uint32_t l1 = 0;       // token of the L1 that has a copy; 0 none; MANY: see `rest`
     uint32_t rest = 0;     // number of the Rest, 0 without
     uint64_t dirty = 0;    // bytes that this L1 has written and not flushed
     uint64_t pc = 0;       // of its last store; bit 0 is the thread
@@ -83,31 +85,36 @@ class Record {
     void mode(uint32_t minion, unsigned before, unsigned after);
     void invalidate(uint32_t minion);
 
-    // Of tensor operations, which HAZARDS calls: lines that one reads through L2, rows that one writes, from acceptance
-    // on, and that both are over. `operation` numbers it.
-    bool tensor_read(const uint64_t* lines, unsigned count, const Site& site, const char* name);
-    void tensor_read_over(const uint64_t* lines, unsigned count);
-    bool tensor_write(const Row* rows, unsigned count, const Site& site, const char* name, int wait);
-    void tensor_write_over(const Row* rows, unsigned count, const Site& site);
+    // Of tensor operations, which Hazards calls: what one reads through L2 and what it writes, from acceptance on, and
+    // that either is over. Stores of whole lines are visible then; of parts, they wait in the shire's write buffer.
+    bool tensor_read(std::span<const Row> rows, const Site& site, const char* name);
+    void tensor_read_over(std::span<const Row> rows);
+    bool tensor_write(std::span<const Row> rows, const Site& site, const char* name, int wait);
+    void tensor_write_over(std::span<const Row> rows, uint32_t hart);
 
-    [[nodiscard]] uint32_t token(uint32_t hart) const { return tokens[hart]; }
+    // Which operation may still read a line: of a line that has readers, and rarely asked.
+    struct Reader {
+        Site site;
+        const char* name = nullptr;
+        int wait = -1;
+    };
+    std::function<Reader(uint64_t line)> reader_of;
 
   private:
-    static constexpr unsigned PAGE_BITS = 16;  // of memory, a page of lines
+    static constexpr unsigned PAGE_BITS = 16;  // of memory, whose lines are allocated together
     static constexpr unsigned LINES = 1u << (PAGE_BITS - 6);
-    struct Page;
-    struct Rest;
-    struct Impl;
+    struct State;
 
     // The line, where its page has been touched.
     Line* known(uint64_t address) {
         const uint64_t page = address >> PAGE_BITS;
         Near& near = recent[page % NEAR];
-        if (near.page == page) [[likely]]
-            return &near.lines[address >> 6 & (LINES - 1)];
+        if (near.page == page) [[likely]] return &near.lines[address >> 6 & (LINES - 1)];
         return find(address);
     }
-    Line* find(uint64_t address);
+    Line* find(uint64_t address);  // none where its page has not been touched
+    Line& touch(uint64_t address);
+    void renew(uint32_t hart, bool kept);
     bool load_slowly(uint64_t address, unsigned size, const Site& site);
     bool store_slowly(uint64_t address, unsigned size, const Site& site);
 
@@ -118,7 +125,7 @@ class Record {
     };
     std::vector<Near> recent;
     std::vector<uint32_t> tokens;  // by hart
-    std::unique_ptr<Impl> impl;
+    std::unique_ptr<State> state;
 };
 
 }  // namespace polyloom::minion

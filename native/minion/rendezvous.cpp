@@ -36,17 +36,20 @@ void Chip::meet(uint32_t minion) {
     const Reduce::Part part = reduce.part(minion);
     if (part.peer >= units.size()) return;  // it never comes
     Unit& other = units[part.peer];
-    if (part.role == Role::receives && channel(reduce) == 0) {
-        if (other.peer >= 0 && other.peer != int32_t(minion)) second_peer(minion, part.peer);
-        other.peer = int32_t(minion);
-    }
+    if (part.role == Role::receives && hazards_on())
+        hazards.ready(minion, part.peer, int(channel(reduce)) - 1, site_of(minion, op));
     const Operation& its = other[Class::reduce];
     if (!its.busy || !its.running || its.ends) return;
     const Reduce theirs = tensor::reduce(its.value);
     const Reduce::Part their_part = theirs.part(part.peer);
     if (their_part.peer != minion || their_part.role == part.role || channel(theirs) != channel(reduce)) return;
-    if (theirs.count != reduce.count) return count_mismatch(minion, part.peer);
     const bool sends = part.role == Role::sends;
+    if (theirs.count != reduce.count) {
+        const Site mine = site_of(minion, op), other_site = site_of(part.peer, its);
+        if (!hazards_on()) return;
+        return sends ? hazards.count_mismatch(mine, reduce.count, other_site, theirs.count)
+                     : hazards.count_mismatch(other_site, theirs.count, mine, reduce.count);
+    }
     transfer(sends ? minion : part.peer, sends ? part.peer : minion);
 }
 
@@ -57,10 +60,11 @@ void Chip::transfer(uint32_t from, uint32_t to) {
     const Reduce sent = tensor::reduce(source.value), taken = tensor::reduce(target.value);
     uint32_t flags = 0;
     for (unsigned k = 0; k < taken.count; ++k)
-        tensor::combine(taken.funct, harts[2 * from]->f[(sent.freg + k) % 32], harts[2 * to]->f[(taken.freg + k) % 32],
-                        target.frm, flags);
+        tensor::combine(taken.funct, harts[2 * from]->f[(sent.freg + k) % 32],
+                        harts[2 * to]->f[(taken.freg + k) % 32], target.frm, flags);
     raise(to, flags);
-    if (sender.peer == int32_t(to)) sender.peer = -1;
+    receiver.counts[Unit::MESSAGE_BYTES] += uint64_t(taken.count) * sizeof(Register);
+    if (hazards_on()) hazards.received(to, from, int(channel(taken)) - 1);
     if (!options.timed) {
         complete(from, Class::reduce);
         return complete(to, Class::reduce);

@@ -73,7 +73,8 @@ struct HartState {
 
     Privilege privilege = Privilege::machine;
     TrapState trap;
-    bool translated = false;  // data addresses are not physical: kept by control.cpp and trap.cpp
+    // The addresses of data that are physical and in DRAM, and that the hart may reach (Core::settle).
+    uint64_t plain_from = 0, plain_bytes = 0;
 
     // Time. `now` is the cycle in which the instruction issues, `clock` the first in which the next may; `window` the
     // first in which no instruction may issue in this run. In functional mode a cycle is an instruction, and `skew` is
@@ -106,9 +107,9 @@ struct MinionState {
     alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> l1scp{};
     alignas(64) std::array<std::array<uint32_t, 16>, 16> tenc{};
 
-    uint32_t busy = 0;        // operations that hold the registers of hart 0: floating-point and SIMD instructions wait
-    uint64_t slot = 0;        // the first cycle in which no instruction has issued
-    uint64_t multiplier = 0;  // the first in which MulDiv is free
+    uint32_t busy = 0;         // operations that hold the registers of hart 0: floating-point and SIMD instructions wait
+    uint64_t slot = 0;         // the first cycle in which no instruction has issued
+    uint64_t multiplier = 0;   // the first in which MulDiv is free
 };
 
 // Per neighbourhood: 32 KiB of instruction cache, of which tags are kept. The organisation is extrapolated.
@@ -122,7 +123,7 @@ struct ShireState {
     uint32_t number = 0;
     std::array<uint8_t, 32> flb{};
     bool coop_mode = false;
-    uint64_t minion_feature = 0;  // bit 0 gfx off, 1 ML off, 2 cacheops in U off, 3 scratchpad in U off, 4 locks off
+    uint64_t minion_feature = 0;  // bit 0 gfx off, 1 ML off, 2 cacheops off, 3 ucache_control off, 5 locks off
     uint64_t thread0_disable = 0, thread1_disable = 0, ipi_redirect_filter = 0;
     std::array<InstructionTags, NEIGHBOURHOODS> instructions;
 };

@@ -18,13 +18,15 @@ using riscv::DONE;
 // The last to join resets the counter and is told so; a match that is below the count never comes.
 Answer Chip::flb(HartState& h, uint64_t operand, uint64_t& old) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
-    const unsigned barrier = operand & 31, match = operand >> 5 & 255;
-    ShireState& shire = *h.minion->shire;
-    uint8_t& count = shire.flb[barrier];
+    const unsigned barrier = operand & 31, match = operand >> 5 & 255, shire = h.number / HARTS_PER_SHIRE;
+    uint8_t& count = shires[shire].flb[barrier];
+    const Site site{h.number, h.pc, h.now};
+    if (hazards_on()) hazards.barrier(site, shire, barrier, match + 1, count);
     old = count == match;
+    deadlock.joined(site, shire, barrier, match + 1, old != 0);
     count = old ? 0 : uint8_t(count + 1);
     if (options.timed) {
-        uint64_t& free = flb_free[h.number / HARTS_PER_SHIRE];
+        uint64_t& free = flb_free[shire];
         free = std::max(free, h.now) + parameters[Parameter::flb_join];
         h.resume = free + parameters[Parameter::flb_answer];
     }
@@ -54,6 +56,9 @@ Answer Chip::sleep(HartState& h) {
 // A store to CREDINC: one credit to a counter of each hart in the mask, after its way.
 void Chip::give_credits(HartState& h, unsigned shire, unsigned which, uint32_t mask) {
     const uint64_t way = options.timed ? credit_time(h.number / HARTS_PER_SHIRE, shire) : 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        deadlock.credited({h.number, h.pc, h.now},
+                          HARTS_PER_SHIRE * shire + 2 * unsigned(std::countr_zero(rest)) + (which >> 1), which & 1);
     if (mask) post(h.now + way, h.number, EventKind::credit, mask | uint64_t(shire) << 32 | uint64_t(which) << 48);
 }
 
@@ -65,15 +70,17 @@ uint64_t Chip::credit_time(unsigned from, unsigned to) {
 // Credits arrive: a counter that overflows wraps and is an error of its hart.
 void Chip::arrive_credits(const Event& event) {
     const unsigned shire = event.data >> 32 & 0xffff, thread = event.data >> 49 & 1, counter = event.data >> 48 & 1;
+    const Site giver{hart_of(event.key), 0, cycle_of(event.key)};
     for (uint32_t rest = uint32_t(event.data); rest; rest &= rest - 1) {
         const unsigned number = HARTS_PER_SHIRE * shire + 2 * unsigned(std::countr_zero(rest)) + thread;
         if (number >= harts.size()) {
-            ++lost_credits;
+            if (hazards_on()) hazards.lost_credit(giver, number, counter);
             continue;
         }
         HartState& to = *harts[number];
         if (++to.credits[counter] == 0) {
             to.tensor_error |= CREDIT_OVERFLOW;
+            if (hazards_on()) hazards.credit_overflow(giver, number, counter);
         }
         wake(number);
     }

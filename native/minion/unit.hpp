@@ -18,10 +18,11 @@ constexpr bool is_load(Class c) { return c < Class::fma; }
 // An operation from its acceptance, when its operands are sampled, to its completion.
 struct Operation {
     uint64_t value = 0, x31 = 0, pc = 0, accepted = 0, started = 0, ends = 0;
-    uint64_t satp = 0;
+    uint64_t poisoned = 0;  // lines of L1Scp that it must not read yet
     uint32_t sequence = 0;
+    uint32_t members = 0;   // minions of the shire that load together, by bits; 0 of other operations
     uint16_t mask = 0, hart = 0;
-    uint8_t frm = 0, id = 0, privilege = 3;
+    uint8_t frm = 0, id = 0, group = 0;
     bool busy = false, running = false;
     bool registers = true;  // it reads or writes the registers: no IMA8 that writes only TenC
 };
@@ -39,9 +40,9 @@ struct Stream {
     unsigned lines = 0, known = 0;  // `known` arrivals, and steps where the FMA runs
     bool live = false;              // a LoadB that no FMA has consumed yet
     bool paired = false, running = false;
-    bool asked = false;            // the next line's event is under way
-    uint64_t next = 0;             // the first cycle in which another line may be asked for
-    uint64_t base = 0, total = 0;  // of the FMA: when step 0 may start, and how long it takes without delays
+    bool asked = false;             // the next line's event is under way
+    uint64_t next = 0;              // the first cycle in which another line may be asked for
+    uint64_t base = 0, total = 0;   // of the FMA: when step 0 may start, and how long it takes without delays
 };
 
 struct Unit {
@@ -52,10 +53,13 @@ struct Unit {
     std::array<Lines, CLASSES> lines{};
     Stream stream, before;  // of the LoadB that is younger, and of the one before it, which an FMA still consumes
     alignas(64) std::array<std::array<uint8_t, 64>, 16> tenb{}, tenb_running{};
-    uint64_t load_free = 0;                               // when the engine of L2Scp loads is free
-    std::array<std::array<uint64_t, 3>, 2> operations{};  // until when cache operations of waits 4, 5, 6 run, by hart
-    uint64_t exact = 0;                                   // of the reduce that completed last, in sixteenths
-    int32_t peer = -1;                                    // the minion that is ready to receive from this one
+    uint64_t load_free = 0;                                   // when the engine of L2Scp loads is free
+    std::array<std::array<uint64_t, 3>, 2> operations{};      // until when cache operations of waits 4, 5, 6 run, by hart
+    uint64_t exact = 0;                                       // of the reduce that completed last, in sixteenths
+
+    uint64_t first_fma = 0, last_fma = 0;  // when the first FMA began and the last ended
+    std::array<uint64_t, 36> counts{};     // of events of the PMU, by their numbers; then of those below
+    static constexpr unsigned TENB_WAITS = 18, LOAD_L2 = 32, WAITS = 33, MESSAGE_BYTES = 34, FMA_CYCLES = 35;
 
     Operation& operator[](Class c) { return places[unsigned(c)]; }
     [[nodiscard]] const Operation& operator[](Class c) const { return places[unsigned(c)]; }

@@ -38,7 +38,7 @@ POLYLOOM_INLINE uint8_t* Hart<P>::direct(X address, uint64_t& physical) {
     physical = address;
     if constexpr (P::TRANSLATED) {
         if (P::MISALIGNED == Misaligned::perform && address % PAGE > PAGE - sizeof(T)) return nullptr;
-        if (P::translate(*this, address, ACCESS, physical).kind != Answer::done) return nullptr;
+        if (P::translate(*this, address, sizeof(T), ACCESS, physical).kind != Answer::done) return nullptr;
     }
     return memory.template direct<T>(physical);
 }
@@ -47,7 +47,7 @@ template <class P>
 Answer Hart<P>::locate(X address, uint64_t size, Access access, uint8_t*& datum, uint64_t& physical) {
     datum = nullptr, physical = address;
     if constexpr (P::TRANSLATED) {
-        const Answer answer = P::translate(*this, address, access, physical);
+        const Answer answer = P::translate(*this, address, unsigned(size), access, physical);
         if (answer.kind == Answer::absent) return trap(access == Access::load ? Cause::load : Cause::store, address);
         if (answer.kind != Answer::done) return answer;
     }
@@ -150,10 +150,11 @@ typename Hart<P>::Place Hart<P>::alone(Place from) {
 
 template <class P>
 Outcome Hart<P>::outcome(uint64_t rest) {
+    ended.executed = rest;
+    if (ended.cause == Cause::wait) return ended;
     unsigned there = 0;
     const uint32_t word = uint32_t(code->word(X(ended.pc), there));
     ended.word = (word & 3) == 3 ? word : word & 0xffff;
-    ended.executed = rest;
     return ended;
 }
 

@@ -269,7 +269,7 @@ I to_integer(typename F::Bits a, int mode, uint8_t& flags) {
     const u128 limit = negative ? u128(std::is_signed_v<I>) << (8 * sizeof(I) - 1) : u128(HIGH);
     if (magnitude > limit) return flags |= NV, negative ? LOW : HIGH;
     if (inexact) flags |= NX;
-    return negative ? I(-I(magnitude)) : I(magnitude);
+    return negative ? I(-std::make_unsigned_t<I>(magnitude)) : I(magnitude);
 }
 
 template <class F, class I>

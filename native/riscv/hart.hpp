@@ -69,7 +69,8 @@ struct Decoded {
 
 inline constexpr uint16_t CUSTOM = 0x1000, NO_OP = 0x0fff;
 
-// Why a run ended, at which instruction, and after how many. `word` is the instruction, unless the limit ended the run.
+// Why a run ended, at which instruction, and after how many. `word` is the instruction, unless the limit or a
+// wait ended the run.
 struct Outcome {
     Cause cause;
     uint64_t pc, value, executed;

@@ -79,6 +79,7 @@ struct Load {
     POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
         using X = typename P::X;
         const X address = h.x[d->rs1] + X(d->imm);
+        if constexpr (P::TRANSLATED) h.place = d, h.left = left;
         if constexpr (P::Timing::PRESENT) h.timing.access(h, *d, address, sizeof(T), Access::load);
         uint64_t physical;
         const uint8_t* from = h.template direct<T, Access::load>(address, physical);
@@ -109,6 +110,7 @@ struct Store {
     POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
         using X = typename P::X;
         const X address = h.x[d->rs1] + X(d->imm);
+        if constexpr (P::TRANSLATED) h.place = d, h.left = left;
         if constexpr (P::Timing::PRESENT) h.timing.access(h, *d, address, sizeof(T), Access::store);
         uint64_t physical;
         uint8_t* to = h.template direct<T, Access::store>(address, physical);

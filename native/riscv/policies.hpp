@@ -357,9 +357,10 @@ struct Plain {
     static Answer fetch(H&, X) {
         return ABSENT;
     }
-    // The address in memory of data, on pages of at least 4096 bytes.
+    // The address in memory of data, on pages of at least 4096 bytes. It may be asked twice for one access. Where a
+    // policy translates, `place` is the instruction.
     template <class H>
-    static Answer translate(H&, X address, Access, uint64_t& physical) {
+    static Answer translate(H&, X address, unsigned, Access, uint64_t& physical) {
         physical = address;
         return DONE;
     }

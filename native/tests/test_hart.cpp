@@ -384,7 +384,7 @@ struct Paged : Plain<uint64_t> {
         return leave(Cause::exit);
     }
     template <class H>
-    static Answer translate(H& h, uint64_t address, Access access, uint64_t& physical) {
+    static Answer translate(H& h, uint64_t address, unsigned, Access access, uint64_t& physical) {
         for (const auto& [from, to] : h.state.pages)
             if (address / PAGE == from) {
                 physical = to * PAGE + address % PAGE;
@@ -396,7 +396,7 @@ struct Paged : Plain<uint64_t> {
     static Answer fetch(H& h, uint64_t address) {
         uint64_t physical;
         if (h.state.wait && h.state.wait--) return NOT_YET;
-        if (translate(h, address, Access::load, physical).kind != Answer::done)
+        if (translate(h, address, 1, Access::load, physical).kind != Answer::done)
             return polyloom::riscv::trap(Cause::fetch_page, address);
         h.code->add(address / PAGE * PAGE, PAGE, h.memory.at(physical / PAGE * PAGE, PAGE));
         return DONE;

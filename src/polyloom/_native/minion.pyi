@@ -12,30 +12,40 @@ Event = tuple[int, int, int, int, int, int]
 """A span of the trace: start, end, minion (of a shire's port: the shire), track, word, pc. Tracks: 0 and 1 issue of a
 hart, 2 load, 3 load to TenB, 4 load to L2Scp, 5 FMA, 6 quant, 7 store, 8 reduce, 9 to 12 the shire's banks."""
 
-class Finding(TypedDict):
-    """A hazard, each place once. `pc` is 0 where no instruction is known; `hart` is its number, 2 · minion + thread."""
+class Site(TypedDict):
+    """Of an instruction: the number of its hart, 2 · minion + thread, and its cycle, 0 where that was not kept."""
 
-    kind: str
-    count: int
     hart: int
     pc: int
     cycle: int
-    earlier_hart: int
-    earlier_pc: int
-    earlier_cycle: int
-    address: int
-    text: str
+
+class Finding(TypedDict):
+    """A hazard, each place once. `later` met what `earlier` left; a pc of 0 is unknown. `what` names a line, a register
+    or an address; `wait` is the tensor_wait that is missing, or -1, and `cure` says what else helps."""
+
+    kind: str
+    count: int
+    later: Site
+    earlier: Site
+    later_name: str
+    earlier_name: str
+    what: str
+    value: int
+    wait: int
     cure: str
 
 class Wait(TypedDict):
-    """Of a deadlock: a hart, why it waits, and who could release it."""
+    """Of a deadlock: a hart, or an operation of its minion, why it waits, and which harts could release it."""
 
     hart: int
+    operation: bool
     pc: int
     since: int
     kind: str
     text: str
+    note: str
     releasers: list[int]
+    gave: list[Site]
 
 class Result(TypedDict):
     stop: str
@@ -72,3 +82,44 @@ class Chip:
 
     def run(self, entry: int) -> Result:
         """All harts start at the entry, in machine mode. Once only."""
+
+def tensor_multiply(
+    word: int,
+    masks: NDArray[np.uint16],
+    mode: int,
+    f: NDArray[np.uint32],
+    scp: NDArray[np.uint8],
+    tenc: NDArray[np.uint32],
+    tenb: NDArray[np.uint8],
+    flags: NDArray[np.uint32],
+) -> None:
+    """tensor_fma on each of T tiles in place: f (T, 32, 8), scp (T, 48, 64), tenc (T, 16, 16), tenb (T, 16, 64);
+    `masks` and `flags` (T). Flags are added to those that are set. Like all functions here, for tests."""
+
+def tensor_quantize(
+    word: int, mode: int, f: NDArray[np.uint32], scp: NDArray[np.uint8], flags: NDArray[np.uint32]
+) -> None: ...
+def tensor_store_rows(
+    word: int, x31: int, f: NDArray[np.uint32], scp: NDArray[np.uint8]
+) -> list[tuple[int, bytes]]:
+    """Of one tile: address and bytes of each row; nothing where SIZE and COOP do not go together."""
+
+def tensor_sources(word: int, x31: int, mask: int) -> list[tuple[int, int, bool]]:
+    """Accesses of a load: address, bytes, whether the mask leaves it out."""
+
+def tensor_place(
+    word: int, x31: int, mask: int, data: NDArray[np.uint8], there: int, scp: NDArray[np.uint8]
+) -> None:
+    """The first `there` sources, 64 bytes for each of 64, become lines of scp (1, 48, 64)."""
+
+def tensor_combine(funct: int, incoming: NDArray[np.uint32], local: NDArray[np.uint32], mode: int) -> int:
+    """Registers (R, 8), `local` in place. The flags."""
+
+def tensor_part(word: int, minion: int) -> tuple[int, int, bool]:
+    """Of a tensor_reduce: 0 skips, 1 sends, 2 receives; the peer; whether that sets tensor_error[9]."""
+
+def tensor_conv_mask(size: int, control: int) -> int: ...
+def tensor_wide() -> bool:
+    """Whether AVX2 and FMA are used."""
+
+def set_tensor_wide(wide: bool) -> None: ...

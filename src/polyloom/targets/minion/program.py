@@ -15,12 +15,14 @@ from typing import Final
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.riscv import image, symbols
 from polyloom.riscv.image import MAGIC, Segment
-from polyloom.targets.minion.isa import ISA
+from polyloom.riscv.names import parse
 from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.machine import Machine
 from polyloom.targets.minion.memory_map import DRAM, DRAM_BYTES, RESET, in_dram, lacking
 from polyloom.targets.target import Loaded
 
+_BASE: Final = parse("rv64imfc")
+"""What the header of an ELF file tells, and messages name."""
 _COMPILE: Final = "compile it with -march=rv64imfc -mabi=lp64f, and link it with -static"
 
 
@@ -74,7 +76,7 @@ def load(files: Sequence[Loaded], raw: Sequence[Loaded], entry: int | None, mach
 def executable(data: bytes, name: str) -> image.Image:
     """A program for the Minion. Errors: PL1303."""
     try:
-        return image.elf(data, ISA)
+        return image.elf(data, _BASE)
     except PolyloomError as error:
         first = error.diagnostics[0]
         raise input_error(

@@ -71,9 +71,7 @@ def start(team: Team) -> Part:
     if team.harts == 1:
         return Part((*lines, "mv s1, s0", *_all_lanes()))
     told = [f"li t0, {_OWN_CREDITS + 16:#x}", "andi t1, s0, 31", "li t2, 1", "sll t1, t2, t1", "sd t1, 0(t0)"]
-    return Part(
-        (*lines, *told, "j start.ready", "start.second:", "csrw fcc, zero", "start.ready:", *_all_lanes())
-    )
+    return Part((*lines, *told, "j start.ready", "start.second:", "csrw fcc, zero", "start.ready:", *_all_lanes()))
 
 
 def _all_lanes() -> list[str]:

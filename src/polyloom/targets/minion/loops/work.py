@@ -49,10 +49,12 @@ class Made:
 @dataclass(frozen=True, slots=True)
 class Work:
     """`what` is `product`, `simd` or `serial`; `harts` and `mode` are what the code asks of the team. `results`: values
-    of the parameters, the inputs by the program's names, and what outputs hold before, to what they hold after."""
+    of the parameters, the inputs by the program's names, and what outputs hold before, to what they hold after. Where
+    `bounds` is there, `results` are those of double precision, and each element may be so far from them."""
 
     what: str
     harts: int
     mode: Mode
     code: Callable[[Setting], Made]
     results: Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
+    bounds: Callable[[Mapping[str, int], Arrays], Arrays] | None = None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 _LEAST: Final = 2.0**-126
+_PARTS: Final = 1024
 _NAN: Final = 0x7FC00000
 _ELEMENTS: Final = 1 << 16
 """Of the result that are computed at once, so that intermediate arrays stay in caches."""
@@ -74,3 +75,17 @@ def _rounded(total: Array) -> Array:
     if wrong.any():
         made.view(np.uint32)[wrong] = _NAN
     return made
+
+
+def doubles(left: Array, right: Array) -> Array:
+    """The product in double precision, as singles."""
+    with np.errstate(all="ignore"):
+        return (left.astype(np.float64) @ right.astype(np.float64)).astype(np.float32)
+
+
+def bound(left: Array, right: Array, halves: bool) -> Array:
+    """By how much an element may be off where sums take another order, or operands are half precision: each step and
+    each of at most 2^10 parts rounds what is at most the sum of |a b|, or loses less than the least normal number."""
+    a, b = np.abs(left.astype(np.float64)), np.abs(right.astype(np.float64))
+    with np.errstate(all="ignore"):
+        return (left.shape[1] + _PARTS) * ((2.0**-22 if halves else 2.0**-23) * (a @ b) + _LEAST)

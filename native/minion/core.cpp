@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policies of a Minion's hart, its code in every address space, and runs. `settle` looks at what traps and control
+// registers have done to privilege and translation, and gives the hart the code and the fast path that go with it.
+#include "core.hpp"
+
+#include <map>
+#include <utility>
+
+#include "chip.hpp"
+#include "control.hpp"
+#include "floats.hpp"
+#include "l1.hpp"
+#include "riscv/execute.hpp"
+#include "translate.hpp"
+
+namespace polyloom::minion {
+
+namespace {
+
+using riscv::Cause;
+using riscv::DONE;
+
+constexpr uint32_t EXTENSIONS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 7 | 1 << 8;  // imc_zicsr_zifencei; f is custom rows
+constexpr uint64_t CODE_PAGE = 1 << 16, SMALL_PAGE = 1 << 12;
+
+// What decides which code is at an address: the root of the page tables, and the privilege.
+using SpaceKey = std::pair<uint64_t, Privilege>;
+
+SpaceKey key_of_space(const HartState& hart) {
+    const bool machine = hart.privilege == Privilege::machine;
+    const uint64_t root = machine ? hart.minion->matp : hart.minion->satp;
+    return {root >> 60 ? root : 0, hart.privilege};
+}
+
+// Decoded code of one type of hart, by address space. What was flushed with its translation is kept until no hart runs.
+template <class P>
+struct Spaces {
+    riscv::Code<P>* of(const SpaceKey& key) {
+        auto& code = codes[key];
+        if (!code) {
+            code = std::make_unique<riscv::Code<P>>(EXTENSIONS);
+            code->custom = pattern.custom;
+        }
+        return code.get();
+    }
+    void renew() {
+        for (auto& [key, code] : codes)
+            if (key.first) retired.push_back(std::move(code));
+        std::erase_if(codes, [](const auto& each) { return !each.second; });
+    }
+
+    riscv::Code<P> pattern{EXTENSIONS};  // has the rows, and no code
+    std::map<SpaceKey, std::unique_ptr<riscv::Code<P>>> codes;
+    std::vector<std::unique_ptr<riscv::Code<P>>> retired;
+};
+
+}  // namespace
+
+struct Codes {
+    explicit Codes(const Latencies& latencies) : needs(latencies) {}
+    template <class P>
+    Spaces<P>& of() {
+        if constexpr (P::Timing::PRESENT)
+            return timed;
+        else
+            return functional;
+    }
+
+    Needs needs;
+    Spaces<Timed> timed;
+    Spaces<Functional> functional;
+};
+
+namespace {
+
+template <class P>
+void settle(riscv::Hart<P>& h) {
+    HartState& state = *h.state.hart;
+    const AddressSpace data = data_space(state);
+    const uint64_t hidden = data.privilege == Privilege::machine ? 0 : Memory::MACHINE_ONLY;
+    state.plain_from = Memory::DRAM + hidden;
+    state.plain_bytes = translates(data) ? 0 : Memory::DRAM_BYTES - hidden;
+    h.code = h.state.codes->template of<P>().of(key_of_space(state));
+}
+
+// Goes on at an address, or at the handler of an interrupt that is pending there.
+template <class P>
+Answer go_to(riscv::Hart<P>& h, uint64_t pc) {
+    HartState& state = *h.state.hart;
+    if (const uint64_t cause = pending_interrupt(state)) [[unlikely]]
+        if (const uint64_t to = enter_trap(state, cause, 0, pc)) pc = to;
+    settle(h);
+    return riscv::jump(pc);
+}
+
+template <class P>
+uint64_t behind(const riscv::Hart<P>& h) {
+    return h.place->pc + h.place->bytes;
+}
+
+template <class P>
+Answer machine_return(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
+    const auto from = d.imm == 0x30200073 ? Privilege::machine : Privilege::supervisor;
+    const Answer answer = return_from(*h.state.hart, from);
+    return answer.kind == Answer::jump ? go_to(h, answer.value) : answer;
+}
+
+template <class P>
+Answer wait_for_interrupt(riscv::Hart<P>& h, const riscv::Decoded<P>&) {
+    present(h);
+    if (!may_wait(*h.state.hart)) return riscv::ABSENT;
+    return h.state.minion->excl_mode ? DONE : h.state.chip->sleep(*h.state.hart);
+}
+
+template <class P>
+Answer fence_addresses(riscv::Hart<P>& h, const riscv::Decoded<P>&) {
+    if (!may_fence(*h.state.hart)) return riscv::ABSENT;
+    h.state.codes->template of<P>().renew();
+    return go_to(h, behind(h));
+}
+
+template <class P>
+void add_privileged(std::vector<riscv::Custom<P>>& rows) {
+    rows.push_back({0x30200073, 0xffffffff, riscv::custom_step<P, machine_return<P>>});
+    rows.push_back({0x10200073, 0xffffffff, riscv::custom_step<P, machine_return<P>>});
+    rows.push_back({0x10500073, 0xffffffff, riscv::custom_step<P, wait_for_interrupt<P>>});
+    rows.push_back({0x12000073, 0xfe007fff, riscv::custom_step<P, fence_addresses<P>>});
+}
+
+template <class P>
+void add_rows(Codes& codes, const Latencies& latencies) {
+    riscv::Code<P>& pattern = codes.of<P>().pattern;
+    add_privileged(pattern.custom);
+    add_floats(pattern.custom, codes.needs, latencies);
+    add_packed(pattern, codes.needs, latencies);
+}
+
+}  // namespace
+
+std::shared_ptr<Codes> make_codes(bool timed, const Latencies& latencies) {
+    auto codes = std::make_shared<Codes>(latencies);
+    timed ? add_rows<Timed>(*codes, latencies) : add_rows<Functional>(*codes, latencies);
+    return codes;
+}
+
+// --- memory ---------------------------------------------------------------------------------------------------------
+
+Answer View::load(uint64_t address, unsigned, uint64_t& value) const {
+    return region_of(address) == Region::esr ? chip->esr(*hart, address, false, value) : riscv::ABSENT;
+}
+
+Answer View::store(uint64_t address, unsigned, uint64_t value) const {
+    return region_of(address) == Region::esr ? chip->esr(*hart, address, true, value) : riscv::ABSENT;
+}
+
+namespace {
+
+// Where data are that are not simply in DRAM.
+template <class P>
+Answer elsewhere(riscv::Hart<P>& h, uint64_t address, unsigned size, riscv::Access access, uint64_t& physical) {
+    const HartState& state = *h.state.hart;
+    const Use use = access == riscv::Access::load ? Use::load : Use::store;
+    const Answer answer =
+        translated(*h.state.memory, data_space(state), h.state.shire->number, address, size, use, physical);
+    if (answer.kind == Answer::done && region_of(physical) == Region::esr) present(h);
+    return answer;
+}
+
+// The line of a timed access to L1, which a miss fetches.
+template <class P>
+POLYLOOM_COLD Answer fetch_line(riscv::Hart<P>& h, uint64_t physical, unsigned set, bool store) {
+    uint64_t there = 0;
+    const Answer answer = h.state.chip->miss(*h.state.hart, physical, store, false, there);
+    if (answer.kind != Answer::done) return answer;
+    insert(h.state.minion->l1, set, physical);
+    if (!store) h.timing.arrives(there);
+    return DONE;
+}
+
+}  // namespace
+
+template <bool TIMED>
+POLYLOOM_INLINE Answer Policy<TIMED>::translate(H& h, uint64_t address, unsigned size, riscv::Access access,
+                                                uint64_t& physical) {
+    const bool store = access == riscv::Access::store;
+    const HartState& state = *h.state.hart;
+    physical = address;
+    if (address - state.plain_from >= state.plain_bytes) [[unlikely]] {
+        const Answer answer = elsewhere(h, address, size, access, physical);
+        if (answer.kind != Answer::done || region_of(physical) == Region::esr) return answer;
+    }
+    if constexpr (TIMED) {
+        MinionState& minion = *h.state.minion;
+        const unsigned set = set_of(minion.mode, state.number & 1, physical);
+        if (!touch(minion.l1, set, physical)) [[unlikely]]
+            if (const Answer answer = fetch_line(h, physical, set, store); answer.kind != Answer::done) return answer;
+    }
+    const uint64_t pc = h.place->pc, now = TIMED ? state.now : state.clock + h.executed();
+    Record& record = h.state.chip->record;
+    const bool stops = store ? record.store(physical, size, state.number, pc, now)
+                             : record.load(physical, size, state.number, pc, now);
+    if (stops) [[unlikely]]
+        return riscv::leave(Cause::exit);
+    return DONE;
+}
+
+template <class P>
+Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, bool global, uint8_t*& datum) {
+    const Context& context = h.state;
+    HartState& state = *context.hart;
+    const bool reads = kind != Kind::store, writes = kind != Kind::load;
+    const Cause fault = writes ? Cause::store : Cause::load;
+    present(h);
+    if (address % size) return riscv::trap(fault, address);
+    if (const Answer answer = context.chip->turn(state); answer.kind != Answer::done) return answer;
+    uint64_t physical = 0;
+    const Answer answer = translated(*context.memory, data_space(state), context.shire->number, address, size,
+                                     writes ? Use::store : Use::load, physical);
+    if (answer.kind != Answer::done) return answer;
+    datum = context.memory->at(physical, size);
+    if (!datum) return riscv::trap(fault, address);
+    const Site site{state.number, state.pc, state.now};
+    if (context.chip->record.access(global ? Reach::home : Reach::l2, physical, size, reads, writes, site))
+        return riscv::leave(Cause::exit);
+    if constexpr (P::Timing::PRESENT) {
+        uint64_t there = 0;
+        const Answer time = context.chip->miss(state, physical, !reads, false, there);
+        if (time.kind != Answer::done) return time;
+        if (reads) h.timing.arrives(there);
+    }
+    return DONE;
+}
+
+// --- floats -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr uint32_t POISON = Hazards::POISON;
+
+uint32_t register_bit(uint8_t base, unsigned number) { return base == Need::F ? 1u << (number & 31) : 0; }
+
+// fmv.x.w and fmvs.x.ps to x0, which refresh a register (erratum 1.29).
+bool refreshes(uint32_t word) {
+    return (word & 0xfff07fff) == 0xe0000053 || (word & 0xfe007fff) == 0xe000207b;
+}
+
+template <class P>
+POLYLOOM_COLD Answer check_registers(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
+    HartState& state = *h.state.hart;
+    const Need& need = h.state.codes->needs.of(d.op);
+    const auto word = uint32_t(d.imm);
+    const uint32_t reads = register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) |
+                           register_bit(need.rs3, word >> 27);
+    present(h);
+    Chip& chip = *h.state.chip;
+    const Site site{state.number, state.pc, state.now};
+    const uint32_t early = chip.hazards.registers(site, "floating-point instruction", reads,
+                                                  register_bit(need.rd, word >> 7), refreshes(word));
+    if (chip.findings.stop) return riscv::leave(Cause::exit);
+    for (unsigned n = 0; early >> n; ++n)
+        if (early >> n & 1) std::fill(std::begin(h.f[n].lane), std::end(h.f[n].lane), POISON);
+    return DONE;
+}
+
+}  // namespace
+
+template <class P>
+Answer floating(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
+    HartState& state = *h.state.hart;
+    if (!floats_on(state)) [[unlikely]]
+        return riscv::trap(Cause::illegal);
+    if (h.state.minion->busy) [[unlikely]] {
+        present(h);
+        if (const Answer answer = h.state.chip->registers(state); answer.kind != Answer::done) return answer;
+    }
+    if (!(state.number & 1) && h.state.chip->hazards.watched(state.number / 2)) [[unlikely]]
+        return check_registers(h, d);
+    return DONE;
+}
+
+// --- control, traps, code ---------------------------------------------------------------------------------------------
+
+template <bool TIMED>
+Answer Policy<TIMED>::control(H& h, unsigned number, const riscv::Change& change, uint64_t& old) {
+    present(h);
+    HartState& state = *h.state.hart;
+    const Answer answer = access_control(h.state, number, change, old);
+    if constexpr (TIMED) state.clock = std::max(state.clock, state.resume);
+    if (answer.kind != Answer::done || !change.writes || !(number >> 8 & 3)) return answer;
+    return h.state.chip->findings.stop ? riscv::leave(Cause::exit) : go_to(h, behind(h));
+}
+
+template <bool TIMED>
+Answer Policy<TIMED>::call(H& h) {
+    return riscv::trap(riscv::exception(8 + unsigned(h.state.hart->privilege)));
+}
+
+template <bool TIMED>
+Answer Policy<TIMED>::breakpoint(H& h) {
+    return riscv::trap(Cause::breakpoint, h.place->pc);
+}
+
+template <bool TIMED>
+Answer Policy<TIMED>::trap(H& h, uint64_t pc, Cause cause, uint64_t value) {
+    HartState& state = *h.state.hart;
+    present(h);
+    if (cause == Cause::illegal) {
+        unsigned there = 0;
+        const uint64_t word = h.code->word(pc, there);
+        value = (word & 3) == 3 ? uint32_t(word) : uint16_t(word);
+    }
+    const uint64_t to = enter_trap(state, riscv::exception_number(cause), value, pc);
+    if (!to) return riscv::ABSENT;
+    if constexpr (TIMED) state.clock = std::max(state.clock, state.now + h.timing.needs->branch);
+    settle(h);
+    return riscv::jump(to);
+}
+
+// Code is taken in by pages: large ones of DRAM, small ones where addresses are translated.
+template <bool TIMED>
+Answer Policy<TIMED>::fetch(H& h, uint64_t address) {
+    const HartState& state = *h.state.hart;
+    if (h.code->holds(address)) return riscv::ABSENT;
+    const AddressSpace space = code_space(state);
+    uint64_t physical = 0;
+    const Answer answer =
+        translated(*h.state.memory, space, h.state.shire->number, address, 2, Use::fetch, physical);
+    if (answer.kind != Answer::done) return answer;
+    const uint64_t size = translates(space) ? SMALL_PAGE : CODE_PAGE, offset = physical % size;
+    const uint8_t* bytes = h.state.memory->at(physical - offset, size);
+    if (!bytes) return riscv::ABSENT;
+    h.code->add(address - offset, size, bytes);
+    return DONE;
+}
+
+template struct Policy<true>;
+template struct Policy<false>;
+
+template Answer floating(riscv::Hart<Timed>&, const riscv::Decoded<Timed>&);
+template Answer floating(riscv::Hart<Functional>&, const riscv::Decoded<Functional>&);
+template Answer shared(riscv::Hart<Timed>&, uint64_t, unsigned, Kind, bool, uint8_t*&);
+template Answer shared(riscv::Hart<Functional>&, uint64_t, unsigned, Kind, bool, uint8_t*&);
+
+// --- runs -------------------------------------------------------------------------------------------------------------
+
+struct Core::Body {
+    Body(Chip& chip, Memory& memory, std::shared_ptr<Codes> shared, HartState& hart, bool timed)
+        : codes(std::move(shared)), state(hart) {
+        const Context context{&hart, hart.minion, hart.minion->shire, &chip, &memory, codes.get()};
+        timed ? make(with_time, context) : make(without, context);
+        if (with_time) with_time->timing.needs = &codes->needs;
+    }
+
+    template <class P>
+    void make(std::unique_ptr<riscv::Hart<P>>& hart, const Context& context) {
+        auto* code = codes->of<P>().of(key_of_space(state));
+        hart = std::make_unique<riscv::Hart<P>>(*code, View{context.memory, &state, context.chip});
+        hart->state = context;
+        state.x = hart->x, state.f = hart->f, state.flags = &hart->flags, state.rounding = &hart->rounding;
+    }
+
+    // No hart is in a run here, so that code that was flushed can go.
+    template <class P>
+    riscv::Outcome run(riscv::Hart<P>& hart) {
+        codes->of<P>().retired.clear();
+        const unsigned thread = state.number & 1, exclusive = state.minion->excl_mode;
+        if (exclusive && exclusive >> 1 != thread) {
+            state.clock = std::max(state.clock, state.window);
+            return {Cause::wait, hart.pc, 0, 0, 0};
+        }
+        hart.pc = go_to(hart, hart.pc).value;
+        if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};
+        return finish(hart, hart.run(state.window - state.clock));
+    }
+
+    riscv::Outcome finish(riscv::Hart<Timed>& hart, const riscv::Outcome& outcome) {
+        if (outcome.cause == Cause::wait && !hart.timing.refused) hart.timing.withdraw(state);
+        hart.timing.refused = false;
+        return outcome;
+    }
+    riscv::Outcome finish(riscv::Hart<Functional>&, const riscv::Outcome& outcome) {
+        state.clock += outcome.executed;
+        return outcome;
+    }
+
+    std::shared_ptr<Codes> codes;
+    HartState& state;
+    std::unique_ptr<riscv::Hart<Timed>> with_time;
+    std::unique_ptr<riscv::Hart<Functional>> without;
+};
+
+Core::Core(Chip& chip, Memory& memory, std::shared_ptr<Codes> codes, HartState& state)
+    : body(std::make_unique<Body>(chip, memory, std::move(codes), state, chip.options.timed)) {}
+Core::~Core() = default;
+
+void Core::start(uint64_t pc) {
+    if (body->with_time)
+        body->with_time->pc = pc;
+    else
+        body->without->pc = pc;
+}
+
+riscv::Outcome Core::run() {
+    return body->with_time ? body->run(*body->with_time) : body->run(*body->without);
+}
+
+uint64_t Core::pc() const { return body->with_time ? body->with_time->pc : body->without->pc; }
+
+}  // namespace polyloom::minion
+
+namespace polyloom::riscv {
+
+template struct Code<minion::Timed>;
+template struct Hart<minion::Timed>;
+template struct Code<minion::Functional>;
+template struct Hart<minion::Functional>;
+
+}  // namespace polyloom::riscv

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ESRs that programs need: credits, barriers, cooperation, features, and which threads run; aligned words of 8 bytes.
+// Writes of those of other shires take as long as a credit. Source: facts §8.
+#include <bit>
+
+#include "chip.hpp"
+
+namespace polyloom::minion {
+
+namespace {
+
+// Offsets within a shire's part of the space, privilege included.
+constexpr uint64_t SHIRE_OTHER = 0x340000, CREDIT = SHIRE_OTHER + 0xc0, FLB = SHIRE_OTHER + 0x100;
+constexpr uint64_t IPI_REDIRECT = SHIRE_OTHER + 0x80, COOP = 0x40340290;
+constexpr uint64_t FEATURE = 0xc0340000, THREAD0 = 0xc0340240, THREAD1 = 0xc0340010, IPI = 0xc0340090,
+                   IPI_CLEAR = 0xc0340098, IPI_FILTER = 0xc0340088;
+constexpr unsigned SHIRE_BITS = 22, OWN_SHIRE = 0xff;
+constexpr uint64_t SOFTWARE_INTERRUPT = 1 << 3;
+
+}  // namespace
+
+// Interrupts of machine mode to the harts of a mask, two bits a minion.
+void Chip::interrupt(unsigned shire, uint64_t mask, bool pending) {
+    for (; mask; mask &= mask - 1) {
+        const uint32_t number = HARTS_PER_SHIRE * shire + unsigned(std::countr_zero(mask));
+        if (number >= harts.size()) continue;
+        uint64_t& mip = harts[number]->trap.mip;
+        mip = pending ? mip | SOFTWARE_INTERRUPT : mip & ~SOFTWARE_INTERRUPT;
+        if (pending) wake(number);
+    }
+}
+
+Answer Chip::esr(HartState& h, uint64_t address, bool store, uint64_t& value) {
+    if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
+    const unsigned named = address >> SHIRE_BITS & 0xff, shire = named == OWN_SHIRE ? h.number / HARTS_PER_SHIRE : named;
+    const uint64_t offset = (address & 0xffffffff) & ~(uint64_t(0xff) << SHIRE_BITS);
+    if (shire >= shires.size()) return riscv::ABSENT;
+    ShireState& s = shires[shire];
+    const auto word = [&](auto& kept, uint64_t bits = ~uint64_t(0)) {
+        if (store)
+            kept = value & bits;
+        else
+            value = kept;
+        return riscv::DONE;
+    };
+    if (offset >= CREDIT && offset < CREDIT + 32 && offset % 8 == 0) {
+        if (store)
+            give_credits(h, shire, unsigned(offset - CREDIT) / 8, uint32_t(value));
+        else
+            value = 0;
+        return riscv::DONE;
+    }
+    if (offset >= FLB && offset < FLB + 256 && offset % 8 == 0) return word(s.flb[(offset - FLB) / 8], 0xff);
+    switch (offset) {
+        case COOP: {
+            uint64_t kept = s.coop_mode;
+            word(kept, 1);
+            s.coop_mode = kept;
+            return riscv::DONE;
+        }
+        case FEATURE: return word(s.minion_feature, 0x3f);
+        case THREAD0: return word(s.thread0_disable, 0xffffffff);
+        case THREAD1: return word(s.thread1_disable, 0xffffffff);
+        case IPI_FILTER: return word(s.ipi_redirect_filter);
+        case IPI:
+        case IPI_CLEAR:
+            if (store)
+                interrupt(shire, value, offset == IPI);
+            else
+                value = 0;
+            return riscv::DONE;
+        case IPI_REDIRECT:
+            if (store)
+                interrupt(shire, value & s.ipi_redirect_filter, true);
+            else
+                value = 0;
+            return riscv::DONE;
+        default: return riscv::ABSENT;
+    }
+}
+
+}  // namespace polyloom::minion
