@@ -4,7 +4,6 @@ hazards in files of their own."""
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from polyloom.targets.minion.codes_gemm import CODES as GEMM
 from polyloom.targets.minion.codes_hazards import CODES as HAZARDS
 from polyloom.targets.minion.codes_host import CODES as HOST
