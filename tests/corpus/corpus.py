@@ -47,9 +47,12 @@ def loops() -> tuple[Loop, ...]:
     """All of them, in the order of the table."""
     text = (FOLDER / "loops.toml").read_text(encoding="utf-8")
     rows = cast("list[dict[str, Any]]", tomllib.loads(text)["loop"])
-    return tuple(
-        Loop(**{**row, "constructs": tuple(row["constructs"]), "shapes": tuple(row.get("shapes", ()))}) for row in rows
-    )
+    return tuple(_loop(row) for row in rows)
+
+
+def _loop(row: dict[str, Any]) -> Loop:
+    constructs, shapes = tuple(row.pop("constructs")), tuple(row.pop("shapes", ()))
+    return Loop(constructs=constructs, shapes=shapes, **row)
 
 
 def outcome(loop: Loop) -> str:
