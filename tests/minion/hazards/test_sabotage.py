@@ -90,7 +90,7 @@ PROGRAMS: dict[str, Program] = {
         line("li s6, 0x80000000"), load(0, "s6"), wait(0),
     ]],
     "staging by hart 1": [
-        [take("memory_read:2"), line("li s6, 0x80000000"), load(0, "s6"), wait(0)],
+        [take(), line("li s6, 0x80000000"), load(0, "s6"), wait(0)],
         [op("tensor_load_l2", "s2", line=0, rows=16), wait(2, "memory_read:2"), credit(0)],
     ],
     "from minion to minion": [
