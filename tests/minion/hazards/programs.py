@@ -56,8 +56,10 @@ def load_b(base: str = "s3") -> Step:
     return op("tensor_load_b", base, rows=16, id=1)
 
 
-def fma(a: int = 0, b: int | None = None, **more: int) -> Step:
-    return op("tensor_fma", rows=16, columns=16, words=16, a=a, b=b or 0, tenb=int(b is None), **{"first": 1, **more})
+def fma(a: int = 0, b: int | None = None, first: int = 1) -> Step:
+    """Of fp32, 16×16×16; B comes from TenB unless it has a line."""
+    tenb = int(b is None)
+    return op("tensor_fma", rows=16, columns=16, words=16, a=a, b=b or 0, tenb=tenb, first=first)
 
 
 def store(base: str = "s4", rows: int = 16, bytes: int = 64) -> Step:
@@ -118,11 +120,16 @@ def text_of(harts: Sequence[Sequence[Step]]) -> str:
     return f"_start:{first}{guarded}{rest}{chosen}end:\n{END}{bodies}"
 
 
+def source(harts: Sequence[Sequence[Step]]) -> bytes:
+    """The file of programs for harts 0, 1, 2 and so on."""
+    return assemble(text_of(harts), "k.s")
+
+
 def run(
     harts: Sequence[Sequence[Step]], hazards: Hazards = "report", functional: bool = False, errata: bool = False
 ) -> Outcome:
     """Of programs for harts 0, 1, 2 and so on."""
-    data = assemble(text_of(harts), "k.s")
+    data = source(harts)
     where = place(str((len(harts) + 1) // 2))
     program = load_program([Loaded("k.elf", data, None)], [], None, where.machine)
     setup = Setup(where, hazards, functional, 1, 10**6, errata, False)

@@ -8,8 +8,8 @@ import pytest
 from tests.minion.hazards.programs import (
     Step,
     credit,
-    fma,
     flush,
+    fma,
     kinds,
     line,
     load,
