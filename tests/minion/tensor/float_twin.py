@@ -190,7 +190,7 @@ def to_integer(a: Bits, mode: int) -> tuple[Bits, Bits]:
     """The nearest of 32 bits; the greatest of a NaN."""
     a, flags = flushed(a)
     negative = (a & SIGN) != 0
-    value = np.abs(np.where(is_infinite(a) | is_nan(a), 2.0**40, real(a)))
+    value = np.minimum(np.abs(np.where(is_infinite(a) | is_nan(a), 2.0**40, real(a))), 2.0**40)
     whole = np.floor(value)
     rest = value - whole
     scaled = (rest * (1 << 30)).astype(np.int64)
