@@ -63,7 +63,8 @@ class Result(TypedDict):
     findings: list[Finding]
     waits: list[Wait]
     counters: dict[str, int]
-    extrapolated: list[str]
+    used: list[str]
+    """Parameters of `timing` that the run used."""
     events: list[Event]
 
 @final
