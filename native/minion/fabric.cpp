@@ -114,7 +114,6 @@ Served Fabric::memory(Way& way, unsigned own, uint64_t address, Traffic use) {
 }
 
 Served Fabric::l3(Way& way, unsigned own, uint64_t line, bool store) {
-    Parameters& p = *parameters;
     const unsigned home = unsigned(bits(line, 0, 5)) % std::max(split.shires, 1u);
     Shire& there = shire(home);
     (void)pass(way, there.banks[bits(line, 5, 2)], line, store);
