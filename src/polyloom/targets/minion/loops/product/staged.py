@@ -7,9 +7,9 @@ own gives a credit to each first hart; those free the slot before in the same wa
 FMA that may still read lies in that chunk. A hart is never a whole ring ahead of another one of its shire, so that as
 many FLBs as counters of chunks modulo `_NUMBERS` keep arrivals apart.
 
-Registers of hart 0: as in loop.py, but a5 counts slots, a6 FLBs, gp chunks; tp tells whether there is a block, t5 and ra
-are the words of loads to which the slot's offset is added. Of hart 1: s4, s5 the first row and column of the patch, s6
-the word, s9, s10 strides, a0 the tile, a5, a6, gp as above, tp credits that need not be taken yet.
+Registers of hart 0: as in loop.py, but a5 counts slots, a6 FLBs, gp chunks; tp tells whether there is a block, t5
+and ra are the words of loads to which the slot's offset is added. Of hart 1: s4, s5 the first row and column of the
+patch, s6 the word, s9, s10 strides, a0 the tile, a5, a6, gp as above, tp credits that need not be taken yet.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from polyloom.targets.minion.loops.product.tile import (
     wait,
 )
 from polyloom.targets.minion.loops.program import CREDITS
+from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.memory_map import SCRATCHPAD
 from polyloom.targets.minion.tensor_words import TRANSFORMS, encode, x31
 
@@ -158,11 +159,8 @@ def _second(stage: Stage) -> list[str]:
     """What stays the same on hart 1: where its patch begins, strides."""
     p, g = stage.p, stage.g
     lines = [*_patch(g), li("s9", p.left.stride), li("s10", x31(p.right.stride)), li("a5", 0), li("a6", 0)]
-    return [*lines, li("tp", SLOTS - 1), li("a3", 0), f"andi a7, s0, {stage.minions - 1}" if _is_power(stage) else "mv a7, s0"]
-
-
-def _is_power(stage: Stage) -> bool:
-    return stage.minions == 32
+    own = "mv a7, s0" if g.shire_rows * g.shire_columns == 1 else f"andi a7, s0, {MINIONS_PER_SHIRE - 1}"
+    return [*lines, li("tp", SLOTS - 1), li("a3", 0), own]
 
 
 def _patch(g: Grid) -> list[str]:
@@ -195,6 +193,6 @@ def _chunks(stage: Stage, prefix: str) -> list[str]:
 
 
 def _drained(prefix: str) -> list[str]:
-    """Credits that no chunk takes any more, so that the next phase finds none: SLOTS - 1 less those never waited for."""
+    """Takes the credits that no chunk needs, so that the next phase finds none."""
     lines = [f"li t0, {SLOTS - 1}", "sub t0, t0, tp", f"beqz t0, {prefix}.drained", f"{prefix}.drain:"]
     return [*lines, "csrw fcc, zero", "addi t0, t0, -1", f"bnez t0, {prefix}.drain", f"{prefix}.drained:"]
