@@ -4,7 +4,7 @@ Volume II, chapters 3 and 12; facts §2."""
 
 import pytest
 
-from tests.minion.core.machine import CODE, MRET, SRET, WFI, run
+from tests.minion.core.machine import CODE, MRET, RESET, SRET, WFI, run
 
 MODES = pytest.mark.parametrize("functional", [False, True], ids=["timed", "functional"])
 
@@ -90,9 +90,10 @@ def test_calls_by_privilege(level: int, cause: int, functional: bool) -> None:
 
 
 def test_the_first_8_mib_of_dram_are_for_machine_mode() -> None:
-    # The program lies there, so that lower privileges cannot fetch its next instruction.
-    made = run(LOWER.replace("PRIVILEGE", "0") + "nop")
-    assert made.causes[0] == 1
+    source = LOWER.replace("PRIVILEGE", "0")
+    inside = run(source + "nop", entry=RESET)  # where its next instruction is out of reach
+    assert inside.traps[0] == (1, inside.labels["lower"], inside.labels["lower"])
+    assert run(source + f"li a0, {RESET}\nld a1, 0(a0)\nsd a1, 0(a0)\necall").causes[:3] == [5, 7, 8]
 
 
 def supervised(body: str, delegated: int) -> str:
@@ -117,7 +118,7 @@ def supervised(body: str, delegated: int) -> str:
         li t0, 0x8000a00100
         csrw mepc, t0
         {MRET}
-        .balign 8
+        .balign 256
     first:
         csrr a3, scause
         keep a3
