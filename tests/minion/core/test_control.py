@@ -2,7 +2,6 @@
 """Control registers: what can be written and read back, what is constant, and who may not. Source: facts §3."""
 
 import pytest
-
 from tests.minion.core.machine import MRET, run
 
 ONES = 0xFFFF_FFFF_FFFF_FFFF

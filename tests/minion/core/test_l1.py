@@ -2,7 +2,6 @@
 """Modes of L1: legal moves and what each loses; cache operations, locks and their errors. Source: facts §4."""
 
 import pytest
-
 from tests.minion.core.machine import FREE, run
 
 MODES = pytest.mark.parametrize("functional", [False, True], ids=["timed", "functional"])
@@ -21,7 +20,9 @@ def test_moves_between_modes(before: int, after: int, functional: bool) -> None:
     assert run(source, functional).kept == (after if (before, after) in LEGAL else before,)
 
 
-@pytest.mark.parametrize(("before", "written", "after"), [(0, 3, 0), (1, 2, 3), (1, 3, 3), (3, 0, 1), (3, 3, 3), (1, 0, 1)])
+@pytest.mark.parametrize(
+    ("before", "written", "after"), [(0, 3, 0), (1, 2, 3), (1, 3, 3), (3, 0, 1), (3, 3, 3), (1, 0, 1)]
+)
 def test_user_mode_moves_only_the_scratchpad(before: int, written: int, after: int) -> None:
     source = into(before) + f"csrwi ucache_control, {written}\ncsrr a0, mcache_control\nkeep a0"
     assert run(source).kept == (after,)

@@ -5,7 +5,6 @@ translated by MPRV, or by matp. Source: The RISC-V Instruction Set Manual, Volum
 import struct
 
 import pytest
-
 from tests.minion.core.machine import FREE, SFENCE, run
 
 V, R, W, X, U, A, D = 1, 2, 4, 8, 16, 64, 128

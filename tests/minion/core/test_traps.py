@@ -3,7 +3,6 @@
 Volume II, chapters 3 and 12; facts §2."""
 
 import pytest
-
 from tests.minion.core.machine import CODE, MRET, RESET, SRET, WFI, run
 
 MODES = pytest.mark.parametrize("functional", [False, True], ids=["timed", "functional"])
@@ -202,7 +201,9 @@ def test_a_software_interrupt_of_another_hart_ends_a_sleep(functional: bool) -> 
 
 @MODES
 def test_interrupts_that_become_enabled_are_taken_behind_the_instruction(functional: bool) -> None:
-    made = run("li t0, 0x2\ncsrw mie, t0\ncsrw mip, t0\nli a0, 1\ncsrsi mstatus, 8\nafter: li a0, 2\nkeep a0", functional)
+    made = run(
+        "li t0, 0x2\ncsrw mie, t0\ncsrw mip, t0\nli a0, 1\ncsrsi mstatus, 8\nafter: li a0, 2\nkeep a0", functional
+    )
     # The handler returns to where the interrupt is pending still: the program never goes on.
     assert made.result["stop"] == "max-cycles"
     assert made.traps[0] == (0x8000_0000_0000_0001, 0, made.labels["after"])
