@@ -39,7 +39,7 @@ struct Spaces {
         auto& code = codes[key];
         if (!code) {
             code = std::make_unique<riscv::Code<P>>(EXTENSIONS);
-            code->custom = rows;
+            code->custom = pattern.custom;
         }
         return code.get();
     }
@@ -49,7 +49,7 @@ struct Spaces {
         std::erase_if(codes, [](const auto& each) { return !each.second; });
     }
 
-    std::vector<riscv::Custom<P>> rows;
+    riscv::Code<P> pattern{EXTENSIONS};  // has the rows, and no code
     std::map<SpaceKey, std::unique_ptr<riscv::Code<P>>> codes;
     std::vector<std::unique_ptr<riscv::Code<P>>> retired;
 };
@@ -129,10 +129,10 @@ void add_privileged(std::vector<riscv::Custom<P>>& rows) {
 
 template <class P>
 void add_rows(Codes& codes, const Latencies& latencies) {
-    auto& rows = codes.of<P>().rows;
-    add_privileged(rows);
-    add_floats(rows, codes.needs, latencies);
-    add_packed(rows, codes.needs, latencies);
+    riscv::Code<P>& pattern = codes.of<P>().pattern;
+    add_privileged(pattern.custom);
+    add_floats(pattern.custom, codes.needs, latencies);
+    add_packed(pattern, codes.needs, latencies);
 }
 
 }  // namespace
@@ -253,7 +253,8 @@ POLYLOOM_COLD Answer check_registers(riscv::Hart<P>& h, const riscv::Decoded<P>&
                            register_bit(need.rs3, word >> 27);
     present(h);
     Chip& chip = *h.state.chip;
-    const uint32_t early = chip.hazards.registers({state.number, state.pc, state.now}, reads,
+    const Site site{state.number, state.pc, state.now};
+    const uint32_t early = chip.hazards.registers(site, "floating-point instruction", reads,
                                                   register_bit(need.rd, word >> 7), refreshes(word));
     if (chip.findings.stop) return riscv::leave(Cause::exit);
     for (unsigned n = 0; early >> n; ++n)

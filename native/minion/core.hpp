@@ -89,8 +89,8 @@ template <class P>
 Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, bool global, uint8_t*& datum);
 
 // Adds the rows of SIMD instructions, and what they need at the same index of needs.custom: packed.cpp.
-void add_packed(std::vector<riscv::Custom<Timed>>& rows, Needs& needs, const Latencies& latencies);
-void add_packed(std::vector<riscv::Custom<Functional>>& rows, Needs& needs, const Latencies& latencies);
+void add_packed(riscv::Code<Timed>& code, Needs& needs, const Latencies& latencies);
+void add_packed(riscv::Code<Functional>& code, Needs& needs, const Latencies& latencies);
 
 // Instructions that have been decoded, for all harts of a chip.
 std::shared_ptr<Codes> make_codes(bool timed, const Latencies& latencies);
