@@ -65,25 +65,48 @@ void Chip::post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data) {
     if (running) running->horizon = std::min(running->horizon, key_of(cycle, hart));
 }
 
+// A hart that can run, from a cycle on. Its sibling, if that is running, must let it have its share from then on.
 void Chip::queue_hart(uint32_t number, uint64_t cycle) {
     Seat& seat = seats[number];
     if (seat.queued || seat.ended) return;
+    HartState& h = *harts[number];
+    h.clock = std::max(h.clock, cycle);
     seat.queued = true;
-    post(cycle, number, EventKind::hart);
+    if (running && running->number == (number ^ 1) && options.timed)
+        running->window = std::min(running->window, h.clock + 1);
+    post(h.clock, number, EventKind::hart, ++seat.ticket);
+}
+
+// The key of the event that is next; those of harts that have been run since are dropped.
+uint64_t Chip::next_key() {
+    while (events.next() != Events::NONE) {
+        const Event& event = events.top();
+        if (EventKind(event.kind) != EventKind::hart || current(event)) return event.key;
+        events.drop();
+    }
+    return Events::NONE;
+}
+
+bool Chip::current(const Event& event) const {
+    const Seat& seat = seats[hart_of(event.key)];
+    return seat.queued && seat.ticket == event.data;
 }
 
 Answer Chip::turn(HartState& h) {
     return key_of(h.now, h.number) <= h.horizon ? riscv::DONE : riscv::NOT_YET;
 }
 
-// The instruction cannot go on, and is tried again when `wake` finds that it can.
+// The instruction cannot go on, and is tried again when `wake` finds that it can. Where it still cannot, it has waited
+// since it was tried first.
 Answer Chip::hold(HartState& h, Waits kind, uint32_t a) {
-    if (h.wait.kind == Waits::nothing) h.wait = {kind, a, h.now, h.pc};
+    const Wait& before = seats[h.number].waited;
+    h.wait = {kind, a, h.now, h.pc};
+    if (before.kind == kind && before.a == a && before.pc == h.pc) h.wait.since = before.since;
     return riscv::NOT_YET;
 }
 
 Answer Chip::go(HartState& h) {
-    h.wait = {};
+    seats[h.number].waited.kind = Waits::nothing;
     return riscv::DONE;
 }
 
@@ -102,33 +125,54 @@ bool Chip::ready(const HartState& h) const {
 
 void Chip::wake(uint32_t number) {
     HartState& h = *harts[number];
-    if (h.wait.kind != Waits::nothing && &h != running && ready(h)) queue_hart(number, cycle());
+    if (h.wait.kind == Waits::nothing || &h == running || !ready(h)) return;
+    seats[number].waited = h.wait, h.wait.kind = Waits::nothing;
+    queue_hart(number, cycle());
 }
 
 void Chip::wake_minion(uint32_t minion) {
     wake(2 * minion), wake(2 * minion + 1);
 }
 
-// A hart that is the first of all runs until it needs its turn again, or is too far ahead.
-void Chip::run_hart(uint32_t number, uint64_t cycle) {
+// A hart that is the first of all runs until it needs its turn again, or is too far ahead. Where its sibling can run as
+// well, they alternate.
+void Chip::run_hart(uint32_t number) {
+    const uint64_t until = harts[number]->clock + AHEAD;
+    std::array<bool, 2> runs{};
+    for (const uint32_t n : {number, number ^ 1})
+        if (seats[n].queued && (n == number || options.timed)) runs[n & 1] = true, seats[n].queued = false;
+    while (true) {
+        HartState &h = *harts[number], &other = *harts[number ^ 1];
+        h.horizon = next_key(), h.window = until;
+        if (runs[~number & 1]) {
+            h.horizon = std::min(h.horizon, key_of(other.clock, other.number));
+            h.window = std::min(until, std::max(other.clock, h.clock) + 1);
+        }
+        const riscv::Outcome outcome = run_once(number);
+        runs[number & 1] = goes_on(number, outcome);
+        if (stopped || findings.stop || !(runs[0] || runs[1])) return;
+        const bool idle = outcome.executed == 0;
+        if (runs[0] && runs[1])
+            number = h.clock != other.clock ? (h.clock < other.clock ? number : number ^ 1) : number & ~1u;
+        else if (!runs[number & 1])
+            number ^= 1;
+        const uint64_t clock = harts[number]->clock;
+        if (!(runs[0] && runs[1]) || clock >= until || (idle && key_of(clock, number) > next_key())) break;
+    }
+    for (const uint32_t n : {number & ~1u, number | 1u})
+        if (runs[n & 1]) queue_hart(n, harts[n]->clock);
+}
+
+riscv::Outcome Chip::run_once(uint32_t number) {
     HartState& h = *harts[number];
     Seat& seat = seats[number];
-    seat.queued = false;
-    if (h.clock < cycle) {
-        if (!options.timed) h.skew += cycle - h.clock;
-        h.clock = cycle;
-    }
-    const Seat& other = seats[number ^ 1];
-    h.horizon = events.next();
-    h.window = h.clock + AHEAD;
-    if (options.timed && other.queued) h.window = std::min(h.window, std::max(harts[number ^ 1]->clock, h.clock) + 1);
     running = &h;
     const uint64_t from = h.clock;
     const riscv::Outcome outcome = seat.core->run();
     running = nullptr;
-    if (options.trace && outcome.executed) trace_run(number, from, h.clock);
     seat.executed += outcome.executed;
-    after_run(number, outcome);
+    if (options.trace && outcome.executed) trace_run(number, from, h.clock);
+    return outcome;
 }
 
 // Runs of a hart that follow each other are one span.
@@ -142,21 +186,21 @@ void Chip::trace_run(uint32_t number, uint64_t from, uint64_t to) {
     spans.push_back({from, to, number / 2, number & 1, 0, harts[number]->pc});
 }
 
-void Chip::after_run(uint32_t number, const riscv::Outcome& outcome) {
+// Whether the hart can run on, after a run.
+bool Chip::goes_on(uint32_t number, const riscv::Outcome& outcome) {
     HartState& h = *harts[number];
     if (h.wait.kind == Waits::ended) {
         seats[number].ended = true;
         --alive;
         last = std::max(last, h.clock);
-        return;
+        return false;
     }
-    if (outcome.cause == Cause::wait || outcome.cause == Cause::limit) {
-        if (h.wait.kind == Waits::nothing) queue_hart(number, h.clock);
-        return;
-    }
+    if (outcome.cause == Cause::wait || outcome.cause == Cause::limit) return h.wait.kind == Waits::nothing;
+    if (findings.stop) return false;
     result.stop = Stop::trap, result.hart = number, result.pc = outcome.pc, result.value = outcome.value;
     result.word = outcome.word, result.cause = riscv::exception_number(outcome.cause);
     stopped = true;
+    return false;
 }
 
 // L1 is in another mode: loads that are under way to an L1Scp that is no more end.
@@ -171,7 +215,7 @@ void Chip::mode_changed(HartState& h, unsigned before, unsigned after) {
 void Chip::handle(const Event& event) {
     const uint32_t number = hart_of(event.key);
     switch (EventKind(event.kind)) {
-        case EventKind::hart: return run_hart(number, cycle_of(event.key));
+        case EventKind::hart: return current(event) ? run_hart(number) : void();
         case EventKind::credit: return arrive_credits(event);
         default: return on_operation(event);
     }

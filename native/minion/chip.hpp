@@ -139,17 +139,21 @@ struct Chip {
     // What the loop keeps of a hart beside its state.
     struct Seat {
         std::unique_ptr<Core> core;
-        uint64_t executed = 0;
+        uint64_t executed = 0, ticket = 0;
         std::array<Selected, SHARED_COUNTERS> selected{};
+        Wait waited;  // what it was woken from, until the instruction has been done
         size_t span = NO_SPAN;  // its last one in the trace
         bool queued = false, ended = false;
     };
 
     // chip.cpp: the loop
     void handle(const Event& event);
-    void run_hart(uint32_t number, uint64_t cycle);
+    void run_hart(uint32_t number);
+    riscv::Outcome run_once(uint32_t number);
+    uint64_t next_key();
+    [[nodiscard]] bool current(const Event& event) const;
     void trace_run(uint32_t number, uint64_t from, uint64_t to);
-    void after_run(uint32_t number, const riscv::Outcome& outcome);
+    bool goes_on(uint32_t number, const riscv::Outcome& outcome);
     void post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data = 0);
     // The cycle of what is being done: of an instruction, or of an event.
     [[nodiscard]] uint64_t cycle() const { return running ? running->now : events.cycle(); }

@@ -34,7 +34,7 @@ class Events {
         if (cycle <= present)
             insert(event);
         else if (cycle - present < RING)
-            drop(event, cycle);
+            place(event, cycle);
         else
             later.push_back(event), std::push_heap(later.begin(), later.end(), after);
     }
@@ -44,13 +44,17 @@ class Events {
         if (now.empty() && !advance()) return NONE;
         return now.back().key;
     }
+    // The event that is next, which there is.
+    [[nodiscard]] const Event& top() const { return now.back(); }
     Event pop() {
         next();
         const Event event = now.back();
-        now.pop_back(), --count;
+        drop();
         popped = cycle_of(event.key);
         return event;
     }
+    // Forgets the event that is next, as if it had never been.
+    void drop() { now.pop_back(), --count; }
     // That of the event that was popped last.
     [[nodiscard]] uint64_t cycle() const { return popped; }
 
@@ -60,11 +64,11 @@ class Events {
         return a.key != b.key ? a.key > b.key : a.sequence > b.sequence;
     }
     void insert(const Event& event) { now.insert(std::upper_bound(now.begin(), now.end(), event, after), event); }
-    void drop(const Event& event, uint64_t cycle) {
-        const uint64_t place = cycle % RING;
-        ring[place].push_back(event);
-        bits[place / 64] |= uint64_t(1) << place % 64;
-        summary |= uint64_t(1) << place / 64;
+    void place(const Event& event, uint64_t cycle) {
+        const uint64_t at = cycle % RING;
+        ring[at].push_back(event);
+        bits[at / 64] |= uint64_t(1) << at % 64;
+        summary |= uint64_t(1) << at / 64;
     }
     // The next occupied cycle of the ring, which is less than RING from the present.
     [[nodiscard]] uint64_t soonest() const {
