@@ -80,6 +80,16 @@ uint8_t* Chip::line_of(HartState& h, Class c, uint64_t address, unsigned bytes, 
     return found;
 }
 
+// The group as tensor_coop has it: the same minions of each of its neighbourhoods.
+void Chip::cooperate(const HartState& h, Operation& op) {
+    const tensor::Coop coop = tensor::coop(h.tensor_coop);
+    op.group = coop.group & 31;
+    for (unsigned n = 0; n < NEIGHBOURHOODS; ++n)
+        if (coop.neighbourhoods >> n & 1) op.members |= uint32_t(coop.minions) << MINIONS_PER_NEIGHBOURHOOD * n;
+    const uint32_t own = uint32_t(1) << h.number / 2 % MINIONS_PER_SHIRE;
+    if (!(op.members & own) || op.members == own) op.members = 0;
+}
+
 Answer Chip::accept_load(HartState& h, uint64_t value) {
     const tensor::Load load = tensor::load(value, h.x[31]);
     const Class c = load.to_b ? Class::load_b : Class::load;
@@ -93,6 +103,7 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
 
     Operation& op = take(h, c, value);
     op.id = load.id;
+    if (load.coop) cooperate(h, op);
     unit.lines[unsigned(c)].count = unit.lines[unsigned(c)].next = 0;
     alignas(64) uint8_t data[64 * tensor::LINE];
     const unsigned all = tensor::sources(load);
@@ -109,7 +120,8 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
     if (load.masked && !load.to_b)
         for (unsigned i = 0; i < load.rows; ++i)
             if (!(op.mask >> i & 1)) effects.scp_writes &= ~(uint64_t(1) << (load.start + i) % tensor::SCP_LINES);
-    tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects, {});
+    tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects,
+         {.row = tensor::source(load, 0).bytes});
     ++unit.counts[TL_INST], unit.counts[TL_OPS] += all;
     tensor::place(load, op.mask, data, there, load.to_b ? unit.tenb[0].data() : h.minion->l1scp[0].data());
     if (load.to_b) begin_stream(minion, load.rows);

@@ -17,16 +17,16 @@ using namespace polyloom::minion::tensor;
 
 namespace {
 
-template <class T, size_t... SHAPE>
+template <class T, int64_t... SHAPE>
 using Array = nb::ndarray<T, nb::shape<SHAPE...>, nb::c_contig, nb::device::cpu>;
 // -1 is any extent: the number of tiles, or of what the name says.
-using Registers = Array<uint32_t, size_t(-1), 32, 8>;
-using Lines = Array<uint8_t, size_t(-1), SCP_LINES, LINE>;
-using Sums = Array<uint32_t, size_t(-1), 16, 16>;
-using B = Array<uint8_t, size_t(-1), 16, LINE>;
-using Masks = Array<const uint16_t, size_t(-1)>;
-using Flags = Array<uint32_t, size_t(-1)>;
-using Vectors = Array<uint32_t, size_t(-1), 8>;
+using Registers = Array<uint32_t, -1, 32, 8>;
+using Lines = Array<uint8_t, -1, SCP_LINES, LINE>;
+using Sums = Array<uint32_t, -1, 16, 16>;
+using B = Array<uint8_t, -1, 16, LINE>;
+using Masks = Array<const uint16_t, -1>;
+using Flags = Array<uint32_t, -1>;
+using Vectors = Array<uint32_t, -1, 8>;
 
 static_assert(sizeof(Register) == 32);
 

@@ -31,7 +31,7 @@ Chip::Chip(const Options& options, const Parameters& parameters)
     : options(options),
       parameters(parameters),
       memory(options.shires, uint64_t(options.scratchpad_kib) << 10),
-      fabric(this->parameters),
+      fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib}),
       findings(options.hazards),
       record(findings, options.minions),
       hazards(findings, record, options.minions, options.errata),
@@ -42,7 +42,8 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       units(options.minions),
       seats(2 * options.minions),
       pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
-      flb_free(options.shires) {
+      flb_free(options.shires),
+      groups(options.shires) {
     record.on = hazards_on();
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {

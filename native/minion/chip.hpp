@@ -180,6 +180,7 @@ struct Chip {
     uint64_t& kept(const HartState& h, unsigned number);
     [[nodiscard]] uint64_t adds(const HartState& h, unsigned number) const;
     // accept.cpp: what a CSR write of a tensor operation does at once
+    void cooperate(const HartState& h, Operation& op);
     Answer accept_load(HartState& h, uint64_t value);
     Answer accept_load_l2(HartState& h, uint64_t value);
     Answer accept_fma(HartState& h, uint64_t value);
@@ -197,12 +198,14 @@ struct Chip {
     static uint64_t tag(const Operation& op, Class c);
     void on_operation(const Event& event);
     void begin_load(uint32_t minion, Class c);
-    void next_line(uint32_t minion, Class c);
+    void ask_line(uint32_t minion, Class c);
+    void take_line(uint32_t minion, Class c, const Served& served);
+    void next_line(uint32_t minion, Class c, const Served& served);
     uint64_t store_pace(const Operation& op);
     void begin_stream(uint32_t minion, unsigned lines);
     void drop_stream(uint32_t minion);
     void ask_stream(uint32_t minion);
-    void stream_line(uint32_t minion);
+    void stream_line(uint32_t minion, const Served& served);
     void run_stream(uint32_t minion, uint64_t total);
     void use_line(uint32_t minion, Stream& s, unsigned j);
     // queue.cpp: operations on registers
@@ -231,6 +234,7 @@ struct Chip {
     std::vector<Pmu> pmu;
     std::vector<HartState*> harts;
     std::vector<uint64_t> flb_free;  // by shire: when its counters take another join
+    std::vector<std::array<std::array<uint32_t, 2>, 32>> groups;  // by shire, group and engine: who asks for a line
     HartState* running = nullptr;
     uint64_t last = 0, lost_credits = 0;
     uint32_t alive = 0;

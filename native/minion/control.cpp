@@ -40,7 +40,8 @@ constexpr Held HELD[] = {
     {0x304, &TrapState::mie, 0x890aaa, false},       {0x305, &TrapState::mtvec, VECTOR, true},
     {0x306, &TrapState::mcounteren, 0x1ff, false},   {0x340, &TrapState::mscratch, ALL, false},
     {0x341, &TrapState::mepc, EVEN, true},           {0x342, &TrapState::mcause, CAUSE, false},
-    {0x343, &TrapState::mtval, ALL, true},
+    {0x343, &TrapState::mtval, ALL, true},           {0x7cd, &TrapState::minstmask, 0x1ffffffff, false},
+    {0x7ce, &TrapState::minstmatch, ~0u, false},     {0x7d5, &TrapState::mbusaddr, 0xffffffffff, false},
 };
 
 Answer held(const Held& held, TrapState& trap, const Change& change, uint64_t& old) {

@@ -3,6 +3,7 @@
 // the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source: minion.md,
 // "Time".
 #include <algorithm>
+#include <bit>
 
 #include "chip.hpp"
 #include "state.hpp"
@@ -34,8 +35,8 @@ void Chip::on_operation(const Event& event) {
     const Operation& op = units[minion][c];
     if (!op.busy || op.sequence != event.data >> CLASS_BITS) return;
     if (EventKind(event.kind) == EventKind::complete) return complete(minion, c);
-    if (c == Class::load_b) return stream_line(minion);
-    next_line(minion, c);
+    if (units[minion].lines[unsigned(c)].count == 0) return complete(minion, c);
+    ask_line(minion, c);
 }
 
 void Chip::begin_load(uint32_t minion, Class c) {
@@ -64,21 +65,40 @@ uint64_t Chip::store_pace(const Operation& op) {
     return parameters[Parameter::store_row] * (tensor::store(op.value, op.x31).bytes > 32 ? 2 : 1);
 }
 
-// One line of a load or a store. A line that a port served late ends the operation later by as much.
-void Chip::next_line(uint32_t minion, Class c) {
+// A line is asked for, of a load or a store. Minions that load together ask once, when all of them have come to it.
+void Chip::ask_line(uint32_t minion, Class c) {
+    Unit& unit = units[minion];
+    const Operation& op = unit[c];
+    Lines& lines = unit.lines[unsigned(c)];
+    const uint64_t address = lines.address[lines.next];
+    if (!op.members) return take_line(minion, c, fabric.line(cycle(), minion, address, use_of(c)));
+    const uint32_t first = minion / MINIONS_PER_SHIRE * MINIONS_PER_SHIRE;
+    uint32_t& joined = groups[minion / MINIONS_PER_SHIRE][op.group][c == Class::load_b];
+    joined |= uint32_t(1) << (minion - first);
+    if (joined != op.members) return;
+    joined = 0;
+    const Served served = fabric.line(cycle(), minion, address, use_of(c));
+    for (uint32_t rest = op.members; rest; rest &= rest - 1)
+        take_line(first + uint32_t(std::countr_zero(rest)), c, served);
+}
+
+void Chip::take_line(uint32_t minion, Class c, const Served& served) {
+    ++units[minion].lines[unsigned(c)].next;
+    if (c == Class::load_b) return stream_line(minion, served);
+    next_line(minion, c, served);
+}
+
+// A line that a port served late ends the operation later by as much.
+void Chip::next_line(uint32_t minion, Class c, const Served& served) {
     Unit& unit = units[minion];
     Operation& op = unit[c];
     Lines& lines = unit.lines[unsigned(c)];
-    const uint64_t now = cycle();
-    if (lines.next < lines.count) {
-        const Served served = fabric.line(now, minion, lines.address[lines.next++], use_of(c));
-        uint64_t pace = parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
-        uint64_t there = served.there - served.latency + pace;
-        if (c == Class::store) pace = store_pace(op), there = served.there;
-        lines.arrival = std::max(lines.arrival, there);
-        if (lines.next < lines.count) return post(now + pace, op.hart, EventKind::line, tag(op, c));
-    }
-    post(std::max(lines.arrival, now + 1), op.hart, EventKind::complete, tag(op, c));
+    uint64_t pace = parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
+    uint64_t there = served.there - served.latency + pace;
+    if (c == Class::store) pace = store_pace(op), there = served.there;
+    lines.arrival = std::max(lines.arrival, there);
+    if (lines.next < lines.count) return post(cycle() + pace, op.hart, EventKind::line, tag(op, c));
+    post(std::max(lines.arrival, cycle() + 1), op.hart, EventKind::complete, tag(op, c));
 }
 
 // --- B ---------------------------------------------------------------------------------------------------------------
@@ -116,15 +136,12 @@ void Chip::ask_stream(uint32_t minion) {
     post(at, op.hart, EventKind::line, tag(op, Class::load_b));
 }
 
-void Chip::stream_line(uint32_t minion) {
-    Unit& unit = units[minion];
-    Stream& s = unit.stream;
-    const Operation& op = unit[Class::load_b];
-    const uint64_t now = cycle();
+void Chip::stream_line(uint32_t minion, const Served& served) {
+    Stream& s = units[minion].stream;
+    const Operation& op = units[minion][Class::load_b];
     const unsigned j = s.known++;
-    const Served served = fabric.line(now, minion, unit.lines[unsigned(Class::load_b)].address[j], Traffic::load_b);
     s.arrival[j] = std::max(served.there, j ? s.arrival[j - 1] : 0);
-    s.next = now + parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
+    s.next = cycle() + parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
     s.asked = false;
     if (s.running) use_line(minion, s, j);
     if (s.known == s.lines) return post(s.arrival[j], op.hart, EventKind::complete, tag(op, Class::load_b));

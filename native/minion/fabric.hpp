@@ -1,31 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time of the memory system.
+// Time of the memory system, line by line: banks of shires with their read buffers, tags of L2 and L3, the mesh and the
+// memory shires. It is called in the order of (cycle, minion). What a line needs on its way serves one after another:
+// each has an amount of work before it, and the line comes later by the greatest wait among them. Sources: facts §9,
+// §10; minion.md, "Time".
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
+#include "mesh.hpp"
 #include "parameters.hpp"
 
 namespace polyloom::minion {
 
 enum class Traffic : uint8_t { load, load_b, load_l2, store, scalar, code, cache };
 
-// When a line is there, and how long that takes where nothing is in its way.
+// When a line is there, and how long that takes where nothing is in its way; of stores, when it has been taken.
 struct Served {
     uint64_t there = 0, latency = 0;
     bool dram = false;
 };
 
-struct Fabric {
-    explicit Fabric(Parameters& parameters) : parameters(&parameters) {}
-    Served line(uint64_t cycle, unsigned minion, uint64_t address, Traffic use) {
-        (void)minion, (void)address, (void)use;
-        const uint64_t latency = (*parameters)[Parameter::l2];
-        return {cycle + latency, latency, false};
+// What serves one line after another, in parts of a cycle.
+struct Server {
+    static constexpr uint64_t PARTS = 1024;
+    uint64_t free = 0;
+
+    // How long a line that comes in a cycle waits, in parts.
+    uint64_t take(uint64_t cycle, uint64_t service) {
+        const uint64_t now = cycle * PARTS, from = free > now ? free : now;
+        free = from + service;
+        return from - now;
     }
-    [[nodiscard]] unsigned hops(unsigned a, unsigned b) const { return a == b ? 0 : 1; }
+};
+
+// A bank of a shire, with the lines that it has read last.
+struct Bank {
+    static constexpr unsigned MOST = 16;
+    Server server;
+    std::array<uint64_t, MOST> buffer{};  // the newest first; lines plus 1
+};
+
+// Tags of a cache of four ways, the last used first, and from which cycle on their lines are there.
+class Tags {
+  public:
+    static constexpr unsigned WAYS = 4;
+    struct Entry {
+        uint64_t line = 0;  // plus 1; 0 while empty
+        uint64_t there : 63 = 0, dirty : 1 = 0;
+    };
+    struct Found {
+        bool hit = false;
+        Entry before;  // the line's, or what had to leave
+        Entry* now = nullptr;
+    };
+
+    explicit Tags(uint64_t lines) : sets(lines / WAYS), entries(sets * WAYS) {}
+    // Looks up a line, and puts it first in its set; who misses says in `now` when it will be there.
+    Found use(uint64_t set, uint64_t line);
+    void drop(uint64_t set, uint64_t line);
+    [[nodiscard]] bool empty() const { return !sets; }
+
+  private:
+    uint64_t sets;
+    std::vector<Entry> entries;
+};
+
+struct Fabric {
+    // How the SRAM of each shire is split, in KiB, and how many shires there are.
+    struct Split {
+        unsigned shires = SHIRES, l2 = 512, l3 = 1024;
+    };
+    // Bytes that went over the ports of shires' banks, over the mesh, and from and to DRAM.
+    struct Bytes {
+        uint64_t shire = 0, l3 = 0, dram = 0;
+    };
+
+    explicit Fabric(Parameters& parameters) : Fabric(parameters, Split{}) {}
+    Fabric(Parameters& parameters, Split split);
+
+    // `address` is physical, of scratchpads in format 0 with the shire's number.
+    Served line(uint64_t cycle, unsigned minion, uint64_t address, Traffic use);
+    [[nodiscard]] static unsigned hops(unsigned a, unsigned b) {
+        return distance(PLACES[a % SHIRES], PLACES[b % SHIRES]);
+    }
 
     Parameters* parameters;
+    Bytes bytes;
+
+  private:
+    struct Shire {
+        explicit Shire(const Split& split) : l2(uint64_t(split.l2) * 16), l3(uint64_t(split.l3) * 16) {}
+        std::array<Bank, 4> banks;
+        Server port;  // from the mesh
+        Tags l2, l3;
+    };
+    // One line on its way: the cycle in which it was asked for, and the greatest wait so far.
+    struct Way {
+        uint64_t cycle, wait = 0;
+        void at(Server& server, uint64_t service) {
+            const uint64_t waited = server.take(cycle, service);
+            if (waited > wait) wait = waited;
+        }
+    };
+
+    Shire& shire(unsigned number);
+    bool pass(Way& way, Bank& bank, uint64_t line, bool store);
+    uint64_t per_line(Parameter bytes_per_cycle, unsigned ways);
+    Served served(const Way& way, uint64_t latency, bool dram = false) const;
+    Served scratchpad(Way& way, unsigned own, uint64_t address, bool store);
+    Served memory(Way& way, unsigned own, uint64_t address, Traffic use);
+    Served l3(Way& way, unsigned own, uint64_t line, bool store);
+    uint64_t over_mesh(Way& way, unsigned own, unsigned home, bool store);
+    Server& memory_of(uint64_t line);
+    uint64_t memory_service();
+    Served from_memory(Way& way, uint64_t near, unsigned home, uint64_t line, bool store);
+
+    Split split;
+    std::vector<std::unique_ptr<Shire>> shires;  // made when they are used
+    std::array<Server, MEMORY_SHIRES> memories;
 };
 
 }  // namespace polyloom::minion

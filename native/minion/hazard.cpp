@@ -25,7 +25,7 @@ constexpr Pending place_of(Class c, unsigned id) {
 
 Site Chip::site_of(uint32_t minion, const Operation& op) const { return {2 * minion + (op.hart & 1), op.pc, op.accepted}; }
 
-// `row` is how many bytes of each line a store writes. Lines of L1Scp that are read too early are kept, for `poison`.
+// `row` is how many bytes of each line a load reads or a store writes. Lines of L1Scp that are read too early are kept, for `poison`.
 void Chip::tell(Class c, Operation& op, const char* name, const tensor::Effects& effects, Told told) {
     if (!hazards_on()) return;
     const uint32_t minion = op.hart / 2;
@@ -42,7 +42,7 @@ void Chip::tell(Class c, Operation& op, const char* name, const tensor::Effects&
         if (c == Class::store)
             writes[written++] = {lines.address[n], told.row};
         else if (is_load(c))
-            reads[read++] = {lines.address[n], tensor::LINE};
+            reads[read++] = {lines.address[n], told.row};
     for (unsigned n = 0; n < told.written; ++n) writes[written++] = {told.to + tensor::LINE * n, tensor::LINE};
     accepted.reads = {reads.data(), read}, accepted.writes = {writes.data(), written};
     op.poisoned = hazards.accept(accepted);

@@ -11,7 +11,7 @@ uint64_t Chip::count_of(uint32_t hart, unsigned event, uint64_t now) const {
     const Unit& unit = units[hart / 2];
     if (event == CYCLES) return options.timed ? now : 0;
     if (event == RETIRED_0 || event == RETIRED_1) return seats[(hart & ~1u) + (event - RETIRED_0)].executed;
-    return event < unit.counts.size() ? unit.counts[event] : 0;
+    return event < 32 ? unit.counts[event] : 0;
 }
 
 uint64_t& Chip::kept(const HartState& h, unsigned number) {

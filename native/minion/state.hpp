@@ -50,6 +50,7 @@ struct TrapState {
     uint64_t mtvec = 0, mscratch = 0, mepc = 0, mcause = 0, mtval = 0;
     uint64_t stvec = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0;
     uint64_t mcounteren = 0, scounteren = 0;
+    uint64_t minstmask = 0, minstmatch = 0, mbusaddr = 0;  // kept, and nothing else
 };
 
 struct MinionState;

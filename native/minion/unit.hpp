@@ -20,8 +20,9 @@ struct Operation {
     uint64_t value = 0, x31 = 0, pc = 0, accepted = 0, started = 0, ends = 0;
     uint64_t poisoned = 0;  // lines of L1Scp that it must not read yet
     uint32_t sequence = 0;
+    uint32_t members = 0;   // minions of the shire that load together, by bits; 0 of other operations
     uint16_t mask = 0, hart = 0;
-    uint8_t frm = 0, id = 0;
+    uint8_t frm = 0, id = 0, group = 0;
     bool busy = false, running = false;
     bool registers = true;  // it reads or writes the registers: no IMA8 that writes only TenC
 };

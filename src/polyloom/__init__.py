@@ -33,23 +33,48 @@ __all__ = [
     "Result",
     "__version__",
     "compile",
+    "f16",
     "f32",
     "i8",
     "i16",
     "i32",
     "kernel",
     "load",
+    "sat8",
+    "satu8",
     "size",
     "sizes",
     "sqrt",
     "ssa",
+    "to_f16",
+    "to_f32",
+    "to_i32",
+    "u8",
 ]
 _KERNEL = "polyloom.frontend.python.kernel"
 _TYPES = "polyloom.frontend.python.types"
 _MODULES: dict[str, str] = {
     "Kernel": _KERNEL,
     "kernel": _KERNEL,
-    **dict.fromkeys(["f32", "i8", "i16", "i32", "size", "sizes", "sqrt"], _TYPES),
+    **dict.fromkeys(
+        [
+            "f16",
+            "f32",
+            "i8",
+            "i16",
+            "i32",
+            "sat8",
+            "satu8",
+            "size",
+            "sizes",
+            "sqrt",
+            "to_f16",
+            "to_f32",
+            "to_i32",
+            "u8",
+        ],
+        _TYPES,
+    ),
 }
 
 

@@ -11,7 +11,7 @@ from tests.language.helpers import ROOT
 
 from polyloom.frontend.pla import parse
 from polyloom.ir.interpret import interpret
-from polyloom.ir.operations import OPERATIONS
+from polyloom.ir.operations import CONVERSIONS, OPERATIONS
 
 TEXT = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```pla\n(.*?)```", TEXT, re.DOTALL)
@@ -27,6 +27,6 @@ def test_the_running_example_extracts_bits() -> None:
 
 
 def test_every_operation_is_documented() -> None:
-    for operation in OPERATIONS:
+    for operation in (*OPERATIONS, *CONVERSIONS):
         spelled = f"{operation.symbol} " if operation.symbol else operation.name
         assert spelled in TEXT

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.operations import BY_NAME, DIVISIONS, OPERATIONS, ElementType
+from polyloom.ir.operations import BY_NAME, DIVISIONS, NUMBER, OPERATIONS, ElementType
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.machine_file import fingerprint, load, members, read, resolve
 
@@ -91,7 +91,7 @@ def test_every_operation_has_a_unit_where_the_member_promises_it() -> None:
 
 def test_latencies_of_wide() -> None:
     wide = load("wide")
-    latency = {(o, t): wide.units[wide.units_for(o, t)[0]].latencies[o, t] for o in BY_NAME for t in BY_NAME[o].types}
+    latency = {(o, t): wide.units[wide.units_for(o, t)[0]].latencies[o, t] for o in NUMBER for t in BY_NAME[o].types}
     longer = {("add", "f32"): 3, ("sub", "f32"): 3, ("sqrt", "f32"): 16}
     by_operation = {"mul": 3, "madd": 4} | dict.fromkeys(DIVISIONS, 12)
     assert latency == {(o, t): longer.get((o, t), by_operation.get(o, 1)) for o, t in latency}

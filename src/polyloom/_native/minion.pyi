@@ -12,30 +12,40 @@ Event = tuple[int, int, int, int, int, int]
 """A span of the trace: start, end, minion (of a shire's port: the shire), track, word, pc. Tracks: 0 and 1 issue of a
 hart, 2 load, 3 load to TenB, 4 load to L2Scp, 5 FMA, 6 quant, 7 store, 8 reduce, 9 to 12 the shire's banks."""
 
-class Finding(TypedDict):
-    """A hazard, each place once. `pc` is 0 where no instruction is known; `hart` is its number, 2 · minion + thread."""
+class Site(TypedDict):
+    """Of an instruction: the number of its hart, 2 · minion + thread, and its cycle, 0 where that was not kept."""
 
-    kind: str
-    count: int
     hart: int
     pc: int
     cycle: int
-    earlier_hart: int
-    earlier_pc: int
-    earlier_cycle: int
-    address: int
-    text: str
+
+class Finding(TypedDict):
+    """A hazard, each place once. `later` met what `earlier` left; a pc of 0 is unknown. `what` names a line, a register
+    or an address; `wait` is the tensor_wait that is missing, or -1, and `cure` says what else helps."""
+
+    kind: str
+    count: int
+    later: Site
+    earlier: Site
+    later_name: str
+    earlier_name: str
+    what: str
+    value: int
+    wait: int
     cure: str
 
 class Wait(TypedDict):
-    """Of a deadlock: a hart, why it waits, and who could release it."""
+    """Of a deadlock: a hart, or an operation of its minion, why it waits, and which harts could release it."""
 
     hart: int
+    operation: bool
     pc: int
     since: int
     kind: str
     text: str
+    note: str
     releasers: list[int]
+    gave: list[Site]
 
 class Result(TypedDict):
     stop: str

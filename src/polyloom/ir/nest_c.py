@@ -23,7 +23,14 @@ from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import normalize
 
-TYPES: dict[ElementType, str] = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
+TYPES: dict[ElementType, str] = {
+    "i8": "signed char",
+    "i16": "short",
+    "i32": "int",
+    "f32": "float",
+    "u8": "unsigned char",
+    "f16": "_Float16",
+}
 PREFIX = "polyloom_"
 _INFIX = {
     "add": "+",
@@ -77,7 +84,13 @@ _BODIES = {
     "abs": "a < 0 ? -a : a",
     "madd": "a * b + c",
     "select": "a ? b : c",
+    "to_i32": "a",
+    "to_f32": "a",
+    "to_f16": "a",
+    "sat8": "a < -128 ? -128 : a > 127 ? 127 : a",
+    "satu8": "a < 0 ? 0 : a > 255 ? 255 : a",
 }
+_ROUNDED = "a != a || a >= 2147483648.0f ? 2147483647 : a < -2147483648.0f ? -2147483647 - 1 : (int)__builtin_rintf(a)"
 """The meaning of operations that are called; the operands are a, b and c."""
 
 
@@ -135,8 +148,10 @@ def helper(operation: str, dtype: ElementType) -> str:
     """The function that means an operation, in one line."""
     kind = TYPES[dtype]
     operands = ["int a" if operation == "select" else f"{kind} a", f"{kind} b", f"{kind} c"][: BY_NAME[operation].arity]
-    body = _BODIES[operation].format(mask=WIDTH[dtype] - 1)
-    return f"static inline {kind} {PREFIX}{operation}_{dtype}({', '.join(operands)}) {{ return {body}; }}"
+    rounds = (operation, dtype) == ("to_i32", "f32")
+    body = _ROUNDED if rounds else _BODIES[operation].format(mask=WIDTH[dtype] - 1)
+    result = TYPES[dtype] if BY_NAME[operation].compares else TYPES[BY_NAME[operation].result(dtype)]
+    return f"static inline {result} {PREFIX}{operation}_{dtype}({', '.join(operands)}) {{ return {body}; }}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +239,8 @@ class _Printer:
         match value:
             case Reference():
                 return self.reference(value)
-            case Constant(dtype="f32", value=number):
-                return _single(float(number))
+            case Constant(dtype="f32" | "f16" as dtype, value=number):
+                return f"{_cast(dtype)}{_single(float(number))}" if dtype == "f16" else _single(float(number))
             case Constant(dtype=dtype, value=number):  # the least int has no literal of its own
                 return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
             case Index(dtype=dtype, value=form):

@@ -121,7 +121,7 @@ def operations_are_known(nest: Nest) -> Iterator[Diagnostic]:
             elif len(expression.operands) != operation.arity:
                 message = f"{operation.name} takes {operation.arity} operands, not {len(expression.operands)}"
                 yield Diagnostic("PL0210", message, span=expression.span)
-            elif expression.dtype not in operation.types:
+            elif not operation.works_on(expression.dtype):
                 help = f"{operation.name} is defined for {', '.join(operation.types)}"
                 yield Diagnostic(
                     "PL0208", f"{operation.name} has no meaning for {expression.dtype}", span=expression.span, help=help

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES
+from polyloom.ir.operations import ALL_TYPES, BY_NAME
 from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference, Variable
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -36,7 +36,7 @@ KEYWORDS: Final = frozenset(
         "inf",
     }
 )
-RESERVED: Final = KEYWORDS | set(BY_NAME) | set(ELEMENT_TYPES)
+RESERVED: Final = KEYWORDS | set(BY_NAME) | set(ALL_TYPES)
 PLAIN: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z]*[0-9]+)*"
 QUOTED: Final = r"`(?u:[^\W\d][\w$]*)(?:\.[a-z]*[0-9]+)*`"
 _PLAIN: Final = re.compile(PLAIN)

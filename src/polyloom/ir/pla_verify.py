@@ -53,7 +53,7 @@ def operations_are_known(program: Program) -> Iterator[Diagnostic]:
         elif len(equation.operands) != operation.arity:
             message = f"{operation.name} takes {operation.arity} operands, not {len(equation.operands)}"
             yield Diagnostic("PL0210", message, span=equation.span)
-        elif equation.dtype not in operation.types:
+        elif not operation.works_on(equation.dtype):
             help = f"{operation.name} is defined for {', '.join(operation.types)}"
             yield Diagnostic(
                 "PL0208", f"{operation.name} has no meaning for {equation.dtype}", span=equation.span, help=help

@@ -96,7 +96,29 @@ def _fused(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
     return np.where(inexact_even, odd, total).astype(np.float32)
 
 
+def _to_i32(dtype: ElementType, a: Value) -> Value:
+    if dtype != "f32":
+        return a.astype(np.int32)
+    nearest = np.rint(a.astype(np.float64))
+    least, most = -(2.0**31), 2.0**31 - 1
+    return np.where(np.isnan(nearest), most, np.clip(nearest, least, most)).astype(np.int32)
+
+
+def _clipped(result: ElementType) -> Function:
+    kind = NUMPY[result]
+    least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+    return lambda a: np.clip(a, least, most).astype(kind)
+
+
+def _to(result: ElementType) -> Function:
+    return lambda a: a.astype(NUMPY[result])
+
+
 _COMMON: dict[str, Function] = {
+    "to_f32": _to("f32"),
+    "to_f16": _to("f16"),
+    "sat8": _clipped("i8"),
+    "satu8": _clipped("u8"),
     "move": np.positive,
     "add": np.add,
     "sub": np.subtract,
@@ -120,6 +142,7 @@ _COMMON: dict[str, Function] = {
     "sqrt": np.sqrt,
 }
 _INTEGER: dict[str, Function] = {
+    "to_i32": _to_i32,
     "div": _widely(_truncated),
     "rem": _widely(np.fmod),
     "floordiv": _widely(np.floor_divide),
@@ -127,4 +150,9 @@ _INTEGER: dict[str, Function] = {
     "shl": _shift(np.left_shift),
     "shr": _shift(np.right_shift),
 }
-_SINGLE: dict[str, Function] = {"min": _number_first(np.less), "max": _number_first(np.greater), "madd": _fused}
+_SINGLE: dict[str, Function] = {
+    "to_i32": _to_i32,
+    "min": _number_first(np.less),
+    "max": _number_first(np.greater),
+    "madd": _fused,
+}

@@ -13,8 +13,8 @@ from tests.conftest import Golden
 from tests.tensix.loops.programs import TRAVELS, product, source
 
 import polyloom as pl
+from polyloom.analysis.contraction import Contraction, Matrix, contraction
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.loops.contraction import Contraction, Matrix, contraction
 
 PLAIN = Contraction(Matrix("A", (0,), (1,)), Matrix("B", (0,), (1,)), Matrix("C", (0,), (1,)), "k")
 SUM = "  C[i, j] = c[i, j, k] if k = K - 1\n"
@@ -68,14 +68,14 @@ def test_spellings_of_the_product(name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_nearly_a_product_is_refused_by_what_it_lacks(name: str, golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
-        found(product(body=REFUSED[name]))
+        pl.compile(source(product(body=REFUSED[name])), on="tensix")
     assert error.value.code == "PL1230"
     golden(f"refused-{name}", str(error.value))
 
 
 def test_many_products_are_not_one(golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
-        found(MANY)
+        pl.compile(source(MANY), on="tensix")
     golden("refused-many", str(error.value))
 
 

@@ -29,7 +29,7 @@ from polyloom.frontend.pla.syntax import (
     Text,
     Truth,
 )
-from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, ElementType
+from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.pla_names import RESERVED
 from polyloom.names import dotted
@@ -207,10 +207,10 @@ def _variable(declaration: Declaration) -> ElementType:
 
 
 def _dtype(declaration: Declaration) -> ElementType:
-    for dtype in ELEMENT_TYPES:
+    for dtype in ALL_TYPES:
         if dtype == declaration.dtype:
             return dtype
-    help = suggestion(declaration.dtype, ELEMENT_TYPES, "write i8, i16, i32 or f32")
+    help = suggestion(declaration.dtype, ALL_TYPES, "write i8, i16, i32, f32, u8 or f16")
     raise input_error("PL0204", f"unknown type `{declaration.dtype}`", span=declaration.dtype_span, help=help)
 
 

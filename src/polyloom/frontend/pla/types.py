@@ -14,14 +14,15 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.frontend.pla.lower import RawEquation, RawProgram
 from polyloom.frontend.pla.syntax import Number
 from polyloom.ir.numbers import constant_in
-from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference, Variable
 from polyloom.names import hidden
 
 Slot = str | tuple[str, int]
 """A variable or array by name, or operand number n of an equation."""
-_I32: Final = hidden("i32")
-"""What has this type in every program: the result of a comparison."""
+_FIXED: Final = {t: hidden(t) for t in ALL_TYPES}
+"""What has such a type in every program: the result of a comparison has that of i32."""
+_I32: Final = _FIXED["i32"]
 
 
 class _Types:
@@ -60,7 +61,7 @@ class _Types:
 
 def infer(name: str, raw: RawProgram) -> Program:
     """Give every variable and constant its type; raises PL0207 to PL0209."""
-    known: dict[Slot, ElementType] = {_I32: "i32"}
+    known: dict[Slot, ElementType] = {name: dtype for dtype, name in _FIXED.items()}
     known.update({a.name: a.dtype for a in (*raw.inputs, *raw.outputs)})
     known.update({n: dtype for n, (dtype, _) in raw.declared.items()})
     types = _Types(known)
@@ -96,7 +97,11 @@ def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
     pairs = [(slot, last) for slot in slots[:-1]]
     if equation.operation == "select":
         pairs[0] = (slots[0], _I32)
-    pairs.append((equation.target.name, _I32 if BY_NAME[equation.operation].compares else last))
+    operation = BY_NAME[equation.operation]
+    result = "i32" if operation.compares else operation.gives
+    pairs.append((equation.target.name, last if result is None else _FIXED[result]))
+    if operation.gives is not None and len(operation.types) == 1:
+        pairs.append((last, _FIXED[operation.types[0]]))
     return [
         _mixed(equation, a, b, before)
         for a, b in pairs
@@ -108,14 +113,16 @@ def _mixed(
     equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]
 ) -> Diagnostic:
     left, right = (_describe(slot, dtype) for slot, dtype in zip((a, b), dtypes, strict=True))
-    help = "all operands and the result of an operation have one type; there are no conversions"
+    help = "all operands and the result of an operation have one type; to_i32, to_f32, to_f16, sat8 and satu8 convert"
     if equation.operation == "select" and b == _I32:
         help = "the first operand of select is i32, such as the result of a comparison"
     return Diagnostic("PL0208", f"{equation.operation} mixes {left} and {right}", span=equation.span, help=help)
 
 
 def _describe(slot: Slot, dtype: ElementType | None) -> str:
-    return f"`{slot}` ({dtype})" if isinstance(slot, str) and slot != _I32 else f"a value of type {dtype}"
+    return (
+        f"`{slot}` ({dtype})" if isinstance(slot, str) and slot not in _FIXED.values() else f"a value of type {dtype}"
+    )
 
 
 def _slot(equation: RawEquation, position: int) -> Slot:
@@ -161,4 +168,6 @@ _RANGES: dict[ElementType, str] = {
     "i16": "write an integer from -32768 to 32767",
     "i32": "write an integer from -2147483648 to 2147483647",
     "f32": "write a number of magnitude below 3.4e38, or `inf`",
+    "u8": "write an integer from 0 to 255",
+    "f16": "write a number of magnitude below 65520, or `inf`",
 }

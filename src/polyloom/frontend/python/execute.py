@@ -16,13 +16,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from polyloom.frontend.python import types as elements
 from polyloom.frontend.python.affine import affine, as_integer, condition
 from polyloom.frontend.python.function import Function, dtype_named
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.operators import BINARY, CALLS
-from polyloom.frontend.python.types import Size
 from polyloom.ir.numbers import NUMPY, WIDTH
-from polyloom.ir.operations import INTEGERS, ElementType
+from polyloom.ir.operations import CONVERSIONS, INTEGERS, ElementType
 from polyloom.names import hidden
 from polyloom.sets import Affine
 
@@ -187,7 +187,7 @@ class _Names(ast.NodeTransformer):
 
     def replaced(self, node: ast.Name | ast.Attribute) -> ast.expr:
         value: Any = self.rewriter.scope.value(node)
-        if isinstance(value, Size):
+        if isinstance(value, elements.Size):
             return ast.copy_location(self.rewriter.size(value.form), node)
         number = as_integer(value)
         if number is not None:
@@ -241,6 +241,7 @@ def _greatest(*values: Any) -> Any:
 
 def _runtime() -> dict[str, Any]:
     names: dict[str, Any] = {"f32": np.float32, "min": _least, "max": _greatest, "abs": np.abs, "sqrt": np.sqrt}
+    names |= {"u8": np.uint8, "f16": np.float16} | {o.name: getattr(elements, o.name) for o in CONVERSIONS}
     for dtype in INTEGERS:
         wrap, bits = _integer(dtype), WIDTH[dtype] - 1
         names[dtype] = wrap

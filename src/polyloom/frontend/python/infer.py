@@ -202,6 +202,10 @@ class Types:
         slot = self.slot(node.args[0])
         for argument in node.args[1:]:
             self.agree(node, slot, self.slot(argument))
+        if (result := BY_NAME[operation].gives) is not None:
+            if len(types := BY_NAME[operation].types) == 1:
+                self.agree(node, slot, Slot(types[0]))
+            return Slot(result)
         return slot if operation != "sqrt" else self.root(node, slot)
 
     def root(self, node: ast.Call, slot: Slot) -> Slot:
@@ -250,9 +254,7 @@ class Types:
         if a is b:
             return a
         if a.dtype and b.dtype and a.dtype != b.dtype:
-            help = (
-                f"there are no conversions: declare all operands and the target as pl.{a.dtype}, or all as pl.{b.dtype}"
-            )
+            help = f"declare all operands and the target as pl.{a.dtype}, or all as pl.{b.dtype}"
             raise self.text.error("PL0139", f"`{_head(node)}` mixes {a.dtype} and {b.dtype}", node, help)
         # Either may be the root: the one that stays takes over the other's type.
         b.link = a

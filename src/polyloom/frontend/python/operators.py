@@ -40,4 +40,9 @@ CALLS: dict[object, str] = {
     math.sqrt: "sqrt",
     np.sqrt: "sqrt",
     types.sqrt: "sqrt",
+    types.to_i32: "to_i32",
+    types.to_f32: "to_f32",
+    types.to_f16: "to_f16",
+    types.sat8: "sat8",
+    types.satu8: "satu8",
 }

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import ELEMENT_TYPES, ElementType
+from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
+from polyloom.ir.semantics import apply
 from polyloom.sets import Affine
 
 Subscript = int | tuple[int, ...]
@@ -85,7 +86,27 @@ class i32(Integer):
     """32 bits."""
 
 
-DTYPES: dict[object, ElementType] = {kind: name for name, kind in zip(ELEMENT_TYPES, (i8, i16, i32, f32), strict=True)}
+class u8(Element):
+    """8 bits without a sign: elements that are moved and converted."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, value: int) -> None: ...
+        def __setitem__(self, index: Subscript, value: Self | int, /) -> None: ...
+
+
+class f16(Element):
+    """IEEE half precision: elements that are moved and converted."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, value: float) -> None: ...
+        def __setitem__(self, index: Subscript, value: Self | float, /) -> None: ...
+
+
+DTYPES: dict[object, ElementType] = {
+    kind: name for name, kind in zip(ALL_TYPES, (i8, i16, i32, f32, u8, f16), strict=True)
+}
 
 
 if TYPE_CHECKING:
@@ -159,3 +180,37 @@ def sizes(names: str) -> Size:
 def sqrt(x: f32 | float) -> f32:
     """The square root in single precision, rounded to nearest."""
     return cast(f32, np.sqrt(np.float32(cast(float, x))))
+
+
+def to_i32(x: i8 | i16 | u8 | f32) -> i32:
+    """The integer nearest to an f32, ties to even, saturated; of a narrower integer, the same number."""
+    return cast(i32, _converted("to_i32", x))
+
+
+def to_f32(x: i32 | f16) -> f32:
+    """The single nearest to an i32, ties to even; of an f16, the same number."""
+    return cast(f32, _converted("to_f32", x))
+
+
+def to_f16(x: f32) -> f16:
+    """The half nearest to an f32, ties to even."""
+    return cast(f16, _converted("to_f16", x))
+
+
+def sat8(x: i32) -> i8:
+    """An i32, no less than -128 and no more than 127."""
+    return cast(i8, _converted("sat8", x))
+
+
+def satu8(x: i32) -> u8:
+    """An i32, no less than 0 and no more than 255."""
+    return cast(u8, _converted("satu8", x))
+
+
+def _converted(operation: str, x: object) -> object:
+    value = cast(Any, x)
+    types = [t for t in BY_NAME[operation].types if NUMPY[t] == getattr(value, "dtype", None)]
+    if not types:
+        raise TypeError(f"{operation} takes {', '.join(BY_NAME[operation].types)}, not {value!r}")
+    with np.errstate(all="ignore"):
+        return apply(operation, types[0], [value])[()]

@@ -176,12 +176,12 @@ class Values:
             return operands[0]
         name = CALLS[self.function.scope.value(node.func)]
         if len(operands) == 1:
-            return self.apply(name, self.types.of(node), (operands[0],), node)
+            return self.apply(name, self.types.of(node.args[0]), (operands[0],), node)
         return reduce(lambda a, b: self.apply(name, self.types.of(node), (a, b), node), operands)
 
     def apply(self, name: str, dtype: ElementType, operands: tuple[Expression, ...], node: Node) -> Expression:
         """An operation; one of constants is a constant, as the operation computes it."""
-        if dtype not in BY_NAME[name].types:
+        if not BY_NAME[name].works_on(dtype):
             raise self.text.error(
                 "PL0139",
                 f"this operation does not exist for {dtype}: `{ast.unparse(node)}`",
@@ -200,6 +200,6 @@ def _fold(name: str, dtype: ElementType, values: Sequence[float], span: Span) ->
     with np.errstate(all="ignore"):
         result = apply(name, dtype, [NUMPY[dtype].type(value) for value in values])
     kind = BY_NAME[name].result(dtype)
-    if kind == "f32":
+    if kind in ("f32", "f16"):
         return Constant(float(result), kind, span) if np.isfinite(result) else None
     return Constant(int(result), kind, span)

@@ -69,4 +69,9 @@ CODES: dict[str, tuple[str, str]] = {
         "The code has a word that no instruction of RV64IMFC or of the vendor's extension encodes; a hart that reaches "
         "it traps. Standard\natomics (0x2F) and double precision are not among them.",
     ),
+    "PL1313": (
+        "emulator that does not run",
+        "`--peer` names the vendor's emulator `sys_emu`, which is started on the same program. It could not be "
+        "started, failed, or\ndid not end.",
+    ),
 }

@@ -126,6 +126,11 @@ class Options:
     entry: int | None = option(
         "where all harts start (the entry of the ELF file)", "simulate", metavar="ADDRESS", read=_entry
     )
+    peer: str | None = option(
+        "run the vendor's emulator at this path on the same program, and compare the host's seconds",
+        "simulate",
+        metavar="PATH",
+    )
     errata: bool = option(
         "check erratum 1.29 (a stale register after tensor operations), and schedule around it",
         *_RUNS,

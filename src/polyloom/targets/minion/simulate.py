@@ -13,11 +13,12 @@ from typing import cast
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
-from polyloom.targets.minion import findings, model, places, report
+from polyloom.targets.minion import findings, model, peer, places, report
 from polyloom.targets.minion.events import trace
 from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.model import Outcome, Setup
 from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.peer import Peer
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.program import Program, load
 from polyloom.targets.target import Json, Loaded, Simulated, Simulation
@@ -25,16 +26,9 @@ from polyloom.targets.trace import Trace
 
 
 def simulate(asked: Simulation) -> Simulated:
-    """Errors: PL1303 to PL1308; what a run meets is in the result."""
+    """Errors: PL1303 to PL1308, PL1313; what a run meets is in the result."""
     options, place = cast(Options, asked.options), cast(Place, asked.place)
-    if not asked.files and not options.raw:
-        help = "write a file, such as `polyloom simulate k.elf --on minion:32`, or --raw ADDRESS=FILE"
-        raise PolyloomError(Diagnostic("PL0801", "there is no program", USAGE, help=help))
-    outputs = {name: places.path_of(text) for name, text in asked.outputs.items()}
-    sources = [*(f.path for f in asked.files), *(path for _, path in options.raw), *asked.inputs.values()]
-    files.check_outputs([*asked.written, *outputs.values()], sources)
-    raw = [Loaded(path, files.read(path), address) for address, path in options.raw]
-    program = load(asked.files, raw, options.entry, place.machine)
+    program = _program(asked, options, place)
     inputs = [places.given(name, path, program.symbols, place.machine) for name, path in asked.inputs.items()]
     wanted = [places.taken(name, text, program.symbols, place.machine) for name, text in asked.outputs.items()]
     setup = setup_of(options, place, asked.trace)
@@ -42,13 +36,29 @@ def simulate(asked: Simulation) -> Simulated:
     done = model.run(program, inputs, setup)
     seconds = perf_counter() - start
     found = {each: done.read(each.address, each.size) for each in wanted}
+    compared = None if options.peer is None else peer.compare(options.peer, program, inputs, place, seconds)
     shapes: dict[str, Json] = {each.name: places.described(each) for each in wanted}
-    data = _data(asked, program, done.outcome) | {"run_seconds": seconds, "outputs": shapes}
+    measured: dict[str, Json] = {"run_seconds": seconds, "outputs": shapes}
+    if compared is not None:
+        measured["peer"] = compared.as_json()
     written = {each.path: places.encoded(each, d) for each, d in found.items()}
+    text = _text(asked, done.outcome, program.locator, compared)
     spans = trace(done.outcome, program.locator) if asked.trace else Trace()
-    return Simulated(
-        data, _text(asked, done.outcome, program.locator), written, spans, _wrong(done.outcome, program, setup)
-    )
+    wrong = _wrong(done.outcome, program, setup)
+    return Simulated(_data(asked, program, done.outcome) | measured, text, written, spans, wrong)
+
+
+def _program(asked: Simulation, options: Options, place: Place) -> Program:
+    """What is loaded, after a look at every file that is named."""
+    if not asked.files and not options.raw:
+        help = "write a file, such as `polyloom simulate k.elf --on minion:32`, or --raw ADDRESS=FILE"
+        raise PolyloomError(Diagnostic("PL0801", "there is no program", USAGE, help=help))
+    if options.peer is not None:
+        peer.check(options.peer)
+    sources = [*(f.path for f in asked.files), *(path for _, path in options.raw), *asked.inputs.values()]
+    files.check_outputs([*asked.written, *map(places.path_of, asked.outputs.values())], sources)
+    raw = [Loaded(path, files.read(path), address) for address, path in options.raw]
+    return load(asked.files, raw, options.entry, place.machine)
 
 
 def setup_of(options: Options, place: Place, trace: bool) -> Setup:
@@ -109,10 +119,12 @@ def _kernel(asked: Simulation) -> str:
     return Path(paths[0]).stem
 
 
-def _text(asked: Simulation, outcome: Outcome, locator: Locator) -> str:
+def _text(asked: Simulation, outcome: Outcome, locator: Locator, compared: Peer | None) -> str:
     time = "" if outcome.cycles is None else f"{outcome.cycles} cycles, "
     harts = f"minion:{asked.place}"
     lines = [f"{_kernel(asked)} on {harts}: {outcome.stop}, {time}{outcome.instructions} instructions"]
     lines += findings.lines(outcome, locator)
+    if compared is not None:
+        lines.append(f"the emulator took {compared.seconds:.3g} s, {compared.ratio:.3g} times as long")
     printed = outcome.printed.decode("utf-8", "replace")
     return "\n".join([*lines, *(["printed:", printed.rstrip("\n")] if printed else [])])

@@ -11,36 +11,42 @@ from polyloom.ir.signature import Signature
 from polyloom.targets.minion import show
 from polyloom.targets.minion.assemble import assemble
 from polyloom.targets.minion.listing import listing
+from polyloom.targets.minion.loops import target as loops
 from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, place
 from polyloom.targets.minion.show import is_own
 from polyloom.targets.minion.simulate import simulate
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Kind, Target, lack
+from polyloom.targets.target import Execution, Job, Kind, Target
 
 PROGRAM: Final = Kind(".elf", "program of minions")
 
 
 def _owns(data: bytes) -> Kind | None:
+    if loops.owns(data):
+        return loops.KIND
     return PROGRAM if is_own(data) else None
 
 
 def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
-    del subject, place, values, options, progress
-    lack("the target minion compiles nothing yet", ())
+    if progress is not None:
+        progress("compiling", 0.0)
+    return loops.compile_subject(subject, place, values, options)
 
 
 def _run(data: bytes, job: Job) -> Execution:
-    del data, job
+    if loops.owns(data):
+        return loops.run(data, job)
     message = "the program does not say on how many minions it runs"
     raise input_error("PL1303", message, help="say it, such as `polyloom simulate k.elf --on minion:32`")
 
 
 def _signature(data: bytes) -> Signature:
-    del data
+    if loops.owns(data):
+        return loops.signature(data)
     return Signature("program", (), (), (), is_open=True)
 
 
@@ -52,8 +58,8 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
 TARGET: Final = Target(
     name="minion",
     title="Esperanto's ET-SoC-1: 1 to 1,024 Minions with tensor coprocessors",
-    takes=(),
-    kinds=(PROGRAM,),
+    takes=(loops.FORM,),
+    kinds=(PROGRAM, loops.KIND),
     owns=_owns,
     place=place,
     example="minion:32",
@@ -61,6 +67,8 @@ TARGET: Final = Target(
     compile=_compile,
     run=_run,
     show=lambda data, _: listing(data),
+    made=lambda data: loops.made(data) if loops.owns(data) else {},
+    summary=loops.summary,
     options=Options,
     per_size=True,
     members=members,

@@ -20,7 +20,7 @@ from typing import Final, cast
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.files import regular
-from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, OPERATIONS, ElementType
+from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType
 from polyloom.machine.table import UNLIMITED, Table, parse
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 
@@ -32,6 +32,7 @@ _LATENCIES: Final = (1, 255)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PORT: Final = re.compile(r"(pe|north|east|south|west)(0|[1-9][0-9]{0,5})")
 _EVERY_PAIR: Final = "all"
+_BY_NAME: Final = {o.name: o for o in OPERATIONS}
 
 Latencies = dict[tuple[str, ElementType], int]
 
@@ -174,13 +175,13 @@ def _copies(section: Table) -> Iterator[FunctionalUnit]:
 def _operations(section: Table) -> tuple[str, ...]:
     operations = section.texts("operations")
     if not operations:
-        raise _bad(section, "the unit has no operation", f"name at least one of {', '.join(BY_NAME)}", "operations")
+        raise _bad(section, "the unit has no operation", f"name at least one of {', '.join(_BY_NAME)}", "operations")
     for number, operation in enumerate(operations):
-        if operation not in BY_NAME:
+        if operation not in _BY_NAME:
             raise _bad(
                 section,
                 f"there is no operation '{operation}'",
-                nearest(operation, BY_NAME, "operation"),
+                nearest(operation, _BY_NAME, "operation"),
                 "operations",
                 number,
             )
@@ -192,7 +193,7 @@ def _operations(section: Table) -> tuple[str, ...]:
 def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:
     """`latency` is one number for all operations, or a table of exceptions from 1: operation to number, or to a table
     of the element types that the unit knows for it."""
-    result: Latencies = {(o, t): 1 for o in operations for t in BY_NAME[o].types}
+    result: Latencies = {(o, t): 1 for o in operations for t in _BY_NAME[o].types}
     if not isinstance(section.content.get("latency", 1), dict):
         return (
             dict.fromkeys(result, section.integer("latency", *_LATENCIES)) if "latency" in section.content else result
@@ -200,14 +201,14 @@ def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:
     table = section.table("latency")
     table.only(operations)
     for operation in table.content:
-        for dtype in BY_NAME[operation].types:
+        for dtype in _BY_NAME[operation].types:
             del result[operation, dtype]
         result |= _latencies_of(table, operation)
     return result
 
 
 def _latencies_of(table: Table, operation: str) -> Latencies:
-    types = BY_NAME[operation].types
+    types = _BY_NAME[operation].types
     if not isinstance(table.content[operation], dict):
         return dict.fromkeys(((operation, t) for t in types), table.integer(operation, *_LATENCIES))
     by_type = table.table(operation)
@@ -282,7 +283,7 @@ def _unit_lines(unit: FunctionalUnit) -> list[str]:
 
 def _latency(unit: FunctionalUnit, operation: str) -> str:
     """One number where it holds for every legal type, else a table of types."""
-    types = BY_NAME[operation].types
+    types = _BY_NAME[operation].types
     known = {t: unit.latencies[operation, t] for t in types if (operation, t) in unit.latencies}
     if len(known) == len(types) and len(set(known.values())) == 1:
         return str(known[types[0]])

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend import link
+from polyloom.targets.minion.assemble import assemble_lines
 from polyloom.targets.minion.isa import ISA
 from polyloom.targets.minion.loops import note as notes
 from polyloom.targets.minion.loops.layout import CODE, DATA
@@ -34,7 +34,7 @@ class Assembled:
 def assembled(parts: Sequence[Part]) -> Assembled:
     """The code of parts, one behind the other."""
     text = "\n".join(line for n, part in enumerate(parts) for line in (f"{_HERE}{n}:", *part.lines))
-    made = assemble(text + "\n", ISA, CODE, "<program>")
+    made = assemble_lines(text + "\n", CODE, "<program>")
     assert CODE + len(made.data) <= DATA, "a program is as long as its loops, not as its arrays"
     starts = {name: at - CODE for name, at in made.labels.items() if not name.startswith(_HERE) and "." not in name}
     lines = {made.labels[f"{_HERE}{n}"]: part.place or ("", 0) for n, part in enumerate(parts) if part.lines}

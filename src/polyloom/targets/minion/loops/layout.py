@@ -25,6 +25,7 @@ CODE: Final = DRAM + 0x1000
 DATA: Final = DRAM + 0x80_0000
 """Where arrays begin: behind what only machine mode may access."""
 _ALIGN: Final = 4096
+_ROWS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Placed:
         return -(-max(self.width, 1) * self.dtype.itemsize // LINE) * LINE
 
     @property
+    def room(self) -> int:
+        """Bytes that it takes: transposing and interleaving loads read whole groups of rows, zeros behind the last."""
+        return self.pitch * (-(-self.rows // _ROWS) * _ROWS if len(self.shape) > 1 else 1)
+
+    @property
     def size(self) -> int:
         """Bytes."""
         return self.rows * self.pitch
@@ -75,14 +81,24 @@ class Placed:
         return found[:, : self.width].reshape(self.shape).copy()
 
 
+def aligned(address: int) -> int:
+    """Where the next array may begin."""
+    return -(-address // _ALIGN) * _ALIGN
+
+
 def place(signature: Signature, values: Mapping[str, int], base: int = DATA) -> tuple[Placed, ...]:
     """All arguments, one behind the other. Errors: PL1330 (exit 3) where DRAM is too small."""
     at, made = base, list[Placed]()
     for argument in signature.arguments:
         made.append(Placed(argument.name, argument.dtype, argument.extents(values), at))
-        at += -(-made[-1].size // _ALIGN) * _ALIGN
-    if at > DRAM + DRAM_BYTES:
-        sizes = ", ".join(f"{p.name} {p.size}" for p in made)
-        message = f"the arrays need {at - base} bytes, and DRAM has {DRAM + DRAM_BYTES - base} for them"
-        raise infeasible("PL1330", message, help=f"give smaller sizes; the bytes of each are: {sizes}")
+        at = aligned(at + made[-1].room)
+    check_room(at, ", ".join(f"{p.name} {p.size}" for p in made))
     return tuple(made)
+
+
+def check_room(end: int, sizes: str = "") -> None:
+    """Errors: PL1330 (exit 3) where what lies in DRAM ends behind it."""
+    if end > DRAM + DRAM_BYTES:
+        message = f"the arrays need {end - DATA} bytes, and DRAM has {DRAM + DRAM_BYTES - DATA} for them"
+        of_each = f"; the bytes of each are: {sizes}" if sizes else ""
+        raise infeasible("PL1330", message, help=f"give smaller sizes{of_each}")

@@ -18,7 +18,6 @@ from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 
 Mode = Literal["shared", "split", "scratchpad"]
 """Of the L1: both harts share 4 KiB; 2 KiB and 512 bytes; 512 bytes each and 48 lines of L1Scp."""
-MSTATUS, MHARTID, MCACHE_CONTROL, FLB, FCC, VALIDATION = 0x300, 0xF14, 0x7E0, 0x820, 0x821, 0x8D0
 PASS: Final = 0x1FEED000
 CREDITS: Final = 0x1_0034_00C0
 """CREDINC0 of shire 0: 8 bytes further stands the next counter, `_SHIRE` further the next shire."""
@@ -64,22 +63,19 @@ class Part:
 
 def start(team: Team) -> Part:
     """What every hart does first: s0, s1, m0 = 0xFF, the L1's mode. What follows runs on every worker."""
-    lines = ["start:", f"csrrs s1, {MHARTID}, x0", "srli s0, s1, 1", f"li t0, {_FLOATS_ON:#x}"]
-    lines += [f"csrrs x0, {MSTATUS}, t0", "andi t0, s1, 1"]
+    lines = ["start:", "csrr s1, mhartid", "srli s0, s1, 1", f"li t0, {_FLOATS_ON:#x}"]
+    lines += ["csrs mstatus, t0", "andi t0, s1, 1"]
     lines += ["bnez t0, start.second"] if team.harts == 2 else ["bnez t0, end"]
     for mode in _MODES[team.mode]:
-        lines += [f"li t0, {mode}", f"csrrw x0, {MCACHE_CONTROL}, t0"]
+        lines += [f"li t0, {mode}", "csrw mcache_control, t0"]
     if team.harts == 1:
         return Part((*lines, "mv s1, s0", *_all_lanes()))
     told = [f"li t0, {_OWN_CREDITS + 16:#x}", "andi t1, s0, 31", "li t2, 1", "sll t1, t2, t1", "sd t1, 0(t0)"]
-    return Part(
-        (*lines, *told, "j start.ready", "start.second:", f"csrrw x0, {FCC}, x0", "start.ready:", *_all_lanes())
-    )
+    return Part((*lines, *told, "j start.ready", "start.second:", "csrw fcc, zero", "start.ready:", *_all_lanes()))
 
 
 def _all_lanes() -> list[str]:
-    """MOV.M.X m0, x0, 0xFF."""
-    return [f".word {0x5600007B | 0x1F << 20 | 7 << 12:#x}"]
+    return ["mov.m.x m0, zero, 255"]
 
 
 def barrier(team: Team, name: str, number: int = 0) -> Part:
@@ -88,17 +84,17 @@ def barrier(team: Team, name: str, number: int = 0) -> Part:
     if team.workers == 1:
         return Part(())
     arrivals = team.in_shire * team.harts
-    lines = [f"li t0, {arrivals - 1 << 5 | number}", f"csrrw t1, {FLB}, t0", f"beqz t1, {name}.wait"]
+    lines = [f"li t0, {arrivals - 1 << 5 | number}", "csrrw t1, flb, t0", f"beqz t1, {name}.wait"]
     if team.shires == 1:
         lines += _release(team, 0xFF)
     else:
         lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", "li t1, 1", "sd t1, 0(t0)"]
         lines += [f"{name}.wait:", f"bnez s1, {name}.go", f"li t2, {team.shires}", "li t1, 1"]
-        lines += [f"{name}.told:", f"csrrw x0, {FCC}, t1", "addi t2, t2, -1", f"bnez t2, {name}.told"]
+        lines += [f"{name}.told:", "csrw fcc, t1", "addi t2, t2, -1", f"bnez t2, {name}.told"]
         lines += [f"li t5, {_SHIRE:#x}", f"li t4, {team.shires}", *_base(0)]
         lines += [f"{name}.shire:", *_stores(team), "add t0, t0, t5", "addi t4, t4, -1", f"bnez t4, {name}.shire"]
-        return Part((*lines, f"{name}.go:", f"csrrw x0, {FCC}, x0"))
-    return Part((*lines, f"{name}.wait:", f"csrrw x0, {FCC}, x0"))
+        return Part((*lines, f"{name}.go:", "csrw fcc, zero"))
+    return Part((*lines, f"{name}.wait:", "csrw fcc, zero"))
 
 
 def _release(team: Team, shire: int) -> list[str]:
@@ -116,4 +112,4 @@ def _stores(team: Team) -> list[str]:
 
 def end() -> Part:
     """Of every hart, also of those that take no part."""
-    return Part(("end:", f"li t0, {PASS:#x}", f"csrrw x0, {VALIDATION}, t0", "end.stop:", "j end.stop"))
+    return Part(("end:", f"li t0, {PASS:#x}", "csrw validation0, t0", "end.stop:", "j end.stop"))

@@ -70,7 +70,7 @@ def figures(data: bytes, note: Note, outcome: Outcome, program: Program, cycles:
         "utilization": _utilization(note, cycles),
         **note.facts,
         **findings.as_json(outcome, program.locator),
-        "counters": {name: value for name, value in sorted(counters.items())},
+        "counters": dict(sorted(counters.items())),
         "extrapolated": list(outcome.extrapolated),
         "elf_bytes": len(data),
     }

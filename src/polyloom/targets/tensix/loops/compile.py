@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from polyloom.analysis.contraction import Contraction
 from polyloom.ir.signature import Extent, Signature
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.loops import note as notes
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.contraction import Contraction
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
 from polyloom.targets.tensix.loops.layout import CODE, DATA, place
 from polyloom.targets.tensix.loops.product import Product, threads

@@ -6,16 +6,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from polyloom.analysis.contraction import Contraction, Matrix, contraction
+from polyloom.analysis.dataflow import Unlike, refuse
+from polyloom.diagnostics import input_error
+from polyloom.frontend.source import Source
 from polyloom.ir.plan import Phase
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import Form, Subject, Written
 from polyloom.targets.tensix.loops import element_form, product_form
-from polyloom.targets.tensix.loops.contraction import Contraction, Matrix, contraction
-from polyloom.targets.tensix.loops.dataflow import refuse
 from polyloom.targets.tensix.loops.pointwise import Pointwise, pointwise
 
 __all__ = ["FORM", "Content"]
 
+_FORMS: Final = "a tile takes sums of products such as examples/matmul.pla, and element-wise programs such as axpy.pla"
 Content = product_form.Content | element_form.Content
 
 
@@ -24,6 +27,13 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     those of reading."""
     del place
     source = loops.source_of(written.value, written.options, written.watch)
+    try:
+        return _subject(source, written, options)
+    except Unlike as lack:
+        raise input_error("PL1230", lack.message, span=lack.span, help=_FORMS) from None
+
+
+def _subject(source: Source, written: Written, options: Any) -> Subject:
     if len(source.plan.phases) != 1:
         refuse(f"`{source.plan.name}` has {len(source.plan.phases)} phases, one after the other")
     (phase,) = source.plan.phases

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.contraction import Matrix
 from polyloom.targets.tensix.loops.formats import Format, Result
 
 Array = NDArray[Any]

@@ -7,11 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from polyloom.analysis.contraction import Matrix
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
 from polyloom.riscv import note as notes
 from polyloom.riscv import symbols
-from polyloom.targets.tensix.loops.contraction import Matrix
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
 from polyloom.targets.tensix.loops.layout import DATA, END, Placed
 

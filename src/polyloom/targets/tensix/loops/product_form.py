@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.analysis.contraction import Contraction, Matrix
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import semantics, signature
@@ -26,7 +27,6 @@ from polyloom.targets.subject import Oracle, Subject
 from polyloom.targets.tensix.loops import arithmetic
 from polyloom.targets.tensix.loops.bound import bound
 from polyloom.targets.tensix.loops.compile import Arithmetic
-from polyloom.targets.tensix.loops.contraction import Contraction, Matrix
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
 from polyloom.targets.tensix.loops.judgement import judged
 from polyloom.targets.tensix.loops.layout import Placed

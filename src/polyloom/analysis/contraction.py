@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, operand_term, refuse, terms
 from polyloom.ir.pla import Array, Equation, Program
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
-from polyloom.targets.tensix.loops.dataflow import Apply, Leaf, Number, Sum, Term, operand_term, refuse, terms
+
+_WIDER: Final = ("to_i32", "to_f32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +31,18 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """`result` = `left` x `right`. `over` names the dimension of the sum."""
+    """`result` = `left` x `right`. `over` names the dimension of the sum; `widened` the conversion that
+    both factors go through, if they do."""
 
     left: Matrix
     right: Matrix
     result: Matrix
     over: str
+    widened: str = ""
 
 
 def contraction(program: Program) -> Contraction | None:
-    """None where no output is a sum. Errors: PL1230 for sums of another form."""
+    """None where no output is a sum. Raises `Unlike` for sums of another form."""
     found = results(program)
     if not any(_has_sum(value) for _, value in found):
         return None
@@ -50,7 +55,7 @@ def contraction(program: Program) -> Contraction | None:
 
 
 def results(program: Program) -> list[tuple[Equation, Term]]:
-    """What the equations of outputs are, but for those of empty loops. Errors: PL1230."""
+    """What the equations of outputs are, but for those of empty loops. Raises `Unlike`."""
     found = dict(terms(program))
     outputs = [e for e in program.equations if e.target.name in {a.name for a in program.outputs}]
     return [(e, _value(program, e, found)) for e in outputs if not _is_for_empty_loops(program, e)]
@@ -66,7 +71,7 @@ def _has_sum(term: Term) -> bool:
 
 
 def _is_for_empty_loops(program: Program, equation: Equation) -> bool:
-    """What is written where some parameter is 0; a tile has nothing to do then, and results are 0."""
+    """What is written where some parameter is 0; a machine has nothing to do then, and results are 0."""
     if not isinstance(_value(program, equation, {}) if equation.operation == "move" else None, Number):
         return False
     some = Polyhedron(tuple(Affine.symbol(name) - 1 for name in program.parameters))
@@ -75,7 +80,7 @@ def _is_for_empty_loops(program: Program, equation: Equation) -> bool:
 
 
 def _matrices(program: Program, equation: Equation, value: Sum) -> Contraction:
-    term = value.term
+    term, widened = _narrow(value.term)
     if not isinstance(term, Apply) or term.operation != "mul" or not all(isinstance(o, Leaf) for o in term.operands):
         refuse(f"`{equation.target.name}` is no sum of products of two inputs", equation.span)
     left, right = (dimensions_of(program, o, equation) for o in term.operands if isinstance(o, Leaf))
@@ -97,7 +102,17 @@ def _matrices(program: Program, equation: Equation, value: Sum) -> Contraction:
         Matrix(names[1], (right.index(value.dimension),), tuple(map(right.index, columns))),
         Matrix(equation.target.name, tuple(map(out.index, rows)), tuple(map(out.index, columns))),
         value.dimension,
+        widened,
     )
+
+
+def _narrow(term: Term) -> tuple[Term, str]:
+    """The product of what is converted, where both factors are by one operation; and that operation."""
+    if isinstance(term, Apply) and term.operation == "mul":
+        first, second = term.operands
+        if isinstance(first, Apply) and isinstance(second, Apply) and first.operation == second.operation in _WIDER:
+            return Apply("mul", (*first.operands, *second.operands), term.span), first.operation
+    return term, ""
 
 
 def _begins_with(out: tuple[str, ...], left: tuple[str, ...], over: str) -> bool:

@@ -11,13 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import NoReturn
 
-from polyloom.diagnostics import Span, input_error
+from polyloom.diagnostics import Span
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
 from polyloom.sets import Affine, Condition
 
-FORMS: Final = "a tile takes sums of products such as examples/matmul.pla, and element-wise programs such as axpy.pla"
+
+class Unlike(Exception):
+    """What a program lacks to be of the form that was looked for."""
+
+    def __init__(self, message: str, span: Span | None = None) -> None:
+        super().__init__(message, span)
+        self.message = message
+        self.span = span
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ Term = Leaf | Number | Apply | Sum
 
 
 def terms(program: Program) -> Mapping[str, Term]:
-    """By variable, for those that outputs need. Errors: PL1230."""
+    """By variable, for those that outputs need. Raises `Unlike`."""
     found: dict[str, Term] = {}
     results = {array.name for array in program.outputs}
     for equation in program.equations:
@@ -81,7 +88,7 @@ def terms(program: Program) -> Mapping[str, Term]:
 
 
 def operand_term(program: Program, equation: Equation, operand: Operand, found: dict[str, Term]) -> Term:
-    """Of an operand at the same iteration. Errors: PL1230 for one of another iteration."""
+    """Of an operand at the same iteration. Raises `Unlike` for one of another iteration."""
     if isinstance(operand, Constant):
         return Number(operand.value)
     if not _is_variable(program, operand.name):
@@ -92,9 +99,9 @@ def operand_term(program: Program, equation: Equation, operand: Operand, found: 
     return _term(program, operand.name, found)
 
 
-def refuse(message: str, span: Span | None = None, help: str = FORMS) -> NoReturn:
-    """PL1230: what a program lacks to be one of the forms."""
-    raise input_error("PL1230", message, span=span, help=help)
+def refuse(message: str, span: Span | None = None) -> NoReturn:
+    """Raises `Unlike`."""
+    raise Unlike(message, span)
 
 
 def _is_variable(program: Program, name: str) -> bool:

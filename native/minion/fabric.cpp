@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a line: own scratchpad or L2, the home's scratchpad or L3 slice over the mesh, a memory shire.
+#include "fabric.hpp"
+
+#include <algorithm>
+
+namespace polyloom::minion {
+
+namespace {
+
+constexpr unsigned MINIONS_OF_SHIRE = 32, SCRATCHPAD_BITS = 23, LINE_BYTES = 64;
+constexpr uint64_t DRAM_FROM = 0x8000000000, DRAM_TO = 0x8800000000;
+
+constexpr uint64_t bits(uint64_t word, unsigned low, unsigned width) {
+    return word >> low & ((uint64_t(1) << width) - 1);
+}
+
+constexpr bool is_store(Traffic use) { return use == Traffic::store || use == Traffic::cache; }
+
+}  // namespace
+
+Tags::Found Tags::use(uint64_t set, uint64_t line) {
+    Entry* const first = &entries[set % sets * WAYS];
+    unsigned at = 0;
+    while (at < WAYS - 1 && first[at].line != line + 1) ++at;
+    const Entry before = first[at];
+    const bool hit = before.line == line + 1;
+    for (; at > 0; --at) first[at] = first[at - 1];
+    first[0] = hit ? before : Entry{line + 1, 0, false};
+    return {hit, before, first};
+}
+
+void Tags::drop(uint64_t set, uint64_t line) {
+    if (!sets) return;
+    Entry* const first = &entries[set % sets * WAYS];
+    for (unsigned at = 0; at < WAYS; ++at)
+        if (first[at].line == line + 1) first[at] = {};
+}
+
+Fabric::Fabric(Parameters& parameters, Split split) : parameters(&parameters), split(split), shires(SHIRES) {}
+
+Fabric::Shire& Fabric::shire(unsigned number) {
+    auto& made = shires[number % SHIRES];
+    if (!made) made = std::make_unique<Shire>(split);
+    return *made;
+}
+
+// A bank takes a line every second cycle, and every cycle one that it has read lately. Whether that is so.
+bool Fabric::pass(Way& way, Bank& bank, uint64_t line, bool store) {
+    const unsigned size = unsigned(std::min<uint64_t>((*parameters)[Parameter::bank_buffer], Bank::MOST));
+    auto* const end = bank.buffer.begin() + size;
+    auto* const found = std::find(bank.buffer.begin(), end, line + 1);
+    const bool buffered = found != end && !store;
+    way.at(bank.server, (*parameters)[buffered ? Parameter::bank_buffered : Parameter::bank_line] * Server::PARTS);
+    if (store) {
+        if (found != end) *found = 0;
+    } else if (size) {
+        std::rotate(bank.buffer.begin(), found == end ? end - 1 : found, found == end ? end : found + 1);
+        bank.buffer[0] = line + 1;
+    }
+    bytes.shire += LINE_BYTES;
+    return buffered;
+}
+
+uint64_t Fabric::per_line(Parameter bytes_per_cycle, unsigned ways) {
+    return LINE_BYTES * Server::PARTS * ways / std::max<uint64_t>((*parameters)[bytes_per_cycle], 1);
+}
+
+Served Fabric::served(const Way& way, uint64_t latency, bool dram) const {
+    return {way.cycle + (way.wait + Server::PARTS - 1) / Server::PARTS + latency, latency, dram};
+}
+
+Served Fabric::line(uint64_t cycle, unsigned minion, uint64_t address, Traffic use) {
+    Way way{cycle};
+    const unsigned own = minion / MINIONS_OF_SHIRE;
+    if (use == Traffic::code) {
+        (void)pass(way, shire(own).banks[bits(address, 6, 2)], address / LINE_BYTES, false);
+        return served(way, (*parameters)[Parameter::instruction_miss]);
+    }
+    if (address < DRAM_FROM) return scratchpad(way, own, address, is_store(use));
+    return memory(way, own, address, use);
+}
+
+Served Fabric::scratchpad(Way& way, unsigned own, uint64_t address, bool store) {
+    const unsigned home = unsigned(bits(address, SCRATCHPAD_BITS, 7)) % SHIRES;
+    Bank& bank = shire(home).banks[bits(address, 6, 2)];
+    const bool buffered = pass(way, bank, address / LINE_BYTES, store);
+    Parameters& p = *parameters;
+    const uint64_t near = p[buffered ? Parameter::l2_buffered : Parameter::l2];
+    if (home == own) return served(way, store ? p[Parameter::bank_line] : near);
+    const uint64_t round = over_mesh(way, own, home, store);
+    return served(way, store ? round / 2 : round);
+}
+
+// DRAM's lines through L2, which stores skip, and the home's L3.
+Served Fabric::memory(Way& way, unsigned own, uint64_t address, Traffic use) {
+    const uint64_t line = address / LINE_BYTES;
+    Shire& here = shire(own);
+    if (here.l2.empty() || address >= DRAM_TO) return l3(way, own, line, is_store(use));
+    if (is_store(use)) {
+        here.l2.drop(line, line);
+        return l3(way, own, line, true);
+    }
+    const bool buffered = pass(way, here.banks[bits(line, 0, 2)], line, false);
+    const Tags::Found found = here.l2.use(line, line);
+    if (!found.hit) {
+        const Served made = l3(way, own, line, false);
+        found.now->there = made.there;
+        return made;
+    }
+    Served made = served(way, (*parameters)[buffered ? Parameter::l2_buffered : Parameter::l2]);
+    made.there = std::max<uint64_t>(made.there, found.now->there);
+    return made;
+}
+
+Served Fabric::l3(Way& way, unsigned own, uint64_t line, bool store) {
+    const unsigned home = unsigned(bits(line, 0, 5)) % std::max(split.shires, 1u);
+    Shire& there = shire(home);
+    (void)pass(way, there.banks[bits(line, 5, 2)], line, store);
+    const uint64_t near = over_mesh(way, own, home, store);
+    if (there.l3.empty()) return from_memory(way, near, home, line, store);
+    const Tags::Found found = there.l3.use(bits(line, 7, 40) << 2 | bits(line, 5, 2), line);
+    if (!found.hit && found.before.dirty) (void)memory_of(found.before.line - 1).take(way.cycle, memory_service());
+    if (store) {
+        found.now->dirty = true;
+        return served(way, near / 2);
+    }
+    Served made = found.hit ? served(way, near) : from_memory(way, near, home, line, false);
+    if (found.hit)
+        made.there = std::max<uint64_t>(made.there, found.now->there);
+    else
+        found.now->there = made.there;
+    return made;
+}
+
+// There and back, without what serves at the other end.
+uint64_t Fabric::over_mesh(Way& way, unsigned own, unsigned home, bool store) {
+    if (home != own) {
+        way.at(shire(store ? home : own).port, per_line(Parameter::mesh_shire, 1));
+        bytes.l3 += LINE_BYTES;
+    }
+    return (*parameters)[Parameter::l3] + (*parameters)[Parameter::hop] * hops(own, home);
+}
+
+// A line from or to its memory shire; all of them together have the chip's bandwidth.
+Server& Fabric::memory_of(uint64_t line) {
+    bytes.dram += LINE_BYTES;
+    return memories[bits(line, 0, 3)];
+}
+
+uint64_t Fabric::memory_service() { return per_line(Parameter::mesh_dram, MEMORY_SHIRES); }
+
+Served Fabric::from_memory(Way& way, uint64_t near, unsigned home, uint64_t line, bool store) {
+    way.at(memory_of(line), memory_service());
+    if (store) return served(way, near / 2, true);
+    const unsigned far = distance(PLACES[home % SHIRES], place_of_memory(unsigned(bits(line, 0, 3))));
+    return served(way, near + (*parameters)[Parameter::dram] + (*parameters)[Parameter::hop] * far, true);
+}
+
+}  // namespace polyloom::minion

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Codes of the Minion target that belong to compiled products and to the frame of compiled programs: PL1330 to PL1349,
+in the form of `polyloom.codes.CODES`."""
+
+from __future__ import annotations
+
+CODES: dict[str, tuple[str, str]] = {
+    "PL1330": (
+        "arrays beyond DRAM",
+        "All arrays lie in the 32 GiB of DRAM, each row at a multiple of 64 bytes. Give smaller sizes.",
+    ),
+    "PL1331": (
+        "sum that cannot be split so",
+        "`--split-k P` gives each of P minions a part of the sum: P is a power of two that divides the number of "
+        "minions, and at\nmost the number of terms.",
+    ),
+    "PL1332": (
+        "order of floats that has to be kept",
+        "Splitting a sum changes the order in which floats are added. `--reassociate` (or `--fp reassociate`) allows "
+        "it; sums of\nintegers need no flag.",
+    ),
+    "PL1335": (
+        "array without elements",
+        "Each extent of an array of a compiled program is at least 1.",
+    ),
+    "PL1336": (
+        "phases behind a result with a bound",
+        "Half-precision products and sums in another order are checked against a bound, which holds for a program of "
+        "one phase. Write\nthe phases as programs of their own, or leave `--reassociate` out.",
+    ),
+    "PL1337": (
+        "result beyond its bound",
+        "An element of a result is further from that of double precision than the bound allows "
+        "(docs/targets/minion.md).",
+    ),
+}

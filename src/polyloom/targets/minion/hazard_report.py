@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hazards in words: both instructions with hart, pc, symbol and source line, what they share, and what is missing.
+
+The kinds are those of native/minion/findings.hpp. Source of the waits: the programmer's reference manual, "TensorWait".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, cast
+
+from polyloom.diagnostics import INPUT, Diagnostic
+from polyloom.targets.minion.locate import Locator
+from polyloom.targets.target import Json
+
+if TYPE_CHECKING:
+    from polyloom._native.minion import Finding, Site
+
+# By kind: what the later instruction does, `what` being the line, register or address, and how the earlier one stands
+# to it.
+_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "scp_read": ("reads {what}", "which {earlier} may still write"),
+    "scp_write": ("writes {what}", "which {earlier} may still read or write"),
+    "port": ("uses the {what}", "which {earlier} may still use"),
+    "register_access": ("accesses {what}", "which {earlier} may still read or write"),
+    "flags": ("reads {what}", "to which {earlier} may still add flags"),
+    "error": ("reads {what}", "in which {earlier} may still set a bit"),
+    "memory_read": ("reads {what}", "which {earlier} may still write"),
+    "memory_write": ("writes {what}", "which {earlier} may still read or write"),
+    "cache_operation": ("accesses {what}", "on which {earlier} may still work"),
+    "stale_read": ("reads {what}", "whose newest value is not visible to it: it is from {earlier}"),
+    "shared_line": ("writes the line at {what}", "which is dirty in another L1, from {earlier}"),
+    "undrained_store": ("reads {what}", "which waits in a shire's write buffer since {earlier}"),
+    "two_peers": ("takes {what}", "which {earlier} has taken"),
+    "count_mismatch": ("does not agree on {what}", "with {earlier}"),
+    "barrier_mismatch": ("does not agree on {what}", "with {earlier}"),
+    "credit_overflow": ("overflows {what}", "after {earlier}"),
+    "lost_credit": ("gives a credit that is lost: {what}", "after {earlier}"),
+    "erratum_129": ("reads {what}", "which {earlier} wrote and nothing has refreshed (erratum 1.29)"),
+}
+
+
+def who(hart: int) -> str:
+    """`minion 2`, or `hart 1 of minion 2`."""
+    return f"hart 1 of minion {hart >> 1}" if hart & 1 else f"minion {hart >> 1}"
+
+
+def at(site: Site, locator: Locator) -> str:
+    """Of whom, and where: ` of minion 2 at 0x8000001020 (start+0x20, k.s:12), cycle 40`."""
+    place = f" at {locator.at(site['pc'])}" if site["pc"] else ""
+    return f" of {who(site['hart'])}{place}" + (f", cycle {site['cycle']}" if site["cycle"] else "")
+
+
+def missing(found: Finding) -> str:
+    """What helps: `tensor_wait 0 is missing between them`."""
+    return f"tensor_wait {found['wait']} is missing between them" if found["wait"] >= 0 else found["cure"]
+
+
+def sentence(found: Finding, locator: Locator) -> str:
+    """The hazard, without what helps."""
+    does, earlier = _WORDS[found["kind"]]
+    text = f"{found['later_name']}{at(found['later'], locator)} {does.format(what=found['what'])}"
+    if found["earlier_name"]:
+        text += f", {earlier.format(earlier=found['earlier_name'] + at(found['earlier'], locator))}"
+    return text
+
+
+def lines(findings: Sequence[Mapping[str, object]], locator: Locator) -> list[str]:
+    """One for each place, with how often it was met."""
+    return [_line(cast("Finding", found), locator) for found in findings]
+
+
+def diagnostic(finding: Mapping[str, object], locator: Locator) -> Diagnostic:
+    """PL1380."""
+    found = cast("Finding", finding)
+    times = (f"this happened {found['count']} times",) if found["count"] > 1 else ()
+    message = f"{_kind(found)}: {sentence(found, locator)}"
+    return Diagnostic("PL1380", message, INPUT, notes=times, help=missing(found) or None)
+
+
+def as_json(findings: Sequence[Mapping[str, object]], locator: Locator) -> list[Json]:
+    """For `hazards` of a report."""
+    return [_json(cast("Finding", found), locator) for found in findings]
+
+
+def _kind(found: Finding) -> str:
+    return found["kind"].replace("_", " ")
+
+
+def _line(found: Finding, locator: Locator) -> str:
+    times = f" ({found['count']} times)" if found["count"] > 1 else ""
+    helps = f"; {missing(found)}" if missing(found) else ""
+    return f"{_kind(found)}: {sentence(found, locator)}{helps}{times}"
+
+
+def _json(found: Finding, locator: Locator) -> Json:
+    return {
+        "kind": found["kind"],
+        "count": found["count"],
+        "what": found["what"],
+        "wait": found["wait"] if found["wait"] >= 0 else None,
+        "missing": missing(found),
+        "text": sentence(found, locator),
+        "later": site_json(found["later"], locator, found["later_name"]),
+        "earlier": site_json(found["earlier"], locator, found["earlier_name"]) if found["earlier_name"] else None,
+    }
+
+
+def site_json(site: Site, locator: Locator, name: str) -> dict[str, Json]:
+    """An instruction, with null where nothing is known."""
+    where = locator.at(site["pc"])
+    return {
+        "operation": name,
+        "hart": site["hart"],
+        "minion": site["hart"] >> 1,
+        "pc": site["pc"] or None,
+        "symbol": where.symbol or None,
+        "file": where.file,
+        "line": where.line or None,
+        "cycle": site["cycle"] or None,
+    }

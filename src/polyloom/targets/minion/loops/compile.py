@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phases to one executable for values of the parameters: where arrays lie, start-up, each phase's code with barriers
+between them, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.diagnostics import input_error
+from polyloom.ir.pla import Array
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.signature import Argument, Extent, Signature, of_array, of_plan
+from polyloom.targets.minion.loops.assembly import executable
+from polyloom.targets.minion.loops.layout import DATA, Placed, aligned, check_room, place
+from polyloom.targets.minion.loops.note import Note
+from polyloom.targets.minion.loops.program import Mode, Part, Team, barrier, end, start
+from polyloom.targets.minion.loops.work import Made, Setting, Work
+from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.place import Place
+from polyloom.targets.target import Json
+
+_ORDER: Final[tuple[Mode, ...]] = ("shared", "split", "scratchpad")
+"""Of modes: a program has the last one that any of its phases asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A plan, and what becomes of its phases."""
+
+    plan: Plan
+    works: tuple[Work, ...]
+
+
+def compile_plan(content: Content, where: Place, values: Mapping[str, int], options: Options) -> bytes:
+    """The executable. Errors: PL1330, PL1335, and those of the phases."""
+    plan = content.plan
+    signature = fixed(of_plan(plan), values)
+    _check_extents(signature)
+    kept = fixed(replace(of_plan(plan), arguments=tuple(map(_kept, plan.intermediates))), values)
+    placed = place(replace(signature, arguments=(*signature.arguments, *kept.arguments)), {})
+    by_name = {p.name: p for p in placed}
+    team = team_of(content.works, where)
+    made, free = list[Made](), aligned(max((p.address + p.room for p in placed), default=DATA))
+    for n, (phase, work) in enumerate(zip(plan.phases, content.works, strict=True)):
+        made.append(work.code(Setting(values, _bound(phase, by_name), team, f"p{n}", free, options)))
+        free = aligned(free + made[-1].scratch)
+    check_room(free)
+    arguments = placed[: len(signature.arguments)]
+    facts: dict[str, Json] = {
+        "phases": [work.what for work in content.works],
+        **{k: v for m in made for k, v in m.facts.items()},
+    }
+    note = Note(signature, where.machine, where.minions, arguments, facts, sum(m.macs for m in made), _peak(made))
+    return executable(_program(team, made), note)
+
+
+def team_of(works: Sequence[Work], where: Place) -> Team:
+    """All minions of the place."""
+    mode = max((work.mode for work in works), key=_ORDER.index)
+    return Team(where.minions, max(work.harts for work in works), mode)
+
+
+def fixed(signature: Signature, values: Mapping[str, int]) -> Signature:
+    """With numbers for extents, and without parameters."""
+    arguments = tuple(
+        replace(a, shape=tuple(Extent((((), n),) if n else ()) for n in a.extents(values))) for a in signature.arguments
+    )
+    return Signature(signature.name, (), (), arguments)
+
+
+def _kept(array: Array) -> Argument:
+    return of_array(array, is_input=False, is_output=False)
+
+
+def _check_extents(signature: Signature) -> None:
+    for argument in signature.arguments:
+        if 0 in argument.extents({}):
+            message = f"`{argument.name}` has no elements: one of its extents is 0"
+            raise input_error("PL1335", message, help="give sizes of at least 1")
+
+
+def _bound(phase: Phase, placed: Mapping[str, Placed]) -> dict[str, Placed]:
+    """By the names of the phase's program; scalars that parameters determine have no place."""
+    return {inner: placed[outer] for inner, outer in (*phase.inputs, *phase.outputs) if outer in placed}
+
+
+def _peak(made: Sequence[Made]) -> int:
+    """Of the phase that does most."""
+    return max(made, key=lambda m: m.macs).peak
+
+
+def _program(team: Team, made: Sequence[Made]) -> list[Part]:
+    parts = [start(team)]
+    for number, each in enumerate(made):
+        parts += [barrier(team, f"p{number}.join", 31)] if number else []
+        parts += each.parts
+    return [*parts, end()]

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops as sources of Minions: equations (.pla), Python and C kernels. Each phase is a product for the tensor
+coprocessor where its dataflow is one, and packed SIMD otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.diagnostics import MISMATCH, Diagnostic, input_error
+from polyloom.frontend.source import Arrays, Source
+from polyloom.ir import plan_interpret, signature
+from polyloom.ir.arguments import Arrays as Held
+from polyloom.ir.plan import Phase, Plan
+from polyloom.targets.forms import loops
+from polyloom.targets.minion.loops.compile import Content
+from polyloom.targets.minion.loops.product import form as product
+from polyloom.targets.minion.loops.work import Work
+from polyloom.targets.minion.options import Options
+from polyloom.targets.subject import Form, Oracle, Subject, Written
+
+__all__ = ["FORM", "Content"]
+Figures = Mapping[str, Any]
+
+
+def _load(written: Written, place: Any, options: Any) -> Subject:
+    """Errors: those of reading, and of phases that are neither."""
+    del place
+    source = loops.source_of(written.value, written.options, written.watch)
+    fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
+    works = tuple(_work(phase, source, fp) for phase in source.plan.phases)
+    if len(works) > 1 and any(work.bounds for work in works):
+        message = f"`{source.plan.name}` has {len(works)} phases, and an error of the first would grow in the others"
+        raise input_error("PL1336", message, help="leave --reassociate out, or run the phases as programs of their own")
+    content = Content(source.plan, works)
+    judge = partial(_judge, source.plan, works[0]) if any(work.bounds for work in works) else None
+    oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, source.plan, works), judge=judge)
+    return Subject(
+        "loops",
+        content,
+        source.path,
+        signature.of_plan(source.plan),
+        (oracle,),
+        source.seconds,
+        source=source,
+        watch=written.watch,
+    )
+
+
+def _work(phase: Phase, source: Source, fp: str) -> Work:
+    found = product.work(phase, fp)
+    if found is not None:
+        return found
+    from polyloom.targets.minion.loops.simd import form as simd
+
+    return simd.work(phase, source)
+
+
+def _results(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    """Phase by phase, each as its code computes."""
+
+    def execute(number: int, read: Held, held: Held) -> Held:
+        return works[number].results(values, read, held)
+
+    return plan_interpret.chain(plan, plan.phases, values, inputs, execute)
+
+
+def _judge(plan: Plan, work: Work, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[Diagnostic | None, Figures]:
+    """Errors against the bound, element by element, and the greatest of each for `run --json`. A difference: PL1337."""
+    (phase,) = plan.phases
+    assert work.bounds is not None
+    bounds = work.bounds({}, {inner: cast(Any, inputs[outer]) for inner, outer in phase.inputs})
+    ((inner, name),) = phase.outputs
+    want, have, allowed = expected[name], got[name], bounds[inner]
+    with np.errstate(all="ignore"):
+        errors = np.abs(have.astype(np.float64) - want.astype(np.float64))
+        is_number = np.isfinite(want) & np.isfinite(allowed)
+        wrong = np.argwhere(is_number & ~(errors <= allowed))
+    figures = {"max_error": _greatest(errors[is_number]), "bound": _greatest(allowed[is_number])}
+    if not len(wrong):
+        return None, figures
+    at = tuple(int(n) for n in wrong[0])
+    message = f"{name}[{', '.join(map(str, at))}] is {have[at]}, and double precision gives {want[at]}"
+    notes = (f"the bound is {allowed[at]:.3g}", f"{len(wrong)} of {want.size} elements are beyond their bounds")
+    return Diagnostic("PL1337", message, MISMATCH, notes=notes, help="this is a fault of the compiler"), figures
+
+
+def _greatest(values: NDArray[Any]) -> float:
+    return float(values.max(initial=0.0))
+
+
+FORM: Final = Form("loops", "loops or equations (.py, .c, .pla)", loops.PLAN.accepts, _load)

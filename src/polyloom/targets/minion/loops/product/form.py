@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A phase that is a product, for the tensor coprocessor: whether it is one that its arithmetic computes, its code, and
+its oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.analysis.contraction import Contraction, Matrix, contraction
+from polyloom.analysis.dataflow import Unlike
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Phase
+from polyloom.targets.minion.loops.product import arithmetic
+from polyloom.targets.minion.loops.product.compile import code
+from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
+from polyloom.targets.minion.loops.work import Arrays, Work
+
+Array = NDArray[Any]
+_KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
+    ("f32", "f32", "f32", ""): FP32,
+    ("f16", "f16", "f32", "to_f32"): FP16,
+    **{(a, b, "i32", "to_i32"): INT8 for a in ("i8", "u8") for b in ("i8", "u8")},
+}
+"""By the types of left, right and result, and the conversion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`order`: whether sums may take another order than the source's."""
+
+    contraction: Contraction
+    kind: Kind
+    reorders: bool
+
+
+def work(phase: Phase, fp: str) -> Work | None:
+    """None where the phase is no product, or one that only other arithmetic computes."""
+    try:
+        found = contraction(phase.program)
+    except Unlike:
+        return None
+    kind = None if found is None else _kind(phase.program, found, fp)
+    if found is None or kind is None or not _lies_well(found):
+        return None
+    made = Product(found, kind, fp == "reassociate")
+    exact = kind is INT8 or (kind is FP32 and not made.reorders)
+    bounds = None if exact else partial(_bounds, made)
+    return Work(
+        "product", 1, "scratchpad", partial(code, found, kind, fp, _place(phase)), partial(_results, made), bounds
+    )
+
+
+def _place(phase: Phase) -> tuple[str, int] | None:
+    """The file and line of the result's equation."""
+    names = {array.name for array in phase.program.outputs}
+    spans = (e.span for e in phase.program.equations if e.target.name in names)
+    span = next((s for s in spans if s is not None), None)
+    return None if span is None else (span.source.name, span.line)
+
+
+def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
+    """`strict` keeps products and sums of floats that are written apart apart, and every rounding."""
+    types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
+    kind = _KINDS.get((*(types[m.array] for m in (c.left, c.right, c.result)), c.widened))
+    fuses = kind is FP32 and any(e.operation == "madd" for e in program.equations)
+    return kind if kind is INT8 or fp != "strict" or fuses else None
+
+
+def _lies_well(c: Contraction) -> bool:
+    """Whether tiles have one step between rows and one between columns, whatever the sizes; and result and factors have
+    both rows and columns."""
+    return bool(c.result.rows and c.result.columns) and all(_joins(m) for m in (c.left, c.right, c.result))
+
+
+def _joins(matrix: Matrix) -> bool:
+    last = max((*matrix.rows, *matrix.columns))
+    return all(_is_run(axes) and (last not in axes or len(axes) == 1) for axes in (matrix.rows, matrix.columns))
+
+
+def _is_run(axes: Sequence[int]) -> bool:
+    return list(axes) == list(range(axes[0], axes[0] + len(axes)))
+
+
+def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+    del values
+    c, kind = product.contraction, product.kind
+    left, right = (flat(m, read[m.array]) for m in (c.left, c.right))
+    if kind is INT8:
+        made = (left.astype(np.float64) @ right.astype(np.float64)).astype(np.int64).astype(np.int32)
+    elif kind is FP32 and not product.reorders:
+        made = arithmetic.product(left, right)
+    else:
+        made = arithmetic.doubles(left, right)
+    return {**held, c.result.array: unflat(c.result, made, held[c.result.array].shape)}
+
+
+def _bounds(product: Product, values: Mapping[str, int], read: Arrays) -> Arrays:
+    del values
+    c = product.contraction
+    left, right = (flat(m, read[m.array]) for m in (c.left, c.right))
+    allowed = arithmetic.bound(left, right, product.kind is FP16)
+    rows = [read[c.left.array].shape[n] for n in c.left.rows]
+    columns = [read[c.right.array].shape[n] for n in c.right.columns]
+    order = (*c.result.rows, *c.result.columns)
+    back = allowed.reshape([*rows, *columns])
+    return {c.result.array: np.ascontiguousarray(back.transpose(np.argsort(order)))}
+
+
+def flat(matrix: Matrix, array: Array) -> Array:
+    """The array as a matrix."""
+    order = (*matrix.rows, *matrix.columns)
+    rows = int(np.prod([array.shape[n] for n in matrix.rows], dtype=np.int64))
+    return array.transpose(order).reshape(rows, -1)
+
+
+def unflat(matrix: Matrix, values: Array, shape: tuple[int, ...]) -> Array:
+    """The inverse of `flat`."""
+    order = (*matrix.rows, *matrix.columns)
+    back = values.reshape([shape[n] for n in order])
+    return np.ascontiguousarray(back.transpose(np.argsort(order)))

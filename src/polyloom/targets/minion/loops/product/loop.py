@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A minion's loop over its blocks of 16 x 16, and over the depth in steps of 16 words.
+
+    for its rows of blocks, for its columns of blocks:
+        for each step: load the left tile, load the right tile to TenB, wait for the left one, multiply
+        combine the parts of the sum, where minions share a block; store
+
+Registers: s2, s3 the row and column where the minion begins; s4, s5 those of the block; s6, s7, s8 the words of both
+loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how
+far the right factor's next tile is, a7 the left one's; a3, a4 the bits that turn; a5 the words of depth, a6 the first
+of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyloom.targets.minion.loops.product.grid import Grid
+from polyloom.targets.minion.loops.product.operand import LINE, ROWS, Kind, Tiles
+from polyloom.targets.minion.loops.product.split import Split, combine
+from polyloom.targets.minion.loops.product.tile import (
+    COLUMN_FIELD,
+    DEPTH_FIELD,
+    FIRST,
+    LAST,
+    LOADED,
+    OFFSET_FIELD,
+    ROW_FIELD,
+    STORED,
+    TURN_FMA,
+    TURN_LOAD,
+    li,
+    scaled,
+    wait,
+)
+from polyloom.targets.minion.tensor_words import TRANSFORMS, encode, x31
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are."""
+
+    kind: Kind
+    rows: int
+    columns: int
+    words: int
+    left: Tiles
+    right: Tiles
+    result: Tiles
+    unsigned: tuple[bool, bool] = (False, False)
+
+    @property
+    def block_rows(self) -> int:
+        return -(-self.rows // ROWS)
+
+    @property
+    def block_columns(self) -> int:
+        return -(-self.columns // ROWS)
+
+    @property
+    def steps(self) -> int:
+        return -(-self.words // ROWS)
+
+
+def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
+    """The code; who leaves has stored its blocks."""
+    split = Split(g.parts, p.words)
+    lines = [f"{prefix}.product:", *_position(g), *_constants(p), *_range(p, split, prefix)]
+    lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
+    lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
+    lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind), *_store(split, prefix)]
+    lines += [f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
+    lines += [f"{prefix}.next:", f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
+    return [*lines, f"{prefix}.stored:", wait(STORED)]
+
+
+def _position(g: Grid) -> list[str]:
+    """s2, s3: where the minion is in the grid."""
+    inner = g.rows * g.columns
+    lines = ["mv t2, s0", *_divided("t2", g.parts), *_parted("t3", "t2", inner), *_parted("s2", "t2", g.columns)]
+    lines += ["mv s3, t2", *_parted("t4", "t3", g.shire_columns), *scaled("t1", "t4", g.rows, "s2")]
+    return [*lines, *scaled("t1", "t3", g.columns, "s3")]
+
+
+def _divided(register: str, by: int) -> list[str]:
+    return [] if by == 1 else [li("t1", by), f"divu {register}, {register}, t1"]
+
+
+def _parted(quotient: str, rest: str, by: int) -> list[str]:
+    """Of `rest`, which becomes the remainder."""
+    return [li("t1", by), f"divu {quotient}, {rest}, t1", f"remu {rest}, {rest}, t1"]
+
+
+def _constants(p: Problem) -> list[str]:
+    strides = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
+    steps = [li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
+    return [*strides, *steps, li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
+
+
+def _range(p: Problem, split: Split, prefix: str) -> list[str]:
+    """a6, a5: the first word of depth, and how many."""
+    if split.parts == 1:
+        return []
+    lines = [f"andi t0, s0, {split.parts - 1}", li("a6", 0), *scaled("t1", "t0", split.chunk, "a6")]
+    lines += [li("a5", p.words), "sub a5, a5, a6", li("t0", split.chunk), f"blt a5, t0, {prefix}.short", "mv a5, t0"]
+    return [*lines, f"{prefix}.short:"]
+
+
+def _words(p: Problem, split: Split, prefix: str) -> list[str]:
+    """s6, s7, s8 and a1 of the block's first step."""
+    fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=1, rows=1, columns=4)
+    signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
+    load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address)
+    lines = [*_least(p.rows, "s4", "t3", f"{prefix}.height"), *_least(p.columns, "s5", "t4", f"{prefix}.width")]
+    lines += ["and s6, s6, a3", "add s6, s6, t3", li("t0", load.value), "add s6, s6, t0"]
+    lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address).value)]
+    lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
+    lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
+    lines += [li("a1", encode("tensor_store", bytes=LINE, address=p.result.address).value), "add a1, a1, t3"]
+    lines += [*scaled("t1", "s4", p.left.block_step, "s6"), *scaled("t1", "s5", p.right.block_step, "s7")]
+    lines += [*scaled("t1", "s4", p.result.block_step, "a1"), *scaled("t1", "s5", p.result.depth_step, "a1")]
+    return [*lines, *_from(p, split)]
+
+
+def _from(p: Problem, split: Split) -> list[str]:
+    """To where the minion's part of the sum begins."""
+    if split.parts == 1:
+        return []
+    lines = scaled("t1", "a6", p.right.depth_step // ROWS, "s7")
+    if p.left.transform != "plain":
+        return [*lines, *scaled("t1", "a6", p.left.depth_step // ROWS, "s6")]
+    lines += ["srli t0, a6, 4", *scaled("t1", "t0", p.left.depth_step, "s6")]
+    if split.chunk < ROWS:
+        lines += ["andi t0, a6, 15", f"slli t0, t0, {OFFSET_FIELD}", "or s8, s8, t0"]
+    return lines
+
+
+def _least(extent: int, block: str, register: str, label: str) -> list[str]:
+    """Rows or columns of a block, less 1: 15, or what is left in the last block."""
+    lines = [li(register, ROWS - 1)]
+    if extent % ROWS == 0:
+        return lines
+    return [*lines, li("t0", extent // ROWS), f"bne {block}, t0, {label}", li(register, extent % ROWS - 1), f"{label}:"]
+
+
+def _steps(p: Problem, split: Split, prefix: str) -> list[str]:
+    """Whole steps, and a last one with what is left of the depth."""
+    body = [*_step(), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
+    body += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
+    last = [*_step(), "xor s6, s6, a3", "xor s8, s8, a4"]
+    done = [li("t0", LAST), "or s8, s8, t0"] if p.kind.name == "int8" else []
+    if split.parts == 1:
+        whole, rest = (p.words - 1) // ROWS, (p.words - 1) % ROWS + 1
+        loop = [li("a0", whole), f"{prefix}.step:", *body] if whole else []
+        return [*loop, *_shortened(ROWS - rest), *done, *last]
+    empty = _masked(p, prefix) if split.has_empty else []
+    lines = [*empty, "addi t0, a5, -1", "srli a0, t0, 4", f"beqz a0, {prefix}.last", f"{prefix}.step:", *body]
+    lines += [f"{prefix}.last:", "addi t0, a5, -1", "andi t0, t0, 15", "li t1, 15", "sub t0, t1, t0", "sub s7, s7, t0"]
+    return [*lines, f"slli t0, t0, {DEPTH_FIELD}", "sub s8, s8, t0", *done, *last, f"{prefix}.parted:"]
+
+
+def _shortened(less: int) -> list[str]:
+    """A step of fewer words."""
+    return [f"addi s7, s7, {-less}", li("t0", less << DEPTH_FIELD), "sub s8, s8, t0"] if less else []
+
+
+def _masked(p: Problem, prefix: str) -> list[str]:
+    """Zeros in all registers, where the minion has no part of the sum."""
+    word = encode("tensor_fma", type=p.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, first=1)
+    zeros = ["csrw tensor_mask, zero", li("t0", word.value | (LAST if p.kind.name == "int8" else 0))]
+    return [f"bgtz a5, {prefix}.some", *zeros, "csrw tensor_fma, t0", f"j {prefix}.parted", f"{prefix}.some:"]
+
+
+def _step() -> list[str]:
+    """Three tensor operations and one wait."""
+    loads = ["mv t6, s9", "csrw tensor_load, s6", "mv t6, s10", "csrw tensor_load, s7"]
+    return [*loads, wait(LOADED), "csrw tensor_fma, s8"]
+
+
+def _store(split: Split, prefix: str) -> list[str]:
+    """By the first of those who share the block."""
+    store = ["mv t6, s11", "csrw tensor_store, a1"]
+    if split.parts == 1:
+        return store
+    return [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.other", *store, f"{prefix}.other:"]

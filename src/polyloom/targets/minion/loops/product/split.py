@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums over minions with neighbouring numbers: each of P = 2^n takes a range of the depth, and n steps of TensorReduce
+combine their registers in the first of them.
+
+Ranges are whole steps, or a power of two of words of one step, which the FMA takes from the middle of lines. A minion
+without a range contributes zeros: an FMA of masked rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyloom.targets.minion.loops.product.operand import ROWS, Kind
+from polyloom.targets.minion.tensor_words import FUNCTIONS, encode
+
+_REGISTERS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """So many parts of `words` words of depth, each of `chunk`, the last ones of fewer or none."""
+
+    parts: int
+    words: int
+
+    @property
+    def chunk(self) -> int:
+        each = -(-self.words // self.parts)
+        if each >= ROWS:
+            return -(-each // ROWS) * ROWS
+        return 1 << (each - 1).bit_length()
+
+    @property
+    def has_empty(self) -> bool:
+        return self.chunk * (self.parts - 1) >= self.words
+
+
+def combine(split: Split, kind: Kind) -> list[str]:
+    """The result of all parts in the registers of the first."""
+    funct = FUNCTIONS["add" if kind.name == "int8" else "fadd"]
+    words = [
+        encode("tensor_reduce", funct=funct, count=_REGISTERS, height=height).value
+        for height in range(split.parts.bit_length() - 1)
+    ]
+    return [line for word in words for line in (f"li t0, {word}", "csrw tensor_reduce, t0")]

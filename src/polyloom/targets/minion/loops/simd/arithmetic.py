@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations in the machine's arithmetic, on NumPy arrays: as `ir.semantics`, in the environment of its floats.
+
+Denormal operands are zeros of their sign, and so are results whose exact value is below 2^-126; every NaN is the
+canonical one; min and max take the number, and -0 is less than +0 (IEEE 754-2019 minimumNumber). Moves, selections,
+negation and absolute values only change bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.ir.operations import ElementType
+from polyloom.ir.semantics import function
+
+Function = Callable[..., Any]
+_LEAST: Final = 2.0**-126
+_NAN: Final = np.uint32(0x7FC00000).view(np.float32)
+_ZERO: Final = np.float32(0)
+
+
+def machine_function(operation: str, dtype: ElementType) -> Function:
+    """The function of the operands, within `np.errstate(all="ignore")`."""
+    if dtype == "f32" and operation in _SINGLE:
+        return _SINGLE[operation]
+    if dtype == "f32" and operation in _COMPARISONS:
+        plain = function(operation, dtype)
+        return lambda *operands: plain(*map(flushed, operands))
+    return function(operation, dtype)
+
+
+def flushed(value: Any) -> Any:
+    """Denormals as zeros of their sign."""
+    return np.where(np.abs(value) < np.float32(_LEAST), np.copysign(_ZERO, value), value)
+
+
+def _rounded(exact: Any, result: Any) -> Any:
+    """A result, of an exact value in double precision or one that is as far from 2^-126."""
+    small = np.where(np.abs(exact) < _LEAST, np.copysign(_ZERO, result), result)
+    return np.where(np.isnan(small), _NAN, small).astype(np.float32)
+
+
+def _arithmetic(operation: Function) -> Function:
+    def compute(*operands: Any) -> Any:
+        values = [flushed(value) for value in operands]
+        return _rounded(operation(*(value.astype(np.float64) for value in values)), operation(*values))
+
+    return compute
+
+
+def _fused(a: Any, b: Any, c: Any) -> Any:
+    a, b, c = flushed(a), flushed(b), flushed(c)
+    wide = [value.astype(np.float64) for value in (a, b, c)]
+    return _rounded(wide[0] * wide[1] + wide[2], function("madd", "f32")(a, b, c))
+
+
+def _chosen(least: bool) -> Function:
+    def choose(a: Any, b: Any) -> Any:
+        a, b = flushed(a), flushed(b)
+        below = (a < b) | ((a == b) & np.signbit(a) & ~np.signbit(b))
+        number = np.where(np.isnan(a), b, np.where(np.isnan(b), a, np.where(below == least, a, b)))
+        return np.where(np.isnan(number), _NAN, number).astype(np.float32)
+
+    return choose
+
+
+def _negated(value: Any) -> Any:
+    return (np.asarray(value, np.float32).view(np.uint32) ^ np.uint32(1 << 31)).view(np.float32)
+
+
+def _absolute(value: Any) -> Any:
+    return (np.asarray(value, np.float32).view(np.uint32) & np.uint32((1 << 31) - 1)).view(np.float32)
+
+
+_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32", "to_f16")
+_SINGLE: Final[dict[str, Function]] = {
+    "add": _arithmetic(np.add),
+    "sub": _arithmetic(np.subtract),
+    "mul": _arithmetic(np.multiply),
+    "div": _arithmetic(np.true_divide),
+    "sqrt": _arithmetic(np.sqrt),
+    "madd": _fused,
+    "min": _chosen(True),
+    "max": _chosen(False),
+    "neg": _negated,
+    "abs": _absolute,
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which loops carry dependences, decided exactly by isl at the nest's sizes.
+
+A loop is parallel when no two of its iterations, within one iteration of the loops around it, touch an element that one
+of them writes (Bernstein, "Analysis of programs for parallel processing", 1966), apart from scalars that each
+iteration has to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from polyloom.ir.nest import Nest, Statement, accesses, statements
+from polyloom.ir.pla import Reference
+from polyloom.names import hidden
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import is_empty, to_set
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """Between iterations of `loop`: both accesses touch one element of `array`, and one of them writes it."""
+
+    loop: str
+    array: str
+    first: Reference
+    second: Reference
+
+    def __str__(self) -> str:
+        one, other = map(_text, (self.first, self.second))
+        pair = f"`{one}`" if one == other else f"`{one}` and `{other}`"
+        return f"iterations of `{self.loop}` share {pair}"
+
+
+def _text(reference: Reference) -> str:
+    return reference.name + (f"[{', '.join(map(str, reference.index))}]" if reference.index else "")
+
+
+class Dependences:
+    """Of one nest without parameters; answers are kept."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.statements = statements(nest)
+        self.found: dict[tuple[str, frozenset[str]], Dependence | None] = {}
+
+    def carried(self, loop: str, private: frozenset[str]) -> Dependence | None:
+        """One that `loop` carries; None where its iterations may run in any order, and together."""
+        key = loop, private
+        if key not in self.found:
+            self.found[key] = next(self._carried(loop, private), None)
+        return self.found[key]
+
+    def _carried(self, loop: str, private: frozenset[str]) -> Iterator[Dependence]:
+        inside = [s for s in self.statements if loop in s.loops]
+        touched = [(s, r, w) for s in inside for r, w in _accesses(s) if r.name not in private]
+        pairs = product(enumerate(touched), enumerate(touched))
+        for (n, (writer, target, is_write)), (m, (other, reference, also)) in pairs:
+            if not is_write or target.name != reference.name or (also and m < n):
+                continue
+            if _conflict(loop, writer, target, other, reference):
+                yield Dependence(loop, target.name, target, reference)
+
+
+def _accesses(statement: Statement) -> Iterator[tuple[Reference, bool]]:
+    yield statement.assign.target, True
+    seen: set[tuple[str, tuple[Affine, ...]]] = set()
+    for read in accesses(statement.assign.value):
+        if (read.name, read.index) not in seen:
+            seen.add((read.name, read.index))
+            yield read, False
+
+
+def _conflict(loop: str, one: Statement, a: Reference, other: Statement, b: Reference) -> bool:
+    """Whether instances in different iterations of `loop` touch one element."""
+    shared = one.loops[: one.loops.index(loop)]
+    if _is_apart(a, b, loop, shared):
+        return False
+    first, second = _renamed(one.loops, shared, "first"), _renamed(other.loops, shared, "second")
+    same = [
+        sign
+        for x, y in zip(a.index, b.index, strict=True)
+        for sign in (x.substitute(first) - y.substitute(second), y.substitute(second) - x.substitute(first))
+    ]
+    step = second[loop] - first[loop]
+    dims = [*shared, *_names(one.loops, shared, first), *_names(other.loops, shared, second)]
+    pieces = [
+        Polyhedron((*p.substitute(first).constraints, *q.substitute(second).constraints, *same, direction))
+        for p in one.domain.pieces
+        for q in other.domain.pieces
+        for direction in (step - 1, -step - 1)
+    ]
+    return not is_empty(to_set(Condition(tuple(pieces)), dims, ()))
+
+
+def _is_apart(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> bool:
+    """Whether a subscript differs in any two iterations of `loop`: the usual case, which isl need not decide."""
+    known = {loop, *shared}
+    return any(x == y and x.coefficient(loop) and x.symbols <= known for x, y in zip(a.index, b.index, strict=True))
+
+
+def _renamed(loops: Sequence[str], shared: Sequence[str], side: str) -> dict[str, Affine]:
+    return {name: Affine.symbol(hidden(f"{side}_{name}")) for name in loops if name not in shared}
+
+
+def _names(loops: Sequence[str], shared: Sequence[str], renamed: dict[str, Affine]) -> list[str]:
+    return [next(iter(renamed[name].symbols)) for name in loops if name not in shared]

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that the machine leaves to software: f32 division and square root, exact, for eight lanes at once.
+
+Operands are in f24 and f25, the result in f24; t5 holds the return address. Results are those of IEEE 754 in the
+machine's environment: rounded to nearest even, denormals and what is below 2^-126 before rounding are zeros of their
+sign, every NaN is the canonical one. Fractions of 24 bits and one more are computed bit by bit in integers (restoring
+division and root: Ercegovac, Lang, "Digital arithmetic", 2004), and what is left over decides the rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+_BITS: Final = 25
+"""Of a fraction: 24, and the one that rounds."""
+
+
+def _set(register: str, bits: int) -> tuple[str, ...]:
+    return (f"li t0, {bits:#x}", f"fbcx.ps {register}, t0")
+
+
+def _exponent(into: str, of: str) -> tuple[str, ...]:
+    return (f"fsrli.pi {into}, {of}, 23", f"fandi.pi {into}, {into}, 255")
+
+
+def _magnitude(into: str, of: str) -> tuple[str, ...]:
+    return (f"fslli.pi {into}, {of}, 1", f"fsrli.pi {into}, {into}, 1")
+
+
+def _sign(into: str, of: str) -> tuple[str, ...]:
+    return (f"fsrli.pi {into}, {of}, 31", f"fslli.pi {into}, {into}, 31")
+
+
+def _bit_by_bit(label: str, step: Sequence[str]) -> tuple[str, ...]:
+    return (f"li t1, {_BITS}", f"{label}:", *step, "addi t1, t1, -1", f"bnez t1, {label}")
+
+
+_FRACTION: Final = 0x7FFFFF
+_ONE: Final = 0x800000
+_INFINITY: Final = 0x7F800000
+_NAN: Final = 0x7FC00000
+_ROUNDED: Final = (
+    # f27: 25 bits, f26: what is left over, f29: the exponent; f28 becomes 0.
+    "fandi.pi f30, f27, 1",
+    "fsrli.pi f27, f27, 1",
+    "fbcx.ps f28, zero",
+    "feq.pi f31, f26, f28",
+    "fnot.pi f31, f31",
+    "for.pi f31, f31, f27",
+    "fand.pi f30, f30, f31",  # up: the bit is set, and something is left over or the fraction is odd
+    "fadd.pi f27, f27, f30",
+    *_set("f30", -_ONE),
+    "fadd.pi f27, f27, f30",
+    "fslli.pi f31, f29, 23",
+    "fadd.pi f27, f27, f31",
+)
+DIVISION: Final[tuple[str, ...]] = (
+    *_exponent("f29", "f24"),
+    *_exponent("f30", "f25"),
+    "fsub.pi f29, f29, f30",
+    "faddi.pi f29, f29, 127",
+    *_set("f31", _FRACTION),
+    "fand.pi f26, f24, f31",
+    "fand.pi f28, f25, f31",
+    *_set("f31", _ONE),
+    "for.pi f26, f26, f31",
+    "for.pi f28, f28, f31",
+    # A dividend below the divisor is doubled.
+    "flt.pi f30, f26, f28",
+    "fadd.pi f29, f29, f30",
+    "fand.pi f31, f26, f30",
+    "fadd.pi f26, f26, f31",
+    "fbcx.ps f27, zero",
+    *_bit_by_bit(
+        ".quotient",
+        (
+            "fslli.pi f27, f27, 1",
+            "fle.pi f30, f28, f26",
+            "fand.pi f31, f28, f30",
+            "fsub.pi f26, f26, f31",
+            "fsub.pi f27, f27, f30",
+            "fslli.pi f26, f26, 1",
+        ),
+    ),
+    *_ROUNDED,
+    # Too small, too large.
+    "flt.pi f30, f28, f29",
+    "fand.pi f27, f27, f30",
+    *_set("f30", 254),
+    "flt.pi f30, f30, f29",
+    *_set("f31", _INFINITY),
+    "fcmov.ps f27, f30, f31, f27",
+    # x / 0 and inf / x; then 0 / x and x / inf.
+    *_magnitude("f26", "f24"),
+    "feq.pi f30, f26, f31",
+    *_exponent("f29", "f25"),
+    "feq.pi f29, f29, f28",
+    "for.pi f30, f30, f29",
+    "fcmov.ps f27, f30, f31, f27",
+    *_exponent("f29", "f24"),
+    "feq.pi f29, f29, f28",
+    *_magnitude("f30", "f25"),
+    "feq.pi f30, f30, f31",
+    "for.pi f30, f30, f29",
+    "fcmov.ps f27, f30, f28, f27",
+    "fxor.pi f30, f24, f25",
+    *_sign("f30", "f30"),
+    "for.pi f27, f27, f30",
+    # NaNs: a NaN, inf / inf, 0 / 0.
+    *_magnitude("f29", "f25"),
+    "fmax.pi f28, f26, f29",
+    "fmin.pi f26, f26, f29",
+    "flt.pi f30, f31, f28",
+    "feq.pi f24, f26, f31",
+    "for.pi f30, f30, f24",
+    *_set("f24", _ONE),
+    "flt.pi f24, f28, f24",
+    "for.pi f30, f30, f24",
+    *_set("f24", _NAN),
+    "fcmov.ps f24, f30, f24, f27",
+    "jr t5",
+)
+ROOT: Final[tuple[str, ...]] = (
+    *_exponent("f29", "f24"),
+    *_set("f31", _FRACTION),
+    "fand.pi f25, f24, f31",
+    *_set("f31", _ONE),
+    "for.pi f25, f25, f31",
+    "fslli.pi f25, f25, 7",
+    # An odd exponent doubles the fraction.
+    "faddi.pi f30, f29, 1",
+    "fandi.pi f30, f30, 1",
+    "fbcx.ps f26, zero",
+    "fbcx.ps f27, zero",
+    "fsub.pi f28, f26, f30",
+    "fand.pi f31, f25, f28",
+    "fadd.pi f25, f25, f31",
+    "faddi.pi f29, f29, 127",
+    "fsub.pi f29, f29, f30",
+    "fsrai.pi f29, f29, 1",
+    *_bit_by_bit(
+        ".root",
+        (
+            "fsrli.pi f28, f25, 30",
+            "fslli.pi f25, f25, 2",
+            "fslli.pi f26, f26, 2",
+            "for.pi f26, f26, f28",
+            "fslli.pi f28, f27, 2",
+            "faddi.pi f28, f28, 1",
+            "fle.pi f30, f28, f26",
+            "fand.pi f28, f28, f30",
+            "fsub.pi f26, f26, f28",
+            "fslli.pi f27, f27, 1",
+            "fsub.pi f27, f27, f30",
+        ),
+    ),
+    *_ROUNDED,
+    # Zeros keep their sign; what else is negative has no root.
+    *_exponent("f25", "f24"),
+    "feq.pi f30, f25, f28",
+    *_sign("f31", "f24"),
+    "fcmov.ps f27, f30, f31, f27",
+    "flt.pi f31, f24, f28",
+    "fnot.pi f30, f30",
+    "fand.pi f31, f31, f30",
+    *_set("f26", _INFINITY),
+    "feq.pi f30, f24, f26",
+    "fcmov.ps f27, f30, f26, f27",
+    "flt.pi f30, f26, f24",
+    "for.pi f31, f31, f30",
+    *_set("f24", _NAN),
+    "fcmov.ps f24, f31, f24, f27",
+    "jr t5",
+)
+ROUTINES: Final = {"div": DIVISION, "sqrt": ROOT}
+"""By operation."""

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a nest computes in the machine's arithmetic, in the order of its source: the oracle of loops.
+
+Iterations of parallel loops are computed together, as NumPy arrays with an entry for each; everything else one after
+another. The results of the tests are also compared with `ir.nest_interpret`, which knows no parallel loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import divides
+from polyloom.ir.pla import Constant, Reference
+from polyloom.ir.semantics import division_by_zero
+from polyloom.sets import Affine, Condition
+from polyloom.targets.minion.loops.simd.arithmetic import machine_function
+from polyloom.targets.minion.loops.simd.dependences import Dependences
+from polyloom.targets.minion.loops.simd.private import private
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """Iterations that are computed together: the values of their loops, and of each local that they have to
+    themselves, where it is kept and which entry of it is theirs."""
+
+    count: int
+    loops: Mapping[str, Array]
+    locals: Mapping[str, tuple[Array, Array]]
+
+    def take(self, which: Array) -> _Lanes:
+        loops = {name: values[which] for name, values in self.loops.items()}
+        return _Lanes(len(which), loops, {name: (kept, own[which]) for name, (kept, own) in self.locals.items()})
+
+
+def computed(nest: Nest, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """All arguments of a nest without parameters after it; `arrays` are those before. Errors: PL0233."""
+    run = _Run(nest, {name: np.array(array) for name, array in arrays.items()})
+    with np.errstate(all="ignore"):
+        run.nodes(nest.body, _Lanes(1, {}, {}), ())
+    return run.arrays
+
+
+class _Run:
+    def __init__(self, nest: Nest, arrays: dict[str, Array]) -> None:
+        self.nest, self.arrays, self.dependences = nest, arrays, Dependences(nest)
+        for storage in nest.storage:
+            if storage.name not in arrays:
+                arrays[storage.name] = np.zeros(tuple(e.constant for e in storage.shape), NUMPY[storage.dtype])
+
+    def nodes(self, nodes: Sequence[Node], lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
+        for node in nodes:
+            match node:
+                case Assign():
+                    self.assign(node, lanes)
+                case If():
+                    holds = self.holds(node.condition, lanes)
+                    for branch, which in ((node.body, holds), (node.orelse, ~holds)):
+                        if branch and which.any():
+                            self.nodes(branch, lanes.take(np.flatnonzero(which)), (*path, node))
+                case Loop():
+                    self.loop(node, lanes, (*path, node))
+
+    def loop(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
+        low = np.max([self.form(end, lanes) for end in loop.lower], axis=0)
+        high = np.min([self.form(end, lanes) for end in loop.upper], axis=0)
+        own = private(self.nest, list(path))
+        if self.dependences.carried(loop.name, own) is None:
+            self.together(loop, lanes, path, low, high, own)
+            return
+        values = range(int(low.min()), int(high.max()))
+        for value in values if loop.step > 0 else reversed(values):
+            which = np.flatnonzero((low <= value) & (value < high))
+            if len(which):
+                inside = lanes if len(which) == lanes.count else lanes.take(which)
+                loops = {**inside.loops, loop.name: np.full(inside.count, value)}
+                self.nodes(loop.body, _Lanes(inside.count, loops, inside.locals), path)
+
+    def together(
+        self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...], low: Array, high: Array, own: frozenset[str]
+    ) -> None:
+        counts = np.maximum(high - low, 0)
+        total = int(counts.sum())
+        if not total:
+            return
+        which = np.repeat(np.arange(lanes.count), counts)
+        inside = lanes.take(which)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        values = low[which] + np.arange(total) - first
+        kept = {n: (np.zeros(total, NUMPY[self.nest[n].dtype]), np.arange(total)) for n in own if n not in lanes.locals}
+        made = _Lanes(total, {**inside.loops, loop.name: values}, {**inside.locals, **kept})
+        self.nodes(loop.body, made, path)
+
+    def assign(self, node: Assign, lanes: _Lanes) -> None:
+        value = self.value(node.value, lanes, node)
+        found = lanes.locals.get(node.target.name)
+        if found is not None:
+            found[0][found[1]] = value
+        else:
+            self.arrays[node.target.name][self.index(node.target, lanes)] = value if node.target.index else value[-1]
+
+    def value(self, value: Expression, lanes: _Lanes, node: Assign) -> Array:
+        match value:
+            case Reference(name=name):
+                found = lanes.locals.get(name)
+                read = found[0][found[1]] if found is not None else self.arrays[name][self.index(value, lanes)]
+                return np.broadcast_to(read, lanes.count)
+            case Constant(value=number, dtype=dtype):
+                return np.full(lanes.count, number, NUMPY[dtype])
+            case Index(value=form, dtype=dtype):
+                return self.form(form, lanes).astype(NUMPY[dtype])
+            case Apply(operation=operation, dtype=dtype, operands=operands):
+                read = [self.value(operand, lanes, node) for operand in operands]
+                if divides(operation, dtype) and not read[1].all():
+                    at = {name: values[np.flatnonzero(read[1] == 0)[0]] for name, values in lanes.loops.items()}
+                    raise division_by_zero(node.name, ", ".join(f"{n} = {v}" for n, v in at.items()), node.span)
+                return machine_function(operation, dtype)(*read)
+
+    def index(self, reference: Reference, lanes: _Lanes) -> tuple[Array, ...]:
+        return tuple(self.form(form, lanes) for form in reference.index)
+
+    def form(self, form: Affine, lanes: _Lanes) -> Array:
+        total = np.full(lanes.count, form.constant, np.int64)
+        for name, factor in form.terms:
+            total = total + factor * lanes.loops[name]
+        return total
+
+    def holds(self, condition: Condition, lanes: _Lanes) -> Array:
+        inside = np.zeros(lanes.count, bool)
+        for piece in condition.pieces:
+            each = np.ones(lanes.count, bool)
+            for constraint in piece.constraints:
+                each &= self.form(constraint, lanes) >= 0
+            inside |= each
+        return inside

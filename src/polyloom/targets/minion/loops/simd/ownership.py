@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a parallel loop may be cut into blocks so that no two blocks write one line of 64 bytes.
+
+Caches of minions are not coherent: a line that two of them hold modified loses what one wrote. Rows of arrays begin at
+lines. So blocks may begin anywhere where iterations write different rows, and where a line of elements begins where
+they write along a row. The first level of a minion's cache is shared by its two harts, but blocks are per hart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from polyloom.ir.nest import Loop, Nest, assignments
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine
+from polyloom.targets.minion.memory_map import LINE
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Blocks begin at iterations that are `offset` modulo `unit`."""
+
+    unit: int = 1
+    offset: int = 0
+
+
+def blocks(nest: Nest, loop: Loop, outer: Sequence[str], in_registers: frozenset[str]) -> Blocks | str:
+    """How iterations of a parallel loop may be shared out; else why they may not. `outer` are the loops around it,
+    which all harts execute alike."""
+    storage = {s.name: s for s in nest.storage}
+    made, deciding = Blocks(), dict[str, Affine]()
+    for assign in assignments(loop.body):
+        target = assign.target
+        if target.name in in_registers:
+            continue
+        found = _along(loop.name, target, NUMPY[storage[target.name].dtype].itemsize, frozenset(outer))
+        joined = _joined(made, found[1]) if found is not None else None
+        if found is None or joined is None or deciding.setdefault(target.name, found[0]) != found[0]:
+            return f"blocks of `{loop.name}` would write parts of one line of `{target.name}`"
+        made = joined
+    return made
+
+
+def _along(loop: str, target: Reference, width: int, outer: frozenset[str]) -> tuple[Affine, Blocks] | None:
+    """For one target, whose subscripts of all dimensions but the last choose a row; with the subscript that decides."""
+    for index in target.index[:-1]:
+        if index.coefficient(loop) and index.symbols <= outer | {loop}:
+            return index, Blocks()
+    if not target.index:
+        return None
+    last, elements = target.index[-1], LINE // width
+    step, rest = last.coefficient(loop), [c for name, c in last.terms if name != loop]
+    if not step or not last.symbols <= outer | {loop} or any(c % elements for c in rest):
+        return None
+    if abs(step) >= elements:
+        return (last, Blocks()) if abs(step) % elements == 0 else None
+    if elements % abs(step):
+        return None
+    # Up: iteration i writes element step * i + c, and a line begins with the least i where that is >= a multiple of
+    # its elements. Down: with the least i where the element is the last one of a line, or below.
+    unit, c = elements // abs(step), last.constant
+    first = -(c // step) if step > 0 else -((elements - 1 - c) // -step)
+    return last, Blocks(unit, first % unit)
+
+
+def _joined(one: Blocks, other: Blocks) -> Blocks | None:
+    if (one.offset - other.offset) % gcd(one.unit, other.unit):
+        return None
+    return one if one.unit >= other.unit else other

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of a phase of a plan: code for sizes, and its results in the machine's arithmetic.
+
+Products and SIMD loops give this one type, so that phases of both kinds follow one another in a program, a barrier
+between them. What a phase writes is visible to all minions when its code ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from polyloom.targets.minion.loops.layout import Placed
+from polyloom.targets.minion.loops.program import Mode, Part, Team
+from polyloom.targets.minion.options import Options
+from polyloom.targets.target import Json
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
+    from `scratch` on is memory for what the phase itself makes, which nothing has read."""
+
+    values: Mapping[str, int]
+    arrays: Mapping[str, Placed]
+    team: Team
+    prefix: str
+    scratch: int
+    options: Options
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """`macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0: not of interest), `scratch`
+    the bytes that the phase takes there."""
+
+    parts: tuple[Part, ...]
+    facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    macs: int = 0
+    peak: int = 0
+    scratch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`what` is `product`, `simd` or `serial`; `harts` and `mode` are what the code asks of the team. `results`: values
+    of the parameters, the inputs by the program's names, and what outputs hold before, to what they hold after. Where
+    `bounds` is there, `results` are those of double precision, and each element may be so far from them."""
+
+    what: str
+    harts: int
+    mode: Mode
+    code: Callable[[Setting], Made]
+    results: Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
+    bounds: Callable[[Mapping[str, int], Arrays], Arrays] | None = None

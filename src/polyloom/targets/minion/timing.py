@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of time, from timing.toml: value, unit, source and status of each.
+
+The model takes the values by name and reports which it used; a result lists those among them that are extrapolated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from polyloom.machine.table import Table, parse
+
+Status = Literal["documented", "fitted", "extrapolated"]
+_STATUSES: Final[Mapping[str, Status]] = {
+    "documented": "documented",
+    "fitted": "fitted",
+    "extrapolated": "extrapolated",
+}
+_FILE: Final = Path(__file__).with_name("timing.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One row: `about` says what it is of, `source` where the value is from."""
+
+    name: str
+    value: float
+    unit: str
+    status: Status
+    source: str
+    about: str
+
+
+@cache
+def table() -> Mapping[str, Parameter]:
+    """All parameters by name, in the file's order."""
+    content = parse(_FILE.read_text(encoding="utf-8"), _FILE.name)
+    return {name: _parameter(name, content.table(name)) for name in content.content}
+
+
+def parameters() -> dict[str, float]:
+    """The values by name, as the model takes them."""
+    return {row.name: row.value for row in table().values()}
+
+
+def extrapolated(used: Iterable[str]) -> tuple[str, ...]:
+    """Those of the parameters that a run used which no measurement stands behind, in the file's order."""
+    names = frozenset(used)
+    return tuple(row.name for row in table().values() if row.name in names and row.status == "extrapolated")
+
+
+def _parameter(name: str, row: Table) -> Parameter:
+    row.only(("value", "unit", "status", "source", "about"))
+    value = row.content["value"]
+    assert isinstance(value, int | float), f"timing.toml: {name}.value is a number"
+    return Parameter(
+        name, float(value), row.text("unit"), _STATUSES[row.text("status")], row.text("source"), row.text("about")
+    )
