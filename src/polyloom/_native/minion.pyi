@@ -124,3 +124,17 @@ def tensor_wide() -> bool:
     """Whether AVX2 and FMA are used."""
 
 def set_tensor_wide(wide: bool) -> None: ...
+
+def packed(
+    words: bytes,
+    f: NDArray[np.uint32],
+    m: NDArray[np.uint8],
+    x: NDArray[np.uint64],
+    fcsr: int,
+    progress: int,
+    memory: NDArray[np.uint8],
+    base: int,
+    graphics: bool = True,
+) -> tuple[int, int, int, int, int]:
+    """Words one after the other on one hart, f (32, 8), m (8), x (32) and memory from `base` on changed in place: the
+    cause of a trap or -1, instructions executed, the trap's value, fcsr, gsc_progress."""
