@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
 from polyloom.ir.numbers import element
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
-
-Fp = Literal["strict", "contract", "reassociate"]
+from polyloom.targets.minion.options import Fp
 
 
 def concrete(nest: Nest, values: Mapping[str, int], fp: Fp) -> Nest:

@@ -44,8 +44,9 @@ class Pool:
 
 @dataclass(slots=True)
 class Text:
-    """`place` is where following lines come from; `integers` and `vectors` are the pools."""
+    """`prefix` begins labels, `place` is where following lines come from; `integers` and `vectors` are the pools."""
 
+    prefix: str
     lines: list[tuple[str, tuple[str, int] | None]] = field(default_factory=list[tuple[str, tuple[str, int] | None]])
     place: tuple[str, int] | None = None
     integers: Pool = field(default_factory=lambda: Pool("integer", list(reversed(INTEGERS))))
@@ -58,7 +59,7 @@ class Text:
     def label(self, what: str) -> str:
         """A new one; the dot keeps it out of the symbols."""
         self.labels += 1
-        return f".{what}{self.labels}"
+        return f"{self.prefix}.{what}{self.labels}"
 
     def part(self, part: Part) -> None:
         """Lines of the frame."""

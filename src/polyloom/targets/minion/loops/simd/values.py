@@ -377,7 +377,7 @@ class Values:
         self.routines.add(routine)
         for n, operand in enumerate(operands):
             self.text.add(f"for.pi f{24 + n}, {operand}, {operand}")
-        self.text.add(f"jal t5, emulated_{routine}", f"for.pi {into}, f24, f24")
+        self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
 
     def _divided(self, value: Apply, into: str, operands: list[str]) -> None:
         """Integers, lane by lane: RISC-V's own division, on the hart's scratch."""
