@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on a chip, for tests: assembly in, and what the run says out. All arrays lie in DRAM from ARRAYS on."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom._native.minion import Chip, Result
+from polyloom._native.minion import Chip
 from polyloom.targets.minion import tensor_words as words
 from polyloom.targets.minion.assemble import assemble_lines
+
+if TYPE_CHECKING:
+    from polyloom._native.minion import Result
 
 ENTRY = 0x80_0000_1000
 ARRAYS = 0x80_0100_0000
@@ -56,8 +60,7 @@ def wait(event: int) -> str:
 @dataclass
 class Run:
     chip: Chip
-    result: Result
-    memory: dict[int, NDArray[np.uint8]] = field(default_factory=dict[int, NDArray[np.uint8]])
+    result: "Result"
 
     def read(self, address: int, shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[np.generic]:
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
