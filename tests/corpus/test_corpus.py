@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The corpus is as large as it was, every construct stands in three loops of it, and each loop comes to what its row
+says."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from tests.corpus.corpus import Loop, loops, outcome
+
+LOOPS = 165
+"""As many as there were before what they need was built; more may come, none goes."""
+
+
+def test_no_loop_is_gone() -> None:
+    assert len(loops()) >= LOOPS
+    assert len({str(loop) for loop in loops()}) == len(loops())
+
+
+def test_every_construct_stands_in_three_loops() -> None:
+    counted = Counter(construct for loop in loops() if loop.refused is None for construct in loop.constructs)
+    assert {construct: count for construct, count in counted.items() if count < 3} == {}
+
+
+def test_at_most_five_in_a_hundred_are_for_no_loop_machine() -> None:
+    assert sum(loop.refused is not None for loop in loops()) * 20 <= len(loops())
+
+
+@pytest.mark.parametrize("loop", [loop for loop in loops() if loop.waits is None], ids=str)
+def test_a_loop_runs_or_is_refused(loop: Loop) -> None:
+    assert outcome(loop) == loop.expected
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("loop", [loop for loop in loops() if loop.waits is not None], ids=str)
+def test_a_loop_that_waits_is_refused_by_its_code(loop: Loop) -> None:
+    """One that runs by now has lost its `waits`."""
+    assert outcome(loop) == loop.expected
