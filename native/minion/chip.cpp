@@ -118,7 +118,7 @@ bool Chip::ready(const HartState& h) const {
         case Waits::event: return !pending(h, h.wait.a);
         case Waits::registers: return !unit.holds_registers();
         case Waits::credit: return h.credits[h.wait.a] != 0;
-        case Waits::interrupt: return false;
+        case Waits::interrupt: return h.trap.mip & h.trap.mie;
         default: return false;
     }
 }
