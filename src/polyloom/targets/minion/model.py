@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+from polyloom.targets.minion import timing
 from polyloom.targets.minion.options import MAX_CYCLES, Hazards
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.program import Program
@@ -83,17 +84,12 @@ def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> 
 
     machine = setup.place.machine
     sizes = {key: getattr(machine, key) for key in ("shires", "l2_kib", "l3_kib", "scratchpad_kib")}
-    chip = Chip(setup.place.minions, sizes, timing(), _options(setup))
+    chip = Chip(setup.place.minions, sizes, timing.parameters(), _options(setup))
     for segment in program.segments:
         _write(chip, segment.address, segment.data)
     for address, data in inputs:
         _write(chip, address, data)
     return Run(chip, _outcome(chip.run(program.entry), setup))
-
-
-def timing() -> dict[str, float]:
-    """The table of parameters, by name."""
-    return {}
 
 
 def _write(chip: Chip, address: int, data: bytes) -> None:
@@ -125,7 +121,7 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
         found["findings"],
         found["waits"],
         found["counters"],
-        found["extrapolated"],
+        timing.extrapolated(found["used"]),
         found["events"],
     )
 
