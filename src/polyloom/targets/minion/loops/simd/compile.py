@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipeline of loops that are no products, on one page: a nest at its sizes to the parts of a program.
 
-    concrete     parameters become numbers; `a * b + c` one operation where --fp allows it
-    phased       dependences, ownership of lines, vectors: which hart executes what
-    parts        code, evictions and barriers
+concrete     parameters become numbers; `a * b + c` one operation where --fp allows it
+phased       dependences, ownership of lines, vectors: which hart executes what
+parts        code, evictions and barriers
 """
 
 from __future__ import annotations

@@ -35,7 +35,13 @@ _DIRECT: Final = {
     ("or", "i32"): "for.pi",
     ("xor", "i32"): "fxor.pi",
 }
-_COMPARE: Final = {"eq": ("feq", False), "lt": ("flt", False), "le": ("fle", False), "gt": ("flt", True), "ge": ("fle", True)}
+_COMPARE: Final = {
+    "eq": ("feq", False),
+    "lt": ("flt", False),
+    "le": ("fle", False),
+    "gt": ("flt", True),
+    "ge": ("fle", True),
+}
 _NARROW: Final = ("i8", "i16")
 _IMMEDIATE: Final = range(-2048, 2048)
 _SHIFT_BITS: Final = 31
@@ -81,9 +87,13 @@ class Values:
             if factor in (1, -1):
                 self.text.add(f"{'add' if factor > 0 else 'sub'} {register}, {register}, {loop}")
             elif factor > 0 and not factor & (factor - 1):
-                self.text.add(f"slli {other}, {loop}, {factor.bit_length() - 1}", f"add {register}, {register}, {other}")
+                self.text.add(
+                    f"slli {other}, {loop}, {factor.bit_length() - 1}", f"add {register}, {register}, {other}"
+                )
             else:
-                self.text.add(f"li {other}, {factor}", f"mul {other}, {other}, {loop}", f"add {register}, {register}, {other}")
+                self.text.add(
+                    f"li {other}, {factor}", f"mul {other}, {other}, {loop}", f"add {register}, {register}, {other}"
+                )
 
     def address(self, reference: Reference, around: Around, *, exact: bool = False) -> tuple[str, int]:
         """A register and what is to be added to it, nothing where `exact`; t0 may be the register."""
@@ -96,7 +106,13 @@ class Values:
         offset = form.constant - base
         if offset in _IMMEDIATE and not (exact and offset):
             return pointer, offset
-        self.text.add(*([f"addi t0, {pointer}, {offset}"] if offset in _IMMEDIATE else [f"li t0, {offset}", f"add t0, t0, {pointer}"]))
+        self.text.add(
+            *(
+                [f"addi t0, {pointer}, {offset}"]
+                if offset in _IMMEDIATE
+                else [f"li t0, {offset}", f"add t0, t0, {pointer}"]
+            )
+        )
         return "t0", 0
 
     def stride(self, reference: Reference, around: Around) -> int:
@@ -228,7 +244,8 @@ class Values:
             return self._fused(value, around, into)
         conditional = value.operation == "select"
         operands = [
-            self._test(o, around) if conditional and not n else self.value(o, around) for n, o in enumerate(value.operands)
+            self._test(o, around) if conditional and not n else self.value(o, around)
+            for n, o in enumerate(value.operands)
         ]
         return self._finished(value, operands, [register for register, _ in operands], into)
 
@@ -292,10 +309,15 @@ class Values:
             self._compare(value, into, operands)
             add(f"fandi.pi {into}, {into}, 1")
         elif operation == "ne":
-            add(f"feq.{'ps' if dtype == 'f32' else 'pi'} {into}, {operands[0]}, {operands[1]}", f"faddi.pi {into}, {into}, 1")
+            add(
+                f"feq.{'ps' if dtype == 'f32' else 'pi'} {into}, {operands[0]}, {operands[1]}",
+                f"faddi.pi {into}, {into}, 1",
+            )
         else:
             self._other(value, into, operands)
-        if operation not in ("min", "max", "and", "or", "xor", "select", "move") and not value.operation.startswith("to_"):
+        if operation not in ("min", "max", "and", "or", "xor", "select", "move") and not value.operation.startswith(
+            "to_"
+        ):
             self._narrowed(dtype if operation not in (*_COMPARE, "ne", "sat8", "satu8") else "i32", into)
 
     def _other(self, value: Apply, into: str, operands: list[str]) -> None:
@@ -362,7 +384,9 @@ class Values:
         again = self.text.label("lane")
         a, b = operands
         self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
-        self.text.add(f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)")
+        self.text.add(
+            f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
+        )
         self.text.add(*_QUOTIENTS[value.operation](self.text))
         self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
 

@@ -60,7 +60,9 @@ class Vectors:
                 return Choice(self._value(node.value, lane) + self._access(node.target, lane))
             case If():
                 branches = self.choose((*node.body, *node.orelse), (*path, node), lane)
-                varies = lane is not None and any(lane in c.symbols for p in node.condition.pieces for c in p.constraints)
+                varies = lane is not None and any(
+                    lane in c.symbols for p in node.condition.pieces for c in p.constraints
+                )
                 return Choice(branches.cost + (MASKED if varies else 2), branches.loops)
             case Loop():
                 return self._loop(node, path, lane)
@@ -72,7 +74,9 @@ class Vectors:
         if lane is not None or not self.vectorizes(loop, inside):
             return plain
         rounds = -(-count // LANES)
-        wide = Choice(_LOOP + 8 + rounds * (self.choose(loop.body, inside, loop.name).cost + _LOOP), frozenset({loop.name}))
+        wide = Choice(
+            _LOOP + 8 + rounds * (self.choose(loop.body, inside, loop.name).cost + _LOOP), frozenset({loop.name})
+        )
         return min(plain, wide, key=lambda choice: choice.cost)
 
     def vectorizes(self, loop: Loop, path: tuple[Loop | If, ...]) -> bool:

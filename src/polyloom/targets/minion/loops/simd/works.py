@@ -91,7 +91,9 @@ class _Program:
             if (item, "end") in self.barriers:
                 self.barrier()
             self.text.add(f"addi {counter}, {counter}, {loop.step}")
-            self.text.branch("bge" if loop.step > 0 else "blt", f"{low}, {high}" if loop.step > 0 else f"{high}, {low}", again)
+            self.text.branch(
+                "bge" if loop.step > 0 else "blt", f"{low}, {high}" if loop.step > 0 else f"{high}, {low}", again
+            )
             self.text.add(f"{end}:")
 
     def choice(self, item: Alike, node: If, control: Control, around: Around, path: tuple[Loop | If, ...]) -> None:
@@ -187,5 +189,3 @@ class _Program:
         add(f"bltu t0, t2, {whole}", "mv t0, t2", f"{whole}:", f"or t0, t0, {spare}", "or t0, t0, t3")
         add(f"csrrw x0, {EVICT_VA}, t0", f"addi {spare}, {spare}, {64 * _LINES}", f"j {again}", f"{end}:")
         self.text.integers.give(spare)
-
-
