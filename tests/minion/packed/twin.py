@@ -18,14 +18,8 @@ LANES: Final = range(8)
 ILLEGAL, LOAD_FAULT, STORE_FAULT, EMULATED = 2, 5, 7, 30
 """Causes of traps; an access that has to be aligned and is not is a fault."""
 EMULATED_NAMES: Final = ["fdiv.ps", "fsqrt.ps", "fsin.ps", "frsq.ps", "fdiv.pi", "fdivu.pi", "frem.pi", "fremu.pi"]
-GRAPHICS: Final = (
-    "bitmixb",
-    *tuple(
-        name
-        for each in ["f10", "f11", "un24", "un16", "un10", "un8", "un2", "sn16", "sn8"]
-        for name in (f"fcvt.ps.{each}", f"fcvt.{each}.ps")
-    ),
-)
+_FORMATS: Final = ("f10", "f11", "un24", "un16", "un10", "un8", "un2", "sn16", "sn8")
+GRAPHICS: Final = ("bitmixb", *(f"fcvt.ps.{f}" for f in _FORMATS), *(f"fcvt.{f}.ps" for f in _FORMATS))
 
 
 class Trap(Exception):
