@@ -120,7 +120,6 @@ def tensor_wide() -> bool:
     """Whether AVX2 and FMA are used."""
 
 def set_tensor_wide(wide: bool) -> None: ...
-
 def packed(
     words: bytes,
     f: NDArray[np.uint32],
