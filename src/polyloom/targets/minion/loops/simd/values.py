@@ -387,11 +387,7 @@ class Values:
         self.text.add(
             f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
         )
-<<<<<<< HEAD
         self.text.add(*_quotient(value.operation, self.text))
-=======
-        self.text.add(*_QUOTIENTS[value.operation](self.text))
->>>>>>> minion-packed
         self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
 
 
