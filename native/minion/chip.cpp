@@ -118,7 +118,7 @@ bool Chip::ready(const HartState& h) const {
         case Waits::event: return !pending(h, h.wait.a);
         case Waits::registers: return !unit.holds_registers();
         case Waits::credit: return h.credits[h.wait.a] != 0;
-        case Waits::interrupt: return false;
+        case Waits::interrupt: return h.trap.mip & h.trap.mie;
         default: return false;
     }
 }
@@ -271,6 +271,9 @@ std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
         for (const Unit& unit : units) sum += unit.counts[event];
         all.emplace_back(name, sum);
     }
+    all.emplace_back("bytes_shire", fabric.bytes.shire);
+    all.emplace_back("bytes_l3", fabric.bytes.l3);
+    all.emplace_back("bytes_dram", fabric.bytes.dram);
     // Of the slowest minion: from the start of its first FMA to the end of its last.
     uint64_t longest = 0;
     for (const Unit& unit : units) longest = std::max(longest, unit.last_fma - unit.first_fma);

@@ -100,17 +100,13 @@ def tensor_multiply(
 def tensor_quantize(
     word: int, mode: int, f: NDArray[np.uint32], scp: NDArray[np.uint8], flags: NDArray[np.uint32]
 ) -> None: ...
-def tensor_store_rows(
-    word: int, x31: int, f: NDArray[np.uint32], scp: NDArray[np.uint8]
-) -> list[tuple[int, bytes]]:
+def tensor_store_rows(word: int, x31: int, f: NDArray[np.uint32], scp: NDArray[np.uint8]) -> list[tuple[int, bytes]]:
     """Of one tile: address and bytes of each row; nothing where SIZE and COOP do not go together."""
 
 def tensor_sources(word: int, x31: int, mask: int) -> list[tuple[int, int, bool]]:
     """Accesses of a load: address, bytes, whether the mask leaves it out."""
 
-def tensor_place(
-    word: int, x31: int, mask: int, data: NDArray[np.uint8], there: int, scp: NDArray[np.uint8]
-) -> None:
+def tensor_place(word: int, x31: int, mask: int, data: NDArray[np.uint8], there: int, scp: NDArray[np.uint8]) -> None:
     """The first `there` sources, 64 bytes for each of 64, become lines of scp (1, 48, 64)."""
 
 def tensor_combine(funct: int, incoming: NDArray[np.uint32], local: NDArray[np.uint32], mode: int) -> int:
@@ -124,3 +120,16 @@ def tensor_wide() -> bool:
     """Whether AVX2 and FMA are used."""
 
 def set_tensor_wide(wide: bool) -> None: ...
+def packed(
+    words: bytes,
+    f: NDArray[np.uint32],
+    m: NDArray[np.uint8],
+    x: NDArray[np.uint64],
+    fcsr: int,
+    progress: int,
+    memory: NDArray[np.uint8],
+    base: int,
+    graphics: bool = True,
+) -> tuple[int, int, int, int, int]:
+    """Words one after the other on one hart, f (32, 8), m (8), x (32) and memory from `base` on changed in place: the
+    cause of a trap or -1, instructions executed, the trap's value, fcsr, gsc_progress."""

@@ -41,7 +41,7 @@ def test_hello(simulate: Simulate) -> None:
     """Printed in the order of cycles, and of minions within one."""
     example("hello")
     data = simulate("hello.elf --on minion:4")
-    assert sorted(data["printed"].split()) == ["0", "1", "2", "3"]
+    assert sorted(data["printed"].replace("\n", "")) == ["0", "1", "2", "3"]
     assert (data["stop"], data["minions"], data["hazards"]) == ("passed", 4, [])
 
 

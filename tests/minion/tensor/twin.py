@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ def floating(tiles: Tiles, word: Mapping[str, int], operands: tuple[Bits, Bits, 
     put_rows(tiles, 0, c)
 
 
-# --- fp16 ------------------------------------------------------------------------------------------------------------
+# --- fp16 ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ def half_step(x: Bits, y: Bits, c: Bits | None) -> tuple[Bits, Bits]:
 
 def limited_sum(terms: list[Term]) -> tuple[Bits, Bits]:
     """The adder of three, which keeps two bits below the greatest operand's last."""
-    greatest = np.max([exponent for _, exponent, _ in terms], axis=0)
+    greatest: Wide = reduce(np.maximum, [exponent for _, exponent, _ in terms])
     reference = terms[-1][0]
     for sign, exponent, _ in reversed(terms[:-1]):
         reference = np.where(exponent == greatest, sign, reference)
@@ -191,7 +192,7 @@ def limited_sum(terms: list[Term]) -> tuple[Bits, Bits]:
     return made, flag(lost | (cut & ~under), NX) | flag(under, UF | NX) | flag(over, OF | NX)
 
 
-# --- int8 ------------------------------------------------------------------------------------------------------------
+# --- int8 ---
 
 
 def bytes_of(words: Bits, unsigned: int) -> Wide:

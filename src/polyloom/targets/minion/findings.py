@@ -35,4 +35,6 @@ def hazard(outcome: Outcome, locator: Locator) -> Diagnostic:
 
 def deadlock(outcome: Outcome, locator: Locator) -> Diagnostic:
     """PL1381: who waits for what."""
-    return deadlock_report.diagnostic(cast(_Rows, outcome.waits), locator, outcome.cycles)
+    # `cycles` ends with the last store or hart's end; whoever waits may have gone on until later.
+    last = None if outcome.cycles is None else max([outcome.cycles, *(row["since"] for row in outcome.waits)])
+    return deadlock_report.diagnostic(cast(_Rows, outcome.waits), locator, last)

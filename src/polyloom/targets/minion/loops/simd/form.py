@@ -29,6 +29,7 @@ from polyloom.targets.minion.loops.simd.oracle import computed
 from polyloom.targets.minion.loops.work import Arrays, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
+from polyloom.targets.target import Json
 
 DECIDES: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32", "to_f16")
 
@@ -113,7 +114,7 @@ def _only_written(nest: Nest) -> frozenset[str]:
 
 def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
     made = compiled(nest, setting, fp, others=shared)
-    facts = {"serial": list(made.alone), "harts": setting.team.workers}
+    facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
     return Made(tuple(made.parts), facts, made.operations, 8, made.scratch)
 
 

@@ -8,7 +8,7 @@ integer registers are taken and given back. Of the vectors, `CONSTANTS` keep wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -66,7 +66,7 @@ class Text:
         self.lines.extend((line, None) for line in part.lines)
 
     @contextmanager
-    def at(self, span: Span | None) -> Iterator[None]:
+    def at(self, span: Span | None) -> Generator[None]:
         """Lines from a place of the source."""
         before = self.place
         self.place = (span.source.name, line_of(span)) if span is not None else before

@@ -7,7 +7,7 @@ their numbers; what is not shared out is branched over by all but hart 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -156,7 +156,7 @@ class _Program:
         add(f"ble {high}, t1, {sooner}", f"mv {high}, t1", f"{sooner}:")
 
     @contextmanager
-    def constants(self) -> Iterator[None]:
+    def constants(self) -> Generator[None]:
         """What the lines inside need, set in front of them."""
         at = len(self.text.lines)
         self.values.constants.clear()
