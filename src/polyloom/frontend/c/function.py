@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import Scope, condition
+from polyloom.frontend.c.affine import COUNTING, Scope, condition
 from polyloom.frontend.c.extents import bounded
+from polyloom.frontend.c.plain import plain
 from polyloom.frontend.c.roles import Roles, assumption, roles
 from polyloom.frontend.c.signature import affine_text, element_type, extents, given_shapes, is_pointer, names_in
 from polyloom.frontend.c.statements import Nodes, Statements
@@ -30,9 +31,11 @@ from polyloom.sets.normal import conjunction
 def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options) -> Nest:
     """The meaning of `function`; `declared` are its parameters as clang prints them, `outside` is what its file
     declares. Raises PL0153 to PL0166."""
+    function = plain(function)
     parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
     for parameter in parameters:
-        element_type(parameter)
+        if parameter.ctype not in COUNTING:
+            element_type(parameter)
     shapes = _shapes(function, parameters, declared, options)
     found = roles(
         function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols
