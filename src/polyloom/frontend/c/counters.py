@@ -51,8 +51,10 @@ def assigned(node: Node, scope: Scope) -> Affine | None:
     if node.opcode == "*=":
         return before * by.constant if by.is_constant else None
     value = before + by if node.opcode[0] == "+" else before - by
+    # An unsigned variable that is not negative stays so when it grows; else it must be known.
+    grows = node.opcode[0] == "+" and nonnegative(by, scope.domain)
     unsigned = strip(node.inner[0]).ctype.startswith("unsigned")
-    return value if not unsigned or nonnegative(value, scope.domain) else None
+    return value if not unsigned or grows or nonnegative(value, scope.domain) else None
 
 
 def with_values(scope: Scope, values: Values) -> Scope:

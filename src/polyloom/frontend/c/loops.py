@@ -104,7 +104,11 @@ def counting(variable: Node, step: int, initial: Node, test: Node, scope: Scope)
 def from_values(variable: Node, step: int, first: tuple[Affine, ...], test: Node, scope: Scope) -> Header:
     """The course of a variable that begins with values."""
     ends = [end for part in _conjuncts(test) for end in _end(part, identity(variable), step, first, scope)]
-    if step < 0 and variable.ctype.startswith("unsigned") and not all(nonnegative(e + step, scope.domain) for e in ends):
+    if (
+        step < 0
+        and variable.ctype.startswith("unsigned")
+        and not all(nonnegative(e + step, scope.domain) for e in ends)
+    ):
         help = f"count with an `int`, or write `{_written(variable)}-- > 0` as the condition and no step"
         raise refuse("PL0158", f"`{variable.ctype}` is never below 0, so that the loop may not end", test, help)
     return Header(variable, first, tuple(dict.fromkeys(ends)), step)
@@ -184,7 +188,9 @@ def _check_reached(test: Node, first: tuple[Affine, ...], bounds: tuple[Affine, 
         raise refuse("PL0158", "`!=` with a minimum or a maximum", test, _FORM)
     if abs(step) != 1 and divided(bounds[0] - first[0], abs(step)) is None:
         help = f"write `{'<' if step > 0 else '>'}` instead of `!=`"
-        raise refuse("PL0158", f"the loop counts by {abs(step)}, and may pass {bounds[0]} without meeting it", test, help)
+        raise refuse(
+            "PL0158", f"the loop counts by {abs(step)}, and may pass {bounds[0]} without meeting it", test, help
+        )
     # first > end, as an affine form that is >= 0 over the integers.
     past = (first[0] - bounds[0] if step > 0 else bounds[0] - first[0]) + -1
     if not never(Polyhedron((past,)), scope.domain):

@@ -8,7 +8,7 @@ each side: what only one side accesses is accessed nowhere else. Data-dependent 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
@@ -16,7 +16,9 @@ from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Scope, affine, condition
 from polyloom.frontend.c.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
 from polyloom.frontend.c.elements import reference
-from polyloom.frontend.c.loops import Header, header, rounded
+from polyloom.frontend.c.known import nonnegative
+from polyloom.frontend.c.loops import Header, divided, header, rounded
+from polyloom.frontend.c.remainders import stride, undecided
 from polyloom.frontend.c.roles import Roles
 from polyloom.frontend.c.signature import TYPES, affine_text, element_type, extents, is_pointer
 from polyloom.frontend.c.tree import Node, ctype, refuse, strip
@@ -83,7 +85,11 @@ class Statements:
             return self.counter(strip(node), rest, scope)
         body, *orelse = node.inner[1:]
         return self.branch(
-            node.inner[0], lambda s: self.block((body, *rest), s), lambda s: self.block((*orelse, *rest), s), node, scope
+            node.inner[0],
+            lambda s: self.block((body, *rest), s),
+            lambda s: self.block((*orelse, *rest), s),
+            node,
+            scope,
         )
 
     def counter(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
@@ -252,6 +258,9 @@ class Statements:
         turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
         where = conjunction(found.domain(value), Condition((Polyhedron((symbol,) if size > 1 else ()),)))
         inside = scope.naming(found.name, found.identity, value).within(where)
+        parts = stride(body, name, inside) if found.step == 1 and len(found.first) == 1 else None
+        if parts is not None and nonnegative(found.first[0], scope.domain):
+            return self.two_loops(found, parts, body, node, scope)
         run = course((body,), found.count(scope), inside, self.roles.counters)
         at = {n: v for n, v in run.at(turn, scope).items() if n != found.identity}
         made = self.block((body,), with_values(inside, at))
@@ -267,6 +276,27 @@ class Statements:
         upper = [length if count is None else count for length, count in zip(found.lengths(), counts, strict=True)]
         return (Loop(name, (Affine(),), tuple(upper), made, 1, node.span),), behind
 
+    def two_loops(self, found: Header, size: int, body: Node, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
+        """A loop over i as one over its multiples of a size, and one over what is left of them."""
+        names = self.fresh(found.name), self.fresh(found.name)
+        outer, inner = map(Affine.symbol, names)
+        value = outer * size + inner
+        rest = Condition((Polyhedron((outer, inner, -inner + (size - 1))),))
+        inside = scope.naming(found.name, found.identity, value).within(conjunction(found.domain(value), rest))
+        run = course((body,), found.count(scope), inside, self.roles.counters)
+        at = {n: v for n, v in run.at(value - found.first[0], scope).items() if n != found.identity}
+        made = self.block((body,), with_values(inside, at))
+        behind = ended(found, run, scope)
+        counts = [rounded(end, size) for end in found.past]
+        exact = all(
+            (end.is_constant and not end.constant % size) or divided(end, size) is not None for end in found.past
+        )
+        if not exact or found.first != (Affine(),):
+            made = (If(found.domain(value), made, (), node.span),)
+        upper = tuple(end if count is None else count for end, count in zip(found.past, counts, strict=True))
+        within = Loop(names[1], (Affine(),), (Affine((), size),), made, 1, node.span)
+        return ((Loop(names[0], (Affine(),), upper, (within,), 1, node.span),) if made else ()), behind
+
     def branch(self, test: Node, body: Part, orelse: Part, node: Node, scope: Scope) -> Nodes:
         """`body` where `test` holds, else `orelse`; affine and data-dependent parts are taken apart."""
         test = strip(test)
@@ -280,7 +310,14 @@ class Statements:
                 # compiled twice.
                 return self.branch(first, lambda s: self.branch(second, body, orelse, node, s), orelse, node, scope)
             return self.branch(first, body, lambda s: self.branch(second, body, orelse, node, s), node, scope)
-        return self.choose(test, lambda s: self.selection(test, body, orelse, s), scope)
+        return self.choose(test, lambda s: self.decided(test, body, orelse, s), scope)
+
+    def decided(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
+        """A branch whose test has no part that a condition would decide; it may be one itself by now."""
+        where = condition(test, scope)
+        if where is None:
+            return self.selection(test, body, orelse, scope)
+        return _if(where, body(scope.within(where)), orelse(scope.within(negate(where))), test)
 
     def selection(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
         found = truth(test, scope)
@@ -334,20 +371,21 @@ class Statements:
         return value(replace(node, kind="BinaryOperator", ctype=computed, data=data), dtype, scope)
 
     def choose(self, expression: Node, part: Part, scope: Scope) -> Nodes:
-        """`part`, once for each outcome of the affine conditions of conditional operators in `expression`."""
-        for conditional in _undecided(expression, scope):
-            where = condition(conditional.inner[0], scope)
-            if where is not None:
-                return self.sides(where, conditional, expression, part, scope)
+        """`part`, once for each outcome of the affine conditions in `expression`: those of conditional operators, and
+        those that decide a division."""
+        for decided, where in undecided(expression, scope):
+            return self.sides(where, decided, expression, part, scope)
         return part(scope)
 
-    def sides(self, where: Condition, conditional: Node, expression: Node, part: Part, scope: Scope) -> Nodes:
+    def sides(self, where: Condition, decided: Node, expression: Node, part: Part, scope: Scope) -> Nodes:
+        first, second = scope, scope
+        if decided.kind == "ConditionalOperator":
+            first, second = scope.choosing(decided, True), scope.choosing(decided, False)
         # Decided where it stands: only one side is compiled.
         if where.pieces in ((), (Polyhedron(),)):
-            return self.choose(expression, part, scope.choosing(conditional, bool(where.pieces)))
-        first = self.choose(expression, part, scope.within(where).choosing(conditional, True))
-        second = self.choose(expression, part, scope.within(negate(where)).choosing(conditional, False))
-        return _if(where, first, second, conditional)
+            return self.choose(expression, part, first if where.pieces else second)
+        body = self.choose(expression, part, first.within(where))
+        return _if(where, body, self.choose(expression, part, second.within(negate(where))), decided)
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
         self.labels += 1
@@ -358,17 +396,6 @@ def _assigns_loop(body: Node, found: Header) -> PolyloomError:
     """The loop's variable is assigned within the loop."""
     where = next(part for part in body if target(part) == found.identity)
     return refuse("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
-
-
-def _undecided(node: Node, scope: Scope) -> Iterator[Node]:
-    """The conditional operators in an expression, but those in operands that are not chosen."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        chosen = scope.chosen(node)
-        if chosen is None and node.kind == "ConditionalOperator":
-            yield node
-        waiting.extend(reversed(node.inner) if chosen is None else (chosen,))
 
 
 def _if(where: Condition, body: Nodes, orelse: Nodes, node: Node) -> Nodes:
