@@ -7,6 +7,7 @@ and Jacopini, CACM 1966).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from polyloom.frontend.c.plain.shape import Statements, block, flat, statements_of, with_statements
@@ -27,22 +28,28 @@ def _inside(node: Node) -> Statements:
     return (with_statements(node, lambda body: structured(flat(body), "ContinueStmt")),)
 
 
-def structured(statements: Statements, jump: str) -> Statements:
-    """Statements of which a `jump` ends the rest, without it."""
+def _nothing(node: Node) -> Statements:
+    del node
+    return ()
+
+
+def structured(statements: Statements, jump: str, instead: Callable[[Node], Statements] = _nothing) -> Statements:
+    """Statements of which a `jump` ends the rest, with `instead` of it."""
     for n, node in enumerate(statements):
         if node.kind == jump:
-            return statements[:n]
+            return (*statements[:n], *instead(node))
         if _jumps(node, jump):
             rest = statements[n + 1 :]
-            return (*statements[:n], _branches(node, rest, jump)) if node.kind == "IfStmt" else statements
+            made = (_branches(node, rest, jump, instead),) if node.kind == "IfStmt" else statements[n:]
+            return (*statements[:n], *made)
     return statements
 
 
-def _branches(node: Node, rest: Statements, jump: str) -> Node:
+def _branches(node: Node, rest: Statements, jump: str, instead: Callable[[Node], Statements]) -> Node:
     """The `if` with what follows it in the branches that come to it."""
     sides = [flat(side) for side in node.inner[1:]] or [()]
     first, second = sides[0], sides[1] if len(sides) > 1 else ()
-    taken = [block(structured(_followed(side, rest, jump), jump), node) for side in (first, second)]
+    taken = [block(structured(_followed(side, rest, jump), jump, instead), node) for side in (first, second)]
     return replace(node, inner=(node.inner[0], *taken))
 
 
