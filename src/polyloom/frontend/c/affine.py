@@ -216,7 +216,8 @@ def _shifted(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None
         base, offset = extremes(node.inner[1], scope, least), affine(node.inner[0], scope)
     if base is None or offset is None:
         return None
-    return tuple(form + offset if node.opcode == "+" else form - offset for form in base)
+    shifted = [form + offset if node.opcode == "+" else form - offset for form in base]
+    return tuple(shifted) if all(_in_type(form, node, scope) is not None for form in shifted) else None
 
 
 def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, affine
+from polyloom.frontend.c.affine import Scope, affine, condition
 from polyloom.frontend.c.known import nonnegative
 from polyloom.frontend.c.loops import Header, from_values, header
 from polyloom.frontend.c.plain.shape import statements_of
@@ -82,12 +82,16 @@ class Course:
         return found
 
 
-def course(body: Iterable[Node], count: Affine | None, inside: Scope, counters: frozenset[str]) -> Course:
-    """Of a loop with a body; `inside` is the scope in it."""
+def course(
+    body: Iterable[Node], count: Affine | None, inside: Scope, counters: frozenset[str], test: Node | None = None
+) -> Course:
+    """Of a loop with a body; `inside` is the scope in it, `test` what holds at the head of each turn."""
     statements = tuple(body)
     names = frozenset().union(*(changed(node, counters) for node in statements))
     symbols = {name: Affine.symbol(hidden(name)) for name in names}
-    behind = after(statements, with_values(inside, symbols), counters)
+    scope = with_values(inside, symbols)
+    holds = condition(test, scope) if test is not None else None
+    behind = after(statements, scope if holds is None else scope.within(holds), counters)
     steps = {name: _difference(behind.symbols.get(name), symbols[name]) for name in sorted(names)}
     return Course(count, steps)
 
@@ -152,7 +156,7 @@ def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None
     one side of a bound."""
     test, body = strip(node.inner[0]), node.inner[-1]
     bounds = with_values(scope, dict.fromkeys(changed(body, counters)))
-    steps = course((body,), None, bounds, counters).steps
+    steps = course((body,), None, bounds, counters, test).steps
     for part in test:
         if part.kind != "DeclRefExpr" or not (step := steps.get(part.declaration)):
             continue

@@ -52,6 +52,9 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
     returned = result(function)
     if returned is not None and any(n.kind == "DeclRefExpr" and n.declaration == RESULT for n in function):
+        if is_pointer(returned):
+            message = f"`{function.name}` returns a pointer, which means nothing outside of it"
+            raise refuse("PL0153", message, function, "return a number")
         storage[RESULT] = Storage(returned.name, element_type(returned), (), "argument", True, function.span)
     names = tuple(a.terms[0][0] for a in symbols.values())
     domain = assumed(names, storage.values())

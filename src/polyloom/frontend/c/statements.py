@@ -131,7 +131,7 @@ class Statements:
         found = counted(node, scope, self.roles.counters)
         if found is None:
             raise refusals.statement(node)
-        return self.turns(found, node.inner[-1], node, scope)
+        return self.turns(found, node.inner[-1], node, scope, node.inner[0])
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """One statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
@@ -247,7 +247,9 @@ class Statements:
             raise _assigns_loop(node.inner[4], found)
         return self.turns(found, node.inner[4], node, scope)[0]
 
-    def turns(self, found: Header, body: Node, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
+    def turns(
+        self, found: Header, body: Node, node: Node, scope: Scope, test: Node | None = None
+    ) -> tuple[Nodes, Scope]:
         """The loop that a header is of, and what is known behind it."""
         name = self.fresh(found.name)
         symbol, size = Affine.symbol(name), abs(found.step)
@@ -261,7 +263,7 @@ class Statements:
         parts = stride(body, name, inside) if found.step == 1 and len(found.first) == 1 else None
         if parts is not None and nonnegative(found.first[0], scope.domain):
             return self.two_loops(found, parts, body, node, scope)
-        run = course((body,), found.count(scope), inside, self.roles.counters)
+        run = course((body,), found.count(scope), inside, self.roles.counters, test)
         at = {n: v for n, v in run.at(turn, scope).items() if n != found.identity}
         made = self.block((body,), with_values(inside, at))
         behind = ended(found, run, scope)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from polyloom.frontend.c.plain.countdowns import counting_down
 from polyloom.frontend.c.plain.effects import separated
 from polyloom.frontend.c.plain.helpers import expanded
 from polyloom.frontend.c.plain.jumps import without_continue
@@ -42,6 +43,7 @@ def plain(function: Node, file: File) -> Node:
     body = returning(body, result(function)) or body
     body = filled(body, file.tables)
     body = taken_apart(body, file.records)
+    body = counting_down(body)
     body = separated(body)
     body = counted(body, tuple(n for n in function.inner if n.kind == "ParmVarDecl"))
     body = without_continue(body)
