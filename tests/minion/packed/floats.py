@@ -242,7 +242,11 @@ def _exp2(a: int, flags: Flags) -> int:
     if is_inf(a) or value(a) >= 128 or value(a) < -126:
         return 0 if a & SIGN else INF
     v = value(a)
-    return _nearest(_DIGITS.power(Decimal(2), _decimal(v))) if v.denominator != 1 else rounded(2**v, RNE, Flags())
+    return (
+        _nearest(_DIGITS.power(Decimal(2), _decimal(v)))
+        if v.denominator != 1
+        else rounded(Fraction(2) ** int(v), RNE, Flags())
+    )
 
 
 def _log2(a: int, flags: Flags) -> int:

@@ -17,12 +17,9 @@ DOUBLE: Final = 0xFFFFFFFFFFFFFFFF
 LANES: Final = range(8)
 ILLEGAL, LOAD_FAULT, STORE_FAULT, EMULATED = 2, 5, 7, 30
 """Causes of traps; an access that has to be aligned and is not is a fault."""
-EMULATED_NAMES: Final = "fdiv.ps fsqrt.ps fsin.ps frsq.ps fdiv.pi fdivu.pi frem.pi fremu.pi".split()
-GRAPHICS: Final = ("bitmixb",) + tuple(
-    name
-    for each in "f10 f11 un24 un16 un10 un8 un2 sn16 sn8".split()
-    for name in (f"fcvt.ps.{each}", f"fcvt.{each}.ps")
-)
+EMULATED_NAMES: Final = ["fdiv.ps", "fsqrt.ps", "fsin.ps", "frsq.ps", "fdiv.pi", "fdivu.pi", "frem.pi", "fremu.pi"]
+_FORMATS: Final = ("f10", "f11", "un24", "un16", "un10", "un8", "un2", "sn16", "sn8")
+GRAPHICS: Final = ("bitmixb", *(f"fcvt.ps.{f}" for f in _FORMATS), *(f"fcvt.{f}.ps" for f in _FORMATS))
 
 
 class Trap(Exception):
@@ -237,7 +234,7 @@ def _floats(s: State, name: str, v: Mapping[str, int]) -> bool:
         c = [p if floats.is_nan(p) or not addend else p ^ floats.SIGN for p in c]
         _put(s, v["fd"], [floats.fma(a[e], b[e], c[e], mode, s.flags) if _on(s, e) else 0 for e in LANES])
     elif name in ("fmin.ps", "fmax.ps"):
-        a, b = ([p for p in s.f[v[each]]] for each in ("fs1", "fs2"))
+        a, b = (list(s.f[v[each]]) for each in ("fs1", "fs2"))
         made = [
             floats.extreme(floats.flushed(a[e], s.flags), floats.flushed(b[e], s.flags), stem == "fmax", s.flags)
             if _on(s, e)
