@@ -70,9 +70,9 @@ uint64_t Chip::credit_time(unsigned from, unsigned to) {
 // Credits arrive: a counter that overflows wraps and is an error of its hart.
 void Chip::arrive_credits(const Event& event) {
     const unsigned shire = event.data >> 32 & 0xffff, thread = event.data >> 49 & 1, counter = event.data >> 48 & 1;
-    const Site giver{hart_of(event.key), 0, cycle_of(event.key)};
     for (uint32_t rest = uint32_t(event.data); rest; rest &= rest - 1) {
         const unsigned number = HARTS_PER_SHIRE * shire + 2 * unsigned(std::countr_zero(rest)) + thread;
+        const Site giver = deadlock.giver_of(hart_of(event.key), number, counter);
         if (number >= harts.size()) {
             if (hazards_on()) hazards.lost_credit(giver, number, counter);
             continue;
