@@ -21,6 +21,7 @@ using riscv::Cause;
 using riscv::DONE;
 
 constexpr uint32_t EXTENSIONS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 7 | 1 << 8;  // imc_zicsr_zifencei; f is custom rows
+constexpr uint64_t UNLIMITED = uint64_t(1) << 40;
 constexpr uint64_t CODE_PAGE = 1 << 16, SMALL_PAGE = 1 << 12;
 constexpr unsigned SLEEP_BYTES = 4;  // of wfi, and of a write to stall
 
@@ -48,11 +49,13 @@ struct Spaces {
         for (auto& [key, code] : codes)
             if (key.first) retired.push_back(std::move(code));
         std::erase_if(codes, [](const auto& each) { return !each.second; });
+        ++generation;
     }
 
     riscv::Code<P> pattern{EXTENSIONS};  // has the rows, and no code
     std::map<SpaceKey, std::unique_ptr<riscv::Code<P>>> codes;
     std::vector<std::unique_ptr<riscv::Code<P>>> retired;
+    uint64_t generation = 1;  // another one each time that code is retired
 };
 
 }  // namespace
@@ -373,9 +376,12 @@ struct Core::Body {
             hart.pc += SLEEP_BYTES;  // a sleep is over, and an interrupt comes behind it
             state.wait = {};
         }
-        hart.pc = go_to(hart, hart.pc).value;
+        // What its own instructions change settles the hart at once; these are what others change.
+        const Settled now{state.minion->satp, state.minion->matp, codes->of<P>().generation};
+        if (now != settled || state.trap.mip & state.trap.mie) hart.pc = go_to(hart, hart.pc).value, settled = now;
         if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};
-        return finish(hart, hart.run(state.window - state.clock));
+        // In timed mode the window ends the run, because a limit would single out the last instructions.
+        return finish(hart, hart.run(P::Timing::PRESENT ? UNLIMITED : state.window - state.clock));
     }
 
     riscv::Outcome finish(riscv::Hart<Timed>& hart, const riscv::Outcome& outcome) {
@@ -388,8 +394,14 @@ struct Core::Body {
         return outcome;
     }
 
+    struct Settled {
+        uint64_t satp = 0, matp = 0, generation = 0;
+        bool operator==(const Settled&) const = default;
+    };
+
     std::shared_ptr<Codes> codes;
     HartState& state;
+    Settled settled;
     std::unique_ptr<riscv::Hart<Timed>> with_time;
     std::unique_ptr<riscv::Hart<Functional>> without;
 };

@@ -152,6 +152,8 @@ template <class P>
 Outcome Hart<P>::outcome(uint64_t rest) {
     ended.executed = rest;
     if (ended.cause == Cause::wait) return ended;
+    ended.executed = rest;
+    if (ended.cause == Cause::wait) return ended;
     unsigned there = 0;
     const uint32_t word = uint32_t(code->word(X(ended.pc), there));
     ended.word = (word & 3) == 3 ? word : word & 0xffff;
