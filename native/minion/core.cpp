@@ -22,6 +22,7 @@ using riscv::DONE;
 
 constexpr uint32_t EXTENSIONS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 7 | 1 << 8;  // imc_zicsr_zifencei; f is custom rows
 constexpr uint64_t CODE_PAGE = 1 << 16, SMALL_PAGE = 1 << 12;
+constexpr uint64_t TRAPS_AT_MOST = 4096;
 constexpr unsigned SLEEP_BYTES = 4;  // of wfi, and of a write to stall
 
 // What decides which code is at an address: the root of the page tables, and the privilege.
@@ -68,6 +69,7 @@ struct Codes {
     }
 
     Needs needs;
+    uint64_t generation = 0;  // of code that was flushed with its translation
     Spaces<Timed> timed;
     Spaces<Functional> functional;
 };
@@ -363,7 +365,7 @@ struct Core::Body {
     // No hart is in a run here, so that code that was flushed can go.
     template <class P>
     riscv::Outcome run(riscv::Hart<P>& hart) {
-        codes->of<P>().retired.clear();
+        if (!codes->of<P>().retired.empty()) codes->of<P>().retired.clear(), ++codes->generation;
         const unsigned thread = state.number & 1, exclusive = state.minion->excl_mode;
         if (exclusive && exclusive >> 1 != thread) {
             state.clock = std::max(state.clock, state.window);
@@ -373,10 +375,21 @@ struct Core::Body {
             hart.pc += SLEEP_BYTES;  // a sleep is over, and an interrupt comes behind it
             state.wait = {};
         }
-        hart.pc = go_to(hart, hart.pc).value;
         if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};
-        return finish(hart, hart.run(state.window - state.clock));
+        const Settled now{state.trap.mstatus, state.trap.mip & state.trap.mie, state.minion->satp, state.minion->matp,
+                          codes->generation, state.privilege};
+        if (now != settled) hart.pc = go_to(hart, hart.pc).value, settled = now;
+        // A timed run ends when an instruction may not issue, but a trap in a handler of traps issues none.
+        const uint64_t cycles = state.window - state.clock;
+        return finish(hart, hart.run(P::Timing::PRESENT ? std::max(cycles, TRAPS_AT_MOST) : cycles));
     }
+
+    // What go_to depends on. The hart itself keeps to it during a run; between runs another hart may have changed it.
+    struct Settled {
+        uint64_t mstatus, interrupts, satp, matp, generation;
+        Privilege privilege;
+        bool operator==(const Settled&) const = default;
+    };
 
     riscv::Outcome finish(riscv::Hart<Timed>& hart, const riscv::Outcome& outcome) {
         if (outcome.cause == Cause::wait && !hart.timing.refused) hart.timing.withdraw(state);
@@ -390,6 +403,7 @@ struct Core::Body {
 
     std::shared_ptr<Codes> codes;
     HartState& state;
+    Settled settled{~uint64_t(0), 0, 0, 0, 0, Privilege::machine};
     std::unique_ptr<riscv::Hart<Timed>> with_time;
     std::unique_ptr<riscv::Hart<Functional>> without;
 };
