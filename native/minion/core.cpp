@@ -234,7 +234,8 @@ Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, boo
     return DONE;
 }
 
-// --- floats -----------------------------------------------------------------------------------------------------------
+// --- floats
+// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -243,17 +244,15 @@ constexpr uint32_t POISON = Hazards::POISON;
 uint32_t register_bit(uint8_t base, unsigned number) { return base == Need::F ? 1u << (number & 31) : 0; }
 
 // fmv.x.w and fmvs.x.ps to x0, which refresh a register (erratum 1.29).
-bool refreshes(uint32_t word) {
-    return (word & 0xfff07fff) == 0xe0000053 || (word & 0xfe007fff) == 0xe000207b;
-}
+bool refreshes(uint32_t word) { return (word & 0xfff07fff) == 0xe0000053 || (word & 0xfe007fff) == 0xe000207b; }
 
 template <class P>
 POLYLOOM_COLD Answer check_registers(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
     HartState& state = *h.state.hart;
     const Need& need = h.state.codes->needs.of(d.op);
     const auto word = uint32_t(d.imm);
-    const uint32_t reads = register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) |
-                           register_bit(need.rs3, word >> 27);
+    const uint32_t reads =
+        register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) | register_bit(need.rs3, word >> 27);
     present(h);
     Chip& chip = *h.state.chip;
     const Site site{state.number, state.pc, state.now};
@@ -281,7 +280,8 @@ Answer floating(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
     return DONE;
 }
 
-// --- control, traps, code ---------------------------------------------------------------------------------------------
+// --- control, traps, code
+// ---------------------------------------------------------------------------------------------
 
 template <bool TIMED>
 Answer Policy<TIMED>::control(H& h, unsigned number, const riscv::Change& change, uint64_t& old) {
@@ -314,7 +314,7 @@ Answer Policy<TIMED>::trap(H& h, uint64_t pc, Cause cause, uint64_t value) {
     }
     const uint64_t to = enter_trap(state, riscv::exception_number(cause), value, pc);
     if (!to) return riscv::ABSENT;
-    if constexpr (TIMED) state.clock = std::max(state.clock, state.now + h.timing.needs->branch);
+    if constexpr (TIMED) state.clock += h.timing.needs->branch;
     settle(h);
     return riscv::jump(to);
 }
@@ -326,8 +326,7 @@ Answer Policy<TIMED>::fetch(H& h, uint64_t address) {
     if (h.code->holds(address)) return riscv::ABSENT;
     const AddressSpace space = code_space(state);
     uint64_t physical = 0;
-    const Answer answer =
-        translated(*h.state.memory, space, h.state.shire->number, address, 2, Use::fetch, physical);
+    const Answer answer = translated(*h.state.memory, space, h.state.shire->number, address, 2, Use::fetch, physical);
     if (answer.kind != Answer::done) return answer;
     const uint64_t size = translates(space) ? SMALL_PAGE : CODE_PAGE, offset = physical % size;
     const uint8_t* bytes = h.state.memory->at(physical - offset, size);
@@ -344,7 +343,8 @@ template Answer floating(riscv::Hart<Functional>&, const riscv::Decoded<Function
 template Answer shared(riscv::Hart<Timed>&, uint64_t, unsigned, Kind, bool, uint8_t*&);
 template Answer shared(riscv::Hart<Functional>&, uint64_t, unsigned, Kind, bool, uint8_t*&);
 
-// --- runs -------------------------------------------------------------------------------------------------------------
+// --- runs
+// -------------------------------------------------------------------------------------------------------------
 
 struct Core::Body {
     Body(Chip& chip, Memory& memory, std::shared_ptr<Codes> shared, HartState& hart, bool timed)
@@ -376,8 +376,9 @@ struct Core::Body {
             state.wait = {};
         }
         if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};
-        const Settled now{state.trap.mstatus, state.trap.mip & state.trap.mie, state.minion->satp, state.minion->matp,
-                          codes->generation, state.privilege};
+        const Settled now{state.trap.mstatus, state.trap.mip & state.trap.mie,
+                          state.minion->satp, state.minion->matp,
+                          codes->generation,  state.privilege};
         if (now != settled) hart.pc = go_to(hart, hart.pc).value, settled = now;
         // A timed run ends when an instruction may not issue, but a trap in a handler of traps issues none.
         const uint64_t cycles = state.window - state.clock;
@@ -419,9 +420,7 @@ void Core::start(uint64_t pc) {
         body->without->pc = pc;
 }
 
-riscv::Outcome Core::run() {
-    return body->with_time ? body->run(*body->with_time) : body->run(*body->without);
-}
+riscv::Outcome Core::run() { return body->with_time ? body->run(*body->with_time) : body->run(*body->without); }
 
 uint64_t Core::pc() const { return body->with_time ? body->with_time->pc : body->without->pc; }
 
