@@ -25,6 +25,8 @@ struct FabricBench {
     Fabric fabric;
 
     FabricBench(unsigned shires, unsigned l2, unsigned l3) : fabric(parameters, {shires, l2, l3}) {}
+    FabricBench(const FabricBench&) = delete;
+    FabricBench& operator=(const FabricBench&) = delete;
 };
 
 void run(FabricBench& bench, const Numbers& cycles, const Numbers& minions, const Numbers& addresses, unsigned use,

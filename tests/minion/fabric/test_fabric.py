@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory system's time: latencies where nothing is in the way, and bandwidths where everything is, are the silicon's.
+"""The memory system's time: latencies where nothing is in the way, and bandwidths where everything is, are those of
+the silicon.
 
 Requests come faster than they can be served; what is served in a time is then the bandwidth.
 """
@@ -100,12 +101,13 @@ def test_code_is_in_l2() -> None:
 
 
 def rate(bench: FabricBench, minions: int, lines: int, address: NDArray[np.uint64]) -> float:
-    """Bytes a cycle where every minion asks for a line in every cycle; address[minion, n]."""
+    """Bytes a cycle where every minion asks for a line in every cycle, from the first line's arrival to the
+    last's; address[minion, n]."""
     cycles = np.repeat(np.arange(lines, dtype=np.uint64), minions)
     numbers = np.tile(np.arange(minions, dtype=np.uint64), lines)
     there = np.zeros(minions * lines, np.uint64)
     bench.run(cycles, numbers, np.ascontiguousarray(address.T).ravel(), LOAD, there)
-    return minions * lines * LINE / float(there.max())
+    return minions * lines * LINE / float(there.max() - there.min())
 
 
 def test_a_shires_port() -> None:
