@@ -17,6 +17,7 @@ namespace nb = nanobind;
 using namespace polyloom::minion;
 
 void bind_tensor(nb::module_& m);
+void bind_packed(nb::module_& m);
 
 namespace {
 
@@ -127,6 +128,7 @@ std::string write(Chip& chip, uint64_t address, const uint8_t* data, size_t size
 
 NB_MODULE(minion, m) {
     bind_tensor(m);
+    bind_packed(m);
     nb::class_<Chip>(m, "Chip")
         .def(
             "__init__",

@@ -22,6 +22,7 @@ using riscv::DONE;
 
 constexpr uint32_t EXTENSIONS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 7 | 1 << 8;  // imc_zicsr_zifencei; f is custom rows
 constexpr uint64_t CODE_PAGE = 1 << 16, SMALL_PAGE = 1 << 12;
+constexpr unsigned SLEEP_BYTES = 4;  // of wfi, and of a write to stall
 
 // What decides which code is at an address: the root of the page tables, and the privilege.
 using SpaceKey = std::pair<uint64_t, Privilege>;
@@ -367,6 +368,10 @@ struct Core::Body {
         if (exclusive && exclusive >> 1 != thread) {
             state.clock = std::max(state.clock, state.window);
             return {Cause::wait, hart.pc, 0, 0, 0};
+        }
+        if (state.wait.kind == Waits::interrupt && state.trap.mip & state.trap.mie) {
+            hart.pc += SLEEP_BYTES;  // a sleep is over, and an interrupt comes behind it
+            state.wait = {};
         }
         hart.pc = go_to(hart, hart.pc).value;
         if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};

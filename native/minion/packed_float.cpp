@@ -6,6 +6,7 @@ namespace polyloom::minion::packed {
 using riscv::Single;
 
 Bits from_half(uint32_t a, uint32_t& flags) {
+    a &= 0xffff;
     if (!(a & Half::INFINITE) && (a & ~Half::SIGN)) {
         flags |= single::INPUT_DENORMAL;
         a &= Half::SIGN;
@@ -27,10 +28,10 @@ uint32_t to_half(Bits a, int mode, uint32_t& flags) {
 Bits from_fraction(uint32_t numerator, uint32_t denominator, bool sign, int mode) {
     if (!numerator) return 0;
     // More than 24 bits of the quotient, and whether there is a rest.
-    const uint64_t quotient = (uint64_t(numerator) << 40) / denominator;
-    const bool rest = quotient * denominator != uint64_t(numerator) << 40;
+    const riscv::u128 dividend = riscv::u128(numerator) << 64, quotient = dividend / denominator;
+    const bool rest = quotient * denominator != dividend;
     uint8_t unused = 0;
-    return riscv::rounded<Single>({sign, -41, riscv::u128(quotient) << 1 | rest}, mode, unused);
+    return riscv::rounded<Single>({sign, -65, quotient << 1 | riscv::u128(rest)}, mode, unused);
 }
 
 uint32_t to_fraction(Bits a, uint32_t denominator) {

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 Event = tuple[int, int, int, int, int, int]
 """A span of the trace: start, end, minion (of a shire's port: the shire), track, word, pc. Tracks: 0 and 1 issue of a
-hart, 2 load, 3 load to TenB, 4 load to L2Scp, 5 FMA, 6 quant, 7 store, 8 reduce, 9 to 12 the shire's banks."""
+hart, 2 load, 3 load to TenB, 4 and 5 load to L2Scp by id, 6 FMA, 7 quant, 8 store, 9 reduce, 10 to 13 the shire's
+banks."""
 
 class Site(TypedDict):
     """Of an instruction: the number of its hart, 2 · minion + thread, and its cycle, 0 where that was not kept."""
@@ -63,7 +64,8 @@ class Result(TypedDict):
     findings: list[Finding]
     waits: list[Wait]
     counters: dict[str, int]
-    extrapolated: list[str]
+    used: list[str]
+    """Parameters of `timing` that the run used."""
     events: list[Event]
 
 @final
@@ -99,17 +101,13 @@ def tensor_multiply(
 def tensor_quantize(
     word: int, mode: int, f: NDArray[np.uint32], scp: NDArray[np.uint8], flags: NDArray[np.uint32]
 ) -> None: ...
-def tensor_store_rows(
-    word: int, x31: int, f: NDArray[np.uint32], scp: NDArray[np.uint8]
-) -> list[tuple[int, bytes]]:
+def tensor_store_rows(word: int, x31: int, f: NDArray[np.uint32], scp: NDArray[np.uint8]) -> list[tuple[int, bytes]]:
     """Of one tile: address and bytes of each row; nothing where SIZE and COOP do not go together."""
 
 def tensor_sources(word: int, x31: int, mask: int) -> list[tuple[int, int, bool]]:
     """Accesses of a load: address, bytes, whether the mask leaves it out."""
 
-def tensor_place(
-    word: int, x31: int, mask: int, data: NDArray[np.uint8], there: int, scp: NDArray[np.uint8]
-) -> None:
+def tensor_place(word: int, x31: int, mask: int, data: NDArray[np.uint8], there: int, scp: NDArray[np.uint8]) -> None:
     """The first `there` sources, 64 bytes for each of 64, become lines of scp (1, 48, 64)."""
 
 def tensor_combine(funct: int, incoming: NDArray[np.uint32], local: NDArray[np.uint32], mode: int) -> int:
@@ -148,3 +146,17 @@ def hops(a: int, b: int) -> int:
 
 def default_parameters() -> dict[str, float]:
     """Names and values that C++ has."""
+
+def packed(
+    words: bytes,
+    f: NDArray[np.uint32],
+    m: NDArray[np.uint8],
+    x: NDArray[np.uint64],
+    fcsr: int,
+    progress: int,
+    memory: NDArray[np.uint8],
+    base: int,
+    graphics: bool = True,
+) -> tuple[int, int, int, int, int]:
+    """Words one after the other on one hart, f (32, 8), m (8), x (32) and memory from `base` on changed in place: the
+    cause of a trap or -1, instructions executed, the trap's value, fcsr, gsc_progress."""

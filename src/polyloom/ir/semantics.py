@@ -107,11 +107,18 @@ def _to_i32(dtype: ElementType, a: Value) -> Value:
 def _clipped(result: ElementType) -> Function:
     kind = NUMPY[result]
     least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
-    return lambda a: np.clip(a, least, most).astype(kind)
+
+    def clip(a: Value) -> Value:
+        return np.clip(a, least, most).astype(kind)
+
+    return clip
 
 
 def _to(result: ElementType) -> Function:
-    return lambda a: a.astype(NUMPY[result])
+    def convert(a: Value) -> Value:
+        return a.astype(NUMPY[result])
+
+    return convert
 
 
 _COMMON: dict[str, Function] = {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assembly text to bytes: two passes over statements whose sizes are known from the text alone.
 
-A line is `label: mnemonic operands # comment`; a label that is a number is meant by `1b` behind it and `1f` before it. Operands are those of instructions.txt, with ABI or numeric register
-names, integers in Python's notation, and labels where an offset stands. Pseudo-instructions are rewritten first
-(pseudo.txt; `li` into the shortest chain of lui, addi and slli). Nothing is relaxed or compressed: an offset out of
-range is an error.
+A line is `label: mnemonic operands # comment`; a label that is a number is meant by `1b` behind it and `1f` before it.
+Operands are those of instructions.txt, with ABI or numeric register names, integers in Python's notation, and labels
+where an offset stands. Pseudo-instructions are rewritten first (pseudo.txt; `li` into the shortest chain of lui, addi
+and slli). Nothing is relaxed or compressed: an offset out of range is an error.
 """
 
 from __future__ import annotations

@@ -69,7 +69,11 @@ def _datum(part: Text, name: str, labels: Mapping[str, int]) -> bytes:
     if name == ".float":
         return _single(part)
     bits = 8 * DATA[name]
-    value = labels[part.text] if part.text in labels else integer(part, range(-(1 << bits - 1), 1 << bits))
+    legal = range(-(1 << bits - 1), 1 << bits)
+    value = labels[part.text] if part.text in labels else integer(part, legal)
+    if value not in legal:
+        message = f"the address of '{part.text}', {value:#x}, has more than {bits} bits"
+        raise input_error("PL0903", message, span=part.span, help="write `.dword`")
     return (value % (1 << bits)).to_bytes(bits // 8, "little")
 
 

@@ -148,6 +148,13 @@ def _checked(field: Field, value: int, text: Text) -> int:
 
 def _label(text: Text, labels: Mapping[str, int]) -> int:
     if text.text not in labels:
+        if (near := re.fullmatch(r"\.L(\d+)\$\d+", text.text)) is not None:
+            raise input_error(
+                "PL0904",
+                f"there is no label '{near[1]}' on this side",
+                span=text.span,
+                help=f"write `{near[1]}f` for the next and `{near[1]}b` for the last `{near[1]}:`",
+            )
         raise input_error(
             "PL0904", f"there is no label '{text.text}'", span=text.span, help=nearest(text.text, labels, "label")
         )

@@ -19,17 +19,23 @@ from polyloom.targets.minion.assemble import assemble_lines
 if TYPE_CHECKING:
     from polyloom._native.minion import Result
 
-CODE: Final = 0x80_0000_1000
+RESET: Final = 0x80_0000_1000
+"""In the first 8 MiB of DRAM, which are for machine mode alone."""
+CODE: Final = 0x80_0080_1000
 KEPT: Final = 0x80_0090_0000
 TRAPS: Final = KEPT + 0x4000
 FREE: Final = KEPT + 0x10000
 PASS: Final = 0x1FEED000
 MACHINE: Final = {"shires": 32, "l2_kib": 512, "l3_kib": 1024, "scratchpad_kib": 2560}
-MRET: Final, SRET, WFI, SFENCE = ".word 0x30200073", ".word 0x10200073", ".word 0x10500073", ".word 0x12000073"
+MRET: Final = ".word 0x30200073"
+SRET: Final = ".word 0x10200073"
+WFI: Final = ".word 0x10500073"
+SFENCE: Final = ".word 0x12000073"
 
 _START: Final = f"""
     csrr t0, mhartid
-    bnez t0, end
+    beqz t0, begin
+    j end
 begin:
     li s11, {KEPT}
     la t0, handler
@@ -101,17 +107,18 @@ def run(
     data: Mapping[int, bytes] | None = None,
     bare: bool = False,
     look: tuple[int, int] | None = None,
+    entry: int = CODE,
 ) -> Machine:
     """Runs a program to its end. `bare` gives it neither beginning nor handler; `look` is memory to read behind it."""
     from polyloom._native.minion import Chip
 
-    made = assemble_lines(source if bare else program(source), CODE, "test")
+    made = assemble_lines(source if bare else program(source), entry, "test")
     options = {"functional": int(functional), "hazards": hazards, "threads": 1, "max_cycles": 1_000_000}
     chip = Chip(minions, MACHINE, {}, options)
-    assert chip.write(CODE, made.data) == ""
+    assert chip.write(entry, made.data) == ""
     for address, content in (data or {}).items():
         assert chip.write(address, content) == ""
-    result = chip.run(CODE)
+    result = chip.run(entry)
     text = program(source)
     kept = struct.unpack("<512Q", chip.read(KEPT, 4096))[: text.count("(s11)")]
     taken = struct.unpack("<Q", chip.read(TRAPS, 8))[0] // 32

@@ -20,7 +20,7 @@ from polyloom.names import hidden
 
 Slot = str | tuple[str, int]
 """A variable or array by name, or operand number n of an equation."""
-_FIXED: Final = {t: hidden(t) for t in ALL_TYPES}
+_FIXED: Final[dict[ElementType, str]] = {t: hidden(t) for t in ALL_TYPES}
 """What has such a type in every program: the result of a comparison has that of i32."""
 _I32: Final = _FIXED["i32"]
 
@@ -61,7 +61,7 @@ class _Types:
 
 def infer(name: str, raw: RawProgram) -> Program:
     """Give every variable and constant its type; raises PL0207 to PL0209."""
-    known: dict[Slot, ElementType] = {name: dtype for dtype, name in _FIXED.items()}
+    known = dict[Slot, ElementType]((name, dtype) for dtype, name in _FIXED.items())
     known.update({a.name: a.dtype for a in (*raw.inputs, *raw.outputs)})
     known.update({n: dtype for n, (dtype, _) in raw.declared.items()})
     types = _Types(known)

@@ -209,7 +209,7 @@ def satu8(x: i32) -> u8:
 
 def _converted(operation: str, x: object) -> object:
     value = cast(Any, x)
-    types = [t for t in BY_NAME[operation].types if NUMPY[t] == getattr(value, "dtype", None)]
+    types: list[ElementType] = [t for t in BY_NAME[operation].types if NUMPY[t] == getattr(value, "dtype", None)]
     if not types:
         raise TypeError(f"{operation} takes {', '.join(BY_NAME[operation].types)}, not {value!r}")
     with np.errstate(all="ignore"):

@@ -27,7 +27,8 @@ def assemble_lines(text: str, base: int = RESET, name: str = "<assembly>") -> as
 
 
 def assemble(text: str, name: str, base: int = RESET) -> bytes:
-    """An executable that starts at the label `_start`, or at the first instruction. Errors: PL0902 to PL0905, PL1371."""
+    """An executable that starts at the label `_start`, or at the first instruction. Errors: PL0902 to PL0905,
+    PL1371."""
     made = assemble_lines(text, base, name)
     if made.code_end == base:
         raise input_error("PL1371", f"{name} has no instruction", help="write at least one, such as `ebreak`")

@@ -43,13 +43,13 @@ def _next(row: Wait, harts: Mapping[int, Wait], waits: Sequence[Wait]) -> Wait |
     return next((harts[hart] for hart in row["releasers"] if hart in harts), None)
 
 
-def words(row: Wait, locator: Locator) -> str:
+def words(row: Wait, locator: Locator, unit: str = "cycle") -> str:
     """`minion 5 at 0x8000001020 (start+0x20, k.s:12) receives 32 registers from minion 7 since cycle 40`."""
     name = f"{who(row['hart'])} at {locator.at(row['pc'])}"
     gave = [f"{who(site['hart'])} at {locator.at(site['pc'])}" for site in row["gave"][:_NAMED]]
     given = f"; only the stores of {', '.join(gave)} have given it" if gave else ""
     joins = _joins(row)
-    return f"{name} {row['text']} since cycle {row['since']}{given}{joins}" + (
+    return f"{name} {row['text']} since {unit} {row['since']}{given}{joins}" + (
         f"; {row['note']}" if row["note"] else ""
     )
 
@@ -63,11 +63,13 @@ def _joins(row: Wait) -> str:
 
 
 def diagnostic(rows: Sequence[Mapping[str, object]], locator: Locator, cycles: int | None = None) -> Diagnostic:
-    """PL1381."""
+    """PL1381. Without time, `cycles` is None, and since when a hart waits is its number of instructions."""
     waits = cast("Sequence[Wait]", rows)
     links = chain(waits)
-    notes = [words(row, locator) for row in links] + _others(waits, links, locator)
-    message = "no hart can run any more" + ("" if cycles is None else f" after cycle {cycles}")
+    unit = "instruction" if cycles is None else "cycle"
+    notes = [words(row, locator, unit) for row in links] + _others(waits, links, locator)
+    last = max((row["since"] for row in waits), default=0)
+    message = "no hart can run any more" + ("" if cycles is None else f" after cycle {max(cycles, last)}")
     return Diagnostic("PL1381", message, INPUT, notes=tuple(notes), help=_help(links))
 
 

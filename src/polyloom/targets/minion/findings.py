@@ -3,30 +3,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import cast
+
 from polyloom.diagnostics import Diagnostic
 from polyloom.targets.minion import deadlock_report, hazard_report
 from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.model import Outcome
 from polyloom.targets.target import Json
 
+_Rows = Sequence[Mapping[str, object]]
+
 
 def lines(outcome: Outcome, locator: Locator) -> list[str]:
     """One for each hazard, which tells its place once, and how often it was met."""
-    return hazard_report.lines(outcome.findings, locator)
+    return hazard_report.lines(cast(_Rows, outcome.findings), locator)
 
 
 def as_json(outcome: Outcome, locator: Locator) -> dict[str, Json]:
     """The keys `hazards` and `deadlock`."""
-    hazards: list[Json] = hazard_report.as_json(outcome.findings, locator)
-    waits: list[Json] = deadlock_report.as_json(outcome.waits, locator)
-    return {"hazards": hazards, "deadlock": waits if outcome.stop == "deadlock" else None}
+    deadlock = None
+    if outcome.stop == "deadlock":
+        deadlock = deadlock_report.as_json(cast(_Rows, outcome.waits), locator)
+    return {"hazards": hazard_report.as_json(cast(_Rows, outcome.findings), locator), "deadlock": deadlock}
 
 
 def hazard(outcome: Outcome, locator: Locator) -> Diagnostic:
     """PL1380: the one that ended the run."""
-    return hazard_report.diagnostic(outcome.findings[-1], locator)
+    return hazard_report.diagnostic(cast(_Rows, outcome.findings)[-1], locator)
 
 
 def deadlock(outcome: Outcome, locator: Locator) -> Diagnostic:
     """PL1381: who waits for what."""
-    return deadlock_report.diagnostic(outcome.waits, locator, outcome.cycles)
+    # `cycles` ends with the last store or hart's end; whoever waits may have gone on until later.
+    last = None if outcome.cycles is None else max([outcome.cycles, *(row["since"] for row in outcome.waits)])
+    return deadlock_report.diagnostic(cast(_Rows, outcome.waits), locator, last)

@@ -2,8 +2,8 @@
 """What a Minion's hart executes: RV64IMFC with Zicsr and Zifencei, the vendor's extension (riscv/xaifet.txt), and the
 control registers by name.
 
-`word` encodes one instruction from numbers; assemble.py reads text. Sources: ET Programmer's Reference Manual, tables 2-2 and 2-3; The RISC-V Instruction Set Manual, Volume
-II, chapter 2.
+`word` encodes one instruction from numbers; assemble.py reads text. Sources: ET Programmer's Reference Manual, tables
+2-2 and 2-3; The RISC-V Instruction Set Manual, Volume II, chapter 2.
 """
 
 from __future__ import annotations

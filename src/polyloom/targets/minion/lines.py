@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Final, cast
 
 from polyloom.riscv import debug_lines
@@ -34,12 +35,13 @@ class Lines:
 
 
 def encode(lines: Mapping[int, tuple[str, int]]) -> dict[str, list[list[int]]]:
-    """What stands in the note, of (file, line) by address. A line that repeats the one before is left out."""
+    """What stands in the note, of (file, line) by address, without the folders of files. A line that repeats the one
+    before is left out."""
     found: dict[str, list[list[int]]] = {}
     last: tuple[str, int] | None = None
     for address, place in sorted(lines.items()):
         if place != last:
-            found.setdefault(place[0], []).append([address, place[1]])
+            found.setdefault(PurePath(place[0]).name, []).append([address, place[1]])
         last = place
     return found
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+from polyloom.targets.minion import timing
 from polyloom.targets.minion.options import MAX_CYCLES, Hazards
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.program import Program
@@ -49,12 +50,14 @@ class Trap:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`cycles` is None without time. `hart` is the one that failed or trapped, -1 where there is none."""
+    """`cycles` is None without time. `hart` is the one that failed, trapped, or was running when the cycles had passed,
+    -1 where there is none; `pc` is where it was."""
 
     stop: Stop
     cycles: int | None
     instructions: int
     hart: int = -1
+    pc: int = 0
     trap: Trap | None = None
     printed: bytes = b""
     findings: Sequence[Finding] = ()
@@ -83,17 +86,12 @@ def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> 
 
     machine = setup.place.machine
     sizes = {key: getattr(machine, key) for key in ("shires", "l2_kib", "l3_kib", "scratchpad_kib")}
-    chip = Chip(setup.place.minions, sizes, timing(), _options(setup))
+    chip = Chip(setup.place.minions, sizes, timing.parameters(), _options(setup))
     for segment in program.segments:
         _write(chip, segment.address, segment.data)
     for address, data in inputs:
         _write(chip, address, data)
     return Run(chip, _outcome(chip.run(program.entry), setup))
-
-
-def timing() -> dict[str, float]:
-    """The table of parameters, by name."""
-    return {}
 
 
 def _write(chip: Chip, address: int, data: bytes) -> None:
@@ -119,13 +117,14 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
         stop,
         None if setup.functional else found["cycles"],
         found["instructions"],
-        hart if stop in ("trap", "failed") else -1,
+        hart if stop in ("trap", "failed", "max-cycles") else -1,
+        found["pc"],
         trap,
         found["printed"],
         found["findings"],
         found["waits"],
         found["counters"],
-        found["extrapolated"],
+        timing.extrapolated(found["used"]),
         found["events"],
     )
 

@@ -11,16 +11,18 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import MISMATCH, Diagnostic, input_error
+from polyloom import frontend
+from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import plan_interpret, signature
 from polyloom.ir.arguments import Arrays as Held
-from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.plan import Plan
 from polyloom.targets.forms import loops
 from polyloom.targets.minion.loops.compile import Content
 from polyloom.targets.minion.loops.product import form as product
+from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.work import Work
-from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.options import Fp, Options
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 __all__ = ["FORM", "Content"]
@@ -30,9 +32,15 @@ Figures = Mapping[str, Any]
 def _load(written: Written, place: Any, options: Any) -> Subject:
     """Errors: those of reading, and of phases that are neither."""
     del place
-    source = loops.source_of(written.value, written.options, written.watch)
-    fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
-    works = tuple(_work(phase, source, fp) for phase in source.plan.phases)
+    fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
+    read = simd.read(written)
+    source = _source(written, read)
+    products = [product.work(phase, fp) for phase in source.plan.phases] if source is not None else []
+    if read is not None and (source is None or not any(products)):
+        return _of_nest(read, fp, written)
+    assert source is not None, "equations have a plan"
+    phases = zip(source.plan.phases, products, strict=True)
+    works = tuple(found or simd.work(phase, fp) for phase, found in phases)
     if len(works) > 1 and any(work.bounds for work in works):
         message = f"`{source.plan.name}` has {len(works)} phases, and an error of the first would grow in the others"
         raise input_error("PL1336", message, help="leave --reassociate out, or run the phases as programs of their own")
@@ -51,13 +59,26 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     )
 
 
-def _work(phase: Phase, source: Source, fp: str) -> Work:
-    found = product.work(phase, fp)
-    if found is not None:
-        return found
-    from polyloom.targets.minion.loops.simd import form as simd
+def _of_nest(read: simd.Read, fp: Fp, written: Written) -> Subject:
+    """A function whose nest is compiled as it is. Its own results may round otherwise, which shows where they are only
+    close; where rounding decides between values, they say nothing."""
+    plan, work = simd.of_nest(read.nest, fp)
+    oracles = [Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))]
+    if not simd.decides(read.nest):
+        oracles.append(Oracle("source", f"the source, {read.path}", read.reference, loops.close))
+    taken = signature.of_plan(plan)
+    return Subject("loops", Content(plan, (work,)), read.path, taken, tuple(oracles), watch=written.watch)
 
-    return simd.work(phase, source)
+
+def _source(written: Written, read: simd.Read | None) -> Source | None:
+    """With the plan, where products are found; None for a nest that has none: its loops are compiled as they are."""
+    if read is None:
+        return loops.source_of(written.value, written.options, written.watch)
+    reassociate = written.options.reassociate
+    try:
+        return frontend.of_nest(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
+    except PolyloomError:
+        return None
 
 
 def _results(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inputs: Arrays) -> Arrays:

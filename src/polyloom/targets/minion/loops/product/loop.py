@@ -65,7 +65,7 @@ class Problem:
 def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     """The code; who leaves has stored its blocks."""
     split = Split(g.parts, p.words)
-    lines = [f"{prefix}.product:", *_position(g), *_constants(p), *_range(p, split, prefix)]
+    lines = [f"{prefix}.product:", *position(g), *_constants(p), *_range(p, split, prefix)]
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
     lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind), *_store(split, prefix)]
@@ -74,11 +74,11 @@ def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     return [*lines, f"{prefix}.stored:", wait(STORED)]
 
 
-def _position(g: Grid) -> list[str]:
+def position(g: Grid) -> list[str]:
     """s2, s3: where the minion is in the grid."""
     inner = g.rows * g.columns
-    lines = ["mv t2, s0", *_divided("t2", g.parts), *_parted("t3", "t2", inner), *_parted("s2", "t2", g.columns)]
-    lines += ["mv s3, t2", *_parted("t4", "t3", g.shire_columns), *scaled("t1", "t4", g.rows, "s2")]
+    lines = ["mv t2, s0", *_divided("t2", g.parts), *parted("t3", "t2", inner), *parted("s2", "t2", g.columns)]
+    lines += ["mv s3, t2", *parted("t4", "t3", g.shire_columns), *scaled("t1", "t4", g.rows, "s2")]
     return [*lines, *scaled("t1", "t3", g.columns, "s3")]
 
 
@@ -86,7 +86,7 @@ def _divided(register: str, by: int) -> list[str]:
     return [] if by == 1 else [li("t1", by), f"divu {register}, {register}, t1"]
 
 
-def _parted(quotient: str, rest: str, by: int) -> list[str]:
+def parted(quotient: str, rest: str, by: int) -> list[str]:
     """Of `rest`, which becomes the remainder."""
     return [li("t1", by), f"divu {quotient}, {rest}, t1", f"remu {rest}, {rest}, t1"]
 
@@ -111,7 +111,7 @@ def _words(p: Problem, split: Split, prefix: str) -> list[str]:
     fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=1, rows=1, columns=4)
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
     load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address)
-    lines = [*_least(p.rows, "s4", "t3", f"{prefix}.height"), *_least(p.columns, "s5", "t4", f"{prefix}.width")]
+    lines = [*least(p.rows, "s4", "t3", f"{prefix}.height"), *least(p.columns, "s5", "t4", f"{prefix}.width")]
     lines += ["and s6, s6, a3", "add s6, s6, t3", li("t0", load.value), "add s6, s6, t0"]
     lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address).value)]
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
@@ -135,7 +135,7 @@ def _from(p: Problem, split: Split) -> list[str]:
     return lines
 
 
-def _least(extent: int, block: str, register: str, label: str) -> list[str]:
+def least(extent: int, block: str, register: str, label: str) -> list[str]:
     """Rows or columns of a block, less 1: 15, or what is left in the last block."""
     lines = [li(register, ROWS - 1)]
     if extent % ROWS == 0:
@@ -145,21 +145,21 @@ def _least(extent: int, block: str, register: str, label: str) -> list[str]:
 
 def _steps(p: Problem, split: Split, prefix: str) -> list[str]:
     """Whole steps, and a last one with what is left of the depth."""
-    body = [*_step(), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
+    body = [*step(), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
     body += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
-    last = [*_step(), "xor s6, s6, a3", "xor s8, s8, a4"]
+    last = [*step(), "xor s6, s6, a3", "xor s8, s8, a4"]
     done = [li("t0", LAST), "or s8, s8, t0"] if p.kind.name == "int8" else []
     if split.parts == 1:
         whole, rest = (p.words - 1) // ROWS, (p.words - 1) % ROWS + 1
         loop = [li("a0", whole), f"{prefix}.step:", *body] if whole else []
-        return [*loop, *_shortened(ROWS - rest), *done, *last]
+        return [*loop, *shortened(ROWS - rest), *done, *last]
     empty = _masked(p, prefix) if split.has_empty else []
     lines = [*empty, "addi t0, a5, -1", "srli a0, t0, 4", f"beqz a0, {prefix}.last", f"{prefix}.step:", *body]
     lines += [f"{prefix}.last:", "addi t0, a5, -1", "andi t0, t0, 15", "li t1, 15", "sub t0, t1, t0", "sub s7, s7, t0"]
     return [*lines, f"slli t0, t0, {DEPTH_FIELD}", "sub s8, s8, t0", *done, *last, f"{prefix}.parted:"]
 
 
-def _shortened(less: int) -> list[str]:
+def shortened(less: int) -> list[str]:
     """A step of fewer words."""
     return [f"addi s7, s7, {-less}", li("t0", less << DEPTH_FIELD), "sub s8, s8, t0"] if less else []
 
@@ -171,7 +171,7 @@ def _masked(p: Problem, prefix: str) -> list[str]:
     return [f"bgtz a5, {prefix}.some", *zeros, "csrw tensor_fma, t0", f"j {prefix}.parted", f"{prefix}.some:"]
 
 
-def _step() -> list[str]:
+def step() -> list[str]:
     """Three tensor operations and one wait."""
     loads = ["mv t6, s9", "csrw tensor_load, s6", "mv t6, s10", "csrw tensor_load, s7"]
     return [*loads, wait(LOADED), "csrw tensor_fma, s8"]

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.ir.operations import ElementType
 from polyloom.ir.semantics import function
 
+Array = NDArray[Any]
 Function = Callable[..., Any]
 _LEAST: Final = 2.0**-126
 _NAN: Final = np.uint32(0x7FC00000).view(np.float32)
@@ -32,46 +34,46 @@ def machine_function(operation: str, dtype: ElementType) -> Function:
     return function(operation, dtype)
 
 
-def flushed(value: Any) -> Any:
+def flushed(value: Array) -> Array:
     """Denormals as zeros of their sign."""
     return np.where(np.abs(value) < np.float32(_LEAST), np.copysign(_ZERO, value), value)
 
 
-def _rounded(exact: Any, result: Any) -> Any:
+def _rounded(exact: Array, result: Array) -> Array:
     """A result, of an exact value in double precision or one that is as far from 2^-126."""
-    small = np.where(np.abs(exact) < _LEAST, np.copysign(_ZERO, result), result)
+    small: Array = np.where(np.abs(exact) < _LEAST, np.copysign(_ZERO, result), result)
     return np.where(np.isnan(small), _NAN, small).astype(np.float32)
 
 
 def _arithmetic(operation: Function) -> Function:
-    def compute(*operands: Any) -> Any:
+    def compute(*operands: Array) -> Array:
         values = [flushed(value) for value in operands]
         return _rounded(operation(*(value.astype(np.float64) for value in values)), operation(*values))
 
     return compute
 
 
-def _fused(a: Any, b: Any, c: Any) -> Any:
+def _fused(a: Array, b: Array, c: Array) -> Array:
     a, b, c = flushed(a), flushed(b), flushed(c)
     wide = [value.astype(np.float64) for value in (a, b, c)]
     return _rounded(wide[0] * wide[1] + wide[2], function("madd", "f32")(a, b, c))
 
 
 def _chosen(least: bool) -> Function:
-    def choose(a: Any, b: Any) -> Any:
+    def choose(a: Array, b: Array) -> Array:
         a, b = flushed(a), flushed(b)
         below = (a < b) | ((a == b) & np.signbit(a) & ~np.signbit(b))
-        number = np.where(np.isnan(a), b, np.where(np.isnan(b), a, np.where(below == least, a, b)))
+        number: Array = np.where(np.isnan(a), b, np.where(np.isnan(b), a, np.where(below == least, a, b)))
         return np.where(np.isnan(number), _NAN, number).astype(np.float32)
 
     return choose
 
 
-def _negated(value: Any) -> Any:
+def _negated(value: Array) -> Array:
     return (np.asarray(value, np.float32).view(np.uint32) ^ np.uint32(1 << 31)).view(np.float32)
 
 
-def _absolute(value: Any) -> Any:
+def _absolute(value: Array) -> Array:
     return (np.asarray(value, np.float32).view(np.uint32) & np.uint32((1 << 31) - 1)).view(np.float32)
 
 

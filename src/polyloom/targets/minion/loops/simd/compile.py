@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline of loops that are no products, on one page: a nest at its sizes to the parts of a program.
+"""The pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
 
 concrete     parameters become numbers; `a * b + c` one operation where --fp allows it
 phased       dependences, ownership of lines, vectors: which hart executes what
@@ -8,31 +8,56 @@ parts        code, evictions and barriers
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from polyloom.ir.nest import Nest
-from polyloom.targets.minion.loops.layout import Placed
-from polyloom.targets.minion.loops.program import Part, Team
+from polyloom.ir.nest import Apply, Expression, Nest, statements
+from polyloom.sets.isl import to_set
+from polyloom.targets.minion.loops.program import Part
 from polyloom.targets.minion.loops.simd import works
-from polyloom.targets.minion.loops.simd.concrete import Fp, concrete
+from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.memory import memory
 from polyloom.targets.minion.loops.simd.phases import phased
+from polyloom.targets.minion.loops.work import Setting
+from polyloom.targets.minion.options import Fp
+
+SCRATCH: Final = 256
+"""Bytes of each hart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """`alone` are sentences: why parts of the nest are executed by one hart."""
+    """`alone` are sentences: why parts of the nest are executed by one hart. `operations` are those of the source on
+    floats and integers, a multiply-add counted once; `scratch` is the memory that locals take."""
 
     parts: Sequence[Part]
     alone: tuple[str, ...]
+    operations: int
+    scratch: int
 
 
-def compiled(nest: Nest, values: Mapping[str, int], placed: Sequence[Placed], minions: int, fp: Fp) -> Compiled:
-    """`placed` are the nest's arguments."""
-    team = Team(minions, 2, "shared")
-    made = concrete(nest, values, fp)
-    found = phased(made, team.workers)
-    base = max((p.address + p.size for p in placed), default=0)
-    parts = works.parts(made, found, memory(made, placed, -(-base // 4096) * 4096), team)
-    return Compiled(parts, tuple(found.alone))
+def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
+    """Where there are `others`, phases before and behind, nothing stays in caches. Errors: PL1350 to PL1352."""
+    made = concrete(nest, setting.values, fp)
+    found = phased(made, setting.team.workers)
+    place = memory(made, tuple(setting.arrays.values()), setting.scratch)
+    parts = works.parts(made, found, place, setting.team, setting.prefix, others=others)
+    taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
+    return Compiled(parts, tuple(found.alone), _operations(made), taken)
+
+
+def _operations(nest: Nest) -> int:
+    """Of all instances of all statements."""
+    total = 0
+    for statement in statements(nest):
+        if each := _of(statement.assign.value):
+            points = to_set(statement.domain, statement.loops, ())
+            total += each * int(str(points.count_val()))
+    return total
+
+
+def _of(value: Expression) -> int:
+    if not isinstance(value, Apply):
+        return 0
+    return (value.operation not in ("move", "select")) + sum(map(_of, value.operands))

@@ -8,16 +8,15 @@ operation rounds. `a * b - c` and `c - a * b` are `madd`s with an operand negate
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, TypeGuard
 
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
 from polyloom.ir.numbers import element
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
-
-Fp = Literal["strict", "contract", "reassociate"]
+from polyloom.targets.minion.options import Fp
 
 
 def concrete(nest: Nest, values: Mapping[str, int], fp: Fp) -> Nest:
@@ -83,7 +82,7 @@ def fused(value: Apply) -> Apply:
     return value
 
 
-def _is_product(value: Expression) -> Any:
+def _is_product(value: Expression) -> TypeGuard[Apply]:
     return isinstance(value, Apply) and (value.operation, value.dtype) == ("mul", "f32")
 
 
@@ -95,7 +94,7 @@ def _negated(value: Expression) -> Expression:
     return Apply("neg", "f32", (value,))
 
 
-def _extreme(ends: tuple[Affine, ...], choose: Any) -> tuple[Affine, ...]:
+def _extreme(ends: tuple[Affine, ...], choose: Callable[[list[int]], int]) -> tuple[Affine, ...]:
     """Without all constants but the one that decides."""
     constants = [end.constant for end in ends if end.is_constant]
     rest = tuple(dict.fromkeys(end for end in ends if not end.is_constant))

@@ -8,7 +8,7 @@ condition that differs from lane to lane narrows the mask.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -62,7 +62,7 @@ class Control:
             self.iterations(loop, around, low, high)
 
     @contextmanager
-    def bounds(self, loop: Loop, around: Around) -> Iterator[tuple[str, str]]:
+    def bounds(self, loop: Loop, around: Around) -> Generator[tuple[str, str]]:
         """Registers of the first iteration and the one behind the last."""
         low, high = self.text.integers.take(loop.span), self.text.integers.take(loop.span)
         self.extreme(loop.lower, "bge", around, low)
@@ -92,7 +92,7 @@ class Control:
         self.path.pop()
 
     @contextmanager
-    def locals(self, around: Around) -> Iterator[Around]:
+    def locals(self, around: Around) -> Generator[Around]:
         """With a register for each local that the innermost loop of the path has to itself."""
         names = sorted(private(self.nest, self.path) - around.locals.keys())
         taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
@@ -149,7 +149,7 @@ class Control:
     # What a loop without loops inside has ready
 
     @contextmanager
-    def ready(self, loop: Loop, around: Around, step: int) -> Iterator[tuple[Around, list[str]]]:
+    def ready(self, loop: Loop, around: Around, step: int) -> Generator[tuple[Around, list[str]]]:
         """Pointers and held elements, and the instructions that move pointers on; held elements are stored behind the
         loop. Only for a loop with no loop inside."""
         if any(isinstance(node, Loop) for node in _nodes(loop.body)):

@@ -9,7 +9,6 @@ division and root: Ercegovac, Lang, "Digital arithmetic", 2004), and what is lef
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 _BITS: Final = 25
@@ -32,8 +31,11 @@ def _sign(into: str, of: str) -> tuple[str, ...]:
     return (f"fsrli.pi {into}, {of}, 31", f"fslli.pi {into}, {into}, 31")
 
 
-def _bit_by_bit(label: str, step: Sequence[str]) -> tuple[str, ...]:
-    return (f"li t1, {_BITS}", f"{label}:", *step, "addi t1, t1, -1", f"bnez t1, {label}")
+_AGAIN: Final = "again"
+
+
+def _bit_by_bit(*step: str) -> tuple[str, ...]:
+    return (f"li t1, {_BITS}", f"{_AGAIN}:", *step, "addi t1, t1, -1", f"bnez t1, {_AGAIN}")
 
 
 _FRACTION: Final = 0x7FFFFF
@@ -73,15 +75,12 @@ DIVISION: Final[tuple[str, ...]] = (
     "fadd.pi f26, f26, f31",
     "fbcx.ps f27, zero",
     *_bit_by_bit(
-        ".quotient",
-        (
-            "fslli.pi f27, f27, 1",
-            "fle.pi f30, f28, f26",
-            "fand.pi f31, f28, f30",
-            "fsub.pi f26, f26, f31",
-            "fsub.pi f27, f27, f30",
-            "fslli.pi f26, f26, 1",
-        ),
+        "fslli.pi f27, f27, 1",
+        "fle.pi f30, f28, f26",
+        "fand.pi f31, f28, f30",
+        "fsub.pi f26, f26, f31",
+        "fsub.pi f27, f27, f30",
+        "fslli.pi f26, f26, 1",
     ),
     *_ROUNDED,
     # Too small, too large.
@@ -140,20 +139,17 @@ ROOT: Final[tuple[str, ...]] = (
     "fsub.pi f29, f29, f30",
     "fsrai.pi f29, f29, 1",
     *_bit_by_bit(
-        ".root",
-        (
-            "fsrli.pi f28, f25, 30",
-            "fslli.pi f25, f25, 2",
-            "fslli.pi f26, f26, 2",
-            "for.pi f26, f26, f28",
-            "fslli.pi f28, f27, 2",
-            "faddi.pi f28, f28, 1",
-            "fle.pi f30, f28, f26",
-            "fand.pi f28, f28, f30",
-            "fsub.pi f26, f26, f28",
-            "fslli.pi f27, f27, 1",
-            "fsub.pi f27, f27, f30",
-        ),
+        "fsrli.pi f28, f25, 30",
+        "fslli.pi f25, f25, 2",
+        "fslli.pi f26, f26, 2",
+        "for.pi f26, f26, f28",
+        "fslli.pi f28, f27, 2",
+        "faddi.pi f28, f28, 1",
+        "fle.pi f30, f28, f26",
+        "fand.pi f28, f28, f30",
+        "fsub.pi f26, f26, f28",
+        "fslli.pi f27, f27, 1",
+        "fsub.pi f27, f27, f30",
     ),
     *_ROUNDED,
     # Zeros keep their sign; what else is negative has no root.
@@ -173,5 +169,10 @@ ROOT: Final[tuple[str, ...]] = (
     "fcmov.ps f24, f31, f24, f27",
     "jr t5",
 )
-ROUTINES: Final = {"div": DIVISION, "sqrt": ROOT}
-"""By operation."""
+_ROUTINES: Final = {"div": DIVISION, "sqrt": ROOT}
+
+
+def routine(operation: str, prefix: str) -> list[str]:
+    """The lines, from a label that begins with `prefix`."""
+    lines = [line.replace(_AGAIN, f"{prefix}.bit_{operation}") for line in _ROUTINES[operation]]
+    return [f"{prefix}.{operation}:", *lines]

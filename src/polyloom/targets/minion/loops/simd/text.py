@@ -8,7 +8,7 @@ integer registers are taken and given back. Of the vectors, `CONSTANTS` keep wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -44,8 +44,9 @@ class Pool:
 
 @dataclass(slots=True)
 class Text:
-    """`place` is where following lines come from; `integers` and `vectors` are the pools."""
+    """`prefix` begins labels, `place` is where following lines come from; `integers` and `vectors` are the pools."""
 
+    prefix: str
     lines: list[tuple[str, tuple[str, int] | None]] = field(default_factory=list[tuple[str, tuple[str, int] | None]])
     place: tuple[str, int] | None = None
     integers: Pool = field(default_factory=lambda: Pool("integer", list(reversed(INTEGERS))))
@@ -58,14 +59,14 @@ class Text:
     def label(self, what: str) -> str:
         """A new one; the dot keeps it out of the symbols."""
         self.labels += 1
-        return f".{what}{self.labels}"
+        return f"{self.prefix}.{what}{self.labels}"
 
     def part(self, part: Part) -> None:
         """Lines of the frame."""
         self.lines.extend((line, None) for line in part.lines)
 
     @contextmanager
-    def at(self, span: Span | None) -> Iterator[None]:
+    def at(self, span: Span | None) -> Generator[None]:
         """Lines from a place of the source."""
         before = self.place
         self.place = (span.source.name, line_of(span)) if span is not None else before

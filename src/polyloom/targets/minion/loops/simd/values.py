@@ -377,7 +377,7 @@ class Values:
         self.routines.add(routine)
         for n, operand in enumerate(operands):
             self.text.add(f"for.pi f{24 + n}, {operand}, {operand}")
-        self.text.add(f"jal t5, emulated_{routine}", f"for.pi {into}, f24, f24")
+        self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
 
     def _divided(self, value: Apply, into: str, operands: list[str]) -> None:
         """Integers, lane by lane: RISC-V's own division, on the hart's scratch."""
@@ -387,7 +387,7 @@ class Values:
         self.text.add(
             f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
         )
-        self.text.add(*_QUOTIENTS[value.operation](self.text))
+        self.text.add(*_quotient(value.operation, self.text))
         self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
 
 
@@ -401,12 +401,15 @@ def _floored(text: Text, quotient: bool) -> list[str]:
     return [*lines, "addw t5, t5, t2", f"{done}r:", "mv t3, t5"]
 
 
-_QUOTIENTS: Final = {
-    "div": lambda text: ["divw t3, t1, t2"],
-    "rem": lambda text: ["remw t3, t1, t2"],
-    "floordiv": lambda text: _floored(text, True),
-    "mod": lambda text: _floored(text, False),
-}
+def _quotient(operation: str, text: Text) -> list[str]:
+    """From t1 and t2 to t3."""
+    match operation:
+        case "div":
+            return ["divw t3, t1, t2"]
+        case "rem":
+            return ["remw t3, t1, t2"]
+        case _:
+            return _floored(text, operation == "floordiv")
 
 
 def bits(constant: Constant) -> int:

@@ -7,7 +7,7 @@ their numbers; what is not shared out is branched over by all but hart 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -34,26 +34,28 @@ _LINES: Final = 16
 """Of one cache operation."""
 
 
-def parts(nest: Nest, phased: Phased, memory: Memory, team: Team) -> Sequence[Part]:
-    """The whole program, from start-up to the end of every hart."""
-    return _Program(nest, phased, memory, team).all()
+def parts(nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, *, others: bool) -> Sequence[Part]:
+    """Between start-up and end; `prefix` begins labels. Where there are `others` behind, all is evicted."""
+    return _Program(nest, phased, memory, team, prefix, others).all()
 
 
 class _Program:
-    def __init__(self, nest: Nest, phased: Phased, memory: Memory, team: Team) -> None:
-        self.nest, self.phased, self.memory, self.team = nest, phased, memory, team
-        self.text = Text()
+    def __init__(self, nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, others: bool) -> None:
+        self.nest, self.phased, self.memory, self.team, self.others = nest, phased, memory, team, others
+        self.text = Text(prefix)
         self.values = Values(self.text, memory)
         self.known = ranges(nest.body)
         self.order, self.barriers = Order(phased.items), barriers(phased.items)
 
     def all(self) -> Sequence[Part]:
-        self.text.part(program.start(self.team))
         self.lane_numbers()
         self.items(self.phased.items, Around(), ())
-        self.text.part(program.end())
-        for routine in sorted(self.values.routines):
-            self.text.add(f"emulated_{routine}:", *emulated.ROUTINES[routine])
+        if self.values.routines:
+            over = self.text.label("over")
+            self.text.add(f"j {over}")
+            for routine in sorted(self.values.routines):
+                self.text.add(*emulated.routine(routine, self.text.prefix))
+            self.text.add(f"{over}:")
         return self.text.parts()
 
     def lane_numbers(self) -> None:
@@ -154,7 +156,7 @@ class _Program:
         add(f"ble {high}, t1, {sooner}", f"mv {high}, t1", f"{sooner}:")
 
     @contextmanager
-    def constants(self) -> Iterator[None]:
+    def constants(self) -> Generator[None]:
         """What the lines inside need, set in front of them."""
         at = len(self.text.lines)
         self.values.constants.clear()
@@ -168,8 +170,9 @@ class _Program:
     # Visibility
 
     def evict(self, work: Work, around: Around) -> None:
-        names = self.order.evicted(work)
-        if not names or self.team.minions == 1:
+        names = work.touched() if self.others else self.order.evicted(work)
+        alone = self.team.workers == 1 or (self.team.minions == 1 and self.team.mode == "shared")
+        if not names or (alone and not self.others):
             return
         self.text.add("fence", "li x31, 64")
         for extent in extents(work, names, self.memory, self.known):

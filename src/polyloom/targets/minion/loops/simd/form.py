@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops that are no products: a whole nest, or a phase of a plan whose equations are put in an order again.
+
+A Python or C function is compiled from its nest, whose arrays are the user's; its oracle computes the same nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from polyloom import frontend, transform
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Reference, Source
+from polyloom.ir.nest import Apply, Expression, Nest, assignments
+from polyloom.ir.nest_interpret import signature_of
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Parametric, Phase, Plan
+from polyloom.sets import Condition
+from polyloom.targets.minion.loops.simd.compile import compiled
+from polyloom.targets.minion.loops.simd.concrete import concrete
+from polyloom.targets.minion.loops.simd.equations import Equations
+from polyloom.targets.minion.loops.simd.oracle import computed
+from polyloom.targets.minion.loops.work import Arrays, Made, Setting, Work
+from polyloom.targets.minion.options import Fp
+from polyloom.targets.subject import Written
+from polyloom.targets.target import Json
+
+DECIDES: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32", "to_f16")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A function as a nest, and the function itself."""
+
+    nest: Nest
+    reference: Reference
+    path: str
+
+
+def read(written: Written) -> Read | None:
+    """None for equations and plans. Errors: those of the front end."""
+    value = written.value
+    if isinstance(value, Kernel):
+        return Read(value.nest, value.reference, value.path)
+    if isinstance(value, Source):
+        return None if value.nest is None else Read(value.nest, value.reference, value.path)
+    path = written.path
+    if path is None or not frontend.file_of(path).endswith((".py", ".c")):
+        return None
+    if frontend.file_of(path).endswith(".py"):
+        return Read(*frontend.python_nest(path, written.options), path)
+    from polyloom.frontend.c import load
+
+    nest, reference = load(frontend.file_of(path), written.options)
+    return Read(nest, reference, path)
+
+
+def of_nest(nest: Nest, fp: Fp) -> tuple[Plan, Work]:
+    """A plan whose one phase is the nest, and what becomes of it."""
+    whole = signature_of(nest)
+    names = {s.name for s in nest.storage if s.role == "argument"} - _only_written(nest)
+    inputs = tuple(array for array in whole.inputs if array.name in names)
+    program = Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, whole.outputs, (), ())
+    bound = [tuple((array.name, array.name) for array in arrays) for arrays in (inputs, whole.outputs)]
+    phase = Phase(program, bound[0], bound[1])
+    plan = Plan(nest.name, nest.parameters, nest.assumptions, inputs, whole.outputs, (), (phase,))
+    return plan, Work("simd", 2, "shared", partial(_code, nest, fp, False), partial(_results, nest, fp))
+
+
+def work(phase: Phase, fp: Fp) -> Work:
+    """One of a plan: its equations in an order that respects them. Errors: PL1350."""
+    bound = dict(phase.inputs)
+    parametric = {inner: p for p in phase.parametric for inner, outer in bound.items() if outer == p.name}
+    made = _Equations(Equations(phase.program), parametric, fp)
+    return Work("simd", 2, "shared", made.code, made.results)
+
+
+@dataclass(frozen=True, slots=True)
+class _Equations:
+    equations: Equations
+    parametric: Mapping[str, Parametric]
+    fp: Fp
+
+    def code(self, setting: Setting) -> Made:
+        return _code(self.equations.nest(setting.values, self.parametric), self.fp, True, setting)
+
+    def results(self, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+        return _results(self.equations.nest(values, self.parametric), self.fp, values, read, held)
+
+
+def decides(nest: Nest) -> bool:
+    """Whether a rounding may change more than the last bits of a result."""
+    return any(_decides(assign.value) for assign in assignments(nest.body))
+
+
+def _decides(value: Expression) -> bool:
+    if not isinstance(value, Apply):
+        return False
+    return (value.operation in DECIDES and value.dtype == "f32") or any(map(_decides, value.operands))
+
+
+def _only_written(nest: Nest) -> frozenset[str]:
+    try:
+        return transform.only_written(nest)
+    except PolyloomError:
+        return frozenset()
+
+
+def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
+    made = compiled(nest, setting, fp, others=shared)
+    facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
+    return Made(tuple(made.parts), facts, made.operations, 8, made.scratch)
+
+
+def _results(nest: Nest, fp: Fp, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+    arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
+    found = computed(concrete(nest, values, fp), arrays)
+    return {name: found[name] for name in held}
