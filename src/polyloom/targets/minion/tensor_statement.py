@@ -37,7 +37,7 @@ _EXAMPLES: Final = {
 
 def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
     """The instructions that any statement stands for. Errors: PL1370 for a tensor operation that is none."""
-    if not tensor_notation.is_tensor(mnemonic.text):
+    if not mnemonic.text.startswith("tensor_"):
         return pseudo.rewrite(mnemonic, operands, isa)
     given = {found["key"]: found["name"] for found in _NAMED.finditer(operands.text)}
     if taken := next((name for name in given.values() if _number(name) in (30, 31)), None):
