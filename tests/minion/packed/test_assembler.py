@@ -119,3 +119,33 @@ TENSOR = {
 @pytest.mark.parametrize("text", TENSOR)
 def test_tensor_operation(text: str) -> None:
     assert assemble_lines(text).data == assemble_lines(TENSOR[text]).data
+
+
+LOOP = """\
+_start: li s0, 0x0000000000000000
+        ld a0, 0(s0)
+        tensor_load scp[0..15] from=a0 stride=256
+        li s6, 15
+        add s6, s6, a0
+        li s8, {first}
+        li s9, {accumulate}
+        xor s9, s8, s9
+        li t6, 256
+again:  csrw tensor_load, s6
+        csrw tensor_fma, s8
+        xor s8, s8, s9
+        addi s6, s6, 64
+        addi a1, a1, -1
+        bnez a1, again
+        ld s8, 0(a0)
+        csrw tensor_fma, s8
+        jal ra, other
+        csrw tensor_load, s6
+other:  csrwi tensor_wait, 7
+        csrw tensor_mask, zero
+"""
+
+
+def test_listing_tells_tensor_words(golden: Golden) -> None:
+    text = LOOP.format(first=fma("fp32", first=True), accumulate=fma("fp32", a=16))
+    golden("listing-tensor", listing(assemble(text, "k.s")))

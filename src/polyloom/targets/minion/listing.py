@@ -63,4 +63,19 @@ def _told(word: int, state: State | None) -> str:
     x31 = min(second.numbers) if second is not None and not second.moved and len(second.numbers) == 1 else None
     written = (text(Word(roles["imm"], number, x31)) for number in sorted(value.numbers))
     shown = dict.fromkeys(_ADDRESS.sub(r"\1=?", each) if value.moved else each for each in written if each)
-    return "" if value.moved and roles["imm"] not in _WITH_ADDRESS else " or ".join(shown)
+    return "" if value.moved and roles["imm"] not in _WITH_ADDRESS else _merged(tuple(shown))
+
+
+def _merged(variants: tuple[str, ...]) -> str:
+    """One line for words that differ in a few operands: `A=scp[0..15]|scp[16..31]`, `[mul]` where only some have it."""
+    if len(variants) < 2:
+        return "".join(variants)
+    rows = [each.split() for each in variants]
+    words = dict.fromkeys(word for row in rows for word in row if word.isalpha())
+    some = [word for word in words if not all(word in row for row in rows)]
+    rows = [[word for word in row if word not in some] for row in rows]
+    if len({len(row) for row in rows}) > 1:
+        return " or ".join(variants)
+    merged = (list(dict.fromkeys(column)) for column in zip(*rows, strict=True))
+    parts = ["|".join([first, *(word.partition("=")[2] or word for word in rest)]) for first, *rest in merged]
+    return " ".join([*parts, *(f"[{word}]" for word in some)])
