@@ -57,7 +57,8 @@ struct Result {
     uint32_t hart = 0, cause = 0, word = 0;
 };
 
-// A span of the trace. Tracks: 0 and 1 the harts, from 2 on the classes of operations.
+// A span of the trace. Tracks: 0 and 1 the harts, 2 to 9 the classes of operations, 10 to 13 the banks of the shire whose
+// number `owner` is; their `word` is an address.
 struct Span {
     uint64_t start = 0, end = 0;
     uint32_t owner = 0, track = 0;
@@ -136,6 +137,13 @@ struct Chip {
         std::array<std::array<uint64_t, COUNTERS>, 2> kept{};
     };
     static constexpr size_t NO_SPAN = ~size_t(0);
+    // Credits on their way.
+    struct Gift {
+        uint32_t mask = 0;
+        uint16_t shire = 0;
+        uint8_t thread = 0, counter = 0;
+        Site giver;
+    };
     // What the loop keeps of a hart beside its state.
     struct Seat {
         std::unique_ptr<Core> core;
@@ -161,6 +169,7 @@ struct Chip {
     Answer hold(HartState& h, Waits kind, uint32_t a);
     Answer go(HartState& h);
     [[nodiscard]] bool ready(const HartState& h) const;
+    void note_stall(const HartState& h);
     void wake(uint32_t number);
     void wake_minion(uint32_t minion);
     Result finish();
@@ -175,6 +184,7 @@ struct Chip {
     void tell(Class c, Operation& op, const char* name, const tensor::Effects& effects, Told told);
     // sync.cpp
     void give_credits(HartState& h, unsigned shire, unsigned which, uint32_t mask);
+    static uint32_t receiver(const Gift& gift, unsigned minion);
     void arrive_credits(const Event& event);
     uint64_t credit_time(unsigned from, unsigned to);
     // esr.cpp
@@ -202,6 +212,7 @@ struct Chip {
     static uint64_t tag(const Operation& op, Class c);
     void on_operation(const Event& event);
     void begin_load(uint32_t minion, Class c);
+    Served serve(uint32_t minion, uint64_t address, Class c);
     void ask_line(uint32_t minion, Class c);
     void take_line(uint32_t minion, Class c, const Served& served);
     void next_line(uint32_t minion, Class c, const Served& served);
@@ -216,9 +227,12 @@ struct Chip {
     Answer enqueue(uint32_t minion, Class c);
     void begin_ready(uint32_t minion);
     void begin(uint32_t minion, Class c);
+    void take_effect(uint32_t minion);
+    void multiply(uint32_t minion, Operation& op);
+    void quantize(uint32_t minion, Operation& op);
+    void store(uint32_t minion, Operation& op);
     void begin_fma(uint32_t minion, Operation& op);
-    void begin_quant(uint32_t minion, Operation& op);
-    void begin_store(uint32_t minion, Operation& op);
+    void begin_quant(Operation& op);
     void complete(uint32_t minion, Class c);
     [[nodiscard]] bool pending(const HartState& h, unsigned event) const;
     tensor::Tile tile_of(uint32_t minion);
@@ -240,8 +254,12 @@ struct Chip {
     std::vector<HartState*> harts;
     std::vector<uint64_t> flb_free;  // by shire: when its counters take another join
     std::vector<std::array<std::array<uint32_t, 2>, 32>> groups;  // by shire, group and engine: who asks for a line
+    static constexpr unsigned STALL_KINDS = CLASSES + 1;
+    std::array<uint64_t, STALL_KINDS + 8> stalls{};
+    std::vector<Gift> gifts;
+    std::vector<uint32_t> free_gifts;
     HartState* running = nullptr;
-    uint64_t last = 0, lost_credits = 0;
+    uint64_t last = 0;
     uint32_t alive = 0;
     bool stopped = false;
     Result result;
