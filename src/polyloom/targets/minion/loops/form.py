@@ -60,14 +60,13 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 
 
 def _of_nest(read: simd.Read, fp: Fp, written: Written) -> Subject:
-    """A function whose nest is compiled as it is. Its own results may round otherwise, which shows where they are only
-    close; where rounding decides between values, they say nothing."""
+    """A function whose nest is compiled as it is. Of integers, its own results are the same."""
     plan, work = simd.of_nest(read.nest, fp)
-    oracles = [Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))]
-    if not simd.decides(read.nest):
-        oracles.append(Oracle("source", f"the source, {read.path}", read.reference, loops.close))
+    oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
+    exact = Oracle("source", f"the source, {read.path}", read.reference)
+    oracles = (oracle, exact) if simd.is_of_integers(read.nest) else (oracle,)
     taken = signature.of_plan(plan)
-    return Subject("loops", Content(plan, (work,)), read.path, taken, tuple(oracles), watch=written.watch)
+    return Subject("loops", Content(plan, (work,)), read.path, taken, oracles, watch=written.watch)
 
 
 def _source(written: Written, read: simd.Read | None) -> Source | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Reference, Source
-from polyloom.ir.nest import Apply, Expression, Nest, assignments
+from polyloom.ir.nest import Nest
 from polyloom.ir.nest_interpret import signature_of
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
@@ -30,8 +29,6 @@ from polyloom.targets.minion.loops.work import Arrays, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
-
-DECIDES: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32", "to_f16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +91,9 @@ class _Equations:
         return _results(self.equations.nest(values, self.parametric), self.fp, values, read, held)
 
 
-def decides(nest: Nest) -> bool:
-    """Whether a rounding may change more than the last bits of a result."""
-    return any(_decides(assign.value) for assign in assignments(nest.body))
-
-
-def _decides(value: Expression) -> bool:
-    if not isinstance(value, Apply):
-        return False
-    return (value.operation in DECIDES and value.dtype == "f32") or any(map(_decides, value.operands))
+def is_of_integers(nest: Nest) -> bool:
+    """Whether nothing in the nest rounds."""
+    return all(storage.dtype not in ("f32", "f16") for storage in nest.storage)
 
 
 def _only_written(nest: Nest) -> frozenset[str]:
