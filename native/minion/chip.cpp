@@ -253,10 +253,20 @@ Result Chip::finish() {
     const auto sleeps = [](const HartState* h) { return h->wait.kind == Waits::interrupt; };
     if (result.stop == Stop::passed && alive > std::count_if(harts.begin(), harts.end(), sleeps))
         result.stop = Stop::deadlock;
-    if (result.stop == Stop::deadlock || result.stop == Stop::failed) explain();
+    if (result.stop == Stop::deadlock || result.stop == Stop::failed || result.stop == Stop::max_cycles) explain();
     for (const Seat& seat : seats) result.instructions += seat.executed;
-    result.cycles = last;
+    if (result.stop == Stop::max_cycles) where_it_runs();
+    // Without an end that the program gave, the time is when the run was stopped.
+    result.cycles = result.stop == Stop::passed || result.stop == Stop::failed ? last : std::max(last, cycle());
     return result;
+}
+
+// The first hart that has not ended stands for the others.
+void Chip::where_it_runs() {
+    const auto found = std::find_if(seats.begin(), seats.end(), [](const Seat& seat) { return !seat.ended; });
+    if (found == seats.end()) return;
+    result.hart = uint32_t(found - seats.begin());
+    result.pc = found->core->pc();
 }
 
 std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {

@@ -230,6 +230,7 @@ struct Chip {
     [[nodiscard]] bool hazards_on() const { return options.hazards != Response::off; }
     [[nodiscard]] Site site_of(uint32_t minion, const Operation& op) const;
     void explain();
+    void where_it_runs();
 
     std::shared_ptr<Codes> codes;
     Events events;

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 Event = tuple[int, int, int, int, int, int]
 """A span of the trace: start, end, minion (of a shire's port: the shire), track, word, pc. Tracks: 0 and 1 issue of a
-hart, 2 load, 3 load to TenB, 4 load to L2Scp, 5 FMA, 6 quant, 7 store, 8 reduce, 9 to 12 the shire's banks."""
+hart, 2 load, 3 load to TenB, 4 and 5 load to L2Scp by id, 6 FMA, 7 quant, 8 store, 9 reduce, 10 to 13 the shire's
+banks."""
 
 class Site(TypedDict):
     """Of an instruction: the number of its hart, 2 · minion + thread, and its cycle, 0 where that was not kept."""

@@ -61,12 +61,13 @@ def test_a_barrier() -> None:
 def test_messages_between_pairs() -> None:
     """1 KB from each to its neighbour at 3.0 TB/s: so many cycles per message at 600 MHz."""
     expected = 1024 * 512 * 600e6 / 3.0e12
+    send, receive = (
+        csr(0x800, word).replace("csrw", "or t0, t0, s1\ncsrw") for word in (words.send(0, 32), words.receive(0, 32))
+    )
     messages = [
-        f"andi t2, s0, 1\nbnez t2, {2 * n + 1}f\n" + csr(0x800, words.send(0, 32)).replace("csrw", "or t0, t0, s1\ncsrw")
-        + f"j {2 * n + 2}f\n{2 * n + 1}:\n" + csr(0x800, words.receive(0, 32)).replace("csrw", "or t0, t0, s1\ncsrw")
-        + f"{2 * n + 2}:\n"
+        f"andi t2, s0, 1\nbnez t2, {2 * n + 1}f\n{send}j {2 * n + 2}f\n{2 * n + 1}:\n{receive}{2 * n + 2}:\n"
         for n in range(8)
-    ]  # fmt: skip
+    ]
     peer = "xori s1, s0, 1\nslli s1, s1, 3\n"
     few, many = (
         run(FIRST_HARTS + FLOATS + peer + "".join(messages[:n]) + wait(9), minions=64, hazards="off").result

@@ -82,8 +82,10 @@ def test_deadlock(call: Call, golden: Golden) -> None:
     status, out, err = call("simulate", "deadlock.elf", "--on", "minion:2", "--functional")
     assert status == 1
     golden("run-deadlock", out + err)
-    data = json.loads(call("simulate", "deadlock.elf", "--on", "minion:2", "--json")[1].splitlines()[0])
-    assert "error" in data or data["stop"] == "deadlock"
+    status, out, _ = call("simulate", "deadlock.elf", "--on", "minion:2", "--json")
+    data = json.loads(out)
+    assert (status, data["stop"]) == (1, "deadlock")
+    assert [row["minion"] for row in data["deadlock"] if row["in_chain"]] == [0, 0, 1, 1]
 
 
 def test_hazard(call: Call, simulate: Simulate) -> None:
@@ -116,7 +118,7 @@ def test_trace(simulate: Simulate) -> None:
     tracks = {e["args"]["name"] for e in events if e["name"] == "thread_name"}
     assert {"load L1Scp", "load TenB", "FMA", "store"} <= tracks
     groups = {e["args"]["name"] for e in events if e["name"] == "process_name"}
-    assert {"minion 0", "shire 0"} <= groups
+    assert "minion 0" in groups
 
 
 def test_raw_bytes(simulate: Simulate) -> None:

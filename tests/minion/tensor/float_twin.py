@@ -93,8 +93,9 @@ def narrow(value: Reals, mode: int) -> tuple[Bits, Bits]:
     kept = kept + goes_up(negative, kept, rest, 1 << 28, mode)
     exponent = exponent + (kept >> 24)
     huge = ~tiny & (exponent > 127)
-    to_infinity = (mode in (RNE, RMM)) | (negative if mode == RDN else ~negative if mode == RUP else False)
-    made = ((exponent + 127) << 23 | kept & 0x7FFFFF).astype(np.uint32)
+    to_infinity = negative if mode == RDN else ~negative if mode == RUP else np.full(huge.shape, mode in (RNE, RMM))
+    biased: NDArray[np.int64] = exponent + 127
+    made = (biased << 23 | kept & 0x7FFFFF).astype(np.uint32)
     made = np.where(huge, np.where(to_infinity, INFINITE, LARGEST), made)
     made = np.where(tiny, np.uint32(0), made) | np.where(negative, SIGN, np.uint32(0))
     return made, flag(rest != 0, NX) | flag(tiny, UF | NX) | flag(huge, OF | NX)

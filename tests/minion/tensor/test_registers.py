@@ -85,7 +85,7 @@ def test_stores_of_registers() -> None:
         assert len(rows) == fields["rows"]
         number, size = fields["freg"], fields["bytes"]
         for i, (address, data) in enumerate(rows):
-            parts = []
+            parts: list[bytes] = []
             for _ in range(2 if size == 64 else 1):
                 parts.append(tiles.f[0, number % 32].tobytes())
                 number += fields["step"]

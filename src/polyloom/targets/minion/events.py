@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from polyloom._native.minion import Event
 
 TRACKS: Final = (
-    *("issue 0", "issue 1", "load L1Scp", "load TenB", "load L2Scp", "FMA", "quant", "store", "reduce"),
+    *(
+        "issue 0",
+        "issue 1",
+        "load L1Scp",
+        "load TenB",
+        "load L2Scp 0",
+        "load L2Scp 1",
+        "FMA",
+        "quant",
+        "store",
+        "reduce",
+    ),
     *("bank 0", "bank 1", "bank 2", "bank 3"),
 )
 """By the number that the model gives them."""

@@ -50,12 +50,14 @@ class Trap:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`cycles` is None without time. `hart` is the one that failed or trapped, -1 where there is none."""
+    """`cycles` is None without time. `hart` is the one that failed, trapped, or was running when the cycles had passed,
+    -1 where there is none; `pc` is where it was."""
 
     stop: Stop
     cycles: int | None
     instructions: int
     hart: int = -1
+    pc: int = 0
     trap: Trap | None = None
     printed: bytes = b""
     findings: Sequence[Finding] = ()
@@ -115,7 +117,8 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
         stop,
         None if setup.functional else found["cycles"],
         found["instructions"],
-        hart if stop in ("trap", "failed") else -1,
+        hart if stop in ("trap", "failed", "max-cycles") else -1,
+        found["pc"],
         trap,
         found["printed"],
         found["findings"],

@@ -7,15 +7,12 @@ manual, which gives cause 30 to instructions that software emulates.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from polyloom.diagnostics import INPUT, Diagnostic
 from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.memory_map import name_of
 from polyloom.targets.minion.model import Outcome, Trap
-
-if TYPE_CHECKING:
-    from polyloom._native.minion import Wait
 
 CAUSES: Final = {
     0: "misaligned instruction",
@@ -77,12 +74,9 @@ def ended(outcome: Outcome, locator: Locator, max_cycles: int, functional: bool)
         return Diagnostic("PL1311", message, INPUT, help="what the program printed stands in the report")
     if outcome.stop == "max-cycles":
         unit = "instructions of a hart" if functional else "cycles"
-        notes = tuple(_running(row, locator) for row in outcome.waits)
+        notes = (f"{hart_name(outcome.hart)} is at {locator.at(outcome.pc)}",)
         message = f"the program has not ended after {max_cycles} {unit}"
         help = f"is there a loop without an end? --max-cycles {10 * max_cycles} lets it run longer"
         return Diagnostic("PL1310", message, INPUT, notes=notes, help=help)
     return None
 
-
-def _running(row: Wait, locator: Locator) -> str:
-    return f"{hart_name(row['hart'])} is at {locator.at(row['pc'])}"
