@@ -42,9 +42,14 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     placed = place(replace(signature, arguments=(*signature.arguments, *kept.arguments)), {})
     by_name = {p.name: p for p in placed}
     team = team_of(content.works, where)
+    bytes_ = where.machine.scratchpad_bytes
+    bound = [_bound(phase, by_name) for phase in plan.phases]
+    settings = [Setting(values, b, team, f"p{n}", 0, options, bytes_) for n, b in enumerate(bound)]
+    if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, settings, strict=True)):
+        team = replace(team, harts=2)
     made, free = list[Made](), aligned(max((p.address + p.room for p in placed), default=DATA))
-    for n, (phase, work) in enumerate(zip(plan.phases, content.works, strict=True)):
-        made.append(work.code(Setting(values, _bound(phase, by_name), team, f"p{n}", free, options)))
+    for setting, work in zip(settings, content.works, strict=True):
+        made.append(work.code(replace(setting, team=team, scratch=free)))
         free = aligned(free + made[-1].scratch)
     check_room(free)
     arguments = placed[: len(signature.arguments)]

@@ -24,7 +24,8 @@ Arrays = dict[str, NDArray[Any]]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
-    from `scratch` on is memory for what the phase itself makes, which nothing has read."""
+    from `scratch` on is memory for what the phase itself makes, which nothing has read;
+    `scratchpad` are the bytes of each shire's."""
 
     values: Mapping[str, int]
     arrays: Mapping[str, Placed]
@@ -32,6 +33,7 @@ class Setting:
     prefix: str
     scratch: int
     options: Options
+    scratchpad: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class Made:
 class Work:
     """`what` is `product`, `simd` or `serial`; `harts` and `mode` are what the code asks of the team. `results`: values
     of the parameters, the inputs by the program's names, and what outputs hold before, to what they hold after. Where
-    `bounds` is there, `results` are those of double precision, and each element may be so far from them."""
+    `bounds` is there, `results` are those of double precision, and each element may be so far from them. `helpers`:
+    whether second harts help at these sizes."""
 
     what: str
     harts: int
@@ -58,3 +61,4 @@ class Work:
     code: Callable[[Setting], Made]
     results: Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
     bounds: Callable[[Mapping[str, int], Arrays], Arrays] | None = None
+    helpers: Callable[[Setting], bool] | None = None

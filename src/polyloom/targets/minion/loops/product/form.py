@@ -17,7 +17,7 @@ from polyloom.analysis.dataflow import Unlike
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
 from polyloom.targets.minion.loops.product import arithmetic
-from polyloom.targets.minion.loops.product.compile import code
+from polyloom.targets.minion.loops.product.compile import code, has_helpers
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.loops.work import Arrays, Work
 
@@ -51,9 +51,8 @@ def work(phase: Phase, fp: str) -> Work | None:
     made = Product(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     bounds = None if exact else partial(_bounds, made)
-    return Work(
-        "product", 1, "scratchpad", partial(code, found, kind, fp, _place(phase)), partial(_results, made), bounds
-    )
+    compiled, helped = partial(code, found, kind, fp, _place(phase)), partial(has_helpers, found, kind)
+    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped)
 
 
 def _place(phase: Phase) -> tuple[str, int] | None:
