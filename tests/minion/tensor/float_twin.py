@@ -90,7 +90,7 @@ def narrow(value: Reals, mode: int) -> tuple[Bits, Bits]:
     significand = bits & ((1 << 52) - 1) | 1 << 52
     kept, rest = significand >> 29, significand & ((1 << 29) - 1)
     tiny = exponent < -126
-    kept = kept + goes_up(negative, kept, rest, 1 << 28, mode)
+    kept = kept + goes_up(negative, kept, rest, 1 << 28, mode).astype(np.int64)
     exponent = exponent + (kept >> 24)
     huge = ~tiny & (exponent > 127)
     to_infinity = negative if mode == RDN else ~negative if mode == RUP else np.full(huge.shape, mode in (RNE, RMM))
