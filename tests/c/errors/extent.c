@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, int m, float A[n * m]) {
+void f(int n, int m, float A[n * n + m]) {
   for (int i = 0; i < n; i++) A[i] = 0.0f;
 }

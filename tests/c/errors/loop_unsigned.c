@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, float A[n]) {
-  for (unsigned i = 0; i < n; i++) A[i] = 0.0f;
+void f(unsigned n, float A[n]) {
+  for (unsigned i = n; i >= 0; i--) A[i] = 0.0f;
 }

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-int identity(int x) { return x; }
-int main(void) { for (int i = 0; i < 3; i++) identity(i); return 0; }
+float *identity(float *x) { return x; }
+int main(void) { for (int i = 0; i < 3; i++) identity(0); return 0; }

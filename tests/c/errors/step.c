@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, int A[n]) {
-  for (int i = 0; i < n; i += 2) A[i] = 0;
+void f(int n, int m, int A[n]) {
+  for (int i = 0; i < n; i += m) A[i] = 0;
 }

@@ -8,8 +8,9 @@ from polyloom.files import read_source
 from polyloom.frontend.c.affine import Scope
 from polyloom.frontend.c.choose import choose, defined
 from polyloom.frontend.c.clang import printed_function, syntax_tree
-from polyloom.frontend.c.file_constants import with_constants
+from polyloom.frontend.c.file_constants import declarations, with_constants
 from polyloom.frontend.c.function import nest
+from polyloom.frontend.c.plain import File
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.c.tree import aliases
@@ -35,6 +36,6 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     function, functions = choose(path, unit, options.function)
     outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
-    found = nest(function, declared, outside, options)
+    found = nest(function, declared, outside, options, File(functions, *declarations(unit)))
     parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")
     return found, Native(path, found, parameters, options)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from polyloom.frontend.c.known import nonnegative, quotient
 from polyloom.frontend.c.tree import Node, strip
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
@@ -17,7 +18,10 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-_INTEGERS = ("char", "signed char", "unsigned char", "short", "unsigned short", "int", "long", "long long")
+_NARROW = ("char", "signed char", "unsigned char", "short", "unsigned short", "_Bool")
+COUNTING = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
+"""The types of variables that count loops. No size that memory has room for leaves the range of `int`, so that a
+conversion between them keeps a value unless it is negative and becomes unsigned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +83,15 @@ def affine(node: Node, scope: Scope) -> Affine | None:
             return scope.symbols.get(node.declaration)
         case "UnaryOperator" if node.opcode in ("+", "-"):
             value = affine(node.inner[0], scope)
-            return value if value is None or node.opcode == "+" else -value
+            return value if value is None or node.opcode == "+" else _in_type(-value, node, scope)
         case "BinaryOperator" if node.opcode in _ARITHMETIC:
-            return _binary(node.opcode, affine(node.inner[0], scope), affine(node.inner[1], scope))
-        case "ImplicitCastExpr" | "CStyleCastExpr" if node.data["castKind"] == "IntegralCast" and _widens(node):
-            return affine(node.inner[0], scope)
+            value = _binary(node.opcode, affine(node.inner[0], scope), affine(node.inner[1], scope), scope.domain)
+            return value if value is None or node.opcode != "-" else _in_type(value, node, scope)
+        case "BinaryOperator" if node.opcode in ("&", "<<", ">>"):
+            return _by_powers(node, scope)
+        case "ImplicitCastExpr" | "CStyleCastExpr" if node.data["castKind"] == "IntegralCast" and _keeps(node):
+            value = affine(node.inner[0], scope)
+            return None if value is None else _in_type(value, node, scope)
         case "ConditionalOperator":
             chosen = scope.chosen(node)
             return None if chosen is None else affine(chosen, scope)
@@ -94,7 +102,7 @@ def affine(node: Node, scope: Scope) -> Affine | None:
 _ARITHMETIC = ("+", "-", "*", "/", "%")
 
 
-def _binary(opcode: str, a: Affine | None, b: Affine | None) -> Affine | None:
+def _binary(opcode: str, a: Affine | None, b: Affine | None, domain: Condition) -> Affine | None:
     if a is None or b is None:
         return None
     match opcode:
@@ -106,15 +114,46 @@ def _binary(opcode: str, a: Affine | None, b: Affine | None) -> Affine | None:
             return b * a.constant if a.is_constant else a * b.constant
         case "/" | "%" if a.is_constant and b.is_constant and b.constant:
             # C truncates towards zero (C17 6.5.5), Python's // rounds down.
-            quotient = abs(a.constant) // abs(b.constant) * (1 if (a.constant < 0) == (b.constant < 0) else -1)
-            return Affine((), quotient if opcode == "/" else a.constant - quotient * b.constant)
+            found = abs(a.constant) // abs(b.constant) * (1 if (a.constant < 0) == (b.constant < 0) else -1)
+            return Affine((), found if opcode == "/" else a.constant - found * b.constant)
+        case "/" | "%" if not b.is_constant or b.constant > 0:
+            both = quotient(a, b, domain)
+            return None if both is None else both[opcode == "%"]
         case _:
             return None
 
 
-def _widens(cast: Node) -> bool:
-    known = cast.ctype in _INTEGERS and not cast.ctype.startswith("unsigned") and cast.inner[0].ctype in _INTEGERS
-    return known and _INTEGERS.index(cast.ctype) >= _INTEGERS.index(cast.inner[0].ctype)
+def _by_powers(node: Node, scope: Scope) -> Affine | None:
+    """`i & 7`, `i >> 3` and `i << 3` as remainder, quotient and product, of what is not negative."""
+    a, b = (affine(child, scope) for child in node.inner)
+    if a is None or b is None or not b.is_constant or b.constant < 0 or not nonnegative(a, scope.domain):
+        return None
+    if node.opcode == "&":
+        both = None if b.constant & b.constant + 1 else quotient(a, Affine((), b.constant + 1), scope.domain)
+        return None if both is None else both[1]
+    if b.constant > 30:
+        return None
+    if node.opcode == "<<":
+        return a * (1 << b.constant)
+    both = quotient(a, Affine((), 1 << b.constant), scope.domain)
+    return None if both is None else both[0]
+
+
+def _keeps(cast: Node) -> bool:
+    """Whether a conversion of integers keeps values that are not negative."""
+    known = (*COUNTING, *_NARROW)
+    source = cast.inner[0].ctype
+    return source in known and (cast.ctype in COUNTING or (cast.ctype in _NARROW and _widens(cast.ctype, source)))
+
+
+def _widens(to: str, source: str) -> bool:
+    order = {"_Bool": 0, "unsigned char": 1, "char": 1, "signed char": 1, "unsigned short": 2, "short": 2}
+    return source in order and (to == source or order[to] > order[source])
+
+
+def _in_type(value: Affine, node: Node, scope: Scope) -> Affine | None:
+    """A value that the type has: below 0, an unsigned one wraps."""
+    return value if not node.ctype.startswith("unsigned") or nonnegative(value, scope.domain) else None
 
 
 def condition(node: Node, scope: Scope) -> Condition | None:
@@ -177,7 +216,8 @@ def _shifted(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None
         base, offset = extremes(node.inner[1], scope, least), affine(node.inner[0], scope)
     if base is None or offset is None:
         return None
-    return tuple(form + offset if node.opcode == "+" else form - offset for form in base)
+    shifted = [form + offset if node.opcode == "+" else form - offset for form in base]
+    return tuple(shifted) if all(_in_type(form, node, scope) is not None for form in shifted) else None
 
 
 def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
@@ -236,4 +276,6 @@ def obstacle(node: Node, scope: Scope) -> tuple[Node, str]:
     for child in node.inner:
         if child.kind and affine(child, scope) is None:
             return obstacle(child, scope)
+    if node.opcode == "-" and node.ctype.startswith("unsigned"):
+        return node, f"may be below 0, where `{node.ctype}` wraps"
     return node, f"is not affine because of `{node.opcode}`" if node.opcode else "is not affine"

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, affine
-from polyloom.frontend.c.tree import Builder, aliases
+from polyloom.frontend.c.plain.structs import Fields
+from polyloom.frontend.c.tree import Builder, Node, aliases, ctype
 from polyloom.frontend.c.values import single
 from polyloom.sets import Affine
 
@@ -31,6 +32,35 @@ def with_constants(unit: Mapping[str, Any], scope: Scope) -> Scope:
         elif item["kind"] == "VarDecl" and item.get("init") and _is_constant(item["type"]):
             scope = _with_variable(item, builder, scope)
     return scope
+
+
+def declarations(unit: Mapping[str, Any]) -> tuple[dict[str, Node], dict[str, Fields]]:
+    """The file's tables, by identity, and its structures of scalars, by type."""
+    builder = Builder(aliases(unit))
+    tables, records, last = dict[str, Node](), dict[str, Fields](), ()
+    for item in unit["inner"]:
+        if item["kind"] == "VarDecl" and item.get("init") and "const" in item["type"]["qualType"]:
+            if "[" in item["type"]["qualType"]:
+                tables[item["id"]] = builder.build(item)
+        elif item["kind"] == "RecordDecl" and item.get("tagUsed") == "struct":
+            last = _fields(item, builder)
+            if last and "name" in item:
+                records[f"struct {item['name']}"] = last
+        elif item["kind"] == "TypedefDecl" and last and _of_record(item):
+            records[item["name"]] = records[f"struct {item['name']}"] = last
+    return tables, records
+
+
+def _fields(item: Mapping[str, Any], builder: Builder) -> Fields:
+    """Those of a structure whose members are scalars, else none."""
+    fields = [f for f in item.get("inner", ()) if f.get("kind") == "FieldDecl"]
+    found = tuple((f["name"], ctype(f["type"], builder.aliases)) for f in fields if "name" in f)
+    scalars = all(re.fullmatch(r"[a-z_ ]+", of) and not of.startswith(("struct", "union")) for _, of in found)
+    return found if scalars and len(found) == len(fields) else ()
+
+
+def _of_record(item: Mapping[str, Any]) -> bool:
+    return item["type"]["qualType"] in (f"struct {item['name']}",)
 
 
 def _enumerators(item: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
@@ -60,9 +90,9 @@ _WIDTHS: Final = {"char": -8, "signed char": -8, "unsigned char": 8, "short": -1
 """Bits by type, negative with a sign."""
 
 
-def _wrapped(value: Affine, ctype: str) -> Affine:
+def _wrapped(value: Affine, of: str) -> Affine:
     """The value of a variable of the type that begins with it, if it is a number."""
-    width = _WIDTHS[ctype]
+    width = _WIDTHS[of]
     if not value.is_constant:
         return value
     # C17 6.3.1.3: modulo the width; for signed types clang does the same.

@@ -13,10 +13,19 @@ from dataclasses import replace
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import Scope, condition
+from polyloom.frontend.c.affine import COUNTING, Scope, condition
 from polyloom.frontend.c.extents import bounded
+from polyloom.frontend.c.plain import RESULT, File, plain, result
 from polyloom.frontend.c.roles import Roles, assumption, roles
-from polyloom.frontend.c.signature import affine_text, element_type, extents, given_shapes, is_pointer, names_in
+from polyloom.frontend.c.signature import (
+    affine_text,
+    element_type,
+    extents,
+    factors,
+    given_shapes,
+    is_pointer,
+    names_in,
+)
 from polyloom.frontend.c.statements import Nodes, Statements
 from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.frontend.source import Options
@@ -27,18 +36,26 @@ from polyloom.sets import Affine, Condition
 from polyloom.sets.normal import conjunction
 
 
-def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options) -> Nest:
+def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options, file: File) -> Nest:
     """The meaning of `function`; `declared` are its parameters as clang prints them, `outside` is what its file
     declares. Raises PL0153 to PL0166."""
+    function = plain(function, file)
     parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
     for parameter in parameters:
-        element_type(parameter)
+        if parameter.ctype not in COUNTING:
+            element_type(parameter)
     shapes = _shapes(function, parameters, declared, options)
     found = roles(
         function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols
     )
     symbols = {p.id: Affine.symbol(p.name) for p in parameters if p.id in found.parameters}
     storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
+    returned = result(function)
+    if returned is not None and any(n.kind == "DeclRefExpr" and n.declaration == RESULT for n in function):
+        if is_pointer(returned):
+            message = f"`{function.name}` returns a pointer, which means nothing outside of it"
+            raise refuse("PL0153", message, function, "return a number")
+        storage[RESULT] = Storage(returned.name, element_type(returned), (), "argument", True, function.span)
     names = tuple(a.terms[0][0] for a in symbols.values())
     domain = assumed(names, storage.values())
     named = {p.name: symbols[p.id] for p in parameters if p.id in symbols}
@@ -46,8 +63,8 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
         outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named
     )
     body, assumptions, stored = _body(function, parameters, found, scope)
-    result = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
-    return replace(result, assumptions=bounded(result))
+    made = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
+    return replace(made, assumptions=bounded(made))
 
 
 def _shapes(
@@ -59,7 +76,7 @@ def _shapes(
     subscripted = {
         strip(n.inner[0]).data.get("referencedDecl", {}).get("id") for n in function if n.kind == "ArraySubscriptExpr"
     }
-    result, unknown = dict[str, list[str]](), list[Diagnostic]()
+    shapes, unknown = dict[str, list[str]](), list[Diagnostic]()
     for parameter, declarator in zip(parameters, declared, strict=True):
         inner, written = extents(parameter.ctype), extents(declarator)
         if not is_pointer(parameter):
@@ -70,17 +87,18 @@ def _shapes(
             )
             raise refuse("PL0155", message, parameter, _shape_help(parameter.name, inner))
         if parameter.name in given:
-            result[parameter.name] = given[parameter.name]
+            shapes[parameter.name] = given[parameter.name]
         elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
-            result[parameter.name] = written
+            # `a[n * m]` is an array of two dimensions, whose subscripts are taken apart.
+            shapes[parameter.name] = written if inner else factors(written[0])
         elif parameter.id in subscripted or inner:
             message = f"the outermost extent of `{parameter.name}` is not known"
             unknown.extend(refuse("PL0155", message, parameter, _shape_help(parameter.name, inner)).diagnostics)
         else:
-            result[parameter.name] = []
+            shapes[parameter.name] = []
     if unknown:
         raise PolyloomError(*unknown)
-    return result
+    return shapes
 
 
 def _shape_help(name: str, inner: list[str]) -> str:

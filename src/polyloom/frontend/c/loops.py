@@ -4,74 +4,140 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, affine, extremes, obstacle
+from polyloom.frontend.c.affine import COUNTING, Scope, affine, extremes, obstacle
+from polyloom.frontend.c.known import never, nonnegative
 from polyloom.frontend.c.roles import identity, loop_variable
 from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import to_set
-from polyloom.sets.normal import conjunction
 
 _FORM = "write `for (i = lower; i < upper; i++)` or `for (i = upper; i >= lower; i--)` with an int i"
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """From max(`lower`) up to, not including, min(`upper`); `variable` is its declaration or a reference to that."""
+    """`variable` is a declaration or a reference to it. It takes the values first, first + step and so on: upwards from
+    max(`first`) to below min(`past`), downwards from min(`first`) to max(`past`) at least."""
 
     variable: Node
-    lower: tuple[Affine, ...]
-    upper: tuple[Affine, ...]
-    step: Literal[1, -1]
+    first: tuple[Affine, ...]
+    past: tuple[Affine, ...]
+    step: int
+
+    @property
+    def identity(self) -> str:
+        return identity(self.variable)
+
+    @property
+    def name(self) -> str:
+        """As the text has it."""
+        return _written(self.variable)
+
+    @property
+    def lower(self) -> tuple[Affine, ...]:
+        return self.first if self.step > 0 else self.past
+
+    @property
+    def upper(self) -> tuple[Affine, ...]:
+        """Not included."""
+        return self.past if self.step > 0 else tuple(form + 1 for form in self.first)
+
+    def domain(self, value: Affine) -> Condition:
+        """Where the loop has a value."""
+        low, high = (value - form for form in self.lower), (form - value - 1 for form in self.upper)
+        return Condition((Polyhedron((*low, *high)),))
+
+    def lengths(self) -> tuple[Affine, ...]:
+        """The least of these and 0 is how many numbers are between the ends."""
+        return tuple(high - low for high in self.upper for low in self.lower)
+
+    def count(self, scope: Scope) -> Affine | None:
+        """How often the loop runs, where that is an affine form."""
+        lengths = self.lengths()
+        if len(lengths) != 1 or not nonnegative(lengths[0], scope.domain):
+            return None
+        return rounded(lengths[0], abs(self.step))
+
+    def final(self, count: Affine | None) -> Affine | None:
+        """The variable's value behind the loop."""
+        return None if count is None or len(self.first) != 1 else self.first[0] + count * self.step
+
+
+def rounded(length: Affine, size: int) -> Affine | None:
+    """How many turns of a size a length takes, where that is an affine form."""
+    return Affine((), -(-length.constant // size)) if length.is_constant else divided(length, size)
+
+
+def divided(value: Affine, by: int) -> Affine | None:
+    """A multiple of a number, divided by it."""
+    numbers = (value.constant, *(c for _, c in value.terms))
+    if any(number % by for number in numbers):
+        return None
+    return Affine.of({name: c // by for name, c in value.terms}, value.constant // by)
 
 
 def header(loop: Node, scope: Scope) -> Header:
     """The bounds of a `for`; raises PL0158 for another form and PL0159 for bounds that are not affine."""
-    variable, step = loop_variable(loop), _step(loop.inner[3])
+    variable, step = loop_variable(loop), _step(loop.inner[3], scope)
     if (
         variable is None
-        or variable.ctype != "int"
+        or variable.ctype not in COUNTING
         or step is None
         or not loop.inner[2].kind
         or _names(strip(loop.inner[3]).inner[0]) != identity(variable)
     ):
-        amount = affine(loop.inner[3].inner[-1], scope) if loop.inner[3].kind == "CompoundAssignOperator" else None
-        if amount is not None and abs(amount.constant) > 1:
-            help = f"count by one, and multiply the variable where it is used: `{abs(amount.constant)} * i`"
-            raise refuse("PL0158", f"a loop counts by one, not by {abs(amount.constant)}", loop.inner[3], help)
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
-        raise refuse("PL0158", "this is not a loop that counts an int by one", part, _FORM)
+        raise refuse("PL0158", "this is not a loop that counts an int by a constant", part, _FORM)
+    return counting(variable, step, _initial(loop), loop.inner[2], scope)
+
+
+def counting(variable: Node, step: int, initial: Node, test: Node, scope: Scope) -> Header:
+    """The course of a variable that begins with an expression and goes on while a test holds."""
     # Upwards a loop begins at the greatest of several lower bounds, downwards at the least of several upper ones.
-    first = extremes(_initial(loop), scope, least=step < 0)
+    first = extremes(initial, scope, least=step < 0)
     if first is None:
-        raise _not_affine(_initial(loop), scope)
-    ends = [end for test in _conjuncts(loop.inner[2]) for end in _end(test, identity(variable), step, first, scope)]
-    past = tuple(dict.fromkeys(ends))
-    return Header(variable, first, past, 1) if step > 0 else Header(variable, past, tuple(a + 1 for a in first), -1)
+        raise _not_affine(initial, scope)
+    return from_values(variable, step, first, test, scope)
+
+
+def from_values(variable: Node, step: int, first: tuple[Affine, ...], test: Node, scope: Scope) -> Header:
+    """The course of a variable that begins with values."""
+    ends = [end for part in _conjuncts(test) for end in _end(part, identity(variable), step, first, scope)]
+    if (
+        step < 0
+        and variable.ctype.startswith("unsigned")
+        and not all(nonnegative(e + step, scope.domain) for e in ends)
+    ):
+        help = f"count with an `int`, or write `{_written(variable)}-- > 0` as the condition and no step"
+        raise refuse("PL0158", f"`{variable.ctype}` is never below 0, so that the loop may not end", test, help)
+    return Header(variable, first, tuple(dict.fromkeys(ends)), step)
+
+
+def _written(variable: Node) -> str:
+    """The name of a declaration, or of a reference to one, as the text has it."""
+    return variable.name or variable.data["referencedDecl"]["name"]
 
 
 def _initial(loop: Node) -> Node:
     return loop.inner[0].inner[0].inner[-1] if loop.inner[0].kind == "DeclStmt" else loop.inner[0].inner[1]
 
 
-def _step(node: Node) -> Literal[1, -1] | None:
-    """The increment of `i++`, `i += 1`, `i = i + 1` and their counterparts, whatever they count."""
+def _step(node: Node, scope: Scope) -> int | None:
+    """The increment of `i++`, `i += 2`, `i = i + 1` and their counterparts, whatever they count."""
     node = strip(node) if node.kind else node
     if node.kind == "UnaryOperator" and node.opcode in ("++", "--"):
         return 1 if node.opcode == "++" else -1
     opcode, amount = node.opcode, None
     if node.kind == "CompoundAssignOperator" and opcode in ("+=", "-="):
-        amount = strip(node.inner[1])
-    elif (
-        opcode == "="
-        and strip(node.inner[1]).opcode in ("+", "-")
-        and _names(node.inner[0]) == _names(strip(node.inner[1]).inner[0])
-    ):
-        opcode, amount = strip(node.inner[1]).opcode, strip(strip(node.inner[1]).inner[1])
-    value = None if amount is None or amount.kind != "IntegerLiteral" else int(amount.data["value"])
-    return None if value != 1 else (1 if opcode[0] == "+" else -1)
+        amount = affine(node.inner[1], scope)
+    elif opcode == "=" and strip(node.inner[1]).opcode in ("+", "-"):
+        opcode, sides = strip(node.inner[1]).opcode, strip(node.inner[1]).inner
+        if _names(node.inner[0]) == _names(sides[0]):
+            amount = affine(sides[1], scope)
+    if amount is None or not amount.is_constant or not amount.constant:
+        return None
+    return amount.constant if opcode[0] == "+" else -amount.constant
 
 
 def _names(node: Node) -> str:
@@ -120,11 +186,14 @@ def _check_reached(test: Node, first: tuple[Affine, ...], bounds: tuple[Affine, 
     """Refuses `i != end` where the loop may begin past its end, which it would then never meet."""
     if len(first) != 1 or len(bounds) != 1:
         raise refuse("PL0158", "`!=` with a minimum or a maximum", test, _FORM)
+    if abs(step) != 1 and divided(bounds[0] - first[0], abs(step)) is None:
+        help = f"write `{'<' if step > 0 else '>'}` instead of `!=`"
+        raise refuse(
+            "PL0158", f"the loop counts by {abs(step)}, and may pass {bounds[0]} without meeting it", test, help
+        )
     # first > end, as an affine form that is >= 0 over the integers.
     past = (first[0] - bounds[0] if step > 0 else bounds[0] - first[0]) + -1
-    where = conjunction(scope.domain, Condition((Polyhedron((past,)),)))
-    names = sorted({name for piece in where.pieces for c in piece.constraints for name in c.symbols})
-    if not to_set(where, names, ()).is_empty():
+    if not never(Polyhedron((past,)), scope.domain):
         relation = "<" if step > 0 else ">"
         raise refuse(
             "PL0158",

@@ -56,19 +56,27 @@ class Native:
     def __call__(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         values = {s.name: _initial(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
         values |= {name: np.asarray(parameters[name], np.int32) for name in self.nest.parameters}
+        passed = (*self.parameters, *self._result())
         results = called(
             shared_library(self._unit(), self.options),
-            [values[name] for name in self.parameters],
+            [values[name] for name in passed],
             self.nest.name,
             self.nest.span,
         )
-        found = dict(zip(self.parameters, results, strict=True))
+        found = dict(zip(passed, results, strict=True))
         written = {s.assign.target.name for s in statements(self.nest)}
         return {s.name: found[s.name] for s in self.nest.storage if s.name in written and s.role == "argument"}
 
     def _unit(self) -> str:
         passed = [_passed(self.nest, name, f"{ENTRY}{n}") for n, name in enumerate(self.parameters)]
-        return entry_unit(self.path, len(passed), f"{self.nest.name}({', '.join(passed)})")
+        call = f"{self.nest.name}({', '.join(passed)})"
+        for result in self._result():
+            call = f"*({TYPES[self.nest[result].dtype]} *){ENTRY}{len(passed)} = {call}"
+        return entry_unit(self.path, len(passed) + len(self._result()), call)
+
+    def _result(self) -> tuple[str, ...]:
+        """The argument that stands for what the function returns; no parameter has its name."""
+        return tuple(s.name for s in self.nest.storage if s.role == "argument" and s.name not in self.parameters)
 
 
 def entry_unit(path: str, count: int, call: str) -> str:

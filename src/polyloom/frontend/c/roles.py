@@ -11,34 +11,50 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from polyloom.frontend.c.affine import COMPARISONS, callee
+from polyloom.frontend.c.affine import COMPARISONS, COUNTING, callee
 from polyloom.frontend.c.tree import Node, strip
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Identities of declarations: variables of `for`, integers that sizes are made of, and variables that are assigned
-    (not by `for`)."""
+    """Identities of declarations: variables of `for`, integers that sizes are made of, variables that are assigned
+    (not by `for`), and of these the counters: integers of the function's own that bounds and subscripts depend on."""
 
     loops: frozenset[str]
     parameters: frozenset[str]
     assigned: frozenset[str]
+    counters: frozenset[str] = frozenset()
 
 
 def roles(function: Node, sized: Collection[str], constants: Collection[str]) -> Roles:
     """`sized` are the names of the integers that extents use, `constants` the identities of the file's."""
-    integers = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.ctype == "int"}
+    integers = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.ctype in COUNTING}
     needed = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.name in sized}
-    initial = {n.id: n.inner[-1] for n in function if n.kind == "VarDecl" and n.ctype == "int" and "init" in n.data}
+    own = {n.id for n in function if n.kind == "VarDecl" and n.ctype in COUNTING}
+    sources = dict[str, list[Node]]()
+    for name, source in _sources(function):
+        sources.setdefault(name, []).append(source)
     loops = frozenset(_variables(function))
     needed.update(_names(_positions(function)))
     before = -1
-    # A fixed point: an integer that is compared with one that is needed, or that initializes one, is needed, too.
+    # A fixed point: an integer that is compared with one that is needed, or that is assigned to one, is needed, too.
     while len(needed) > before:
         before = len(needed)
-        needed.update(_names(initial[name] for name in needed & initial.keys()))
+        needed.update(_names(source for name in needed & own for source in sources.get(name, ())))
         needed.update(_compared(function, loops, integers.union(constants), needed))
-    return Roles(loops, frozenset(needed & integers), frozenset(_assigned(function)))
+    assigned = frozenset(_assigned(function))
+    return Roles(loops, frozenset(needed & integers), assigned, frozenset(needed & own & assigned))
+
+
+def _sources(function: Node) -> Iterator[tuple[str, Node]]:
+    """What each variable is assigned."""
+    for node in function:
+        if node.kind == "VarDecl" and "init" in node.data:
+            yield node.id, node.inner[-1]
+        elif (node.opcode == "=" or node.kind == "CompoundAssignOperator") and node.inner:
+            left = strip(node.inner[0])
+            if left.kind == "DeclRefExpr":
+                yield left.declaration, node.inner[1]
 
 
 def loop_variable(loop: Node) -> Node | None:
@@ -59,7 +75,7 @@ def identity(variable: Node) -> str:
 def _variables(function: Node) -> Iterator[str]:
     for node in function:
         variable = loop_variable(node) if node.kind == "ForStmt" else None
-        if variable is not None and variable.ctype == "int":
+        if variable is not None and variable.ctype in COUNTING:
             yield identity(variable)
 
 
@@ -73,6 +89,8 @@ def _positions(function: Node) -> Iterator[Node]:
         elif node.kind == "ForStmt":
             yield node.inner[0]
             yield node.inner[2]
+        elif node.kind == "WhileStmt":
+            yield node.inner[0]
 
 
 def assumption(node: Node) -> Node | None:

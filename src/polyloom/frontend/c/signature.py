@@ -125,6 +125,24 @@ def _affine(tree: ast.expr, symbols: Mapping[str, Affine]) -> Affine:
     raise ValueError
 
 
+def factors(text: str) -> list[str]:
+    """The extent as a product of extents where several of them have names, else alone."""
+    try:
+        found = list(_factors(ast.parse(_NAME.sub(lambda name: f"_{name[0]}", text), mode="eval").body))
+    except SyntaxError:
+        return [text]
+    named = sum(any(isinstance(n, ast.Name) for n in ast.walk(f)) for f in found)
+    return [re.sub(r"\b_(?=[^\W\d])", "", ast.unparse(f)) for f in found] if named > 1 else [text]
+
+
+def _factors(tree: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult):
+        yield from _factors(tree.left)
+        yield from _factors(tree.right)
+    else:
+        yield tree
+
+
 def names_in(text: str) -> Iterator[str]:
     """The identifiers of an extent."""
     yield from _NAME.findall(text)

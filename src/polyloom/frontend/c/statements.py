@@ -8,24 +8,29 @@ each side: what only one side accesses is accessed nowhere else. Data-dependent 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Scope, affine, condition
+from polyloom.frontend.c.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
 from polyloom.frontend.c.elements import reference
-from polyloom.frontend.c.loops import header
-from polyloom.frontend.c.roles import Roles, identity
-from polyloom.frontend.c.signature import affine_text, element_type, extents, is_pointer
+from polyloom.frontend.c.known import nonnegative
+from polyloom.frontend.c.loops import Header, divided, header, rounded
+from polyloom.frontend.c.remainders import stride, undecided
+from polyloom.frontend.c.roles import Roles
+from polyloom.frontend.c.signature import TYPES, affine_text, element_type, extents, is_pointer
 from polyloom.frontend.c.tree import Node, ctype, refuse, strip
 from polyloom.frontend.c.values import truth, value
 from polyloom.frontend.predicate import inlines, merge
-from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Storage, negate
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, negate
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal import conjunction
 
 Nodes = tuple[NestNode, ...]
 Part = Callable[[Scope], Nodes]
@@ -47,18 +52,91 @@ class Statements:
 
     def block(self, nodes: Iterable[Node], scope: Scope) -> Nodes:
         """Statements one after another; declarations hold until the end of the block."""
-        result = list[NestNode]()
-        for node in nodes:
+        result, waiting = list[NestNode](), tuple(nodes)
+        while waiting:
+            node, *rest = waiting
+            waiting = tuple(rest)
             if node.kind == "DeclStmt":
-                for declaration in node.inner:
+                for n, declaration in enumerate(node.inner):
+                    if declaration.id in self.roles.counters and "init" in declaration.data:
+                        others = replace(node, inner=node.inner[n + 1 :])
+                        return (*result, *self.counter(declaration, (others, *waiting), scope))
                     initial, scope = self.declare(declaration, scope)
                     result.extend(initial)
+            elif self.changed(node):
+                if node.kind == "CompoundStmt":
+                    waiting = (*node.inner, *waiting)
+                elif target(node) or (node.kind == "IfStmt" and condition(node.inner[0], scope) is not None):
+                    return (*result, *self.parted(node, waiting, scope))
+                else:
+                    found, scope = self.changing(node, scope)
+                    result.extend(found)
             else:
                 result.extend(self.statement(node, scope))
         return tuple(result)
 
+    def changed(self, node: Node) -> frozenset[str]:
+        """The counters that a statement changes."""
+        return changed(node, self.roles.counters) if self.roles.counters else frozenset()
+
+    def parted(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
+        """A statement after which counters have values that depend on affine conditions, and what follows it."""
+        if target(node):
+            return self.counter(strip(node), rest, scope)
+        body, *orelse = node.inner[1:]
+        return self.branch(
+            node.inner[0],
+            lambda s: self.block((body, *rest), s),
+            lambda s: self.block((*orelse, *rest), s),
+            node,
+            scope,
+        )
+
+    def counter(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
+        """A counter's declaration with its value, or its assignment, and what follows it."""
+        declares = node.kind == "VarDecl"
+        name = node.id if declares else target(node)
+        if declares and node.ctype in TYPES:
+            scope = scope.storing(node.name, name, self.local(node, scope))
+
+        def part(inside: Scope) -> Nodes:
+            value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
+            stored = self.kept(node, name, value, inside)
+            return (*stored, *self.block(rest, with_values(inside, {name: value})))
+
+        return self.choose(node.inner[-1] if declares else node, part, scope)
+
+    def kept(self, node: Node, name: str, form: Affine | None, scope: Scope) -> Nodes:
+        """What a counter holds as data, for those who read it where its value is not known."""
+        storage = scope.storage.get(name)
+        if storage is None:
+            return ()
+        to = Reference(storage.name, (), node.span)
+        if form is not None:
+            return self.store(to, Index(form, storage.dtype, node.span), node)
+        if node.kind == "VarDecl":
+            return self.store(to, value(node.inner[-1], storage.dtype, scope), node)
+        return self.store(to, self.assigned(node, strip(node.inner[0]), scope), node)
+
+    def changing(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
+        """A statement that changes counters, and what is known of them behind it."""
+        if node.kind == "ForStmt":
+            return self.loop(node, scope), behind_loop(node, scope, self.roles.counters)
+        if node.kind == "WhileStmt":
+            return self.while_loop(node, scope)
+        return self.statement(node, scope), with_values(scope, dict.fromkeys(self.changed(node)))
+
+    def while_loop(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
+        """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares."""
+        found = counted(node, scope, self.roles.counters)
+        if found is None:
+            raise refusals.statement(node)
+        return self.turns(found, node.inner[-1], node, scope, node.inner[0])
+
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """One statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
+        if self.changed(node) and (node.kind == "WhileStmt" or target(node)):
+            return self.block((node,), scope)
         match node.kind:
             case "CompoundStmt":
                 return self.block(node.inner, scope)
@@ -158,19 +236,68 @@ class Statements:
 
     def loop(self, node: Node, scope: Scope) -> Nodes:
         found = header(node, scope)
-        if identity(found.variable) in scope.symbols:
+        if found.identity in scope.symbols and found.identity not in self.roles.counters:
             raise refuse(
                 "PL0165",
-                f"`{_written(found.variable)}` counts two loops, one within the other",
+                f"`{found.name}` counts two loops, one within the other",
                 node.inner[0],
                 "give the inner loop a variable of its own",
             )
-        name = self.fresh(_written(found.variable))
-        symbol = Affine.symbol(name)
-        bounds = Polyhedron((*(symbol - low for low in found.lower), *(high - symbol - 1 for high in found.upper)))
-        inside = scope.naming(_written(found.variable), identity(found.variable), symbol).within(Condition((bounds,)))
-        body = self.statement(node.inner[4], inside)
-        return (Loop(name, found.lower, found.upper, body, found.step, node.span),) if body else ()
+        if found.identity in self.changed(node.inner[4]):
+            raise _assigns_loop(node.inner[4], found)
+        return self.turns(found, node.inner[4], node, scope)[0]
+
+    def turns(
+        self, found: Header, body: Node, node: Node, scope: Scope, test: Node | None = None
+    ) -> tuple[Nodes, Scope]:
+        """The loop that a header is of, and what is known behind it."""
+        name = self.fresh(found.name)
+        symbol, size = Affine.symbol(name), abs(found.step)
+        if size > 1 and len(found.first) != 1:
+            raise refuse("PL0158", f"a loop that counts by {size} begins at one of several values", node.inner[0])
+        # A loop that counts by more than one counts its turns.
+        value = symbol if size == 1 else found.first[0] + symbol * found.step
+        turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
+        where = conjunction(found.domain(value), Condition((Polyhedron((symbol,) if size > 1 else ()),)))
+        inside = scope.naming(found.name, found.identity, value).within(where)
+        parts = stride(body, name, inside) if found.step == 1 and len(found.first) == 1 else None
+        if parts is not None and nonnegative(found.first[0], scope.domain):
+            return self.two_loops(found, parts, body, node, scope)
+        run = course((body,), found.count(scope), inside, self.roles.counters, test)
+        at = {n: v for n, v in run.at(turn, scope).items() if n != found.identity}
+        made = self.block((body,), with_values(inside, at))
+        behind = ended(found, run, scope)
+        if not made:
+            return (), behind
+        if size == 1:
+            return (Loop(name, found.lower, found.upper, made, 1 if found.step > 0 else -1, node.span),), behind
+        counts = [rounded(length, size) for length in found.lengths()]
+        if None in counts:
+            # Whether a turn is left depends on a remainder of a size: the turns beyond are empty.
+            made = (If(found.domain(value), made, (), node.span),)
+        upper = [length if count is None else count for length, count in zip(found.lengths(), counts, strict=True)]
+        return (Loop(name, (Affine(),), tuple(upper), made, 1, node.span),), behind
+
+    def two_loops(self, found: Header, size: int, body: Node, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
+        """A loop over i as one over its multiples of a size, and one over what is left of them."""
+        names = self.fresh(found.name), self.fresh(found.name)
+        outer, inner = map(Affine.symbol, names)
+        value = outer * size + inner
+        rest = Condition((Polyhedron((outer, inner, -inner + (size - 1))),))
+        inside = scope.naming(found.name, found.identity, value).within(conjunction(found.domain(value), rest))
+        run = course((body,), found.count(scope), inside, self.roles.counters)
+        at = {n: v for n, v in run.at(value - found.first[0], scope).items() if n != found.identity}
+        made = self.block((body,), with_values(inside, at))
+        behind = ended(found, run, scope)
+        counts = [rounded(end, size) for end in found.past]
+        exact = all(
+            (end.is_constant and not end.constant % size) or divided(end, size) is not None for end in found.past
+        )
+        if not exact or found.first != (Affine(),):
+            made = (If(found.domain(value), made, (), node.span),)
+        upper = tuple(end if count is None else count for end, count in zip(found.past, counts, strict=True))
+        within = Loop(names[1], (Affine(),), (Affine((), size),), made, 1, node.span)
+        return ((Loop(names[0], (Affine(),), upper, (within,), 1, node.span),) if made else ()), behind
 
     def branch(self, test: Node, body: Part, orelse: Part, node: Node, scope: Scope) -> Nodes:
         """`body` where `test` holds, else `orelse`; affine and data-dependent parts are taken apart."""
@@ -185,7 +312,14 @@ class Statements:
                 # compiled twice.
                 return self.branch(first, lambda s: self.branch(second, body, orelse, node, s), orelse, node, scope)
             return self.branch(first, body, lambda s: self.branch(second, body, orelse, node, s), node, scope)
-        return self.choose(test, lambda s: self.selection(test, body, orelse, s), scope)
+        return self.choose(test, lambda s: self.decided(test, body, orelse, s), scope)
+
+    def decided(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
+        """A branch whose test has no part that a condition would decide; it may be one itself by now."""
+        where = condition(test, scope)
+        if where is None:
+            return self.selection(test, body, orelse, scope)
+        return _if(where, body(scope.within(where)), orelse(scope.within(negate(where))), test)
 
     def selection(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
         found = truth(test, scope)
@@ -239,40 +373,31 @@ class Statements:
         return value(replace(node, kind="BinaryOperator", ctype=computed, data=data), dtype, scope)
 
     def choose(self, expression: Node, part: Part, scope: Scope) -> Nodes:
-        """`part`, once for each outcome of the affine conditions of conditional operators in `expression`."""
-        for conditional in _undecided(expression, scope):
-            where = condition(conditional.inner[0], scope)
-            if where is not None:
-                return self.sides(where, conditional, expression, part, scope)
+        """`part`, once for each outcome of the affine conditions in `expression`: those of conditional operators, and
+        those that decide a division."""
+        for decided, where in undecided(expression, scope):
+            return self.sides(where, decided, expression, part, scope)
         return part(scope)
 
-    def sides(self, where: Condition, conditional: Node, expression: Node, part: Part, scope: Scope) -> Nodes:
+    def sides(self, where: Condition, decided: Node, expression: Node, part: Part, scope: Scope) -> Nodes:
+        first, second = scope, scope
+        if decided.kind == "ConditionalOperator":
+            first, second = scope.choosing(decided, True), scope.choosing(decided, False)
         # Decided where it stands: only one side is compiled.
         if where.pieces in ((), (Polyhedron(),)):
-            return self.choose(expression, part, scope.choosing(conditional, bool(where.pieces)))
-        first = self.choose(expression, part, scope.within(where).choosing(conditional, True))
-        second = self.choose(expression, part, scope.within(negate(where)).choosing(conditional, False))
-        return _if(where, first, second, conditional)
+            return self.choose(expression, part, first if where.pieces else second)
+        body = self.choose(expression, part, first.within(where))
+        return _if(where, body, self.choose(expression, part, second.within(negate(where))), decided)
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
         self.labels += 1
         return (Assign(self.fresh(f"S{self.labels}"), target, stored, node.span),)
 
 
-def _written(variable: Node) -> str:
-    """The name of a declaration, or of a reference to one, as the text has it."""
-    return variable.name or variable.data["referencedDecl"]["name"]
-
-
-def _undecided(node: Node, scope: Scope) -> Iterator[Node]:
-    """The conditional operators in an expression, but those in operands that are not chosen."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        chosen = scope.chosen(node)
-        if chosen is None and node.kind == "ConditionalOperator":
-            yield node
-        waiting.extend(reversed(node.inner) if chosen is None else (chosen,))
+def _assigns_loop(body: Node, found: Header) -> PolyloomError:
+    """The loop's variable is assigned within the loop."""
+    where = next(part for part in body if target(part) == found.identity)
+    return refuse("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
 
 
 def _if(where: Condition, body: Nodes, orelse: Nodes, node: Node) -> Nodes:

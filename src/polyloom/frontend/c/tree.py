@@ -122,12 +122,10 @@ class Builder:
             around = self.files.span(first["file"], first["offset"], max(stop, first["offset"] + first["tokLen"]))
         assert around is not None
         macro = self.spelled(first) if "expansionLoc" in begin else None
+        # Of a list that is shorter than its array, clang gives the filler and then the values.
+        children = raw["array_filler"][1:] if "array_filler" in raw else raw.get("inner", ())
         inner = tuple(
-            [
-                self.build(child, around)
-                for child in raw.get("inner", ())
-                if not child.get("kind", "").endswith(("Attr", "Comment"))
-            ]
+            [self.build(child, around) for child in children if not child.get("kind", "").endswith(("Attr", "Comment"))]
         )
         text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
         return Node(raw.get("kind", ""), around, macro, ctype(raw.get("type", {}), self.aliases), text, raw, inner)

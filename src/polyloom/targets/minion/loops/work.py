@@ -14,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from polyloom.targets.minion.loops.layout import Placed
+from polyloom.targets.minion.loops.product.resident import Home
 from polyloom.targets.minion.loops.program import Mode, Part, Team
 from polyloom.targets.minion.options import Options
 from polyloom.targets.target import Json
@@ -24,7 +25,8 @@ Arrays = dict[str, NDArray[Any]]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
-    from `scratch` on is memory for what the phase itself makes, which nothing has read."""
+    from `scratch` on is memory for what the phase itself makes, which nothing has read;
+    `scratchpad` are the bytes of each shire's."""
 
     values: Mapping[str, int]
     arrays: Mapping[str, Placed]
@@ -32,25 +34,28 @@ class Setting:
     prefix: str
     scratch: int
     options: Options
+    scratchpad: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
     """`macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0: not of interest), `scratch`
-    the bytes that the phase takes there."""
+    the bytes that the phase takes there, `home` where arrays are that are not in DRAM."""
 
     parts: tuple[Part, ...]
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
     macs: int = 0
     peak: int = 0
     scratch: int = 0
+    home: Home | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """`what` is `product`, `simd` or `serial`; `harts` and `mode` are what the code asks of the team. `results`: values
     of the parameters, the inputs by the program's names, and what outputs hold before, to what they hold after. Where
-    `bounds` is there, `results` are those of double precision, and each element may be so far from them."""
+    `bounds` is there, `results` are those of double precision, and each element may be so far from them. `helpers`:
+    whether second harts help at these sizes."""
 
     what: str
     harts: int
@@ -58,3 +63,4 @@ class Work:
     code: Callable[[Setting], Made]
     results: Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
     bounds: Callable[[Mapping[str, int], Arrays], Arrays] | None = None
+    helpers: Callable[[Setting], bool] | None = None

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from polyloom.analysis.contraction import Contraction
+from polyloom.analysis.contraction import Contraction, Matrix
 from polyloom.diagnostics import input_error
-from polyloom.targets.minion.loops.product.grid import grid
+from polyloom.targets.minion.loops.product.grid import Grid, grid
 from polyloom.targets.minion.loops.product.loop import Problem, loop
 from polyloom.targets.minion.loops.product.operand import (
+    INT8,
     LINE,
     ROWS,
     TILE,
@@ -21,53 +23,105 @@ from polyloom.targets.minion.loops.product.operand import (
     right_tiles,
 )
 from polyloom.targets.minion.loops.product.pack import pack
-from polyloom.targets.minion.loops.product.view import view
+from polyloom.targets.minion.loops.product.resident import Home, Resident
+from polyloom.targets.minion.loops.product.staged import SLOTS, Stage, staged
+from polyloom.targets.minion.loops.product.together import can_share
+from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
 from polyloom.targets.minion.loops.work import Made, Setting
 
+_FEW: Final = 8
+_LONG: Final = 8
+"""Minions of a shire, and steps of a minion, from which on staging is worth while."""
 _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
 
 
 def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None, setting: Setting) -> Made:
     """Errors: PL1331 for --split-k that does not fit, PL1332 for a sum of floats whose order it would change."""
-    views = [view(m, setting.arrays[m.array]) for m in (found.left, found.right, found.result)]
-    left, right, result = views
-    assert left is not None and right is not None and result is not None, "the form was checked"
+    p, source = _problem(found, kind, setting)
+    depth = view_of(found.left, setting).columns
+    parts = _parts(depth, p, setting, fp)
+    g = grid(setting.team, p.block_rows, p.block_columns, parts)
+    p = replace(p, shares=_is_shared(p, g))
+    if setting.options.resident:
+        return _resident(found, p, g, place, setting)
+    made, scratch = list[Part](), 0
+    if source is not None:
+        scratch = p.block_columns * p.steps * TILE
+        lines = pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
+        made += [_by_first(Part(tuple(lines), place), setting, "unpacked")]
+        made += [barrier(setting.team, f"{setting.prefix}.all", _PACKED)]
+    if setting.team.harts == 2 and is_staged(p, g, setting):
+        made += [Part(tuple(staged(Stage(p, g, setting.team.in_shire), setting.prefix)), place)]
+    else:
+        made += [_by_first(Part(tuple(loop(p, g, setting.prefix)), place), setting, "skip")]
+    return Made(tuple(made), {"split_k": parts}, p.rows * depth * p.columns, kind.peak, scratch)
+
+
+def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | None, setting: Setting) -> Made:
+    """With packed operands in the scratchpads. Errors: PL1338, PL1339."""
+    if g.parts > 1:
+        message = "--resident gives each block to one minion, and --split-k to several"
+        raise input_error("PL1339", message, help="leave one of them out")
+    r = Resident(g, p.kind.bytes, p.rows, p.columns, p.words)
+    r.check(setting.scratchpad)
+    left, right, result = r.tiles()
+    local = replace(p, left=left, right=right, result=result, is_local=True)
+    part = _by_first(Part(tuple(loop(local, g, setting.prefix)), place), setting, "skip")
+    macs = p.rows * p.columns * view_of(found.left, setting).columns
+    home = Home(r, (found.left, found.right, found.result))
+    return Made((part,), {"split_k": 1}, macs, p.kind.peak, 0, home)
+
+
+def has_helpers(found: Contraction, kind: Kind, setting: Setting) -> bool:
+    """Whether second harts stage the operands of a product that is not split."""
+    if (setting.options.split_k or 1) > 1 or setting.options.resident:
+        return False
+    p, _ = _problem(found, kind, setting)
+    return is_staged(p, grid(setting.team, p.block_rows, p.block_columns), setting)
+
+
+def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
+    """Where minions of a shire share tiles for long enough."""
+    stage = Stage(p, g, setting.team.in_shire)
+    rows, columns = stage.rounds
+    fits = SLOTS * stage.slot <= setting.scratchpad and g.parts == 1
+    lies_well = p.left.transform in ("plain", "transpose32")
+    return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
+
+
+def _is_shared(p: Problem, g: Grid) -> bool:
+    """Bytes are multiplied faster than each minion's own loads pass the shire's port."""
+    return p.kind is INT8 and can_share(g, p.block_rows, p.block_columns)
+
+
+def view_of(matrix: Matrix, setting: Setting) -> View:
+    """A factor or the result in memory."""
+    found = view(matrix, setting.arrays[matrix.array])
+    assert found is not None, "the form was checked"
+    return found
+
+
+def _problem(found: Contraction, kind: Kind, setting: Setting) -> tuple[Problem, Tiles | None]:
+    """And where tiles of the right factor are that have to be packed."""
+    left, right, result = (view_of(m, setting) for m in (found.left, found.right, found.result))
     unsigned = tuple(setting.arrays[m.array].dtype.kind == "u" for m in (found.left, found.right))
     words = -(-left.columns * kind.bytes // WORD)
     source = right_tiles(right, kind)
     tiles = source if source.transform == "plain" else packed(setting.scratch, -(-words // ROWS))
     stored = Tiles(result.address, ROWS * result.row_step, LINE, result.row_step)
-    p = Problem(
-        kind, left.rows, right.columns, words, left_tiles(left, kind), tiles, stored, (unsigned[0], unsigned[1])
-    )
-    parts = _parts(left.columns, p, setting, fp)
-    g = grid(setting.team, p.block_rows, p.block_columns, parts)
-    made, scratch = list[Part](), 0
-    if tiles is not source:
-        scratch = p.block_columns * p.steps * TILE
-        made += [
-            Part(tuple(pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)), place)
-        ]
-        made += [barrier(setting.team, f"{setting.prefix}.all", _PACKED)]
-    made += [Part(tuple(loop(p, g, setting.prefix)), place)]
-    macs = left.rows * left.columns * right.columns
-    return Made(tuple(_by_first(made, setting)), {"split_k": parts}, macs, kind.peak, scratch)
+    signs = (unsigned[0], unsigned[1])
+    p = Problem(kind, left.rows, right.columns, words, left_tiles(left, kind), tiles, stored, unsigned=signs)
+    return p, None if tiles is source else source
 
 
-def _by_first(parts: list[Part], setting: Setting) -> list[Part]:
+def _by_first(part: Part, setting: Setting, name: str) -> Part:
     """Hart 1 of each minion, where it takes part in other phases, has nothing to do in this one but barriers."""
     if setting.team.harts == 1:
-        return parts
-    made = list[Part]()
-    for n, part in enumerate(parts):
-        if part.place is None and n == 1:
-            made.append(part)
-        else:
-            skip = f"{setting.prefix}.skip{n}"
-            made.append(Part(("andi t0, s1, 1", f"bnez t0, {skip}", *part.lines, f"{skip}:"), part.place))
-    return made
+        return part
+    skip = f"{setting.prefix}.{name}"
+    return Part(("andi t0, s1, 1", f"bnez t0, {skip}", *part.lines, f"{skip}:"), part.place)
 
 
 def _parts(depth: int, p: Problem, setting: Setting, fp: str) -> int:

@@ -17,7 +17,8 @@ from polyloom.analysis.dataflow import Unlike
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
 from polyloom.targets.minion.loops.product import arithmetic
-from polyloom.targets.minion.loops.product.compile import code
+from polyloom.targets.minion.loops.product.compile import code, has_helpers
+from polyloom.targets.minion.loops.product.matrix import flat, unflat
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.loops.work import Arrays, Work
 
@@ -51,9 +52,8 @@ def work(phase: Phase, fp: str) -> Work | None:
     made = Product(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     bounds = None if exact else partial(_bounds, made)
-    return Work(
-        "product", 1, "scratchpad", partial(code, found, kind, fp, _place(phase)), partial(_results, made), bounds
-    )
+    compiled, helped = partial(code, found, kind, fp, _place(phase)), partial(has_helpers, found, kind)
+    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped)
 
 
 def _place(phase: Phase) -> tuple[str, int] | None:
@@ -110,17 +110,3 @@ def _bounds(product: Product, values: Mapping[str, int], read: Arrays) -> Arrays
     order = (*c.result.rows, *c.result.columns)
     back = allowed.reshape([*rows, *columns])
     return {c.result.array: np.ascontiguousarray(back.transpose(np.argsort(order)))}
-
-
-def flat(matrix: Matrix, array: Array) -> Array:
-    """The array as a matrix."""
-    order = (*matrix.rows, *matrix.columns)
-    rows = int(np.prod([array.shape[n] for n in matrix.rows], dtype=np.int64))
-    return array.transpose(order).reshape(rows, -1)
-
-
-def unflat(matrix: Matrix, values: Array, shape: tuple[int, ...]) -> Array:
-    """The inverse of `flat`."""
-    order = (*matrix.rows, *matrix.columns)
-    back = values.reshape([shape[n] for n in order])
-    return np.ascontiguousarray(back.transpose(np.argsort(order)))

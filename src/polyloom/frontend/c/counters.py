@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integer variables that are affine although they are assigned: offsets that a loop computes, counters that run along.
+
+Each has a value at each place of the text, an affine form of loops and parameters, or none that is known. A loop that
+adds the same number to a variable in every iteration leaves it affine in the loop's count (Gerlek, Stoltz, Wolfe,
+"Beyond Induction Variables", TOPLAS 1995, for the linear ones); `after` finds the number by executing the body on
+symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.affine import Scope, affine, condition
+from polyloom.frontend.c.known import nonnegative
+from polyloom.frontend.c.loops import Header, from_values, header
+from polyloom.frontend.c.plain.shape import statements_of
+from polyloom.frontend.c.tree import Node, strip
+from polyloom.names import hidden
+from polyloom.sets import Affine
+
+Values = Mapping[str, Affine | None]
+"""By identity; None is not known."""
+
+
+def target(node: Node) -> str:
+    """The identity of the variable that a statement assigns, or ""."""
+    node = strip(node)
+    assigns = node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator"
+    left = strip(node.inner[0]) if assigns and node.inner else None
+    return left.declaration if left is not None and left.kind == "DeclRefExpr" else ""
+
+
+def changed(node: Node, counters: frozenset[str]) -> frozenset[str]:
+    """The counters that a statement changes; those that it declares are its own."""
+    found = {target(part) for part in node}
+    return counters & found if found else frozenset()
+
+
+def assigned(node: Node, scope: Scope) -> Affine | None:
+    """What an assignment makes of its variable."""
+    node = strip(node)
+    if node.opcode == "=":
+        return affine(node.inner[1], scope)
+    before = affine(node.inner[0], scope)
+    by = Affine((), 1) if node.kind == "UnaryOperator" else affine(node.inner[1], scope)
+    if before is None or by is None or node.opcode not in ("++", "--", "+=", "-=", "*="):
+        return None
+    if node.opcode == "*=":
+        return before * by.constant if by.is_constant else None
+    value = before + by if node.opcode[0] == "+" else before - by
+    # An unsigned variable that is not negative stays so when it grows; else it must be known.
+    grows = node.opcode[0] == "+" and nonnegative(by, scope.domain)
+    unsigned = strip(node.inner[0]).ctype.startswith("unsigned")
+    return value if not unsigned or grows or nonnegative(value, scope.domain) else None
+
+
+def with_values(scope: Scope, values: Values) -> Scope:
+    """The scope in which variables have other values."""
+    known = {name: value for name, value in values.items() if value is not None}
+    return replace(scope, symbols={**{k: v for k, v in scope.symbols.items() if k not in values}, **known})
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How often a loop runs, as an affine form where that is known, and by how much each variable grows in a turn."""
+
+    count: Affine | None
+    steps: Mapping[str, int | None]
+
+    def at(self, turn: Affine | None, scope: Scope) -> Values:
+        """The values before a turn, counted from 0, where they were those of `scope` before the loop."""
+        found = dict[str, Affine | None]()
+        for name, step in self.steps.items():
+            first = scope.symbols.get(name)
+            known = first is not None and step is not None and turn is not None
+            found[name] = first + turn * step if known and first is not None and turn is not None and step else None
+            if known and step == 0:
+                found[name] = first
+        return found
+
+
+def course(
+    body: Iterable[Node], count: Affine | None, inside: Scope, counters: frozenset[str], test: Node | None = None
+) -> Course:
+    """Of a loop with a body; `inside` is the scope in it, `test` what holds at the head of each turn."""
+    statements = tuple(body)
+    names = frozenset().union(*(changed(node, counters) for node in statements))
+    symbols = {name: Affine.symbol(hidden(name)) for name in names}
+    scope = with_values(inside, symbols)
+    holds = condition(test, scope) if test is not None else None
+    behind = after(statements, scope if holds is None else scope.within(holds), counters)
+    steps = {name: _difference(behind.symbols.get(name), symbols[name]) for name in sorted(names)}
+    return Course(count, steps)
+
+
+def _difference(a: Affine | None, b: Affine) -> int | None:
+    found = None if a is None else a - b
+    return found.constant if found is not None and found.is_constant else None
+
+
+def after(statements: Iterable[Node], scope: Scope, counters: frozenset[str]) -> Scope:
+    """What is known of the counters behind statements."""
+    for node in statements:
+        scope = _behind(node, scope, counters)
+    return scope
+
+
+def _behind(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
+    names = changed(node, counters)
+    if node.kind == "DeclStmt":
+        initial = {d.id: affine(d.inner[-1], scope) for d in node.inner if "init" in d.data and d.id in counters}
+        return with_values(scope, initial)
+    if not names:
+        return scope
+    if target(node):
+        return with_values(scope, {target(node): assigned(node, scope)})
+    if node.kind == "CompoundStmt":
+        return after(node.inner, scope, counters)
+    if node.kind == "IfStmt":
+        sides = [after((side,), scope, counters).symbols for side in statements_of(node)]
+        sides = sides if len(sides) > 1 else [*sides, scope.symbols]
+        return with_values(scope, {n: v for n in names for v in [_agreed([side.get(n) for side in sides])]})
+    if node.kind == "ForStmt":
+        return behind_loop(node, scope, counters)
+    return with_values(scope, dict.fromkeys(names))
+
+
+def _agreed(values: list[Affine | None]) -> Affine | None:
+    return values[0] if all(value == values[0] for value in values) else None
+
+
+def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
+    """What is known behind a `for`."""
+    names = changed(node, counters)
+    try:
+        found = header(node, scope)
+    except PolyloomError:
+        return with_values(scope, dict.fromkeys(names))
+    name = hidden(found.identity)
+    inside = with_values(scope, {found.identity: Affine.symbol(name)}).within(found.domain(Affine.symbol(name)))
+    run = course((node.inner[4],), found.count(scope), inside, counters)
+    return ended(found, run, scope)
+
+
+def ended(found: Header, run: Course, scope: Scope) -> Scope:
+    """The scope behind a loop: what ran along has grown, the loop's own variable stands past its end."""
+    final = found.final(run.count)
+    return with_values(scope, {**run.at(run.count, scope), found.identity: final})
+
+
+def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None:
+    """The course of a `while` that goes on while a counter, which it changes by the same number in every turn, is on
+    one side of a bound."""
+    test, body = strip(node.inner[0]), node.inner[-1]
+    bounds = with_values(scope, dict.fromkeys(changed(body, counters)))
+    steps = course((body,), None, bounds, counters, test).steps
+    for part in test:
+        if part.kind != "DeclRefExpr" or not (step := steps.get(part.declaration)):
+            continue
+        first = scope.symbols.get(part.declaration)
+        return None if first is None else from_values(part, step, (first,), test, bounds)
+    return None

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What follows from where a text executes, decided by isl over the integers; constants are decided at once."""
+
+from __future__ import annotations
+
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import to_set
+from polyloom.sets.normal import conjunction
+
+
+def nonnegative(value: Affine, domain: Condition) -> bool:
+    """Whether a value is at least 0 wherever `domain` holds."""
+    return value.constant >= 0 if value.is_constant else never(Polyhedron((-value - 1,)), domain)
+
+
+def never(piece: Polyhedron, domain: Condition) -> bool:
+    """Whether no integer point of `domain` is in `piece`."""
+    where = conjunction(domain, Condition((piece,)))
+    names = sorted({name for part in where.pieces for c in part.constraints for name in c.symbols})
+    return to_set(where, names, ()).is_empty()
+
+
+def quotient(value: Affine, by: Affine, domain: Condition) -> tuple[Affine, Affine] | None:
+    """C's quotient and remainder (C17 6.5.5, towards zero) where both are affine: of a multiple, and of a multiple and
+    a rest that is known to be less than `by`, with the sign of the whole. `by` is at least 1."""
+    if by.is_constant:
+        whole, rest = _parted(value, by.constant)
+        if rest == Affine():
+            return whole, rest
+        if nonnegative(value, domain):
+            turns = _turns(rest, by, domain)
+            return None if turns is None else (whole + turns, rest - by * turns)
+        if whole == Affine() and nonnegative(-value, domain) and nonnegative(value + by - 1, domain):
+            return Affine(), value
+        return None
+    if not nonnegative(by - 1, domain) or not nonnegative(value, domain):
+        return None
+    turns = _turns(value, by, domain)
+    return None if turns is None else (Affine((), turns), value - by * turns)
+
+
+def _parted(value: Affine, by: int) -> tuple[Affine, Affine]:
+    """Multiples of a number, and what is left of each term, from 0 on."""
+    whole = Affine.of({name: c // by for name, c in value.terms}, value.constant // by)
+    return whole, value - whole * by
+
+
+def _turns(value: Affine, by: Affine, domain: Condition) -> int | None:
+    """How often `by` goes into a value, where that is the same number everywhere: 0, 1 or 2, or -1."""
+    for turns in (0, 1, 2, -1):
+        rest = value - by * turns
+        if nonnegative(rest, domain) and nonnegative(by - rest - 1, domain):
+            return turns
+    return None

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What C has several ways to write is brought into one, on clang's syntax tree, before anything else looks at it.
+
+A rewriting takes a function's body and gives one that means the same. They stand here in their order; each is a file.
+What a rewriting does not understand it leaves as it was, and whoever meets it refuses it at its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from polyloom.frontend.c.plain.countdowns import counting_down
+from polyloom.frontend.c.plain.effects import separated
+from polyloom.frontend.c.plain.helpers import expanded
+from polyloom.frontend.c.plain.jumps import without_continue
+from polyloom.frontend.c.plain.labels import unlabelled
+from polyloom.frontend.c.plain.returns import returning
+from polyloom.frontend.c.plain.structs import Fields, taken_apart
+from polyloom.frontend.c.plain.tables import filled
+from polyloom.frontend.c.plain.walks import counted
+from polyloom.frontend.c.tree import Node
+
+RESULT: Final = "@return"
+"""The identity of the variable of a function's result."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What a function's file declares: functions and tables by identity, structures of scalars by type."""
+
+    functions: Mapping[str, Node] = field(default_factory=dict[str, Node])
+    tables: Mapping[str, Node] = field(default_factory=dict[str, Node])
+    records: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
+
+
+def plain(function: Node, file: File) -> Node:
+    """A function whose body is rewritten; what it returns is assigned to the variable `RESULT`."""
+    body = function.inner[-1]
+    body = unlabelled(body)
+    body = expanded(body, {name: _without_labels(found) for name, found in file.functions.items()})
+    body = returning(body, result(function)) or body
+    body = filled(body, file.tables)
+    body = taken_apart(body, file.records)
+    body = counting_down(body)
+    body = separated(body)
+    body = counted(body, tuple(n for n in function.inner if n.kind == "ParmVarDecl"))
+    body = without_continue(body)
+    return replace(function, inner=(*function.inner[:-1], body))
+
+
+def result(function: Node) -> Node | None:
+    """The declaration of what a function returns."""
+    ctype = function.ctype.partition(" (")[0].partition("(")[0].strip()
+    if ctype == "void":
+        return None
+    return replace(function, kind="VarDecl", ctype=ctype, data={"id": RESULT, "name": "return"}, inner=())
+
+
+def _without_labels(function: Node) -> Node:
+    return replace(function, inner=(*function.inner[:-1], unlabelled(function.inner[-1])))

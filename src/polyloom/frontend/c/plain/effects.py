@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A statement has one effect: `a = b = c` becomes `b = c; a = b`, `x[k++] = y` becomes `x[k] = y; k++`, and the comma
+becomes a semicolon.
+
+C leaves open when `k++` happens within its statement, but for what the comma, `&&`, `||` and `?:` order (C17 6.5), and
+an effect that another part of the statement reads is undefined. So an effect may come before or behind the statement
+as a whole; of one that is conditional, nothing is known here, and it stays where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.frontend.c.plain.shape import Statements, with_statements
+from polyloom.frontend.c.tree import Node, strip
+
+_ASSIGNS = ("BinaryOperator", "CompoundAssignOperator")
+_ORDERED = ("ConditionalOperator", "StmtExpr", "UnaryExprOrTypeTraitExpr")
+
+
+def separated(body: Node) -> Node:
+    """With effects apart."""
+    return with_statements(body, _statements)
+
+
+def _statements(node: Node) -> Statements:
+    if node.kind == "DeclStmt":
+        return _declared(node)
+    if strip(node).kind in (*_ASSIGNS, "UnaryOperator"):
+        return _effects(strip(node))
+    return (with_statements(node, _statements),)
+
+
+def _declared(node: Node) -> Statements:
+    """Declarations with what their initial values do besides; each stands for itself once one does."""
+    before, after, found = list[Node](), list[Node](), list[Node]()
+    for declaration in node.inner:
+        if "init" not in declaration.data:
+            found.append(declaration)
+            continue
+        value, first, last = _value(declaration.inner[-1])
+        before.extend(first)
+        after.extend(last)
+        found.append(replace(declaration, inner=(*declaration.inner[:-1], value)))
+    if (before or after) and len(found) > 1:
+        return (node,)
+    return (*before, replace(node, inner=tuple(found)) if before or after else node, *after)
+
+
+def _effects(node: Node) -> Statements:
+    """The statements that an expression is whose value is not used."""
+    node = strip(node)
+    if node.opcode == "," and node.kind == "BinaryOperator":
+        return (*_effects(node.inner[0]), *_effects(node.inner[1]))
+    if not _assigns(node):
+        return (node,)
+    if node.kind == "UnaryOperator":
+        target, before, after = _value(node.inner[0])
+        return (*before, replace(node, inner=(target,)), *after) if before or after else (node,)
+    target, before, after = _value(node.inner[0])
+    value, first, last = _value(node.inner[1])
+    if not (before or after or first or last):
+        return (node,)
+    return (*before, *first, replace(node, inner=(target, value)), *after, *last)
+
+
+def _assigns(node: Node) -> bool:
+    if node.kind == "UnaryOperator":
+        return node.opcode in ("++", "--")
+    return node.kind == "CompoundAssignOperator" or (node.kind == "BinaryOperator" and node.opcode == "=")
+
+
+def _value(node: Node) -> tuple[Node, Statements, Statements]:
+    """An expression without effects, and those that come before and behind its statement."""
+    if node.kind in _ORDERED or node.opcode in ("&&", "||", ","):
+        return node, (), ()
+    if _assigns(node):
+        if node.kind == "UnaryOperator" and node.data.get("isPostfix"):
+            return node.inner[0], (), (node,)
+        effects = _effects(node)
+        # What has been assigned is read again: its address must not move by what comes with it.
+        alone = len(effects) == 1 or effects[-1].inner[0] is node.inner[0]
+        return (node.inner[0], effects, ()) if alone else (node, (), ())
+    parts = [_value(child) for child in node.inner]
+    before = tuple([s for _, first, _ in parts for s in first])
+    after = tuple([s for _, _, last in parts for s in last])
+    return (replace(node, inner=tuple([p[0] for p in parts])), before, after) if before or after else (node, (), ())

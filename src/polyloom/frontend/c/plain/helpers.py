@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of the file's own functions as what these do: parameters become variables, `*p` of a parameter that gets `&x`
+is `x`, and what is returned is a variable.
+
+A call stands before the statement that uses its result; one that is executed conditionally within an expression stays,
+and so does a function that calls itself. A function that is one `return` is left to where the call stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from polyloom.frontend.c.affine import callee
+from polyloom.frontend.c.plain import make
+from polyloom.frontend.c.plain.returns import returning
+from polyloom.frontend.c.plain.shape import Statements, block, with_statements
+from polyloom.frontend.c.tree import Node, strip
+
+_CONDITIONAL = ("ConditionalOperator", "StmtExpr", "UnaryExprOrTypeTraitExpr")
+
+
+def expanded(body: Node, functions: Mapping[str, Node], around: frozenset[str] = frozenset()) -> Node:
+    """Without the calls that can be written out; `around` are the names of functions that are being expanded."""
+    return with_statements(body, lambda node: _inside(node, functions, around))
+
+
+def _inside(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Statements:
+    called = _called(node, functions, around)
+    if called is not None:
+        made = _body(node, called, None, functions, around)
+        return (node,) if made is None else (made,)
+    if node.kind in ("CompoundStmt", "ForStmt", "WhileStmt", "DoStmt", "LabelStmt", "AttributedStmt"):
+        return (expanded(node, functions, around),)
+    before = list[Node]()
+    if node.kind == "IfStmt":
+        test = _hoisted(node.inner[0], functions, around, before)
+        node = with_statements(node, lambda child: _inside(child, functions, around))
+        return (*before, replace(node, inner=(test, *node.inner[1:])))
+    made = _hoisted(node, functions, around, before)
+    return (*before, made)
+
+
+def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
+    """An expression with variables for results; what computes these goes to `before`."""
+    if node.kind in _CONDITIONAL or node.opcode in ("&&", "||"):
+        return node
+    inner = [_hoisted(child, functions, around, before) for child in node.inner]
+    if any(a is not b for a, b in zip(inner, node.inner, strict=True)):
+        node = replace(node, inner=tuple(inner))
+    called = _called(node, functions, around)
+    if called is None or node.ctype == "void":
+        return node
+    declared = make.variable(called.name, node.ctype, f"{node.id}@", node)
+    made = _body(node, called, declared.inner[0], functions, around)
+    if made is None:
+        return node
+    before.extend((declared, made))
+    return make.named(declared.inner[0], node)
+
+
+def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
+    """The function of a call that is to be written out."""
+    if node.kind != "CallExpr" or not callee(node) or callee(node) in around:
+        return None
+    function = functions.get(strip(node.inner[0]).declaration)
+    if function is None or function.name.startswith("__polyloom"):
+        return None
+    body = function.inner[-1].inner
+    expression = len(body) == 1 and body[0].kind == "ReturnStmt"
+    parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
+    return None if expression or len(parameters) != len(node.inner) - 1 else function
+
+
+def _body(
+    call: Node, function: Node, result: Node | None, functions: Mapping[str, Node], around: frozenset[str]
+) -> Node | None:
+    """The block that a call is."""
+    body = returning(function.inner[-1], result)
+    if body is None:
+        return None
+    first, passed = list[Node](), dict[str, Node]()
+    for parameter, argument in zip((n for n in function.inner if n.kind == "ParmVarDecl"), call.inner[1:], strict=True):
+        if "*" in parameter.ctype:
+            passed[parameter.id] = strip(argument)
+        else:
+            first.append(make.variable(parameter.name, parameter.ctype, parameter.id, call, argument))
+    body = make.changed(body, lambda node: _argument(node, passed))
+    if any(n.kind == "DeclRefExpr" and n.declaration in passed for n in body):
+        return None
+    body = expanded(body, functions, around | {function.name})
+    return block((*first, *body.inner), call)
+
+
+def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
+    """What stands for `*p`, `p[e]` and `p` of a parameter that is a pointer."""
+    if node.kind == "UnaryOperator" and node.opcode == "*" and (given := _given(node.inner[0], passed)) is not None:
+        if given.kind == "UnaryOperator" and given.opcode == "&":
+            return given.inner[0]
+        return make.element(given, make.number(0, node), node)
+    if node.kind == "ArraySubscriptExpr" and (given := _given(node.inner[0], passed)) is not None:
+        index = make.changed(node.inner[1], lambda part: _argument(part, passed))
+        return replace(node, inner=(given, index)) if given.opcode != "&" else None
+    if node.kind == "DeclRefExpr" and (given := passed.get(node.declaration)) is not None:
+        return given if given.kind in ("DeclRefExpr", "ArraySubscriptExpr") else None
+    return None
+
+
+def _given(node: Node, passed: Mapping[str, Node]) -> Node | None:
+    node = strip(node)
+    return passed.get(node.declaration) if node.kind == "DeclRefExpr" else None

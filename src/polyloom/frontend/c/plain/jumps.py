@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`continue` as a condition: what stands behind `if (c) continue;` in a loop's body moves under `else`.
+
+Structured code has such a form always, with what follows written twice where neither branch always continues (Böhm
+and Jacopini, CACM 1966).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from polyloom.frontend.c.plain.shape import Statements, block, flat, statements_of, with_statements
+from polyloom.frontend.c.tree import Node
+
+_LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+
+
+def without_continue(body: Node) -> Node:
+    """With conditions instead."""
+    return with_statements(body, _inside)
+
+
+def _inside(node: Node) -> Statements:
+    node = with_statements(node, _inside)
+    if node.kind not in _LOOPS or not any(_jumps(s, "ContinueStmt") for s in statements_of(node)):
+        return (node,)
+    return (with_statements(node, lambda body: structured(flat(body), "ContinueStmt")),)
+
+
+def _nothing(node: Node) -> Statements:
+    del node
+    return ()
+
+
+def structured(statements: Statements, jump: str, instead: Callable[[Node], Statements] = _nothing) -> Statements:
+    """Statements of which a `jump` ends the rest, with `instead` of it."""
+    for n, node in enumerate(statements):
+        if node.kind == jump:
+            return (*statements[:n], *instead(node))
+        if _jumps(node, jump):
+            rest = statements[n + 1 :]
+            made = (_branches(node, rest, jump, instead),) if node.kind == "IfStmt" else statements[n:]
+            return (*statements[:n], *made)
+    return statements
+
+
+def _branches(node: Node, rest: Statements, jump: str, instead: Callable[[Node], Statements]) -> Node:
+    """The `if` with what follows it in the branches that come to it."""
+    sides = [flat(side) for side in node.inner[1:]] or [()]
+    first, second = sides[0], sides[1] if len(sides) > 1 else ()
+    taken = [block(structured(_followed(side, rest, jump), jump, instead), node) for side in (first, second)]
+    return replace(node, inner=(node.inner[0], *taken))
+
+
+def _followed(side: Statements, rest: Statements, jump: str) -> Statements:
+    return side if side and side[-1].kind == jump else (*side, *rest)
+
+
+def _jumps(node: Node, jump: str) -> bool:
+    """Whether a statement has the jump in it, for the loop around."""
+    if node.kind == jump:
+        return True
+    within = node.kind not in _LOOPS or jump != "ContinueStmt"
+    return within and any(_jumps(child, jump) for child in statements_of(node))

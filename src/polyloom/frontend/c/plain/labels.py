@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A label that no `goto` goes to names a loop for the reader, and for tools of high-level synthesis: it is left out."""
+
+from __future__ import annotations
+
+from polyloom.frontend.c.plain.shape import Statements, with_statements
+from polyloom.frontend.c.tree import Node
+
+
+def unlabelled(body: Node) -> Node:
+    """Without labels, unless there is a `goto`, whose refusal then says what is the matter."""
+    if any(node.kind in ("GotoStmt", "IndirectGotoStmt") for node in body):
+        return body
+    return with_statements(body, _inside)
+
+
+def _inside(node: Node) -> Statements:
+    while node.kind == "LabelStmt":
+        node = node.inner[-1]
+    return (with_statements(node, _inside),)

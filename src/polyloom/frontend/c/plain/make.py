@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that a rewriting makes. Each stands where the node `at` stands, of which messages then speak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from polyloom.frontend.c.tree import Node
+
+
+def variable(name: str, ctype: str, identity: str, at: Node, initial: Node | None = None) -> Node:
+    """The statement that declares a variable."""
+    data = {"id": identity, "name": name, **({"init": "c"} if initial is not None else {})}
+    inner = () if initial is None else (initial,)
+    made = Node("VarDecl", at.span, at.macro, ctype, "", data, inner)
+    return Node("DeclStmt", at.span, at.macro, "", "", {}, (made,))
+
+
+def named(declaration: Node, at: Node) -> Node:
+    """A reference to a variable."""
+    of = {"id": declaration.id, "name": declaration.name, "kind": declaration.kind}
+    data = {"id": f"{at.id}@{declaration.id}", "referencedDecl": of}
+    return Node("DeclRefExpr", at.span, at.macro, declaration.ctype, "", data, ())
+
+
+def number(value: int, at: Node) -> Node:
+    """A constant of the type int, which may be negative here."""
+    return Node("IntegerLiteral", at.span, at.macro, "int", str(value), {"value": str(value)}, ())
+
+
+def element(array: Node, index: Node, at: Node) -> Node:
+    """`array[index]`."""
+    ctype = array.ctype
+    inner = ctype.partition("[")[0] + "[".join(["", *ctype.split("[")[2:]]) if "[" in ctype else ctype.removesuffix("*")
+    return Node("ArraySubscriptExpr", at.span, at.macro, inner.strip(), "", {}, (array, index))
+
+
+def assignment(to: Node, value: Node, at: Node) -> Node:
+    """`to = value`."""
+    data = {"id": f"{at.id}=", "opcode": "="}
+    return Node("BinaryOperator", at.span, at.macro, to.ctype, "", data, (to, value))
+
+
+def binary(opcode: str, a: Node, b: Node, ctype: str, at: Node) -> Node:
+    data = {"id": f"{at.id}{opcode}", "opcode": opcode}
+    return Node("BinaryOperator", at.span, at.macro, ctype, "", data, (a, b))
+
+
+def changed(node: Node, function: Callable[[Node], Node | None]) -> Node:
+    """The tree with every node for which `function` gives another one replaced, from above; below it, nothing is."""
+    found = function(node)
+    if found is not None:
+        return found
+    inner: Sequence[Node] = [changed(child, function) for child in node.inner]
+    same = all(a is b for a, b in zip(inner, node.inner, strict=True))
+    return node if same else replace(node, inner=tuple(inner))

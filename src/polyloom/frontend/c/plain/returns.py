@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`return` as an assignment to a variable of the result; what stands behind one that is conditional moves under
+`else`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.frontend.c.plain import make
+from polyloom.frontend.c.plain.jumps import structured
+from polyloom.frontend.c.plain.shape import Statements, block, flat
+from polyloom.frontend.c.tree import Node
+
+_RETURN = "ReturnStmt"
+_LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+
+
+def returning(body: Node, result: Node | None) -> Node | None:
+    """A function's body that assigns the variable `result` instead of returning it; None where a loop returns."""
+    if any(part.kind == _RETURN for node in body if node.kind in _LOOPS for part in node):
+        return None
+    if not any(node.kind == _RETURN for node in body):
+        return body
+    found = structured(flat(body), _RETURN, lambda node: _assigned(node, result))
+    made = block(found, body)
+    return made if made.kind == "CompoundStmt" else replace(body, inner=(made,))
+
+
+def _assigned(node: Node, result: Node | None) -> Statements:
+    if not node.inner or result is None:
+        return ()
+    return (make.assignment(make.named(result, node), node.inner[0], node),)

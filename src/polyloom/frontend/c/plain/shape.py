@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where statements stand in others, for rewritings that go through all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from polyloom.frontend.c.tree import Node
+
+Statements = tuple[Node, ...]
+_BODIES = {
+    "CompoundStmt": slice(0, None),
+    "IfStmt": slice(1, None),
+    "ForStmt": slice(4, None),
+    "WhileStmt": slice(-1, None),
+    "DoStmt": slice(0, 1),
+    "LabelStmt": slice(-1, None),
+    "AttributedStmt": slice(-1, None),
+}
+"""Which children of a statement are statements."""
+
+
+def statements_of(node: Node) -> Statements:
+    """The statements directly in a statement."""
+    return node.inner[_BODIES[node.kind]] if node.kind in _BODIES else ()
+
+
+def with_statements(node: Node, within: Callable[[Node], Statements]) -> Node:
+    """A statement each of whose statements became what `within` gives of it: of a block those, else one block."""
+    if node.kind not in _BODIES:
+        return node
+    children = list(node.inner)
+    if node.kind == "CompoundStmt":
+        return replace(node, inner=tuple([made for child in children for made in within(child)]))
+    for n in range(*_BODIES[node.kind].indices(len(children))):
+        children[n] = block(within(children[n]), children[n])
+    return replace(node, inner=tuple(children))
+
+
+def block(statements: Iterable[Node], at: Node) -> Node:
+    """One statement of several, which stands where `at` did."""
+    found = tuple(statements)
+    return found[0] if len(found) == 1 else replace(at, kind="CompoundStmt", ctype="", data={}, inner=found)
+
+
+def flat(node: Node) -> Statements:
+    """The statements of a block, and of blocks directly in it; names are identities, so that none hides another."""
+    return tuple([s for child in node.inner for s in flat(child)]) if node.kind == "CompoundStmt" else (node,)

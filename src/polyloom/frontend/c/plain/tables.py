@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`const int taps[4] = {3, -1, 4, 2}` as an array and four assignments; of the file's tables, those that a function
+uses become its own. What reads an element then finds the constant (transform.forward)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from polyloom.frontend.c.plain import make
+from polyloom.frontend.c.plain.shape import Statements, with_statements
+from polyloom.frontend.c.tree import Node
+
+
+def filled(body: Node, tables: Mapping[str, Node]) -> Node:
+    """With assignments for lists of initial values; `tables` are the file's, by identity."""
+    used = {n.declaration: n for n in body if n.kind == "DeclRefExpr" and n.declaration in tables}
+    if body.kind != "CompoundStmt":
+        return body
+    own = tuple([s for name, at in used.items() for s in _filled(_moved(tables[name], at))])
+    body = with_statements(body, _inside)
+    return replace(body, inner=(*own, *body.inner)) if own else body
+
+
+def _moved(table: Node, at: Node) -> Node:
+    """The file's declaration as one of the function, whose text is elsewhere."""
+    data = {key: value for key, value in table.data.items() if key != "storageClass"}
+    return replace(table, span=at.span, data=data)
+
+
+def _inside(node: Node) -> Statements:
+    if node.kind != "DeclStmt" or not any(_is_list(d) for d in node.inner):
+        return (with_statements(node, _inside),)
+    return tuple([s for d in node.inner for s in (_filled(d) if _is_list(d) else (replace(node, inner=(d,)),))])
+
+
+def _is_list(declaration: Node) -> bool:
+    return "init" in declaration.data and "[" in declaration.ctype and declaration.inner[-1].kind == "InitListExpr"
+
+
+def _filled(declaration: Node) -> Statements:
+    """The declaration without values, and an assignment per element."""
+    bare = replace(declaration, data={k: v for k, v in declaration.data.items() if k != "init"}, inner=())
+    statement = replace(declaration, kind="DeclStmt", ctype="", data={}, inner=(bare,))
+    if declaration.data.get("storageClass") == "static" and "const" in declaration.data["type"]["qualType"]:
+        bare = replace(bare, data={k: v for k, v in bare.data.items() if k != "storageClass"})
+        statement = replace(statement, inner=(bare,))
+    array = make.named(bare, declaration)
+    return (statement, *_assignments(array, declaration.inner[-1], _extents(bare.ctype), declaration))
+
+
+def _extents(ctype: str) -> list[int]:
+    parts = [part.rstrip("] ") for part in ctype.split("[")[1:]]
+    return [int(part) if part.isdigit() else 0 for part in parts]
+
+
+def _assignments(array: Node, values: Node, extents: list[int], at: Node) -> Iterator[Node]:
+    if not extents:
+        yield make.assignment(array, values if values.kind != "ImplicitValueInitExpr" else make.number(0, at), at)
+        return
+    given = values.inner if values.kind == "InitListExpr" else ()
+    for n in range(extents[0]):
+        value = given[n] if n < len(given) else make.number(0, at)
+        yield from _assignments(make.element(array, make.number(n, at), at), value, extents[1:], at)

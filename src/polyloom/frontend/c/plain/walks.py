@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pointers that walk over an array as the array and a counter: `*p++ = x` is `p[at] = x; at++`.
+
+A pointer has one array: the parameter that it is, or the one that it is initialized with. A pointer that is given
+another array, or whose address or value goes elsewhere, stays what it is, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from polyloom.frontend.c.plain import make
+from polyloom.frontend.c.plain.shape import Statements, with_statements
+from polyloom.frontend.c.tree import Node, strip
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """`counter` is the declaration of what counts, `array` a reference to what is walked over."""
+
+    pointer: Node
+    counter: Node
+    array: Node
+
+
+def counted(body: Node, parameters: tuple[Node, ...]) -> Node:
+    """With counters instead of pointers that move."""
+    pointers = {n.id: n for n in (*parameters, *body) if n.kind in ("ParmVarDecl", "VarDecl") and _is_pointer(n)}
+    moving = {name for node in body if (name := _moved(node)) in pointers}
+    local = {n.id for n in body if n.kind == "VarDecl" and n.id in pointers and "init" in n.data}
+    found = (moving | local) - set(_elsewhere(body))
+    walks = {name: walk for name in sorted(found) if (walk := _walk(pointers[name], pointers)) is not None}
+    if not walks or body.kind != "CompoundStmt":
+        return body
+    first = [_counter(w, make.number(0, body), body) for w in walks.values() if w.pointer.kind == "ParmVarDecl"]
+    body = with_statements(body, lambda node: _statements(node, walks))
+    body = make.changed(body, lambda node: _replaced(node, walks))
+    return replace(body, inner=(*first, *body.inner))
+
+
+def _is_pointer(declaration: Node) -> bool:
+    return declaration.ctype.endswith("*")
+
+
+def _moved(node: Node) -> str:
+    """The identity of the pointer that an expression moves, or ""."""
+    moves = node.opcode in ("++", "--") or (node.kind == "CompoundAssignOperator" and node.opcode in ("+=", "-="))
+    left = strip(node.inner[0]) if moves and node.inner else None
+    return left.declaration if left is not None and left.kind == "DeclRefExpr" else ""
+
+
+def _elsewhere(body: Node) -> Iterator[str]:
+    """The variables that are used otherwise than to access elements and to move."""
+    known = {id(strip(n.inner[0])) for n in body if n.kind == "ArraySubscriptExpr" or n.opcode == "*" or _moved(n)}
+    return (n.declaration for n in body if n.kind == "DeclRefExpr" and id(n) not in known)
+
+
+def _walk(pointer: Node, pointers: Mapping[str, Node]) -> _Walk | None:
+    counter = Node("VarDecl", pointer.span, pointer.macro, "int", "", {}, ())
+    counter = replace(counter, data={"id": f"{pointer.id}@", "name": f"{pointer.name}_at"})
+    if pointer.kind == "ParmVarDecl":
+        return _Walk(pointer, counter, make.named(pointer, pointer))
+    base = _base(pointer.inner[-1])
+    return None if base is None or base.declaration in pointers else _Walk(pointer, counter, base)
+
+
+def _base(node: Node) -> Node | None:
+    """The array that `A`, `A + e` and `&A[e]` point into."""
+    node = strip(node)
+    if node.kind == "UnaryOperator" and node.opcode == "&" and strip(node.inner[0]).kind == "ArraySubscriptExpr":
+        return _base(strip(node.inner[0]).inner[0])
+    if node.kind == "BinaryOperator" and node.opcode == "+":
+        return _base(node.inner[0])
+    return node if node.kind == "DeclRefExpr" else None
+
+
+def _offset(node: Node, at: Node) -> Node:
+    """How far into its array a pointer points."""
+    node = strip(node)
+    if node.kind == "UnaryOperator" and node.opcode == "&":
+        return strip(node.inner[0]).inner[1]
+    if node.kind == "BinaryOperator":
+        inner = strip(node.inner[0])
+        if inner.kind == "DeclRefExpr":
+            return node.inner[1]
+        return make.binary("+", _offset(inner, at), node.inner[1], "int", at)
+    return make.number(0, at)
+
+
+def _counter(walk: _Walk, value: Node, at: Node) -> Node:
+    return make.variable(walk.counter.name, "int", walk.counter.id, at, value)
+
+
+def _statements(node: Node, walks: Mapping[str, _Walk]) -> Statements:
+    if node.kind == "DeclStmt" and any(d.id in walks for d in node.inner):
+        return tuple(
+            [
+                _counter(walks[d.id], _offset(d.inner[-1], d), d) if d.id in walks else replace(node, inner=(d,))
+                for d in node.inner
+            ]
+        )
+    return (with_statements(node, lambda child: _statements(child, walks)),)
+
+
+def _replaced(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
+    """`*p` and `p[e]` as elements of the array, movements as those of the counter."""
+    if (name := _moved(node)) in walks:
+        data = dict(node.data)
+        if "computeResultType" in data:
+            data["computeResultType"] = data["computeLHSType"] = {"qualType": "int"}
+        rest = [make.changed(child, lambda part: _replaced(part, walks)) for child in node.inner[1:]]
+        return replace(node, ctype="int", data=data, inner=(make.named(walks[name].counter, node), *rest))
+    if node.kind == "UnaryOperator" and node.opcode == "*" and (walk := _walking(node.inner[0], walks)) is not None:
+        return make.element(walk.array, make.named(walk.counter, node), node)
+    if node.kind == "ArraySubscriptExpr" and (walk := _walking(node.inner[0], walks)) is not None:
+        index = make.changed(node.inner[1], lambda part: _replaced(part, walks))
+        whole = make.binary("+", make.named(walk.counter, node), index, "int", node)
+        return make.element(walk.array, whole, node)
+    return None
+
+
+def _walking(node: Node, walks: Mapping[str, _Walk]) -> _Walk | None:
+    node = strip(node)
+    return walks.get(node.declaration) if node.kind == "DeclRefExpr" else None

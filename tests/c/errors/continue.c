@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, int A[n]) {
-  for (int i = 0; i < n; i++) {
-    if (A[i] < 0)
-      continue;
-    A[i] = 0;
-  }
-}
