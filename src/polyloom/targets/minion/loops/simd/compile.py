@@ -2,6 +2,7 @@
 """The pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
 
 concrete     parameters become numbers; `a * b + c` one operation where --fp allows it
+reduced      reductions by partial results of harts and lanes
 phased       dependences, ownership of lines, vectors: which hart executes what
 parts        code, evictions and barriers
 """
@@ -19,6 +20,7 @@ from polyloom.targets.minion.loops.simd import works
 from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.memory import memory
 from polyloom.targets.minion.loops.simd.phases import phased
+from polyloom.targets.minion.loops.simd.reductions import reduced
 from polyloom.targets.minion.loops.work import Setting
 from polyloom.targets.minion.options import Fp
 
@@ -39,7 +41,7 @@ class Compiled:
 
 def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     """Where there are `others`, phases before and behind, nothing stays in caches. Errors: PL1350 to PL1352."""
-    made = concrete(nest, setting.values, fp)
+    made = reduced(concrete(nest, setting.values, fp), setting.team.workers, fp)
     found = phased(made, setting.team.workers)
     place = memory(made, tuple(setting.arrays.values()), setting.scratch)
     parts = works.parts(made, found, place, setting.team, setting.prefix, others=others)
