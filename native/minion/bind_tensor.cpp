@@ -103,7 +103,10 @@ std::tuple<int, unsigned, bool> tensor_part(uint64_t word, unsigned minion) {
 
 }  // namespace
 
+void bind_fabric(nb::module_&);
+
 void bind_tensor(nb::module_& m) {
+    bind_fabric(m);
     m.def("tensor_multiply", tensor_multiply, nb::arg("word"), nb::arg("masks"), nb::arg("mode"), nb::arg("f"),
           nb::arg("scp"), nb::arg("tenc"), nb::arg("tenb"), nb::arg("flags"));
     m.def("tensor_quantize", tensor_quantize, nb::arg("word"), nb::arg("mode"), nb::arg("f"), nb::arg("scp"),

@@ -123,9 +123,20 @@ bool Chip::ready(const HartState& h) const {
     }
 }
 
+// Cycles that a hart has waited, by what for: a class of operations, or what follows them.
+void Chip::note_stall(const HartState& h) {
+    constexpr Class EVENTS[] = {Class::load,  Class::load,  Class::load_l2_0, Class::load_l2_1, Class::count, Class::count,
+                                Class::count, Class::fma, Class::store,     Class::reduce,    Class::quant};
+    unsigned which = unsigned(h.wait.kind) + STALL_KINDS;
+    if (h.wait.kind == Waits::place) which = h.wait.a;
+    if (h.wait.kind == Waits::event) which = unsigned(EVENTS[h.wait.a % std::size(EVENTS)]);
+    stalls[which] += cycle() - std::min(cycle(), h.wait.since);
+}
+
 void Chip::wake(uint32_t number) {
     HartState& h = *harts[number];
     if (h.wait.kind == Waits::nothing || &h == running || !ready(h)) return;
+    note_stall(h);
     seats[number].waited = h.wait, h.wait.kind = Waits::nothing;
     queue_hart(number, cycle());
 }
@@ -284,6 +295,13 @@ std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
     all.emplace_back("bytes_shire", fabric.bytes.shire);
     all.emplace_back("bytes_l3", fabric.bytes.l3);
     all.emplace_back("bytes_dram", fabric.bytes.dram);
+    static constexpr std::pair<const char*, unsigned> STALLS[] = {
+        {"stall_load", unsigned(Class::load)},     {"stall_load_b", unsigned(Class::load_b)},
+        {"stall_fma", unsigned(Class::fma)},       {"stall_quant", unsigned(Class::quant)},
+        {"stall_store", unsigned(Class::store)},   {"stall_reduce", unsigned(Class::reduce)},
+        {"stall_registers", STALL_KINDS + unsigned(Waits::registers)}, {"stall_credit", STALL_KINDS + unsigned(Waits::credit)}};
+    for (const auto& [name, which] : STALLS) all.emplace_back(name, stalls[which]);
+    all.emplace_back("stall_load_l2", stalls[unsigned(Class::load_l2_0)] + stalls[unsigned(Class::load_l2_1)]);
     // Of the slowest minion: from the start of its first FMA to the end of its last.
     uint64_t longest = 0;
     for (const Unit& unit : units) longest = std::max(longest, unit.last_fma - unit.first_fma);

@@ -57,7 +57,8 @@ struct Result {
     uint32_t hart = 0, cause = 0, word = 0;
 };
 
-// A span of the trace. Tracks: 0 and 1 the harts, from 2 on the classes of operations.
+// A span of the trace. Tracks: 0 and 1 the harts, 2 to 9 the classes of operations, 10 to 13 the banks of the shire whose
+// number `owner` is; their `word` is an address.
 struct Span {
     uint64_t start = 0, end = 0;
     uint32_t owner = 0, track = 0;
@@ -161,6 +162,7 @@ struct Chip {
     Answer hold(HartState& h, Waits kind, uint32_t a);
     Answer go(HartState& h);
     [[nodiscard]] bool ready(const HartState& h) const;
+    void note_stall(const HartState& h);
     void wake(uint32_t number);
     void wake_minion(uint32_t minion);
     Result finish();
@@ -202,6 +204,7 @@ struct Chip {
     static uint64_t tag(const Operation& op, Class c);
     void on_operation(const Event& event);
     void begin_load(uint32_t minion, Class c);
+    Served serve(uint32_t minion, uint64_t address, Class c);
     void ask_line(uint32_t minion, Class c);
     void take_line(uint32_t minion, Class c, const Served& served);
     void next_line(uint32_t minion, Class c, const Served& served);
@@ -240,6 +243,8 @@ struct Chip {
     std::vector<HartState*> harts;
     std::vector<uint64_t> flb_free;  // by shire: when its counters take another join
     std::vector<std::array<std::array<uint32_t, 2>, 32>> groups;  // by shire, group and engine: who asks for a line
+    static constexpr unsigned STALL_KINDS = CLASSES + 1;
+    std::array<uint64_t, STALL_KINDS + 8> stalls{};
     HartState* running = nullptr;
     uint64_t last = 0, lost_credits = 0;
     uint32_t alive = 0;

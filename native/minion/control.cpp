@@ -33,15 +33,15 @@ struct Held {
 };
 constexpr uint64_t VECTOR = ~uint64_t(0xffe), EVEN = ~uint64_t(1), CAUSE = INTERRUPT | 31, ALL = ~uint64_t(0);
 constexpr Held HELD[] = {
-    {0x105, &TrapState::stvec, VECTOR, true},        {0x106, &TrapState::scounteren, 0x1ff, false},
-    {0x140, &TrapState::sscratch, ALL, false},       {0x141, &TrapState::sepc, EVEN, true},
-    {0x142, &TrapState::scause, CAUSE, false},       {0x143, &TrapState::stval, ALL, true},
-    {0x302, &TrapState::medeleg, 0xb108, false},     {0x303, &TrapState::mideleg, SUPERVISOR_INTERRUPTS, false},
-    {0x304, &TrapState::mie, 0x890aaa, false},       {0x305, &TrapState::mtvec, VECTOR, true},
-    {0x306, &TrapState::mcounteren, 0x1ff, false},   {0x340, &TrapState::mscratch, ALL, false},
-    {0x341, &TrapState::mepc, EVEN, true},           {0x342, &TrapState::mcause, CAUSE, false},
-    {0x343, &TrapState::mtval, ALL, true},           {0x7cd, &TrapState::minstmask, 0x1ffffffff, false},
-    {0x7ce, &TrapState::minstmatch, ~0u, false},     {0x7d5, &TrapState::mbusaddr, 0xffffffffff, false},
+    {0x105, &TrapState::stvec, VECTOR, true},      {0x106, &TrapState::scounteren, 0x1ff, false},
+    {0x140, &TrapState::sscratch, ALL, false},     {0x141, &TrapState::sepc, EVEN, true},
+    {0x142, &TrapState::scause, CAUSE, false},     {0x143, &TrapState::stval, ALL, true},
+    {0x302, &TrapState::medeleg, 0xb108, false},   {0x303, &TrapState::mideleg, SUPERVISOR_INTERRUPTS, false},
+    {0x304, &TrapState::mie, 0x890aaa, false},     {0x305, &TrapState::mtvec, VECTOR, true},
+    {0x306, &TrapState::mcounteren, 0x1ff, false}, {0x340, &TrapState::mscratch, ALL, false},
+    {0x341, &TrapState::mepc, EVEN, true},         {0x342, &TrapState::mcause, CAUSE, false},
+    {0x343, &TrapState::mtval, ALL, true},         {0x7cd, &TrapState::minstmask, 0x1ffffffff, false},
+    {0x7ce, &TrapState::minstmatch, ~0u, false},   {0x7d5, &TrapState::mbusaddr, 0xffffffffff, false},
 };
 
 Answer held(const Held& held, TrapState& trap, const Change& change, uint64_t& old) {

@@ -22,6 +22,7 @@ using riscv::DONE;
 
 constexpr uint32_t EXTENSIONS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 7 | 1 << 8;  // imc_zicsr_zifencei; f is custom rows
 constexpr uint64_t CODE_PAGE = 1 << 16, SMALL_PAGE = 1 << 12;
+constexpr uint64_t TRAPS_AT_MOST = 4096;
 constexpr unsigned SLEEP_BYTES = 4;  // of wfi, and of a write to stall
 
 // What decides which code is at an address: the root of the page tables, and the privilege.
@@ -68,6 +69,7 @@ struct Codes {
     }
 
     Needs needs;
+    uint64_t generation = 0;  // of code that was flushed with its translation
     Spaces<Timed> timed;
     Spaces<Functional> functional;
 };
@@ -232,7 +234,8 @@ Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, boo
     return DONE;
 }
 
-// --- floats -----------------------------------------------------------------------------------------------------------
+// --- floats
+// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -241,17 +244,15 @@ constexpr uint32_t POISON = Hazards::POISON;
 uint32_t register_bit(uint8_t base, unsigned number) { return base == Need::F ? 1u << (number & 31) : 0; }
 
 // fmv.x.w and fmvs.x.ps to x0, which refresh a register (erratum 1.29).
-bool refreshes(uint32_t word) {
-    return (word & 0xfff07fff) == 0xe0000053 || (word & 0xfe007fff) == 0xe000207b;
-}
+bool refreshes(uint32_t word) { return (word & 0xfff07fff) == 0xe0000053 || (word & 0xfe007fff) == 0xe000207b; }
 
 template <class P>
 POLYLOOM_COLD Answer check_registers(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
     HartState& state = *h.state.hart;
     const Need& need = h.state.codes->needs.of(d.op);
     const auto word = uint32_t(d.imm);
-    const uint32_t reads = register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) |
-                           register_bit(need.rs3, word >> 27);
+    const uint32_t reads =
+        register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) | register_bit(need.rs3, word >> 27);
     present(h);
     Chip& chip = *h.state.chip;
     const Site site{state.number, state.pc, state.now};
@@ -279,7 +280,8 @@ Answer floating(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
     return DONE;
 }
 
-// --- control, traps, code ---------------------------------------------------------------------------------------------
+// --- control, traps, code
+// ---------------------------------------------------------------------------------------------
 
 template <bool TIMED>
 Answer Policy<TIMED>::control(H& h, unsigned number, const riscv::Change& change, uint64_t& old) {
@@ -312,7 +314,7 @@ Answer Policy<TIMED>::trap(H& h, uint64_t pc, Cause cause, uint64_t value) {
     }
     const uint64_t to = enter_trap(state, riscv::exception_number(cause), value, pc);
     if (!to) return riscv::ABSENT;
-    if constexpr (TIMED) state.clock = std::max(state.clock, state.now + h.timing.needs->branch);
+    if constexpr (TIMED) state.clock += h.timing.needs->branch;
     settle(h);
     return riscv::jump(to);
 }
@@ -324,8 +326,7 @@ Answer Policy<TIMED>::fetch(H& h, uint64_t address) {
     if (h.code->holds(address)) return riscv::ABSENT;
     const AddressSpace space = code_space(state);
     uint64_t physical = 0;
-    const Answer answer =
-        translated(*h.state.memory, space, h.state.shire->number, address, 2, Use::fetch, physical);
+    const Answer answer = translated(*h.state.memory, space, h.state.shire->number, address, 2, Use::fetch, physical);
     if (answer.kind != Answer::done) return answer;
     const uint64_t size = translates(space) ? SMALL_PAGE : CODE_PAGE, offset = physical % size;
     const uint8_t* bytes = h.state.memory->at(physical - offset, size);
@@ -342,7 +343,8 @@ template Answer floating(riscv::Hart<Functional>&, const riscv::Decoded<Function
 template Answer shared(riscv::Hart<Timed>&, uint64_t, unsigned, Kind, bool, uint8_t*&);
 template Answer shared(riscv::Hart<Functional>&, uint64_t, unsigned, Kind, bool, uint8_t*&);
 
-// --- runs -------------------------------------------------------------------------------------------------------------
+// --- runs
+// -------------------------------------------------------------------------------------------------------------
 
 struct Core::Body {
     Body(Chip& chip, Memory& memory, std::shared_ptr<Codes> shared, HartState& hart, bool timed)
@@ -363,7 +365,7 @@ struct Core::Body {
     // No hart is in a run here, so that code that was flushed can go.
     template <class P>
     riscv::Outcome run(riscv::Hart<P>& hart) {
-        codes->of<P>().retired.clear();
+        if (!codes->of<P>().retired.empty()) codes->of<P>().retired.clear(), ++codes->generation;
         const unsigned thread = state.number & 1, exclusive = state.minion->excl_mode;
         if (exclusive && exclusive >> 1 != thread) {
             state.clock = std::max(state.clock, state.window);
@@ -373,10 +375,22 @@ struct Core::Body {
             hart.pc += SLEEP_BYTES;  // a sleep is over, and an interrupt comes behind it
             state.wait = {};
         }
-        hart.pc = go_to(hart, hart.pc).value;
         if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};
-        return finish(hart, hart.run(state.window - state.clock));
+        const Settled now{state.trap.mstatus, state.trap.mip & state.trap.mie,
+                          state.minion->satp, state.minion->matp,
+                          codes->generation,  state.privilege};
+        if (now != settled) hart.pc = go_to(hart, hart.pc).value, settled = now;
+        // A timed run ends when an instruction may not issue, but a trap in a handler of traps issues none.
+        const uint64_t cycles = state.window - state.clock;
+        return finish(hart, hart.run(P::Timing::PRESENT ? std::max(cycles, TRAPS_AT_MOST) : cycles));
     }
+
+    // What go_to depends on. The hart itself keeps to it during a run; between runs another hart may have changed it.
+    struct Settled {
+        uint64_t mstatus, interrupts, satp, matp, generation;
+        Privilege privilege;
+        bool operator==(const Settled&) const = default;
+    };
 
     riscv::Outcome finish(riscv::Hart<Timed>& hart, const riscv::Outcome& outcome) {
         if (outcome.cause == Cause::wait && !hart.timing.refused) hart.timing.withdraw(state);
@@ -390,6 +404,7 @@ struct Core::Body {
 
     std::shared_ptr<Codes> codes;
     HartState& state;
+    Settled settled{~uint64_t(0), 0, 0, 0, 0, Privilege::machine};
     std::unique_ptr<riscv::Hart<Timed>> with_time;
     std::unique_ptr<riscv::Hart<Functional>> without;
 };
@@ -405,9 +420,7 @@ void Core::start(uint64_t pc) {
         body->without->pc = pc;
 }
 
-riscv::Outcome Core::run() {
-    return body->with_time ? body->run(*body->with_time) : body->run(*body->without);
-}
+riscv::Outcome Core::run() { return body->with_time ? body->run(*body->with_time) : body->run(*body->without); }
 
 uint64_t Core::pc() const { return body->with_time ? body->with_time->pc : body->without->pc; }
 

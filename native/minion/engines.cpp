@@ -35,7 +35,7 @@ void Chip::on_operation(const Event& event) {
     const Operation& op = units[minion][c];
     if (!op.busy || op.sequence != event.data >> CLASS_BITS) return;
     if (EventKind(event.kind) == EventKind::complete) return complete(minion, c);
-    if (units[minion].lines[unsigned(c)].count == 0) return complete(minion, c);
+    if (c != Class::load_b && units[minion].lines[unsigned(c)].count == 0) return complete(minion, c);
     ask_line(minion, c);
 }
 
@@ -52,10 +52,10 @@ void Chip::begin_load(uint32_t minion, Class c) {
     op.started = from, lines.arrival = from + parameters[Parameter::load_least];
     if (c == Class::load_l2_0 || c == Class::load_l2_1)
         unit.load_free = from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
-    if (lines.count == 0)
-        post(from + 1, op.hart, EventKind::complete, tag(op, c));
-    else if (c == Class::load_b)
+    if (c == Class::load_b)
         ask_stream(minion);
+    else if (lines.count == 0)
+        post(from + 1, op.hart, EventKind::complete, tag(op, c));
     else
         post(from, op.hart, EventKind::line, tag(op, c));
 }
@@ -65,21 +65,34 @@ uint64_t Chip::store_pace(const Operation& op) {
     return parameters[Parameter::store_row] * (tensor::store(op.value, op.x31).bytes > 32 ? 2 : 1);
 }
 
+// The memory system's answer; the port is busy with the line once those before it have passed.
+Served Chip::serve(uint32_t minion, uint64_t address, Class c) {
+    const Served served = fabric.line(cycle(), minion, address, use_of(c));
+    if (options.trace) {
+        const uint32_t track = 2 + CLASSES + uint32_t(address >> 6 & 3), shire = minion / MINIONS_PER_SHIRE;
+        const uint64_t from = served.there - served.latency;
+        spans.push_back({from, from + parameters[Parameter::bank_line], shire, track, address, units[minion][c].pc});
+    }
+    return served;
+}
+
 // A line is asked for, of a load or a store. Minions that load together ask once, when all of them have come to it.
 void Chip::ask_line(uint32_t minion, Class c) {
     Unit& unit = units[minion];
     const Operation& op = unit[c];
     Lines& lines = unit.lines[unsigned(c)];
-    const uint64_t address = lines.address[lines.next];
-    if (!op.members) return take_line(minion, c, fabric.line(cycle(), minion, address, use_of(c)));
+    const uint64_t address = lines.address[lines.next % lines.address.size()];
+    if (!op.members) return take_line(minion, c, serve(minion, address, c));
     const uint32_t first = minion / MINIONS_PER_SHIRE * MINIONS_PER_SHIRE;
     uint32_t& joined = groups[minion / MINIONS_PER_SHIRE][op.group][c == Class::load_b];
     joined |= uint32_t(1) << (minion - first);
     if (joined != op.members) return;
     joined = 0;
-    const Served served = fabric.line(cycle(), minion, address, use_of(c));
-    for (uint32_t rest = op.members; rest; rest &= rest - 1)
-        take_line(first + uint32_t(std::countr_zero(rest)), c, served);
+    const Served served = serve(minion, address, c);
+    for (uint32_t rest = op.members; rest; rest &= rest - 1) {
+        const uint32_t member = first + uint32_t(std::countr_zero(rest));
+        if (units[member].busy(c)) take_line(member, c, served);
+    }
 }
 
 void Chip::take_line(uint32_t minion, Class c, const Served& served) {

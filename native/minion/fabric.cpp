@@ -20,24 +20,44 @@ constexpr bool is_store(Traffic use) { return use == Traffic::store || use == Tr
 }  // namespace
 
 Tags::Found Tags::use(uint64_t set, uint64_t line) {
-    Entry* const first = &entries[set % sets * WAYS];
-    unsigned at = 0;
-    while (at < WAYS - 1 && first[at].line != line + 1) ++at;
-    const Entry before = first[at];
+    Entry* const first = at(set);
+    unsigned way = 0;
+    while (way < WAYS - 1 && first[way].line != line + 1) ++way;
+    const Entry before = first[way];
     const bool hit = before.line == line + 1;
-    for (; at > 0; --at) first[at] = first[at - 1];
+    for (; way > 0; --way) first[way] = first[way - 1];
     first[0] = hit ? before : Entry{line + 1, 0, false};
     return {hit, before, first};
 }
 
 void Tags::drop(uint64_t set, uint64_t line) {
     if (!sets) return;
-    Entry* const first = &entries[set % sets * WAYS];
-    for (unsigned at = 0; at < WAYS; ++at)
-        if (first[at].line == line + 1) first[at] = {};
+    Entry* const first = at(set);
+    for (unsigned way = 0; way < WAYS; ++way)
+        if (first[way].line == line + 1) first[way] = {};
 }
 
-Fabric::Fabric(Parameters& parameters, Split split) : parameters(&parameters), split(split), shires(SHIRES) {}
+Fabric::Times::Times(const Parameters& parameters) {
+    const auto value = [&](Parameter which) { return uint64_t(parameters.values[unsigned(which)]); };
+    // A line's time at a rate of bytes a cycle, which several servers share.
+    const auto service = [&](Parameter rate, uint64_t servers) {
+        return LINE_BYTES * Server::PARTS * servers / std::max<uint64_t>(value(rate), 1);
+    };
+    bank_service = value(Parameter::bank_line) * Server::PARTS;
+    buffered_service = value(Parameter::bank_buffered) * Server::PARTS;
+    mesh_service = service(Parameter::mesh_shire, 1), memory_service = service(Parameter::mesh_dram, MEMORY_SHIRES);
+    l2 = value(Parameter::l2), l2_buffered = value(Parameter::l2_buffered), l3 = value(Parameter::l3);
+    hop = value(Parameter::hop), dram = value(Parameter::dram), code = value(Parameter::instruction_miss);
+    store = value(Parameter::bank_line);
+    buffer = unsigned(std::min<uint64_t>(value(Parameter::bank_buffer), Bank::MOST));
+}
+
+Fabric::Fabric(Parameters& parameters, Split split)
+    : parameters(&parameters), split(split), times(parameters), shires(SHIRES) {}
+
+void Fabric::uses(std::initializer_list<Parameter> which) const {
+    for (const Parameter each : which) parameters->used |= uint64_t(1) << unsigned(each);
+}
 
 Fabric::Shire& Fabric::shire(unsigned number) {
     auto& made = shires[number % SHIRES];
@@ -47,27 +67,29 @@ Fabric::Shire& Fabric::shire(unsigned number) {
 
 // A bank takes a line every second cycle, and every cycle one that it has read lately. Whether that is so.
 bool Fabric::pass(Way& way, Bank& bank, uint64_t line, bool store) {
-    const unsigned size = unsigned(std::min<uint64_t>((*parameters)[Parameter::bank_buffer], Bank::MOST));
-    auto* const end = bank.buffer.begin() + size;
+    uses({Parameter::bank_line, Parameter::bank_buffered, Parameter::bank_buffer});
+    auto* const end = bank.buffer.begin() + times.buffer;
     auto* const found = std::find(bank.buffer.begin(), end, line + 1);
     const bool buffered = found != end && !store;
-    way.at(bank.server, (*parameters)[buffered ? Parameter::bank_buffered : Parameter::bank_line] * Server::PARTS);
+    way.at(bank.server, buffered ? times.buffered_service : times.bank_service);
     if (store) {
         if (found != end) *found = 0;
-    } else if (size) {
-        std::rotate(bank.buffer.begin(), found == end ? end - 1 : found, found == end ? end : found + 1);
+    } else if (times.buffer) {
+        std::copy_backward(bank.buffer.begin(), found == end ? end - 1 : found, found == end ? end : found + 1);
         bank.buffer[0] = line + 1;
     }
     bytes.shire += LINE_BYTES;
     return buffered;
 }
 
-uint64_t Fabric::per_line(Parameter bytes_per_cycle, unsigned ways) {
-    return LINE_BYTES * Server::PARTS * ways / std::max<uint64_t>((*parameters)[bytes_per_cycle], 1);
-}
-
 Served Fabric::served(const Way& way, uint64_t latency, bool dram) const {
     return {way.cycle + (way.wait + Server::PARTS - 1) / Server::PARTS + latency, latency, dram};
+}
+
+// From the shire's own SRAM.
+uint64_t Fabric::near(bool buffered) const {
+    uses({buffered ? Parameter::l2_buffered : Parameter::l2});
+    return buffered ? times.l2_buffered : times.l2;
 }
 
 Served Fabric::line(uint64_t cycle, unsigned minion, uint64_t address, Traffic use) {
@@ -75,7 +97,8 @@ Served Fabric::line(uint64_t cycle, unsigned minion, uint64_t address, Traffic u
     const unsigned own = minion / MINIONS_OF_SHIRE;
     if (use == Traffic::code) {
         (void)pass(way, shire(own).banks[bits(address, 6, 2)], address / LINE_BYTES, false);
-        return served(way, (*parameters)[Parameter::instruction_miss]);
+        uses({Parameter::instruction_miss});
+        return served(way, times.code);
     }
     if (address < DRAM_FROM) return scratchpad(way, own, address, is_store(use));
     return memory(way, own, address, use);
@@ -85,9 +108,7 @@ Served Fabric::scratchpad(Way& way, unsigned own, uint64_t address, bool store) 
     const unsigned home = unsigned(bits(address, SCRATCHPAD_BITS, 7)) % SHIRES;
     Bank& bank = shire(home).banks[bits(address, 6, 2)];
     const bool buffered = pass(way, bank, address / LINE_BYTES, store);
-    Parameters& p = *parameters;
-    const uint64_t near = p[buffered ? Parameter::l2_buffered : Parameter::l2];
-    if (home == own) return served(way, store ? p[Parameter::bank_line] : near);
+    if (home == own) return served(way, store ? times.store : near(buffered));
     const uint64_t round = over_mesh(way, own, home, store);
     return served(way, store ? round / 2 : round);
 }
@@ -108,7 +129,7 @@ Served Fabric::memory(Way& way, unsigned own, uint64_t address, Traffic use) {
         found.now->there = made.there;
         return made;
     }
-    Served made = served(way, (*parameters)[buffered ? Parameter::l2_buffered : Parameter::l2]);
+    Served made = served(way, near(buffered));
     made.there = std::max<uint64_t>(made.there, found.now->there);
     return made;
 }
@@ -120,7 +141,7 @@ Served Fabric::l3(Way& way, unsigned own, uint64_t line, bool store) {
     const uint64_t near = over_mesh(way, own, home, store);
     if (there.l3.empty()) return from_memory(way, near, home, line, store);
     const Tags::Found found = there.l3.use(bits(line, 7, 40) << 2 | bits(line, 5, 2), line);
-    if (!found.hit && found.before.dirty) (void)memory_of(found.before.line - 1).take(way.cycle, memory_service());
+    if (!found.hit && found.before.dirty) (void)memory_of(found.before.line - 1).take(way.cycle, times.memory_service);
     if (store) {
         found.now->dirty = true;
         return served(way, near / 2);
@@ -136,10 +157,11 @@ Served Fabric::l3(Way& way, unsigned own, uint64_t line, bool store) {
 // There and back, without what serves at the other end.
 uint64_t Fabric::over_mesh(Way& way, unsigned own, unsigned home, bool store) {
     if (home != own) {
-        way.at(shire(store ? home : own).port, per_line(Parameter::mesh_shire, 1));
+        way.at(shire(store ? home : own).port, times.mesh_service);
         bytes.l3 += LINE_BYTES;
     }
-    return (*parameters)[Parameter::l3] + (*parameters)[Parameter::hop] * hops(own, home);
+    uses({Parameter::l3, Parameter::hop, Parameter::mesh_shire});
+    return times.l3 + times.hop * hops(own, home);
 }
 
 // A line from or to its memory shire; all of them together have the chip's bandwidth.
@@ -148,13 +170,12 @@ Server& Fabric::memory_of(uint64_t line) {
     return memories[bits(line, 0, 3)];
 }
 
-uint64_t Fabric::memory_service() { return per_line(Parameter::mesh_dram, MEMORY_SHIRES); }
-
 Served Fabric::from_memory(Way& way, uint64_t near, unsigned home, uint64_t line, bool store) {
-    way.at(memory_of(line), memory_service());
+    way.at(memory_of(line), times.memory_service);
     if (store) return served(way, near / 2, true);
     const unsigned far = distance(PLACES[home % SHIRES], place_of_memory(unsigned(bits(line, 0, 3))));
-    return served(way, near + (*parameters)[Parameter::dram] + (*parameters)[Parameter::hop] * far, true);
+    uses({Parameter::dram, Parameter::mesh_dram});
+    return served(way, near + times.dram + times.hop * far, true);
 }
 
 }  // namespace polyloom::minion

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -57,14 +58,17 @@ class Tags {
         Entry* now = nullptr;
     };
 
-    explicit Tags(uint64_t lines) : sets(lines / WAYS), entries(sets * WAYS) {}
+    explicit Tags(uint64_t lines) : sets(lines / WAYS), power(!(sets & (sets - 1))), entries(sets * WAYS) {}
     // Looks up a line, and puts it first in its set; who misses says in `now` when it will be there.
     Found use(uint64_t set, uint64_t line);
     void drop(uint64_t set, uint64_t line);
     [[nodiscard]] bool empty() const { return !sets; }
 
   private:
+    Entry* at(uint64_t set) { return &entries[(power ? set & (sets - 1) : set % sets) * WAYS]; }
+
     uint64_t sets;
+    bool power;
     std::vector<Entry> entries;
 };
 
@@ -108,17 +112,26 @@ struct Fabric {
 
     Shire& shire(unsigned number);
     bool pass(Way& way, Bank& bank, uint64_t line, bool store);
-    uint64_t per_line(Parameter bytes_per_cycle, unsigned ways);
     Served served(const Way& way, uint64_t latency, bool dram = false) const;
     Served scratchpad(Way& way, unsigned own, uint64_t address, bool store);
     Served memory(Way& way, unsigned own, uint64_t address, Traffic use);
     Served l3(Way& way, unsigned own, uint64_t line, bool store);
+    [[nodiscard]] uint64_t near(bool buffered) const;
     uint64_t over_mesh(Way& way, unsigned own, unsigned home, bool store);
     Server& memory_of(uint64_t line);
-    uint64_t memory_service();
     Served from_memory(Way& way, uint64_t near, unsigned home, uint64_t line, bool store);
 
+    // The parameters' values, taken once; service is in parts of a cycle.
+    struct Times {
+        explicit Times(const Parameters& parameters);
+        uint64_t bank_service, buffered_service, mesh_service, memory_service;
+        uint64_t l2, l2_buffered, l3, hop, dram, code, store;
+        unsigned buffer;
+    };
+    void uses(std::initializer_list<Parameter> which) const;
+
     Split split;
+    Times times;
     std::vector<std::unique_ptr<Shire>> shires;  // made when they are used
     std::array<Server, MEMORY_SHIRES> memories;
 };

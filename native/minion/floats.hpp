@@ -101,8 +101,8 @@ Answer bits(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
     if (const Answer answer = floating(h, d); answer.kind != Answer::done) [[unlikely]]
         return answer;
     const Operands<P> at(d);
-    const auto made = raised(
-        h, [&](uint32_t& flags) { return G(h.f[at.rs1()].lane[0], h.f[at.rs2()].lane[0], flags); });
+    const auto made =
+        raised(h, [&](uint32_t& flags) { return G(h.f[at.rs1()].lane[0], h.f[at.rs2()].lane[0], flags); });
     if constexpr (TO_INTEGER)
         h.x[d.rd] = uint64_t(made);
     else

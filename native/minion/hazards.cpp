@@ -136,7 +136,7 @@ uint64_t Hazards::accept(const Accepted& operation) {
     held.operation.reads = {}, held.operation.writes = {};
     held.sequence = ++sequence, held.pending = true;
     update_watch(number);
-    return early;
+    return findings.policy == Response::poison ? early : 0;
 }
 
 void Hazards::waited(uint32_t hart, unsigned event) {
@@ -170,7 +170,7 @@ uint32_t Hazards::registers(const Site& site, const char* name, uint32_t reads, 
         if (clashing) clash(Hazard::register_access, place, older, site, name, floats(clashing));
     }
     if (minion.unrefreshed) check_refreshed(minion, site, name, reads, refresh);
-    return early;
+    return findings.policy == Response::poison ? early : 0;
 }
 
 void Hazards::check_refreshed(Minion& minion, const Site& site, const char* name, uint32_t reads, bool refresh) {

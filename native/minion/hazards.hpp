@@ -40,8 +40,8 @@ class Hazards {
     Hazards(Findings& findings, Record& record, unsigned minions, bool errata);
     Hazards(const Hazards&) = delete;
 
-    // At acceptance, before its effect. Gives the lines of L1Scp that it reads too early: under `poison` it has to read
-    // POISON there.
+    // At acceptance, before its effect. Under `poison`, gives the lines of L1Scp where it has to read POISON, because it
+    // reads them too early.
     uint64_t accept(const Accepted& operation);
     // A tensor_wait has returned (not: blocked). Event 4 to 6: cache operations of this hart.
     void waited(uint32_t hart, unsigned event);
@@ -49,7 +49,7 @@ class Hazards {
     // Whether CORE has to call `registers` for floating-point and SIMD instructions of hart 0 of a minion.
     [[nodiscard]] bool watched(uint32_t minion) const { return watch[minion]; }
     // A floating-point or SIMD instruction and the f registers that it reads and writes. `refresh`: it is fmv.x.w with
-    // rd x0. Gives registers that it reads too early, for `poison`.
+    // rd x0. Under `poison`, gives registers where it has to read POISON.
     uint32_t registers(const Site& site, const char* name, uint32_t reads, uint32_t writes, bool refresh);
     void read_flags(const Site& site);  // fcsr, fflags: CORE, where `watched`
     void read_error(const Site& site);  // tensor_error

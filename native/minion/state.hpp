@@ -108,9 +108,9 @@ struct MinionState {
     alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> l1scp{};
     alignas(64) std::array<std::array<uint32_t, 16>, 16> tenc{};
 
-    uint32_t busy = 0;         // operations that hold the registers of hart 0: floating-point and SIMD instructions wait
-    uint64_t slot = 0;         // the first cycle in which no instruction has issued
-    uint64_t multiplier = 0;   // the first in which MulDiv is free
+    uint32_t busy = 0;        // operations that hold the registers of hart 0: floating-point and SIMD instructions wait
+    uint64_t slot = 0;        // the first cycle in which no instruction has issued
+    uint64_t multiplier = 0;  // the first in which MulDiv is free
 };
 
 // Per neighbourhood: 32 KiB of instruction cache, of which tags are kept. The organisation is extrapolated.

@@ -12,7 +12,7 @@ using riscv::Cause;
 
 constexpr unsigned PAGE_BITS = 12;
 constexpr uint64_t PHYSICAL = (uint64_t(1) << 40) - 1;  // of an address that is not translated, the rest is ignored
-constexpr uint64_t PPN = (uint64_t(1) << 28) - 1;  // of 40 bits of physical address
+constexpr uint64_t PPN = (uint64_t(1) << 28) - 1;       // of 40 bits of physical address
 constexpr uint64_t MPRV = 1 << 17, SUM = 1 << 18, MXR = 1 << 19;
 enum Entry : uint64_t { V = 1, R = 2, W = 4, X = 8, U = 16, A = 64, D = 128 };
 
@@ -22,9 +22,7 @@ unsigned levels(uint64_t root) {
     return mode == 8 ? 3 : mode == 9 ? 4 : 0;
 }
 
-uint64_t root_of(const AddressSpace& space) {
-    return space.privilege == Privilege::machine ? space.matp : space.satp;
-}
+uint64_t root_of(const AddressSpace& space) { return space.privilege == Privilege::machine ? space.matp : space.satp; }
 
 Answer page_fault(Use use, uint64_t address) {
     return riscv::trap(use == Use::fetch  ? Cause::fetch_page
@@ -57,7 +55,8 @@ Answer reached(const AddressSpace& space, uint64_t physical, unsigned size, Use 
             return space.privilege == Privilege::machine ? riscv::DONE : access_fault(use, address);
         case Region::scratchpad: return use == Use::fetch ? access_fault(use, address) : riscv::DONE;
         case Region::esr:
-            if (use == Use::fetch || uint64_t(space.privilege) < (physical >> 30 & 3)) return access_fault(use, address);
+            if (use == Use::fetch || uint64_t(space.privilege) < (physical >> 30 & 3))
+                return access_fault(use, address);
             return size == 8 && physical % 8 == 0 ? riscv::DONE : access_fault(use, address);
         default: return access_fault(use, address);
     }

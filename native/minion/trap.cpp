@@ -51,8 +51,8 @@ uint64_t pending_interrupt(const HartState& hart) {
     const uint64_t pending = t.mip & t.mie;
     if (!pending) return 0;
     const bool machine = hart.privilege < Privilege::machine || t.mstatus & MIE;
-    const bool supervisor = hart.privilege < Privilege::supervisor ||
-                            (hart.privilege == Privilege::supervisor && t.mstatus & SIE);
+    const bool supervisor =
+        hart.privilege < Privilege::supervisor || (hart.privilege == Privilege::supervisor && t.mstatus & SIE);
     const uint64_t taken = (machine ? pending & ~t.mideleg : 0) | (supervisor ? pending & t.mideleg : 0);
     for (const uint8_t number : ORDER)
         if (taken >> number & 1) return INTERRUPT | number;

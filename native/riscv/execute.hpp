@@ -150,8 +150,8 @@ typename Hart<P>::Place Hart<P>::alone(Place from) {
 
 template <class P>
 Outcome Hart<P>::outcome(uint64_t rest) {
+    if (ended.cause == Cause::wait) return {Cause::wait, ended.pc, 0, rest, 0};
     ended.executed = rest;
-    if (ended.cause == Cause::wait) return ended;
     unsigned there = 0;
     const uint32_t word = uint32_t(code->word(X(ended.pc), there));
     ended.word = (word & 3) == 3 ? word : word & 0xffff;

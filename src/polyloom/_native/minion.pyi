@@ -121,6 +121,32 @@ def tensor_wide() -> bool:
     """Whether AVX2 and FMA are used."""
 
 def set_tensor_wide(wide: bool) -> None: ...
+
+@final
+class FabricBench:
+    """The memory system's time alone."""
+
+    def __init__(self, shires: int = 32, l2_kib: int = 512, l3_kib: int = 1024) -> None: ...
+    def run(
+        self,
+        cycles: NDArray[np.uint64],
+        minions: NDArray[np.uint64],
+        addresses: NDArray[np.uint64],
+        use: int,
+        there: NDArray[np.uint64],
+    ) -> None:
+        """Lines in the order of cycles; `use` by number: load, load_b, load_l2, store, scalar, code, cache."""
+
+    @property
+    def bytes(self) -> tuple[int, int, int]:
+        """Over the ports of banks, over the mesh, from and to DRAM."""
+
+def hops(a: int, b: int) -> int:
+    """Between two shires."""
+
+def default_parameters() -> dict[str, float]:
+    """Names and values that C++ has."""
+
 def packed(
     words: bytes,
     f: NDArray[np.uint32],

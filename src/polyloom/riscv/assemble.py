@@ -74,6 +74,7 @@ def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", diale
         lines[address] = line
         pair = address
         for each, rest in dialect.rewrite(mnemonic, operands, isa):
+            pair = address if each.text == "auipc" else pair
             statements.append(Statement(each, _nearby(rest, counts), address, pair))
             address += _size(each, rest, address, isa)
     made = b"".join(_bytes(each, labels, isa, dialect.csrs) for each in statements)

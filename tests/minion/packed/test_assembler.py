@@ -14,6 +14,7 @@ from polyloom.riscv.image import elf
 from polyloom.targets.minion import isa, lines
 from polyloom.targets.minion.assemble import assemble, assemble_lines
 from polyloom.targets.minion.listing import listing
+from polyloom.targets.minion.tensor_words import fma, load, load_b, store, x31
 
 TEXT = """\
 # a comment with "quotes"
@@ -48,6 +49,9 @@ WRONG = {
     "long-address": "here: nop\n.word here",
     "data-twice": "nop\n.data\n.data",
     "local-label": "j 1f",
+    "tensor-shape": "tensor_fma fp32 17x16x16 A=scp[0..15] B=TenB C=f0..f31",
+    "tensor-name": "tensor_fuse fp32",
+    "tensor-clobber": "tensor_load scp[0..15] from=t5 stride=64",
     "no-instruction": ".data\n.word 1",
 }
 
@@ -94,3 +98,54 @@ def test_refused(name: str, golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
         assemble(WRONG[name], "k.s")
     golden(f"asm-{name}", str(error.value))
+
+
+TENSOR = {
+    "tensor_wait fma": "csrrwi zero, tensor_wait, 7",
+    "tensor_mask 0xffff": "li t5, 0xffff\ncsrw tensor_mask, t5",
+    "tensor_fma fp32 16x16x16 A=scp[0..15] B=TenB C=f0..f31 mul": f"li t5, {fma('fp32', first=True)}\ncsrw tensor_fma, t5",
+    "tensor_load scp[2..17] interleave8 from=a0 stride=256 id=1": (
+        f"li t5, {load(2, transform='interleave8')}\nadd t5, t5, a0\nli t6, {x31(256, 1)}\ncsrw tensor_load, t5"
+    ),
+    "tensor_store 16x64B f0 to=0x8000001000 stride=a1": (
+        f"li t5, {store(address=0x8000001000)}\nli t6, 0\nadd t6, t6, a1\ncsrw tensor_store, t5"
+    ),
+    "here: tensor_load_b TenB[0..3] from=here stride=64": (
+        f"here: li t5, {load_b(4)}\nla t6, here\nadd t5, t5, t6\nli t6, {x31(64)}\ncsrw tensor_load, t5"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", TENSOR)
+def test_tensor_operation(text: str) -> None:
+    assert assemble_lines(text).data == assemble_lines(TENSOR[text]).data
+
+
+LOOP = """\
+_start: li s0, 0x0000000000000000
+        ld a0, 0(s0)
+        tensor_load scp[0..15] from=a0 stride=256
+        li s6, 15
+        add s6, s6, a0
+        li s8, {first}
+        li s9, {accumulate}
+        xor s9, s8, s9
+        li t6, 256
+again:  csrw tensor_load, s6
+        csrw tensor_fma, s8
+        xor s8, s8, s9
+        addi s6, s6, 64
+        addi a1, a1, -1
+        bnez a1, again
+        ld s8, 0(a0)
+        csrw tensor_fma, s8
+        jal ra, other
+        csrw tensor_load, s6
+other:  csrwi tensor_wait, 7
+        csrw tensor_mask, zero
+"""
+
+
+def test_listing_tells_tensor_words(golden: Golden) -> None:
+    text = LOOP.format(first=fma("fp32", first=True), accumulate=fma("fp32", a=16))
+    golden("listing-tensor", listing(assemble(text, "k.s")))

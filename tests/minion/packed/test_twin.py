@@ -127,3 +127,74 @@ def test_row(row: Row) -> None:
     for _ in range(24):
         v = values(row, r)
         agree(row, v, prepared(row, v, r))
+
+
+HARD: Final = {
+    "fexp.ps": (0x3CFE4448, 0xBFDA5A29, 0x3A07857C, 0xC2FC0000, 0x42FFFFFF, 0x33800000, 0xB3800000),
+    "flog.ps": (0x7AEB8090, 0x31554996, 0x3FEDDFFD, 0x4B750F8C, 0x34F50F8C, 0x0F974467, 0x3F7FFFFF, 0x3F800001),
+    "frcp.ps": (0x3F7FFFFF, 0x3F800001, 0x7E800000, 0x7E800001, 0x00800000, 0x40400000, 0xC0400000),
+}
+"""Inputs whose results are so close to the middle of two singles that a double does not tell, and ends of ranges."""
+
+
+def only(row_name: str, **v: int) -> tuple[Row, dict[str, int]]:
+    row = next(row for row in packed() if row.mnemonic == row_name)
+    return row, {field.name: v.get(field.name, 0) for field in row.fields}
+
+
+def plain(**change: object) -> State:
+    s = State([[0] * 8 for _ in range(32)], [255] + [0] * 7, [0] * 32, memory=bytearray(range(256)), base=BASE)
+    for name, value in change.items():
+        setattr(s, name, value)
+    return s
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_transcendentals_are_correctly_rounded(name: str) -> None:
+    row, v = only(name, fd=1, fs1=2)
+    r = random.Random(name)
+    inputs = [*HARD[name], *(lane(r) for _ in range(200))]
+    for n in range(0, len(inputs) - 7, 8):
+        s = plain()
+        s.f[2] = inputs[n : n + 8]
+        agree(row, v, s)
+
+
+def test_masked_lanes_raise_nothing() -> None:
+    row, v = only("fadd.ps", fd=1, fs1=2, fs2=3, rm=0)
+    s = plain(m=[0b1111_1110, *[0] * 7])
+    s.f[2][0] = 0x7F800001
+    twin = copy(s)
+    assert run(encode(Instruction(row, tuple(v.values()))).to_bytes(4, "little"), twin) == (-1, 1)
+    assert twin.flags.bits == 0
+
+
+def test_a_gather_stops_at_a_lane_and_goes_on() -> None:
+    row, v = only("fgw.ps", fd=1, fs1=2, rs2=3)
+    s = plain()
+    s.x[3], s.f[2] = BASE, [0, 4, 8, 4096, 12, 16, 20, 24]
+    word = encode(Instruction(row, tuple(v.values()))).to_bytes(4, "little")
+    assert run(word, s) == (5, 0)
+    assert s.progress == 3
+    assert s.f[1][:3] == [0x03020100, 0x07060504, 0x0B0A0908]
+    assert s.f[1][3:] == [0] * 5
+    s.f[2][3] = 28
+    assert run(word, s) == (-1, 1)
+    assert (s.progress, s.f[1][3], s.f[1][7]) == (0, 0x1F1E1D1C, 0x1B1A1918)
+
+
+def test_a_lane_atomic_is_done_once() -> None:
+    row, v = only("famoaddl.pi", fd=1, fs1=2, rs2=3)
+    s = plain(memory=bytearray(64))
+    s.x[3], s.f[1], s.f[2] = BASE, [1] * 8, [0, 0, 0, 2, 0, 0, 0, 0]
+    word = encode(Instruction(row, tuple(v.values()))).to_bytes(4, "little")
+    assert run(word, s) == (7, 0)
+    assert (s.progress, s.memory[0], s.f[1][:4]) == (3, 3, [0, 1, 2, 1])
+    s.f[2][3] = 0
+    assert run(word, s) == (-1, 1)
+    assert (s.progress, s.memory[0], s.f[1]) == (0, 8, [0, 1, 2, 3, 4, 5, 6, 7])
+
+
+def test_rounding_mode_of_fcsr_that_is_none() -> None:
+    row, v = only("fadd.ps", fd=1, fs1=2, fs2=3, rm=7)
+    assert run(encode(Instruction(row, tuple(v.values()))).to_bytes(4, "little"), plain(frm=5))[0] == 2

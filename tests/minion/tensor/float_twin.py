@@ -98,7 +98,7 @@ def narrow(value: Reals, mode: int) -> tuple[Bits, Bits]:
     made = (biased << 23 | kept & 0x7FFFFF).astype(np.uint32)
     made = np.where(huge, np.where(to_infinity, INFINITE, LARGEST), made)
     made = np.where(tiny, np.uint32(0), made) | np.where(negative, SIGN, np.uint32(0))
-    return made, flag(rest != 0, NX) | flag(tiny, UF | NX) | flag(huge, OF | NX)
+    return made.astype(np.uint32), flag(rest != 0, NX) | flag(tiny, UF | NX) | flag(huge, OF | NX)
 
 
 def zero_sum(a: Bits, b: Bits, mode: int) -> Bits:

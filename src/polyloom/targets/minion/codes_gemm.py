@@ -23,6 +23,15 @@ CODES: dict[str, tuple[str, str]] = {
         "array without elements",
         "Each extent of an array of a compiled program is at least 1.",
     ),
+    "PL1338": (
+        "operands beyond the scratchpads",
+        "`--resident` keeps all operands and the result in the scratchpads of the shires that use them. Give smaller "
+        "sizes, more\nminions, or a machine file with a larger `scratchpad_kib`.",
+    ),
+    "PL1339": (
+        "program that cannot be resident",
+        "`--resident` is for a program of one product, each block of which one minion computes.",
+    ),
     "PL1336": (
         "phases behind a result with a bound",
         "Half-precision products and sums in another order are checked against a bound, which holds for a program of "

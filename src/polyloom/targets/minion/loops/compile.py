@@ -15,6 +15,7 @@ from polyloom.ir.signature import Argument, Extent, Signature, of_array, of_plan
 from polyloom.targets.minion.loops.assembly import executable
 from polyloom.targets.minion.loops.layout import DATA, Placed, aligned, check_room, place
 from polyloom.targets.minion.loops.note import Note
+from polyloom.targets.minion.loops.product.resident import Home
 from polyloom.targets.minion.loops.program import Mode, Part, Team, barrier, end, start
 from polyloom.targets.minion.loops.work import Made, Setting, Work
 from polyloom.targets.minion.options import Options
@@ -57,13 +58,15 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
         "phases": [work.what for work in content.works],
         **{k: v for m in made for k, v in m.facts.items()},
     }
-    note = Note(signature, where.machine, where.minions, arguments, facts, sum(m.macs for m in made), _peak(made))
+    home = _home(made)
+    note = Note(signature, where.machine, where.minions, arguments, facts, _macs(made), _peak(made), home)
     return executable(_program(team, made), note)
 
 
 def team_of(works: Sequence[Work], where: Place) -> Team:
     """All minions of the place."""
-    mode = max((work.mode for work in works), key=_ORDER.index)
+    modes = [work.mode for work in works]
+    mode = next(mode for mode in reversed(_ORDER) if mode in modes)
     return Team(where.minions, max(work.harts for work in works), mode)
 
 
@@ -89,6 +92,20 @@ def _check_extents(signature: Signature) -> None:
 def _bound(phase: Phase, placed: Mapping[str, Placed]) -> dict[str, Placed]:
     """By the names of the phase's program; scalars that parameters determine have no place."""
     return {inner: placed[outer] for inner, outer in (*phase.inputs, *phase.outputs) if outer in placed}
+
+
+def _macs(made: Sequence[Made]) -> int:
+    return sum(each.macs for each in made)
+
+
+def _home(made: Sequence[Made]) -> Home | None:
+    """Errors: PL1339 where several phases have one."""
+    if len(made) == 1:
+        return made[0].home
+    if any(m.home is not None for m in made):
+        message = f"--resident is for one product, and this program has {len(made)} phases"
+        raise input_error("PL1339", message, help="leave --resident out, or run the product as a program of its own")
+    return None
 
 
 def _peak(made: Sequence[Made]) -> int:

@@ -41,13 +41,17 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
         return _of_nest(read, fp, minions, written)
     assert source is not None, "equations have a plan"
     phases = zip(source.plan.phases, products, strict=True)
+<<<<<<< HEAD
     several = len(products) > 1
     works = tuple(found or simd.work(phase, fp, minions, others=several) for phase, found in phases)
+=======
+    works = tuple([found or simd.work(phase, fp) for phase, found in phases])
+>>>>>>> minion-host
     if len(works) > 1 and any(work.bounds for work in works):
         message = f"`{source.plan.name}` has {len(works)} phases, and an error of the first would grow in the others"
         raise input_error("PL1336", message, help="leave --reassociate out, or run the phases as programs of their own")
     content = Content(source.plan, works)
-    judge = partial(_judge, source.plan, works[0]) if any(work.bounds for work in works) else None
+    judge = partial(_judge, source.plan, next(iter(works))) if any(work.bounds for work in works) else None
     oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, source.plan, works), judge=judge)
     return Subject(
         "loops",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, Final
 
 from polyloom.ir.signature import Signature
@@ -13,6 +14,8 @@ from polyloom.ir.signature_json import as_json, of_json
 from polyloom.riscv import note as notes
 from polyloom.targets.minion import lines as source_lines
 from polyloom.targets.minion.loops.layout import Placed
+from polyloom.targets.minion.loops.product.resident import Home
+from polyloom.targets.minion.loops.product.resident import of_json as of_json_home
 from polyloom.targets.minion.machine import Machine
 from polyloom.targets.minion.memory_map import lacking
 from polyloom.targets.target import Json
@@ -25,7 +28,8 @@ VERSION: Final = 1
 @dataclass(frozen=True, slots=True)
 class Note:
     """`signature` has numbers for extents. `facts` are keys of `run --json` that the compiler knows; `macs` and `peak`
-    are useful multiply-adds, and how many a minion can do per cycle (0: it uses no tensor unit)."""
+    are useful multiply-adds, and how many a minion can do per cycle (0: it uses no tensor unit);
+    `home`: where arrays are that are not in DRAM."""
 
     signature: Signature
     machine: Machine
@@ -34,6 +38,7 @@ class Note:
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
     macs: int = 0
     peak: int = 0
+    home: Home | None = None
 
 
 def encode(note: Note, lines: Mapping[int, tuple[str, int]]) -> bytes:
@@ -50,6 +55,7 @@ def encode(note: Note, lines: Mapping[int, tuple[str, int]]) -> bytes:
         "facts": dict(note.facts),
         "macs": note.macs,
         "peak": note.peak,
+        "home": None if note.home is None else note.home.as_json(),
         source_lines.KEY: source_lines.encode(lines),
         **as_json(note.signature),
     }
@@ -75,8 +81,18 @@ def _note(made: dict[str, Any]) -> Note | None:
         return None
     if not 0 < int(made["minions"]) <= machine.minions:
         return None
+    home = None if made["home"] is None else of_json_home(made["home"])
+    if home is not None and not _fits(home, signature, machine, int(made["minions"])):
+        return None
     return Note(
-        signature, machine, int(made["minions"]), placed, dict(made["facts"]), int(made["macs"]), int(made["peak"])
+        signature,
+        machine,
+        int(made["minions"]),
+        placed,
+        dict(made["facts"]),
+        int(made["macs"]),
+        int(made["peak"]),
+        home,
     )
 
 
@@ -84,3 +100,24 @@ def _with_results(signature: Signature, results: set[str]) -> Signature:
     """With the arrays that are only written as such."""
     arguments = tuple(replace(a, is_input=a.name not in results) for a in signature.arguments)
     return replace(signature, arguments=arguments)
+
+
+def _fits(home: Home, signature: Signature, machine: Machine, minions: int) -> bool:
+    """Whether these are matrices of the program's arrays, and lie in scratchpads that there are."""
+    r, g = home.resident, home.resident.grid
+    if g.all_rows * g.all_columns != minions or r.places[3] > machine.scratchpad_bytes:
+        return False
+    each = 4 // r.size
+    extents = [(r.rows, range(r.words * each - each + 1, r.words * each + 1)), (None, range(r.columns, r.columns + 1))]
+    extents.append((r.rows, range(r.columns, r.columns + 1)))
+    for matrix, (rows, columns) in zip(home.matrices, extents, strict=True):
+        argument = signature.argument(matrix.array)
+        if argument is None:
+            return False
+        shape = argument.extents({})
+        if sorted((*matrix.rows, *matrix.columns)) != list(range(len(shape))):
+            return False
+        of_rows, of_columns = (prod(shape[n] for n in axes) for axes in (matrix.rows, matrix.columns))
+        if (rows is not None and of_rows != rows) or of_columns not in columns:
+            return False
+    return True

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
 from polyloom.targets.minion import events, findings, model, report
+from polyloom.targets.minion.loops.figures import figures
 from polyloom.targets.minion.loops.note import Note
 from polyloom.targets.minion.model import Outcome, Setup
 from polyloom.targets.minion.options import Options
@@ -36,14 +37,19 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
         options.errata,
         job.trace,
     )
-    inputs = [(p.address, p.laid(job.inputs[p.name])) for p in note.placed if p.name in job.inputs]
+    inputs = _laid(note, job.inputs)
     done = model.run(program, inputs, setup)
     _check(done.outcome, program, setup)
-    results = {a.name for a in note.signature.outputs}
-    outputs = {p.name: p.taken(done.read(p.address, p.size)) for p in note.placed if p.name in results}
+    outputs = _taken(note, done.read)
     spans = events.trace(done.outcome, program.locator) if job.trace else Trace()
     cycles = None if setup.functional else done.outcome.cycles
-    facts = figures(data, note, done.outcome, program, cycles)
+    facts: dict[str, Json] = {
+        **figures(note, done.outcome, cycles),
+        **findings.as_json(done.outcome, program.locator),
+        "counters": dict(sorted(done.outcome.counters.items())),
+        "extrapolated": list(done.outcome.extrapolated),
+        "elf_bytes": len(data),
+    }
     return Execution(outputs, cycles, done.outcome.instructions, facts, spans)
 
 
@@ -61,23 +67,21 @@ def _check(outcome: Outcome, program: Program, setup: Setup) -> None:
         raise PolyloomError(Diagnostic(ended.code, message, INTERNAL, notes=ended.notes, help=help))
 
 
-def figures(data: bytes, note: Note, outcome: Outcome, program: Program, cycles: int | None) -> Mapping[str, Json]:
-    """Keys of `run --json`."""
-    counters = outcome.counters
-    return {
-        "minions": note.minions,
-        "instructions": outcome.instructions,
-        "utilization": _utilization(note, cycles),
-        **note.facts,
-        **findings.as_json(outcome, program.locator),
-        "counters": dict(sorted(counters.items())),
-        "extrapolated": list(outcome.extrapolated),
-        "elf_bytes": len(data),
-    }
+def _laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
+    """Bytes by address, of all inputs."""
+    home = note.home
+    elsewhere = set[str]() if home is None else {m.array for m in home.matrices}
+    in_dram = [(p.address, p.laid(arrays[p.name])) for p in note.placed if p.name in arrays and p.name not in elsewhere]
+    return in_dram if home is None else [*in_dram, *home.laid(arrays)]
 
 
-def _utilization(note: Note, cycles: int | None) -> float | None:
-    """Useful multiply-adds of those that all minions could have done."""
-    if not cycles or not note.peak:
-        return None
-    return note.macs / (note.peak * note.minions * cycles)
+def _taken(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:
+    """All outputs."""
+    found: dict[str, Array] = {}
+    at_home = "" if note.home is None else note.home.matrices[2].array
+    for argument, placed in zip(note.signature.arguments, note.placed, strict=True):
+        if argument.is_output and placed.name == at_home and note.home is not None:
+            found[placed.name] = note.home.taken(placed.shape, placed.dtype, read)
+        elif argument.is_output:
+            found[placed.name] = placed.taken(read(placed.address, placed.size))
+    return found

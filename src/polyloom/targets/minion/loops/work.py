@@ -14,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from polyloom.targets.minion.loops.layout import Placed
+from polyloom.targets.minion.loops.product.resident import Home
 from polyloom.targets.minion.loops.program import Mode, Part, Team
 from polyloom.targets.minion.options import Options
 from polyloom.targets.target import Json
@@ -39,13 +40,14 @@ class Setting:
 @dataclass(frozen=True, slots=True)
 class Made:
     """`macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0: not of interest), `scratch`
-    the bytes that the phase takes there."""
+    the bytes that the phase takes there, `home` where arrays are that are not in DRAM."""
 
     parts: tuple[Part, ...]
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
     macs: int = 0
     peak: int = 0
     scratch: int = 0
+    home: Home | None = None
 
 
 @dataclass(frozen=True, slots=True)

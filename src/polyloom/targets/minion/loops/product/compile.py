@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from polyloom.analysis.contraction import Contraction, Matrix
@@ -21,6 +22,7 @@ from polyloom.targets.minion.loops.product.operand import (
     right_tiles,
 )
 from polyloom.targets.minion.loops.product.pack import pack
+from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import SLOTS, Stage, staged
 from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
@@ -39,6 +41,8 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
     depth = view_of(found.left, setting).columns
     parts = _parts(depth, p, setting, fp)
     g = grid(setting.team, p.block_rows, p.block_columns, parts)
+    if setting.options.resident:
+        return _resident(found, p, g, place, setting)
     made, scratch = list[Part](), 0
     if source is not None:
         scratch = p.block_columns * p.steps * TILE
@@ -52,9 +56,24 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
     return Made(tuple(made), {"split_k": parts}, p.rows * depth * p.columns, kind.peak, scratch)
 
 
+def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | None, setting: Setting) -> Made:
+    """With packed operands in the scratchpads. Errors: PL1338, PL1339."""
+    if g.parts > 1:
+        message = "--resident gives each block to one minion, and --split-k to several"
+        raise input_error("PL1339", message, help="leave one of them out")
+    r = Resident(g, p.kind.bytes, p.rows, p.columns, p.words)
+    r.check(setting.scratchpad)
+    left, right, result = r.tiles()
+    local = replace(p, left=left, right=right, result=result, is_local=True)
+    part = _by_first(Part(tuple(loop(local, g, setting.prefix)), place), setting, "skip")
+    macs = p.rows * p.columns * view_of(found.left, setting).columns
+    home = Home(r, (found.left, found.right, found.result))
+    return Made((part,), {"split_k": 1}, macs, p.kind.peak, 0, home)
+
+
 def has_helpers(found: Contraction, kind: Kind, setting: Setting) -> bool:
     """Whether second harts stage the operands of a product that is not split."""
-    if (setting.options.split_k or 1) > 1:
+    if (setting.options.split_k or 1) > 1 or setting.options.resident:
         return False
     p, _ = _problem(found, kind, setting)
     return is_staged(p, grid(setting.team, p.block_rows, p.block_columns), setting)
@@ -85,7 +104,7 @@ def _problem(found: Contraction, kind: Kind, setting: Setting) -> tuple[Problem,
     tiles = source if source.transform == "plain" else packed(setting.scratch, -(-words // ROWS))
     stored = Tiles(result.address, ROWS * result.row_step, LINE, result.row_step)
     signs = (unsigned[0], unsigned[1])
-    p = Problem(kind, left.rows, right.columns, words, left_tiles(left, kind), tiles, stored, signs)
+    p = Problem(kind, left.rows, right.columns, words, left_tiles(left, kind), tiles, stored, unsigned=signs)
     return p, None if tiles is source else source
 
 

@@ -18,6 +18,7 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
 from polyloom.targets.minion.loops.product import arithmetic
 from polyloom.targets.minion.loops.product.compile import code, has_helpers
+from polyloom.targets.minion.loops.product.matrix import flat, unflat
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.loops.work import Arrays, Work
 
@@ -109,17 +110,3 @@ def _bounds(product: Product, values: Mapping[str, int], read: Arrays) -> Arrays
     order = (*c.result.rows, *c.result.columns)
     back = allowed.reshape([*rows, *columns])
     return {c.result.array: np.ascontiguousarray(back.transpose(np.argsort(order)))}
-
-
-def flat(matrix: Matrix, array: Array) -> Array:
-    """The array as a matrix."""
-    order = (*matrix.rows, *matrix.columns)
-    rows = int(np.prod([array.shape[n] for n in matrix.rows], dtype=np.int64))
-    return array.transpose(order).reshape(rows, -1)
-
-
-def unflat(matrix: Matrix, values: Array, shape: tuple[int, ...]) -> Array:
-    """The inverse of `flat`."""
-    order = (*matrix.rows, *matrix.columns)
-    back = values.reshape([shape[n] for n in order])
-    return np.ascontiguousarray(back.transpose(np.argsort(order)))

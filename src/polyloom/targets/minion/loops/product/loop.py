@@ -8,12 +8,13 @@
 Registers: s2, s3 the row and column where the minion begins; s4, s5 those of the block; s6, s7, s8 the words of both
 loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how
 far the right factor's next tile is, a7 the left one's; a3, a4 the bits that turn; a5 the words of depth, a6 the first
-of them.
+of them; or a5 and a6 the block's place among those of its shire.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, Kind, Tiles
@@ -35,10 +36,13 @@ from polyloom.targets.minion.loops.product.tile import (
 )
 from polyloom.targets.minion.tensor_words import TRANSFORMS, encode, x31
 
+_NONE: Final = list[str]()
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are."""
+    """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are: by a block's
+    row and column in the whole, or, where `is_local`, among those of its shire."""
 
     kind: Kind
     rows: int
@@ -47,6 +51,7 @@ class Problem:
     left: Tiles
     right: Tiles
     result: Tiles
+    is_local: bool = False
     unsigned: tuple[bool, bool] = (False, False)
 
     @property
@@ -66,11 +71,14 @@ def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     """The code; who leaves has stored its blocks."""
     split = Split(g.parts, p.words)
     lines = [f"{prefix}.product:", *position(g), *_constants(p), *_range(p, split, prefix)]
+    lines += _local(g) if p.is_local else []
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
+    lines += ["mv a6, gp"] if p.is_local else []
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
     lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind), *_store(split, prefix)]
-    lines += [f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
-    lines += [f"{prefix}.next:", f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
+    down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
+    lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
+    lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
     return [*lines, f"{prefix}.stored:", wait(STORED)]
 
 
@@ -82,13 +90,21 @@ def position(g: Grid) -> list[str]:
     return [*lines, *scaled("t1", "t3", g.columns, "s3")]
 
 
+def _local(g: Grid) -> list[str]:
+    """a5, gp: row and column of the first block among those of its shire."""
+    return ["mv gp, s0", *parted("t3", "gp", g.rows * g.columns), *parted("a5", "gp", g.columns)]
+
+
 def _divided(register: str, by: int) -> list[str]:
-    return [] if by == 1 else [li("t1", by), f"divu {register}, {register}, t1"]
+    """By a power of two."""
+    return [f"srli {register}, {register}, {by.bit_length() - 1}"] if by > 1 else []
 
 
 def parted(quotient: str, rest: str, by: int) -> list[str]:
-    """Of `rest`, which becomes the remainder."""
-    return [li("t1", by), f"divu {quotient}, {rest}, t1", f"remu {rest}, {rest}, t1"]
+    """Of `rest`, which becomes the remainder. A division takes 65 cycles, a shift one."""
+    if by & (by - 1):
+        return [li("t1", by), f"divu {quotient}, {rest}, t1", f"mul t1, {quotient}, t1", f"sub {rest}, {rest}, t1"]
+    return [f"srli {quotient}, {rest}, {by.bit_length() - 1}", f"andi {rest}, {rest}, {by - 1}"]
 
 
 def _constants(p: Problem) -> list[str]:
@@ -117,8 +133,9 @@ def _words(p: Problem, split: Split, prefix: str) -> list[str]:
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
     lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
     lines += [li("a1", encode("tensor_store", bytes=LINE, address=p.result.address).value), "add a1, a1, t3"]
-    lines += [*scaled("t1", "s4", p.left.block_step, "s6"), *scaled("t1", "s5", p.right.block_step, "s7")]
-    lines += [*scaled("t1", "s4", p.result.block_step, "a1"), *scaled("t1", "s5", p.result.depth_step, "a1")]
+    row, column = ("a5", "a6") if p.is_local else ("s4", "s5")
+    lines += [*scaled("t1", row, p.left.block_step, "s6"), *scaled("t1", column, p.right.block_step, "s7")]
+    lines += [*scaled("t1", row, p.result.block_step, "a1"), *scaled("t1", column, p.result.depth_step, "a1")]
     return [*lines, *_from(p, split)]
 
 
