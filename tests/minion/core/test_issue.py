@@ -78,6 +78,18 @@ def test_lines_beyond_l1_come_again() -> None:
     assert cycles(four) < 4 * 12
 
 
+def test_a_line_on_its_way_is_late_for_every_load() -> None:
+    one = run(f"li a0, {FREE}\nld a1, 0(a0)\nadd a3, a1, a1").result["cycles"]
+    two = run(f"li a0, {FREE}\nld a1, 0(a0)\nld a2, 8(a0)\nadd a3, a2, a2").result["cycles"]
+    assert 0 <= two - one <= 2
+
+
+def test_an_access_across_two_lines_needs_both() -> None:
+    one = run(f"li a0, {FREE}\nld a1, 0(a0)\nadd a3, a1, a1").result["cycles"]
+    two = run(f"li a0, {FREE}\nld a1, 60(a0)\nadd a3, a1, a1\nld a1, 64(a0)\nadd a3, a1, a1").result["cycles"]
+    assert 0 < two - one < 100
+
+
 def both_harts(first: str, second: str) -> int:
     """Cycles until both harts of a minion have done their loops."""
     source = f"""
