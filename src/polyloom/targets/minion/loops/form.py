@@ -41,17 +41,8 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
         return _of_nest(read, fp, minions, written)
     assert source is not None, "equations have a plan"
     phases = zip(source.plan.phases, products, strict=True)
-<<<<<<< HEAD
-<<<<<<< HEAD
-    several = len(products) > 1
-    works = tuple(found or simd.work(phase, fp, minions, others=several) for phase, found in phases)
-=======
-    works = tuple([found or simd.work(phase, fp) for phase, found in phases])
->>>>>>> minion-host
-=======
     several = len(products) > 1
     works = tuple([found or simd.work(phase, fp, minions, others=several) for phase, found in phases])
->>>>>>> minion-gemm
     if len(works) > 1 and any(work.bounds for work in works):
         message = f"`{source.plan.name}` has {len(works)} phases, and an error of the first would grow in the others"
         raise input_error("PL1336", message, help="leave --reassociate out, or run the phases as programs of their own")
