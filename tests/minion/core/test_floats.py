@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scalar floating point: lane 0, its environment (subnormals are zeros, one NaN), flags and rounding. The arithmetic
-itself is that of riscv/float.hpp, whose tests prove it; a twin here computes in integers of Python. Source: facts §2."""
+itself is that of riscv/float.hpp, whose tests prove it; a twin here computes in fractions. Source: facts §2."""
 
 import random
 import struct
 from fractions import Fraction
 
 import pytest
-
 from tests.minion.core.machine import FREE, run
 
 MODES = pytest.mark.parametrize("functional", [False, True], ids=["timed", "functional"])
