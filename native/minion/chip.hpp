@@ -137,6 +137,13 @@ struct Chip {
         std::array<std::array<uint64_t, COUNTERS>, 2> kept{};
     };
     static constexpr size_t NO_SPAN = ~size_t(0);
+    // Credits on their way.
+    struct Gift {
+        uint32_t mask = 0;
+        uint16_t shire = 0;
+        uint8_t thread = 0, counter = 0;
+        Site giver;
+    };
     // What the loop keeps of a hart beside its state.
     struct Seat {
         std::unique_ptr<Core> core;
@@ -177,6 +184,7 @@ struct Chip {
     void tell(Class c, Operation& op, const char* name, const tensor::Effects& effects, Told told);
     // sync.cpp
     void give_credits(HartState& h, unsigned shire, unsigned which, uint32_t mask);
+    static uint32_t receiver(const Gift& gift, unsigned minion);
     void arrive_credits(const Event& event);
     uint64_t credit_time(unsigned from, unsigned to);
     // esr.cpp
@@ -219,9 +227,12 @@ struct Chip {
     Answer enqueue(uint32_t minion, Class c);
     void begin_ready(uint32_t minion);
     void begin(uint32_t minion, Class c);
+    void take_effect(uint32_t minion);
+    void multiply(uint32_t minion, Operation& op);
+    void quantize(uint32_t minion, Operation& op);
+    void store(uint32_t minion, Operation& op);
     void begin_fma(uint32_t minion, Operation& op);
-    void begin_quant(uint32_t minion, Operation& op);
-    void begin_store(uint32_t minion, Operation& op);
+    void begin_quant(Operation& op);
     void complete(uint32_t minion, Class c);
     [[nodiscard]] bool pending(const HartState& h, unsigned event) const;
     tensor::Tile tile_of(uint32_t minion);
@@ -245,8 +256,10 @@ struct Chip {
     std::vector<std::array<std::array<uint32_t, 2>, 32>> groups;  // by shire, group and engine: who asks for a line
     static constexpr unsigned STALL_KINDS = CLASSES + 1;
     std::array<uint64_t, STALL_KINDS + 8> stalls{};
+    std::vector<Gift> gifts;
+    std::vector<uint32_t> free_gifts;
     HartState* running = nullptr;
-    uint64_t last = 0, lost_credits = 0;
+    uint64_t last = 0;
     uint32_t alive = 0;
     bool stopped = false;
     Result result;

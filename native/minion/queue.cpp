@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FMA, quant, store and reduce: one of each is held, and they begin in the order of acceptance, each when the one before
-// it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. An operation takes effect when
-// it begins. Source: minion.md, "Tensor operations".
+// it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. Effects do not depend on time:
+// they are done in that order as soon as those of all older ones are, which only a transfer can delay, so that a program
+// that does not wait finds the values of a completed machine. Source: minion.md, "Tensor operations".
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -14,9 +15,25 @@ namespace polyloom::minion {
 
 Answer Chip::enqueue(uint32_t minion, Class c) {
     units[minion].enqueue(c);
+    take_effect(minion);
     begin_ready(minion);
     minions[minion].busy = units[minion].holds_registers();
     return riscv::DONE;
+}
+
+// Does the effects of what is queued, up to a transfer that has not taken place.
+void Chip::take_effect(uint32_t minion) {
+    Unit& unit = units[minion];
+    for (unsigned n = 0; n < unit.queued; ++n) {
+        const Class c = unit.order[n];
+        Operation& op = unit[c];
+        if (op.effected) continue;
+        if (c == Class::reduce) return;
+        op.effected = true;
+        if (c == Class::fma) multiply(minion, op);
+        if (c == Class::quant) quantize(minion, op);
+        if (c == Class::store) store(minion, op);
+    }
 }
 
 // Begins whatever may begin; where time is off, what has begun ends at once, and the next one follows.
@@ -36,17 +53,16 @@ void Chip::begin_ready(uint32_t minion) {
 }
 
 void Chip::begin(uint32_t minion, Class c) {
-    Unit& unit = units[minion];
-    Operation& op = unit[c];
+    Operation& op = units[minion][c];
     op.running = true;
     op.started = cycle();
+    if (c == Class::reduce) return meet(minion);
+    if (!options.timed) return complete(minion, c);
     switch (c) {
-        case Class::fma: begin_fma(minion, op); break;
-        case Class::quant: begin_quant(minion, op); break;
-        case Class::store: begin_store(minion, op); break;
-        default: return meet(minion);
+        case Class::fma: return begin_fma(minion, op);
+        case Class::quant: return begin_quant(op);
+        default: return post(cycle(), op.hart, EventKind::line, tag(op, Class::store));
     }
-    if (!options.timed) complete(minion, c);
 }
 
 // Flags of tensor operations go to hart 0.
@@ -57,8 +73,8 @@ tensor::Tile Chip::tile_of(uint32_t minion) {
     return {harts[2 * minion]->f, m.l1scp[0].data(), m.tenc[0].data(), units[minion].tenb_running[0].data()};
 }
 
-void Chip::begin_fma(uint32_t minion, Operation& op) {
-    const tensor::Fma fma = tensor::fma(op.value);
+// Under `poison`, lines that it reads too early are not what they will be.
+void Chip::multiply(uint32_t minion, Operation& op) {
     uint32_t flags = 0;
     tensor::Tile tile = tile_of(minion);
     alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> poisoned;
@@ -69,12 +85,33 @@ void Chip::begin_fma(uint32_t minion, Operation& op) {
                 std::memcpy(&poisoned[unsigned(std::countr_zero(rest))][n], &Hazards::POISON, 4);
         tile.scp = poisoned[0].data();
     }
-    tensor::multiply(fma, tile, op.mask, op.frm, flags);
+    tensor::multiply(tensor::fma(op.value), tile, op.mask, op.frm, flags);
     raise(minion, flags);
-    if (!options.timed) return;
+}
+
+void Chip::quantize(uint32_t minion, Operation& op) {
+    uint32_t flags = 0;
+    tensor::quantize(tensor::quant(op.value), tile_of(minion), op.frm, flags);
+    raise(minion, flags);
+}
+
+void Chip::store(uint32_t minion, Operation& op) {
+    const tensor::Store store = tensor::store(op.value, op.x31);
+    const tensor::Tile tile = tile_of(minion);
+    const Lines& lines = units[minion].lines[unsigned(Class::store)];
+    uint8_t row[tensor::LINE];
+    for (unsigned i = 0; i < lines.count; ++i) {
+        tensor::store_row(store, tile, i, row);
+        std::memcpy(memory.at(lines.address[i], store.bytes), row, store.bytes);
+    }
+}
+
+void Chip::begin_fma(uint32_t minion, Operation& op) {
+    const tensor::Fma fma = tensor::fma(op.value);
     const bool integer = fma.is(tensor::Type::int8);
     const auto beyond = integer ? (fma.from_tenb ? Parameter::ima_tenb : Parameter::ima_l1scp)
                                 : (fma.from_tenb ? Parameter::fma_tenb : Parameter::fma_l1scp);
+    // A step of few micro-operations waits for the pipeline; where none does, that parameter is not used.
     uint64_t step = fma.step();
     if (step < 7) step = std::max(step, parameters[Parameter::fma_step]);
     const uint64_t total = fma.words * step + parameters[beyond];
@@ -83,27 +120,11 @@ void Chip::begin_fma(uint32_t minion, Operation& op) {
 }
 
 // A transformation takes a cycle for each row and register.
-void Chip::begin_quant(uint32_t minion, Operation& op) {
+void Chip::begin_quant(Operation& op) {
     const tensor::Quant quant = tensor::quant(op.value);
-    uint32_t flags = 0;
-    tensor::quantize(quant, tile_of(minion), op.frm, flags);
-    raise(minion, flags);
-    if (!options.timed) return;
     const uint64_t rows = uint64_t(quant.rows) * ((quant.columns + 7u) / 8u) * quant.count;
     post(cycle() + std::max<uint64_t>(1, rows * parameters[Parameter::quant_row]), op.hart, EventKind::complete,
          tag(op, Class::quant));
-}
-
-void Chip::begin_store(uint32_t minion, Operation& op) {
-    const tensor::Store store = tensor::store(op.value, op.x31);
-    const tensor::Tile tile = tile_of(minion);
-    Lines& lines = units[minion].lines[unsigned(Class::store)];
-    uint8_t row[tensor::LINE];
-    for (unsigned i = 0; i < lines.count; ++i) {
-        tensor::store_row(store, tile, i, row);
-        std::memcpy(memory.at(lines.address[i], store.bytes), row, store.bytes);
-    }
-    if (options.timed) post(cycle(), op.hart, EventKind::line, tag(op, Class::store));
 }
 
 void Chip::complete(uint32_t minion, Class c) {

@@ -65,6 +65,8 @@ void Chip::transfer(uint32_t from, uint32_t to) {
     raise(to, flags);
     receiver.counts[Unit::MESSAGE_BYTES] += uint64_t(taken.count) * sizeof(Register);
     if (hazards_on()) hazards.received(to, from, int(channel(taken)) - 1);
+    source.effected = target.effected = true;
+    take_effect(from), take_effect(to);
     if (!options.timed) {
         complete(from, Class::reduce);
         return complete(to, Class::reduce);

@@ -74,6 +74,7 @@ struct HartState {
 
     Privilege privilege = Privilege::machine;
     TrapState trap;
+    bool asleep = false;  // in a wfi or a write to stall
     // The addresses of data that are physical and in DRAM, and that the hart may reach (Core::settle).
     uint64_t plain_from = 0, plain_bytes = 0;
 
@@ -92,6 +93,7 @@ struct L1Tags {
     static constexpr uint64_t USED = 1, LOCKED = 2;
     std::array<std::array<uint64_t, WAYS>, SETS> tag{};
     std::array<std::array<uint64_t, WAYS>, SETS> touched{};  // for the least recently used one
+    std::array<std::array<uint64_t, WAYS>, SETS> there{};    // the cycle in which the line comes
     uint64_t clock = 0;
 };
 

@@ -55,11 +55,20 @@ Answer Chip::sleep(HartState& h) {
 
 // A store to CREDINC: one credit to a counter of each hart in the mask, after its way.
 void Chip::give_credits(HartState& h, unsigned shire, unsigned which, uint32_t mask) {
-    const uint64_t way = options.timed ? credit_time(h.number / HARTS_PER_SHIRE, shire) : 0;
+    if (!mask) return;
+    const Gift gift{mask, uint16_t(shire), uint8_t(which >> 1), uint8_t(which & 1), {h.number, h.pc, h.now}};
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        deadlock.credited({h.number, h.pc, h.now},
-                          HARTS_PER_SHIRE * shire + 2 * unsigned(std::countr_zero(rest)) + (which >> 1), which & 1);
-    if (mask) post(h.now + way, h.number, EventKind::credit, mask | uint64_t(shire) << 32 | uint64_t(which) << 48);
+        deadlock.credited(gift.giver, receiver(gift, unsigned(std::countr_zero(rest))), gift.counter);
+    if (free_gifts.empty()) free_gifts.push_back(uint32_t(gifts.size())), gifts.emplace_back();
+    const uint32_t place = free_gifts.back();
+    free_gifts.pop_back();
+    gifts[place] = gift;
+    const uint64_t way = options.timed ? credit_time(h.number / HARTS_PER_SHIRE, shire) : 0;
+    post(h.now + way, h.number, EventKind::credit, place);
+}
+
+uint32_t Chip::receiver(const Gift& gift, unsigned minion) {
+    return HARTS_PER_SHIRE * gift.shire + HARTS_PER_MINION * minion + gift.thread;
 }
 
 uint64_t Chip::credit_time(unsigned from, unsigned to) {
@@ -69,18 +78,18 @@ uint64_t Chip::credit_time(unsigned from, unsigned to) {
 
 // Credits arrive: a counter that overflows wraps and is an error of its hart.
 void Chip::arrive_credits(const Event& event) {
-    const unsigned shire = event.data >> 32 & 0xffff, thread = event.data >> 49 & 1, counter = event.data >> 48 & 1;
-    const Site giver{hart_of(event.key), 0, cycle_of(event.key)};
-    for (uint32_t rest = uint32_t(event.data); rest; rest &= rest - 1) {
-        const unsigned number = HARTS_PER_SHIRE * shire + 2 * unsigned(std::countr_zero(rest)) + thread;
+    const Gift gift = gifts[event.data];
+    free_gifts.push_back(uint32_t(event.data));
+    for (uint32_t rest = gift.mask; rest; rest &= rest - 1) {
+        const uint32_t number = receiver(gift, unsigned(std::countr_zero(rest)));
         if (number >= harts.size()) {
-            if (hazards_on()) hazards.lost_credit(giver, number, counter);
+            if (hazards_on()) hazards.lost_credit(gift.giver, number, gift.counter);
             continue;
         }
         HartState& to = *harts[number];
-        if (++to.credits[counter] == 0) {
+        if (++to.credits[gift.counter] == 0) {
             to.tensor_error |= CREDIT_OVERFLOW;
-            if (hazards_on()) hazards.credit_overflow(giver, number, counter);
+            if (hazards_on()) hazards.credit_overflow(gift.giver, number, gift.counter);
         }
         wake(number);
     }

@@ -23,7 +23,7 @@ struct Operation {
     uint32_t members = 0;   // minions of the shire that load together, by bits; 0 of other operations
     uint16_t mask = 0, hart = 0;
     uint8_t frm = 0, id = 0, group = 0;
-    bool busy = false, running = false;
+    bool busy = false, running = false, effected = false;
     bool registers = true;  // it reads or writes the registers: no IMA8 that writes only TenC
 };
 

@@ -23,6 +23,7 @@ from polyloom.targets.minion.loops.product import form as product
 from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.work import Work
 from polyloom.targets.minion.options import Fp, Options
+from polyloom.targets.minion.place import Place
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 __all__ = ["FORM", "Content"]
@@ -31,16 +32,17 @@ Figures = Mapping[str, Any]
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
     """Errors: those of reading, and of phases that are neither."""
-    del place
+    minions = cast(Place, place).minions if place is not None else 1
     fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
     read = simd.read(written)
     source = _source(written, read)
     products = [product.work(phase, fp) for phase in source.plan.phases] if source is not None else []
     if read is not None and (source is None or not any(products)):
-        return _of_nest(read, fp, written)
+        return _of_nest(read, fp, minions, written)
     assert source is not None, "equations have a plan"
     phases = zip(source.plan.phases, products, strict=True)
-    works = tuple([found or simd.work(phase, fp) for phase, found in phases])
+    several = len(products) > 1
+    works = tuple([found or simd.work(phase, fp, minions, others=several) for phase, found in phases])
     if len(works) > 1 and any(work.bounds for work in works):
         message = f"`{source.plan.name}` has {len(works)} phases, and an error of the first would grow in the others"
         raise input_error("PL1336", message, help="leave --reassociate out, or run the phases as programs of their own")
@@ -59,15 +61,16 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     )
 
 
-def _of_nest(read: simd.Read, fp: Fp, written: Written) -> Subject:
-    """A function whose nest is compiled as it is. Its own results may round otherwise, which shows where they are only
-    close; where rounding decides between values, they say nothing."""
-    plan, work = simd.of_nest(read.nest, fp)
-    oracles = [Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))]
-    if not simd.decides(read.nest):
-        oracles.append(Oracle("source", f"the source, {read.path}", read.reference, loops.close))
+def _of_nest(read: simd.Read, fp: Fp, minions: int, written: Written) -> Subject:
+    """A function whose nest is compiled as it is. Of integers, its own results are the same; they are close where sums
+    of floats change their order."""
+    plan, work = simd.of_nest(read.nest, fp, minions)
+    oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
+    bound = loops.close if fp == "reassociate" else None
+    source = Oracle("source", f"the source, {read.path}", read.reference, bound)
+    oracles = (oracle, source) if bound or simd.is_of_integers(read.nest) else (oracle,)
     taken = signature.of_plan(plan)
-    return Subject("loops", Content(plan, (work,)), read.path, taken, tuple(oracles), watch=written.watch)
+    return Subject("loops", Content(plan, (work,)), read.path, taken, oracles, watch=written.watch)
 
 
 def _source(written: Written, read: simd.Read | None) -> Source | None:

@@ -8,7 +8,7 @@
 Registers: s2, s3 the row and column where the minion begins; s4, s5 those of the block; s6, s7, s8 the words of both
 loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how
 far the right factor's next tile is, a7 the left one's; a3, a4 the bits that turn; a5 the words of depth, a6 the first
-of them; or a5 and a6 the block's place among those of its shire.
+of them; or a5 and a6 the block's place among those of its shire; sp, tp groups that load together.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from polyloom.targets.minion.loops.product.tile import (
     LOADED,
     OFFSET_FIELD,
     ROW_FIELD,
-    STORED,
     TURN_FMA,
     TURN_LOAD,
     li,
     scaled,
     wait,
 )
+from polyloom.targets.minion.loops.product.together import groups
 from polyloom.targets.minion.tensor_words import TRANSFORMS, encode, x31
 
 _NONE: Final = list[str]()
@@ -42,7 +42,8 @@ _NONE: Final = list[str]()
 @dataclass(frozen=True, slots=True)
 class Problem:
     """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are: by a block's
-    row and column in the whole, or, where `is_local`, among those of its shire."""
+    row and column in the whole, or, where `is_local`, among those of its shire.
+    `shares`: minions of a shire load what they share together."""
 
     kind: Kind
     rows: int
@@ -52,6 +53,7 @@ class Problem:
     right: Tiles
     result: Tiles
     is_local: bool = False
+    shares: bool = False
     unsigned: tuple[bool, bool] = (False, False)
 
     @property
@@ -68,9 +70,9 @@ class Problem:
 
 
 def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
-    """The code; who leaves has stored its blocks."""
+    """The code; stores may still run behind it."""
     split = Split(g.parts, p.words)
-    lines = [f"{prefix}.product:", *position(g), *_constants(p), *_range(p, split, prefix)]
+    lines = [f"{prefix}.product:", *position(g), *_constants(p, g), *_range(p, split, prefix)]
     lines += _local(g) if p.is_local else []
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
     lines += ["mv a6, gp"] if p.is_local else []
@@ -79,7 +81,7 @@ def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
     lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
     lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
-    return [*lines, f"{prefix}.stored:", wait(STORED)]
+    return [*lines, f"{prefix}.stored:"]
 
 
 def position(g: Grid) -> list[str]:
@@ -91,7 +93,8 @@ def position(g: Grid) -> list[str]:
 
 
 def _local(g: Grid) -> list[str]:
-    """a5, gp: row and column of the first block among those of its shire."""
+    """a5, gp: row and column of the first block among those of its shire.
+    `shares`: minions of a shire load what they share together."""
     return ["mv gp, s0", *parted("t3", "gp", g.rows * g.columns), *parted("a5", "gp", g.columns)]
 
 
@@ -107,9 +110,10 @@ def parted(quotient: str, rest: str, by: int) -> list[str]:
     return [f"srli {quotient}, {rest}, {by.bit_length() - 1}", f"andi {rest}, {rest}, {by - 1}"]
 
 
-def _constants(p: Problem) -> list[str]:
+def _constants(p: Problem, g: Grid) -> list[str]:
     strides = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
     steps = [li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
+    strides += groups(g, "sp", "tp") if p.shares else []
     return [*strides, *steps, li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
 
 
@@ -126,10 +130,10 @@ def _words(p: Problem, split: Split, prefix: str) -> list[str]:
     """s6, s7, s8 and a1 of the block's first step."""
     fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=1, rows=1, columns=4)
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
-    load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address)
+    load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address, coop=p.shares)
     lines = [*least(p.rows, "s4", "t3", f"{prefix}.height"), *least(p.columns, "s5", "t4", f"{prefix}.width")]
     lines += ["and s6, s6, a3", "add s6, s6, t3", li("t0", load.value), "add s6, s6, t0"]
-    lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address).value)]
+    lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
     lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
     lines += [li("a1", encode("tensor_store", bytes=LINE, address=p.result.address).value), "add a1, a1, t3"]
@@ -162,9 +166,9 @@ def least(extent: int, block: str, register: str, label: str) -> list[str]:
 
 def _steps(p: Problem, split: Split, prefix: str) -> list[str]:
     """Whole steps, and a last one with what is left of the depth."""
-    body = [*step(), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
+    body = [*step(_groups(p)), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
     body += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
-    last = [*step(), "xor s6, s6, a3", "xor s8, s8, a4"]
+    last = [*step(_groups(p)), "xor s6, s6, a3", "xor s8, s8, a4"]
     done = [li("t0", LAST), "or s8, s8, t0"] if p.kind.name == "int8" else []
     if split.parts == 1:
         whole, rest = (p.words - 1) // ROWS, (p.words - 1) % ROWS + 1
@@ -181,6 +185,10 @@ def shortened(less: int) -> list[str]:
     return [f"addi s7, s7, {-less}", li("t0", less << DEPTH_FIELD), "sub s8, s8, t0"] if less else []
 
 
+def _groups(p: Problem) -> tuple[str, str] | None:
+    return ("sp", "tp") if p.shares else None
+
+
 def _masked(p: Problem, prefix: str) -> list[str]:
     """Zeros in all registers, where the minion has no part of the sum."""
     word = encode("tensor_fma", type=p.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, first=1)
@@ -188,9 +196,10 @@ def _masked(p: Problem, prefix: str) -> list[str]:
     return [f"bgtz a5, {prefix}.some", *zeros, "csrw tensor_fma, t0", f"j {prefix}.parted", f"{prefix}.some:"]
 
 
-def step() -> list[str]:
-    """Three tensor operations and one wait."""
-    loads = ["mv t6, s9", "csrw tensor_load, s6", "mv t6, s10", "csrw tensor_load, s7"]
+def step(groups: tuple[str, str] | None = None) -> list[str]:
+    """Three tensor operations and one wait; `groups` are registers: who loads left and right together."""
+    first, second = ([f"csrw tensor_coop, {group}"] for group in groups) if groups else (_NONE, _NONE)
+    loads = [*first, "mv t6, s9", "csrw tensor_load, s6", *second, "mv t6, s10", "csrw tensor_load, s7"]
     return [*loads, wait(LOADED), "csrw tensor_fma, s8"]
 
 

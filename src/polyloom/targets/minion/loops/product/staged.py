@@ -7,9 +7,10 @@ own gives a credit to each first hart; those free the slot before in the same wa
 FMA that may still read lies in that chunk. A hart is never a whole ring ahead of another one of its shire, so that as
 many FLBs as counters of chunks modulo `_NUMBERS` keep arrivals apart.
 
-Registers of hart 0: as in loop.py, but a5 counts slots, a6 FLBs, gp chunks; tp tells whether there is a block, t5
-and ra are the words of loads to which the slot's offset is added. Of hart 1: s4, s5 the first row and column of the
-patch, s6 the word, s9, s10 strides, a0 the tile, a5, a6, gp as above, tp credits that need not be taken yet.
+Registers of hart 0: as in loop.py, but a2, a7 are groups that load together, a5 counts slots, a6 FLBs, gp chunks; tp
+tells whether there is a block, t5 and ra are the words of loads to which the slot's offset is added. Of hart 1: s4, s5
+the first row and column of the patch, s6 the word, s9, s10 strides, a0 the tile, a5, a6, gp as above, tp credits that
+need not be taken yet.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from polyloom.targets.minion.loops.product.tile import (
     FIRST,
     LAST,
     ROW_FIELD,
-    STORED,
     TURN_FMA,
     TURN_LOAD,
     li,
     scaled,
     wait,
 )
+from polyloom.targets.minion.loops.product.together import groups
 from polyloom.targets.minion.loops.program import CREDITS
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.memory_map import SCRATCHPAD
@@ -77,12 +78,12 @@ class Stage:
 
 
 def staged(stage: Stage, prefix: str) -> list[str]:
-    """The code of both harts; who leaves has stored its blocks."""
+    """The code of both harts; stores may still run behind it."""
     first = _over_blocks(stage, prefix, _block(stage, prefix))
     second = _over_blocks(stage, f"{prefix}.stage", _chunks(stage, f"{prefix}.stage"))
-    lines = [f"{prefix}.product:", "andi t0, s1, 1", f"bnez t0, {prefix}.stage", *_first(stage), *first, wait(STORED)]
-    lines += [f"j {prefix}.done", f"{prefix}.stage:", *_second(stage), *second, *_drained(prefix)]
-    return [*lines, f"{prefix}.done:"]
+    lines = [f"{prefix}.product:", "andi t0, s1, 1", f"bnez t0, {prefix}.stage", *_first(stage), *first]
+    lines += [f"j {prefix}.stored", f"{prefix}.stage:", *_second(stage), *second, *_drained(prefix)]
+    return [*lines, f"{prefix}.stored:"]
 
 
 def _over_blocks(stage: Stage, prefix: str, body: list[str]) -> list[str]:
@@ -97,11 +98,12 @@ def _over_blocks(stage: Stage, prefix: str, body: list[str]) -> list[str]:
 def _first(stage: Stage) -> list[str]:
     """What stays the same on hart 0."""
     p, g = stage.p, stage.g
-    left = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform)).value + _OWN
-    right = encode("tensor_load_b", rows=ROWS).value + _OWN + g.rows * STEPS * TILE
+    left = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), coop=p.shares).value + _OWN
+    right = encode("tensor_load_b", rows=ROWS, coop=p.shares).value + _OWN + g.rows * STEPS * TILE
     lines = [*_within(g), li("a0", left), *scaled("t1", "t3", STEPS * TILE, "a0")]
     lines += [li("ra", right), *scaled("t1", "t2", STEPS * TILE, "ra"), *position(g), "mv sp, a0"]
-    lines += [li("s9", LINE), li("s10", x31(LINE, 1)), li("s11", p.result.stride), li("a2", TILE), li("a7", TILE)]
+    lines += [li("s9", LINE), li("s10", x31(LINE, 1)), li("s11", p.result.stride)]
+    lines += groups(g, "a2", "a7") if p.shares else []
     return [*lines, li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0), li("a5", 0), li("a6", 0)]
 
 
@@ -135,11 +137,17 @@ def _chunk(stage: Stage, prefix: str) -> list[str]:
     lines += ["add s7, ra, t4", li("a0", STEPS), li("t0", 1), f"bne gp, t0, {prefix}.step"]
     whole, rest = (p.steps - 1) % STEPS, (p.words - 1) % ROWS + 1
     lines += [li("a0", whole), f"beqz a0, {prefix}.last"]
-    lines += [f"{prefix}.step:", *step(), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
+    lines += [
+        f"{prefix}.step:",
+        *step(("a2", "a7") if p.shares else None),
+        f"addi s6, s6, {TILE}",
+        "xor s6, s6, a3",
+        f"addi s7, s7, {TILE}",
+    ]
     lines += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
     lines += [li("t0", 1), f"bne gp, t0, {prefix}.used", f"{prefix}.last:"]
     lines += [*shortened(ROWS - rest), *([li("t0", LAST), "or s8, s8, t0"] if p.kind.name == "int8" else [])]
-    return [*lines, *step(), "xor s6, s6, a3", "xor s8, s8, a4"]
+    return [*lines, *step(("a2", "a7") if p.shares else None), "xor s6, s6, a3", "xor s8, s8, a4"]
 
 
 def _signal(stage: Stage, number: int, counter: int, label: str) -> list[str]:

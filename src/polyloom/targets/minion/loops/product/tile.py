@@ -16,6 +16,7 @@ TURN_LOAD: Final = encode("tensor_load", start=16).value
 TURN_FMA: Final = encode("tensor_fma", a=16).value
 """The bit of an FMA that tells which half it reads."""
 TURN_STORE: Final = encode("tensor_store_scp", start=16).value
+COOP: Final = encode("tensor_load", coop=1).value
 FIRST: Final = encode("tensor_fma", first=1).value
 LAST: Final = encode("tensor_fma", to_registers=1).value
 ROW_FIELD: Final = 51

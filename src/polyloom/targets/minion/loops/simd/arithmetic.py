@@ -20,12 +20,15 @@ from polyloom.ir.semantics import function
 Array = NDArray[Any]
 Function = Callable[..., Any]
 _LEAST: Final = 2.0**-126
+_LEAST_HALF: Final = 2.0**-14
 _NAN: Final = np.uint32(0x7FC00000).view(np.float32)
 _ZERO: Final = np.float32(0)
 
 
 def machine_function(operation: str, dtype: ElementType) -> Function:
     """The function of the operands, within `np.errstate(all="ignore")`."""
+    if (operation, dtype) == ("to_f32", "f16"):
+        return _single
     if dtype == "f32" and operation in _SINGLE:
         return _SINGLE[operation]
     if dtype == "f32" and operation in _COMPARISONS:
@@ -55,8 +58,12 @@ def _arithmetic(operation: Function) -> Function:
 
 def _fused(a: Array, b: Array, c: Array) -> Array:
     a, b, c = flushed(a), flushed(b), flushed(c)
-    wide = [value.astype(np.float64) for value in (a, b, c)]
-    return _rounded(wide[0] * wide[1] + wide[2], function("madd", "f32")(a, b, c))
+    product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
+    total = product + addend
+    rest = total - product
+    error = (product - (total - rest)) + (addend - rest)  # Knuth's TwoSum: total + error is the exact sum
+    below = (np.abs(total) == _LEAST) & (np.sign(error) == -np.sign(total))
+    return _rounded(np.where(below, total / 2, total), function("madd", "f32")(a, b, c))
 
 
 def _chosen(least: bool) -> Function:
@@ -77,7 +84,20 @@ def _absolute(value: Array) -> Array:
     return (np.asarray(value, np.float32).view(np.uint32) & np.uint32((1 << 31) - 1)).view(np.float32)
 
 
-_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32", "to_f16")
+def _half(value: Array) -> Array:
+    """To an f16: what is below 2^-14 before rounding is a zero."""
+    small = np.where(np.abs(value) < _LEAST_HALF, np.copysign(_ZERO, value), value)
+    return np.where(np.isnan(small), np.float16(np.nan), small.astype(np.float16)).astype(np.float16)
+
+
+def _single(value: Array) -> Array:
+    """From an f16, whose denormals are zeros."""
+    wide = value.astype(np.float32)
+    small = np.where(np.abs(wide) < _LEAST_HALF, np.copysign(_ZERO, wide), wide)
+    return np.where(np.isnan(small), _NAN, small).astype(np.float32)
+
+
+_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32")
 _SINGLE: Final[dict[str, Function]] = {
     "add": _arithmetic(np.add),
     "sub": _arithmetic(np.subtract),
@@ -89,4 +109,5 @@ _SINGLE: Final[dict[str, Function]] = {
     "max": _chosen(False),
     "neg": _negated,
     "abs": _absolute,
+    "to_f16": _half,
 }

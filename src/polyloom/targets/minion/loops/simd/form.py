@@ -17,7 +17,7 @@ from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Reference, Source
-from polyloom.ir.nest import Apply, Expression, Nest, assignments
+from polyloom.ir.nest import Nest
 from polyloom.ir.nest_interpret import signature_of
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
@@ -26,12 +26,14 @@ from polyloom.targets.minion.loops.simd.compile import compiled
 from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.equations import Equations
 from polyloom.targets.minion.loops.simd.oracle import computed
+from polyloom.targets.minion.loops.simd.reductions import reduced
 from polyloom.targets.minion.loops.work import Arrays, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
 
-DECIDES: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32", "to_f16")
+HARTS: Final = 2
+"""Of each minion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,8 @@ def read(written: Written) -> Read | None:
     return Read(nest, reference, path)
 
 
-def of_nest(nest: Nest, fp: Fp) -> tuple[Plan, Work]:
-    """A plan whose one phase is the nest, and what becomes of it."""
+def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
+    """A plan whose one phase is the nest, and what becomes of it on so many minions."""
     whole = signature_of(nest)
     names = {s.name for s in nest.storage if s.role == "argument"} - _only_written(nest)
     inputs = tuple(array for array in whole.inputs if array.name in names)
@@ -70,15 +72,15 @@ def of_nest(nest: Nest, fp: Fp) -> tuple[Plan, Work]:
     bound = [tuple((array.name, array.name) for array in arrays) for arrays in (inputs, whole.outputs)]
     phase = Phase(program, bound[0], bound[1])
     plan = Plan(nest.name, nest.parameters, nest.assumptions, inputs, whole.outputs, (), (phase,))
-    return plan, Work("simd", 2, "shared", partial(_code, nest, fp, False), partial(_results, nest, fp))
+    return plan, Work("simd", HARTS, "shared", partial(_code, nest, fp, False), partial(_results, nest, fp, minions))
 
 
-def work(phase: Phase, fp: Fp) -> Work:
-    """One of a plan: its equations in an order that respects them. Errors: PL1350."""
+def work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
+    """One of a plan, with `others` or alone: its equations in an order that respects them. Errors: PL1350."""
     bound = dict(phase.inputs)
     parametric = {inner: p for p in phase.parametric for inner, outer in bound.items() if outer == p.name}
-    made = _Equations(Equations(phase.program), parametric, fp)
-    return Work("simd", 2, "shared", made.code, made.results)
+    made = _Equations(Equations(phase.program), parametric, fp, minions, others)
+    return Work("simd", HARTS, "shared", made.code, made.results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +88,20 @@ class _Equations:
     equations: Equations
     parametric: Mapping[str, Parametric]
     fp: Fp
+    minions: int
+    others: bool
 
     def code(self, setting: Setting) -> Made:
-        return _code(self.equations.nest(setting.values, self.parametric), self.fp, True, setting)
+        return _code(self.equations.nest(setting.values, self.parametric), self.fp, self.others, setting)
 
     def results(self, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
-        return _results(self.equations.nest(values, self.parametric), self.fp, values, read, held)
+        nest = self.equations.nest(values, self.parametric)
+        return _results(nest, self.fp, self.minions, values, read, held)
 
 
-def decides(nest: Nest) -> bool:
-    """Whether a rounding may change more than the last bits of a result."""
-    return any(_decides(assign.value) for assign in assignments(nest.body))
-
-
-def _decides(value: Expression) -> bool:
-    if not isinstance(value, Apply):
-        return False
-    return (value.operation in DECIDES and value.dtype == "f32") or any(map(_decides, value.operands))
+def is_of_integers(nest: Nest) -> bool:
+    """Whether nothing in the nest rounds."""
+    return all(storage.dtype not in ("f32", "f16") for storage in nest.storage)
 
 
 def _only_written(nest: Nest) -> frozenset[str]:
@@ -118,7 +117,10 @@ def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
     return Made(tuple(made.parts), facts, made.operations, 8, made.scratch)
 
 
-def _results(nest: Nest, fp: Fp, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+def _results(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+    """In the order of the source; where that may change, in the order of the code."""
+    made = concrete(nest, values, fp)
+    ordered = reduced(made, HARTS * minions, fp) if fp == "reassociate" else made
     arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
-    found = computed(concrete(nest, values, fp), arrays)
+    found = computed(ordered, arrays)
     return {name: found[name] for name in held}

@@ -95,7 +95,7 @@ class _Run:
         inside = lanes.take(which)
         first = np.repeat(np.cumsum(counts) - counts, counts)
         values = low[which] + np.arange(total) - first
-        kept = {n: (np.zeros(total, NUMPY[self.nest[n].dtype]), np.arange(total)) for n in own if n not in lanes.locals}
+        kept = {name: (np.zeros(total, NUMPY[self.nest[name].dtype]), np.arange(total)) for name in own}
         made = _Lanes(total, {**inside.loops, loop.name: values}, {**inside.locals, **kept})
         self.nodes(loop.body, made, path)
 
