@@ -222,7 +222,7 @@ Answer command(const Context& context, unsigned number, uint64_t value, uint64_t
     switch (number) {
         case 0x820: return chip.flb(hart, value, old);
         case 0x821: return chip.fcc(hart, value);
-        case 0x822: return context.minion->excl_mode ? DONE : chip.sleep(hart);
+        case 0x822: return sleep(context);
         case 0x830: return chip.tensor_wait(hart, value & 15);
         case 0x81f:
         case 0x89f:
@@ -308,6 +308,14 @@ Answer user_register(const Context& context, unsigned number, const Change& chan
 }
 
 }  // namespace
+
+Answer sleep(const Context& context) {
+    if (context.minion->excl_mode) return DONE;
+    HartState& hart = *context.hart;
+    const Answer answer = context.chip->sleep(hart);
+    hart.asleep = answer.kind == Answer::wait && hart.wait.kind == Waits::interrupt;
+    return answer;
+}
 
 Answer access_control(const Context& context, unsigned number, const Change& change, uint64_t& old) {
     old = 0;

@@ -25,6 +25,8 @@ uint64_t enter_trap(HartState& hart, uint64_t cause, uint64_t value, uint64_t pc
 uint64_t pending_interrupt(const HartState& hart);
 // mret and sret: the pc to go to, or illegal.
 Answer return_from(HartState& hart, Privilege from);
+// wfi, and a write to stall. The exclusive hart of a minion does not sleep.
+Answer sleep(const Context& context);
 // Whether wfi and sfence.vma are allowed here.
 bool may_wait(const HartState& hart);
 bool may_fence(const HartState& hart);

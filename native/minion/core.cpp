@@ -112,7 +112,7 @@ template <class P>
 Answer wait_for_interrupt(riscv::Hart<P>& h, const riscv::Decoded<P>&) {
     present(h);
     if (!may_wait(*h.state.hart)) return riscv::ABSENT;
-    return h.state.minion->excl_mode ? DONE : h.state.chip->sleep(*h.state.hart);
+    return sleep(h.state);
 }
 
 template <class P>
@@ -371,9 +371,9 @@ struct Core::Body {
             state.clock = std::max(state.clock, state.window);
             return {Cause::wait, hart.pc, 0, 0, 0};
         }
-        if (state.wait.kind == Waits::interrupt && state.trap.mip & state.trap.mie) {
-            hart.pc += SLEEP_BYTES;  // a sleep is over, and an interrupt comes behind it
-            state.wait = {};
+        if (state.asleep && state.trap.mip & state.trap.mie) {
+            hart.pc += SLEEP_BYTES;  // the sleep is over, and an interrupt comes behind it
+            state.asleep = false;
         }
         if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};
         const Settled now{state.trap.mstatus, state.trap.mip & state.trap.mie,

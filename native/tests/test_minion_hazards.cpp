@@ -268,7 +268,7 @@ static void registers_and_errors() {
     m.hazards.registers({1, LATER, 9}, "fadd.s", 1, 1, false);
     expect(m.found().empty(), "registers of hart 1 are its own");
     m.hazards.waited(0, 7), m.hazards.registers(site, "fadd.s", 2, 0, false);
-    expect(m.found() == "erratum_129", "a register that was not refreshed");
+    expect(m.found() == "erratum_1.29", "a register that was not refreshed");
     m.hazards.registers(site, "fmv.x.w", 1u << 31, 0, true), m.hazards.registers(site, "fadd.s", 2, 0, false);
     expect(m.findings.all().back().count == 1 && !m.hazards.watched(0), "and one that was");
 }

@@ -22,12 +22,18 @@ def declared(stub: str) -> dict[str, set[str]]:
     for node in ast.parse(stub).body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found[node.target.id] = set()
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not _is_typed_dict(node):
             members = node.body if isinstance(node, ast.ClassDef) else []
             functions = {m.name for m in members if isinstance(m, ast.FunctionDef)}
             fields = {m.target.id for m in members if isinstance(m, ast.AnnAssign) and isinstance(m.target, ast.Name)}
             found[node.name] = functions - {"__init__"} | fields - _EXCEPTION
     return found
+
+
+def _is_typed_dict(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """A class of the stub alone: the module gives plain dictionaries with these keys."""
+    bases = node.bases if isinstance(node, ast.ClassDef) else []
+    return any(isinstance(base, ast.Name) and base.id == "TypedDict" for base in bases)
 
 
 def offered(module: ModuleType) -> dict[str, set[str]]:

@@ -136,6 +136,15 @@ def run(
     return model.run(program, [], setup).outcome
 
 
+def bytes_of(
+    harts: Sequence[Sequence[Step]], address: int, size: int, hazards: Hazards, functional: bool = False
+) -> bytes:
+    """Memory after a run."""
+    where = place(str((len(harts) + 1) // 2))
+    program = load_program([Loaded("k.elf", source(harts), None)], [], None, where.machine)
+    return model.run(program, [], Setup(where, hazards, functional)).read(address, size)
+
+
 def kinds(outcome: Outcome) -> set[str]:
     """`scp_read:0`: kinds, with the wait that is missing."""
     return {_kind(found) for found in outcome.findings}

@@ -85,7 +85,7 @@ def test_deadlock(call: Call, golden: Golden) -> None:
     status, out, _ = call("simulate", "deadlock.elf", "--on", "minion:2", "--json")
     data = json.loads(out)
     assert (status, data["stop"]) == (1, "deadlock")
-    assert [row["minion"] for row in data["deadlock"] if row["in_chain"]] == [0, 0, 1, 1]
+    assert sorted(row["minion"] for row in data["deadlock"] if row["in_chain"]) == [0, 0, 1, 1]
 
 
 def test_hazard(call: Call, simulate: Simulate) -> None:

@@ -106,16 +106,16 @@ def _cure(row: Wait) -> str:
     return "a hart has to store this hart's bit to CREDINC of its shire"
 
 
-def as_json(rows: Sequence[Mapping[str, object]], locator: Locator) -> list[Json]:
-    """For `deadlock` of a report: all rows, harts first."""
+def as_json(rows: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> list[Json]:
+    """For `deadlock` of a report: all rows, harts first. Cycles are null without time."""
     waits = cast("Sequence[Wait]", rows)
     links = chain(waits)
-    return [_json(row, any(row is link for link in links), locator) for row in waits]
+    return [_json(row, any(row is link for link in links), locator, timed) for row in waits]
 
 
-def _json(row: Wait, linked: bool, locator: Locator) -> Json:
+def _json(row: Wait, linked: bool, locator: Locator, timed: bool) -> Json:
     where = locator.at(row["pc"])
-    gave: list[Json] = [site_json(site, locator, "credit") for site in row["gave"]]
+    gave: list[Json] = [site_json(site, locator, "credit", timed) for site in row["gave"]]
     releasers: list[Json] = list(row["releasers"])
     return {
         "hart": row["hart"],
@@ -124,7 +124,7 @@ def _json(row: Wait, linked: bool, locator: Locator) -> Json:
         "kind": row["kind"],
         "text": row["text"],
         "note": row["note"] or None,
-        "since": row["since"],
+        "since": row["since"] if timed else None,
         "pc": row["pc"],
         "symbol": where.symbol or None,
         "file": where.file,

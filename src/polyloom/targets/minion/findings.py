@@ -38,3 +38,7 @@ def deadlock(outcome: Outcome, locator: Locator) -> Diagnostic:
     # `cycles` ends with the last store or hart's end; whoever waits may have gone on until later.
     last = None if outcome.cycles is None else max([outcome.cycles, *(row["since"] for row in outcome.waits)])
     return deadlock_report.diagnostic(cast(_Rows, outcome.waits), locator, last)
+
+
+def _timed(outcome: Outcome) -> bool:
+    return outcome.cycles is not None

@@ -36,7 +36,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "barrier_mismatch": ("does not agree on {what}", "with {earlier}"),
     "credit_overflow": ("overflows {what}", "after {earlier}"),
     "lost_credit": ("gives a credit that is lost: {what}", "after {earlier}"),
-    "erratum_129": ("reads {what}", "which {earlier} wrote and nothing has refreshed (erratum 1.29)"),
+    "erratum_1.29": ("reads {what}", "which {earlier} wrote and nothing has refreshed (erratum 1.29)"),
 }
 
 
@@ -45,10 +45,10 @@ def who(hart: int) -> str:
     return f"hart 1 of minion {hart >> 1}" if hart & 1 else f"minion {hart >> 1}"
 
 
-def at(site: Site, locator: Locator) -> str:
-    """Of whom, and where: ` of minion 2 at 0x8000001020 (start+0x20, k.s:12), cycle 40`."""
+def at(site: Site, locator: Locator, unit: str) -> str:
+    """Of whom, and where: ` of minion 2 at 0x8000001020 (start+0x20, k.s:12) in cycle 40`."""
     place = f" at {locator.at(site['pc'])}" if site["pc"] else ""
-    return f" of {who(site['hart'])}{place}" + (f", cycle {site['cycle']}" if site["cycle"] else "")
+    return f" of {who(site['hart'])}{place}" + (f" in {unit} {site['cycle']}" if site["cycle"] else "")
 
 
 def missing(found: Finding) -> str:
@@ -56,57 +56,62 @@ def missing(found: Finding) -> str:
     return f"tensor_wait {found['wait']} is missing between them" if found["wait"] >= 0 else found["cure"]
 
 
-def sentence(found: Finding, locator: Locator) -> str:
+def sentence(found: Finding, locator: Locator, unit: str = "cycle") -> str:
     """The hazard, without what helps."""
     does, earlier = _WORDS[found["kind"]]
-    text = f"{found['later_name']}{at(found['later'], locator)} {does.format(what=found['what'])}"
+    text = f"{found['later_name']}{at(found['later'], locator, unit)} {does.format(what=found['what'])}"
     if found["earlier_name"]:
-        text += f", {earlier.format(earlier=found['earlier_name'] + at(found['earlier'], locator))}"
+        text += f", {earlier.format(earlier=found['earlier_name'] + at(found['earlier'], locator, unit))}"
     return text
 
 
-def lines(findings: Sequence[Mapping[str, object]], locator: Locator) -> list[str]:
-    """One for each place, with how often it was met."""
-    return [_line(cast("Finding", found), locator) for found in findings]
+def lines(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> list[str]:
+    """One for each place, with how often it was met. Without time, the model's cycles are numbers of instructions."""
+    return [_line(cast("Finding", found), locator, _unit(timed)) for found in findings]
 
 
-def diagnostic(finding: Mapping[str, object], locator: Locator) -> Diagnostic:
+def diagnostic(finding: Mapping[str, object], locator: Locator, timed: bool = True) -> Diagnostic:
     """PL1380."""
     found = cast("Finding", finding)
     times = (f"this happened {found['count']} times",) if found["count"] > 1 else ()
-    message = f"{_kind(found)}: {sentence(found, locator)}"
+    message = f"{_kind(found)}: {sentence(found, locator, _unit(timed))}"
     return Diagnostic("PL1380", message, INPUT, notes=times, help=missing(found) or None)
 
 
-def as_json(findings: Sequence[Mapping[str, object]], locator: Locator) -> list[Json]:
-    """For `hazards` of a report."""
-    return [_json(cast("Finding", found), locator) for found in findings]
+def as_json(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> list[Json]:
+    """For `hazards` of a report. Cycles are null without time."""
+    return [_json(cast("Finding", found), locator, timed) for found in findings]
+
+
+def _unit(timed: bool) -> str:
+    return "cycle" if timed else "instruction"
 
 
 def _kind(found: Finding) -> str:
     return found["kind"].replace("_", " ")
 
 
-def _line(found: Finding, locator: Locator) -> str:
+def _line(found: Finding, locator: Locator, unit: str) -> str:
     times = f" ({found['count']} times)" if found["count"] > 1 else ""
     helps = f"; {missing(found)}" if missing(found) else ""
-    return f"{_kind(found)}: {sentence(found, locator)}{helps}{times}"
+    return f"{_kind(found)}: {sentence(found, locator, unit)}{helps}{times}"
 
 
-def _json(found: Finding, locator: Locator) -> Json:
+def _json(found: Finding, locator: Locator, timed: bool) -> Json:
+    earlier = site_json(found["earlier"], locator, found["earlier_name"], timed) if found["earlier_name"] else None
     return {
         "kind": found["kind"],
         "count": found["count"],
         "what": found["what"],
         "wait": found["wait"] if found["wait"] >= 0 else None,
         "missing": missing(found),
-        "text": sentence(found, locator),
-        "later": site_json(found["later"], locator, found["later_name"]),
-        "earlier": site_json(found["earlier"], locator, found["earlier_name"]) if found["earlier_name"] else None,
+        "text": sentence(found, locator, _unit(timed)),
+        "later": site_json(found["later"], locator, found["later_name"], timed),
+        "earlier": earlier,
     }
 
 
-def site_json(site: Site, locator: Locator, name: str) -> dict[str, Json]:
+def site_json(site: Site, locator: Locator, name: str, timed: bool) -> dict[str, Json]:
     """An instruction, with null where nothing is known."""
     where = locator.at(site["pc"])
     return {
@@ -117,5 +122,5 @@ def site_json(site: Site, locator: Locator, name: str) -> dict[str, Json]:
         "symbol": where.symbol or None,
         "file": where.file,
         "line": where.line or None,
-        "cycle": site["cycle"] or None,
+        "cycle": (site["cycle"] or None) if timed else None,
     }

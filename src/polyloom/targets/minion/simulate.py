@@ -123,7 +123,9 @@ def _text(asked: Simulation, outcome: Outcome, locator: Locator, compared: Peer 
     time = "" if outcome.cycles is None else f"{outcome.cycles} cycles, "
     harts = f"minion:{asked.place}"
     lines = [f"{_kernel(asked)} on {harts}: {outcome.stop}, {time}{outcome.instructions} instructions"]
-    lines += findings.lines(outcome, locator)
+    told = findings.lines(outcome, locator)
+    # The one that ended the run is the error below.
+    lines += told[:-1] if outcome.stop == "hazard" else told
     if compared is not None:
         lines.append(f"the emulator took {compared.seconds:.3g} s, {compared.ratio:.3g} times as long")
     printed = outcome.printed.decode("utf-8", "replace")
