@@ -8,6 +8,7 @@ differs; of integers also with the function itself.
 from __future__ import annotations
 
 import random
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -23,9 +24,9 @@ SPECIAL = np.array(
 )
 
 
-def _run(kernel: Kernel, n: int, m: int, minions: int, **options: object) -> pl.Result:
-    compiled = pl.compile(kernel, on=f"minion:{minions}", **options)
-    sizes = {name: {"N": n, "M": m}[name] for name in compiled.signature.sizes}
+def _run(kernel: Kernel, n: int, m: int, minions: int, **options: Any) -> pl.Result:
+    compiled = pl.compile(kernel, f"minion:{minions}", **options)
+    sizes: dict[str, Any] = {name: {"N": n, "M": m}[name] for name in compiled.signature.sizes}
     result = compiled.run(seed=n, **sizes)
     assert result.verified
     assert result.data["hazards"] == []
@@ -55,7 +56,7 @@ def test_what_cannot_be_shared_out_says_why() -> None:
 
 
 def test_sums_of_floats_keep_their_order_unless_told_otherwise() -> None:
-    kept, free = (_run(kernels.dot, 3000, 1, 8, fp=fp).data for fp in ("contract", "reassociate"))
+    kept, free = (cast(dict[str, Any], _run(kernels.dot, 3000, 1, 8, fp=fp).data) for fp in ("contract", "reassociate"))
     assert kept["serial"] == ["iterations of `i` share `c[0]`"]
     assert free["serial"] == []
     assert free["cycles"] < kept["cycles"] / 4
@@ -63,7 +64,7 @@ def test_sums_of_floats_keep_their_order_unless_told_otherwise() -> None:
 
 def test_strict_rounds_every_operation() -> None:
     x = 1 + 2.0**-12
-    given = {"a": np.array([1 + 2.0**-11, x], np.float32), "b": np.array([-1.0, x], np.float32)}
+    given: dict[str, Any] = {"a": np.array([1 + 2.0**-11, x], np.float32), "b": np.array([-1.0, x], np.float32)}
     found = {fp: pl.compile(kernels.dot, on="minion", fp=fp).run(N=2, **given) for fp in ("strict", "contract")}
     assert {fp: float(run.outputs["c"][0]) for fp, run in found.items()} == {"strict": 0.0, "contract": 2.0**-24}
 

@@ -150,7 +150,8 @@ class _Builder:
         alone = self.vectors.choose(loop.body, (*path, loop)).cost
         together = sum(self.cost(work) + BARRIER for work in works(body))
         if alone <= together:
-            self.reasons[loop.name] += ", and are too short for barriers between them"
+            why = self.reasons.get(loop.name, f"iterations of `{loop.name}` are few")
+            self.reasons[loop.name] = f"{why}, and are too short for barriers between them"
             return None
         return Alike(loop, body)
 
