@@ -68,6 +68,6 @@ nb::tuple run(nb::bytes words, Array<uint32_t, 2> f, Array<uint8_t, 1> m, Array<
 
 void bind_packed(nanobind::module_& module) {
     using namespace nanobind::literals;
-    module.def("packed", polyloom::minion::run, "words"_a, "f"_a, "m"_a, "x"_a, "fcsr"_a, "progress"_a, "memory"_a, "base"_a,
-               "graphics"_a = true);
+    module.def("packed", polyloom::minion::run, "words"_a, "f"_a, "m"_a, "x"_a, "fcsr"_a, "progress"_a, "memory"_a,
+               "base"_a, "graphics"_a = true);
 }

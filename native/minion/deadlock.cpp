@@ -71,15 +71,6 @@ void Deadlock::credited(const Site& giver, uint32_t hart, unsigned counter) {
         known->giver = giver, ++known->count;
 }
 
-Site Deadlock::giver_of(uint32_t giver, uint32_t hart, unsigned counter) const {
-    Site site{giver, 0, 0};
-    const auto given = gifts.find(key(hart, counter));
-    if (given == gifts.end()) return site;
-    for (const Gift& gift : given->second)
-        if (gift.giver.hart == giver && gift.giver.cycle >= site.cycle) site = gift.giver;
-    return site;
-}
-
 void Deadlock::joined(const Site& site, unsigned shire, unsigned number, unsigned participants, bool last) {
     if (site.hart >= joins.size() || shire >= barriers.size() || number >= 32) return;
     Barrier& barrier = barriers[shire][number];

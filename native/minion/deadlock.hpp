@@ -47,8 +47,6 @@ class Deadlock {
 
     // A hart has stored to CREDINC: `hart` gets a credit of `counter`.
     void credited(const Site& giver, uint32_t hart, unsigned counter);
-    // Which store of a hart gave this credit last, as far as is known.
-    [[nodiscard]] Site giver_of(uint32_t giver, uint32_t hart, unsigned counter) const;
     // A join of a barrier; `last`: it fired.
     void joined(const Site& site, unsigned shire, unsigned barrier, unsigned participants, bool last);
 

@@ -36,9 +36,7 @@ struct Fields {
         return named == 7 ? h.rounding : named;
     }
     [[nodiscard]] uint32_t byte() const { return (word >> 12 & 7) | (word >> 17 & 0xf8); }
-    [[nodiscard]] int32_t immediate10() const {
-        return int32_t(word & 0xf8000000) >> 22 | int32_t(word >> 20 & 31);
-    }
+    [[nodiscard]] int32_t immediate10() const { return int32_t(word & 0xf8000000) >> 22 | int32_t(word >> 20 & 31); }
     uint32_t word;
 };
 
@@ -65,7 +63,7 @@ void merge(Hart<P>& h, unsigned number, const Register& made) {
         if (on >> e & 1) to.lane[e] = made.lane[e];
 }
 
-#define POLYLOOM_FLOATING                                                                          \
+#define POLYLOOM_FLOATING                                                                                 \
     if (const Answer floating_answer = floating(h, d); floating_answer.kind != Answer::done) [[unlikely]] \
     return floating_answer
 

@@ -61,13 +61,11 @@ constexpr auto alone = [](Bits a, Bits) { return G(a); };
 template <auto G>
 constexpr auto quietly = [](Bits a, int mode, uint32_t&) { return G(a, mode); };
 template <class I>
-constexpr auto to_integer = [](Bits a, int mode, uint32_t& flags) {
-    return uint32_t(single::to_integer<I>(a, mode, flags));
-};
+constexpr auto to_integer =
+    [](Bits a, int mode, uint32_t& flags) { return uint32_t(single::to_integer<I>(a, mode, flags)); };
 template <class I>
-constexpr auto from_integer = [](Bits a, int mode, uint32_t& flags) {
-    return single::from_integer<I>(I(a), mode, flags);
-};
+constexpr auto from_integer =
+    [](Bits a, int mode, uint32_t& flags) { return single::from_integer<I>(I(a), mode, flags); };
 
 // Within each half of the register, two bits of the word for each of four lanes.
 constexpr auto swizzle = [](const Register& a, unsigned e, uint32_t byte) {
@@ -309,7 +307,9 @@ inline bool loads(Packed op) {
     return op == Packed::FLQ2 || op == Packed::FLW_PS || op == Packed::FBC_PS || gathers(op) ||
            between(op, Packed::FG32W_PS, Packed::FG32B_PS);
 }
-inline bool is_transcendental(Packed op) { return op == Packed::FLOG_PS || op == Packed::FEXP_PS || op == Packed::FRCP_PS; }
+inline bool is_transcendental(Packed op) {
+    return op == Packed::FLOG_PS || op == Packed::FEXP_PS || op == Packed::FRCP_PS;
+}
 // What the unit of integers and moves does, in which a result is there earlier.
 inline bool is_simple(Packed op) {
     return between(op, Packed::FADD_PI, Packed::COUNT) || between(op, Packed::FSGNJ_PS, Packed::FSGNJX_PS) ||
@@ -322,10 +322,10 @@ inline uint8_t base(File file) {
 
 inline Need need_of(const PackedRow& row, const Latencies& latencies) {
     Need need{row.rd == File::none ? Need::NOWHERE : base(row.rd), base(row.rs1), base(row.rs2), base(row.rs3)};
-    need.latency = loads(row.op)                ? latencies.load
+    need.latency = loads(row.op)               ? latencies.load
                    : is_transcendental(row.op) ? latencies.transcendental
-                   : is_simple(row.op)          ? latencies.vector_integer
-                                                : latencies.vector_float;
+                   : is_simple(row.op)         ? latencies.vector_integer
+                                               : latencies.vector_float;
     if (gathers(row.op)) need.holds = latencies.gather, need.latency = uint8_t(latencies.gather + latencies.load);
     return need;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom bench minion`: cycles of loops over tiles, of reductions and barriers are those of the silicon within what is
-asked; bandwidths of messages too. Host seconds are measured, not tested."""
+"""`polyloom bench minion`: cycles of loops over tiles, of reductions, messages and barriers are those of the silicon
+within what is asked. Host seconds are measured, not tested."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     team = team_of(content.works, where)
     bytes_ = where.machine.scratchpad_bytes
     bound = [_bound(phase, by_name) for phase in plan.phases]
-    settings = [Setting(values, b, team, f"p{n}", 0, options, bytes_) for n, b in enumerate(bound)]
+    last = len(bound) - 1
+    settings = [Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last) for n, b in enumerate(bound)]
     if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, settings, strict=True)):
         team = replace(team, harts=2)
     made, free = list[Made](), aligned(max((p.address + p.room for p in placed), default=DATA))

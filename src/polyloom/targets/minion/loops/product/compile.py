@@ -25,6 +25,7 @@ from polyloom.targets.minion.loops.product.operand import (
 from polyloom.targets.minion.loops.product.pack import pack
 from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import SLOTS, Stage, staged
+from polyloom.targets.minion.loops.product.tile import STORED, wait
 from polyloom.targets.minion.loops.product.together import can_share
 from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
@@ -53,10 +54,19 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
         made += [_by_first(Part(tuple(lines), place), setting, "unpacked")]
         made += [barrier(setting.team, f"{setting.prefix}.all", _PACKED)]
     if setting.team.harts == 2 and is_staged(p, g, setting):
-        made += [Part(tuple(staged(Stage(p, g, setting.team.in_shire), setting.prefix)), place)]
+        made += [Part((*staged(Stage(p, g, setting.team.in_shire), setting.prefix), *_settled(setting)), place)]
     else:
-        made += [_by_first(Part(tuple(loop(p, g, setting.prefix)), place), setting, "skip")]
+        made += [_by_first(Part((*loop(p, g, setting.prefix), *_settled(setting)), place), setting, "skip")]
     return Made(tuple(made), {"split_k": parts}, p.rows * depth * p.columns, kind.peak, scratch)
+
+
+def _settled(setting: Setting) -> list[str]:
+    """What other phases read is in memory; behind the last phase, the machine itself drains stores."""
+    if setting.is_last:
+        return []
+    skip = f"{setting.prefix}.settled"
+    second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
+    return [*second, wait(STORED), *([f"{skip}:"] if second else [])]
 
 
 def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | None, setting: Setting) -> Made:
@@ -68,7 +78,7 @@ def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | 
     r.check(setting.scratchpad)
     left, right, result = r.tiles()
     local = replace(p, left=left, right=right, result=result, is_local=True)
-    part = _by_first(Part(tuple(loop(local, g, setting.prefix)), place), setting, "skip")
+    part = _by_first(Part((*loop(local, g, setting.prefix), *_settled(setting)), place), setting, "skip")
     macs = p.rows * p.columns * view_of(found.left, setting).columns
     home = Home(r, (found.left, found.right, found.result))
     return Made((part,), {"split_k": 1}, macs, p.kind.peak, 0, home)

@@ -9,11 +9,12 @@ parts        code, evictions and barriers
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.ir.nest import Apply, Expression, Nest, statements
+from polyloom.ir.nest import Apply, Expression, Nest, loops, statements
 from polyloom.sets.isl import to_set
 from polyloom.targets.minion.loops.program import Part
 from polyloom.targets.minion.loops.simd import works
@@ -41,12 +42,20 @@ class Compiled:
 
 def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     """Where there are `others`, phases before and behind, nothing stays in caches. Errors: PL1350 to PL1352."""
-    made = reduced(concrete(nest, setting.values, fp), setting.team.workers, fp)
+    own = concrete(nest, setting.values, fp)
+    made = reduced(own, setting.team.workers, fp)
     found = phased(made, setting.team.workers)
     place = memory(made, tuple(setting.arrays.values()), setting.scratch)
     parts = works.parts(made, found, place, setting.team, setting.prefix, others=others)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
-    return Compiled(parts, tuple(found.alone), _operations(made), taken)
+    named = set(loops(own.body))
+    alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if loop in named)
+    return Compiled(parts, tuple(alone), _operations(own), taken)
+
+
+def _plain(text: str) -> str:
+    """With the user's names of loops: those of copies have a number behind a dot."""
+    return re.sub(r"(?<=\w)\.\d+", "", text)
 
 
 def _operations(nest: Nest) -> int:

@@ -15,9 +15,10 @@ from dataclasses import replace
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
+from polyloom.targets.minion.loops.simd.elements import Around, Key, key
 from polyloom.targets.minion.loops.simd.private import private
 from polyloom.targets.minion.loops.simd.ranges import Range, loop_range, ranges
-from polyloom.targets.minion.loops.simd.values import Around, Key, Values, key
+from polyloom.targets.minion.loops.simd.values import Values
 from polyloom.targets.minion.loops.simd.vectors import LANES
 
 _ALL: int = (1 << LANES) - 1

@@ -38,8 +38,8 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.names import dotted, fresh
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets.minion.loops.simd.dependences import Dependences
+from polyloom.targets.minion.loops.simd.elements import Key, key
 from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.values import Key, key
 from polyloom.targets.minion.loops.simd.vectors import LANES
 from polyloom.targets.minion.options import Fp
 
