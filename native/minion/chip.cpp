@@ -14,6 +14,8 @@ using riscv::Cause;
 
 // How far a hart runs ahead of the slowest that can run. Source: minion.md, "Many minions".
 constexpr uint64_t AHEAD = 1000;
+// How many events ahead what they need is fetched.
+constexpr size_t FAR = 8, NEAR = 3;
 constexpr uint64_t PASS = 0x1feed000, FAIL = 0x50bad000;
 
 // Those that harts know.
@@ -250,6 +252,8 @@ Result Chip::run(uint64_t entry) {
             result.stop = Stop::max_cycles;
             break;
         }
+        if (const Event* far = events.ahead(FAR)) prefetch(*far, false);
+        if (const Event* near = events.ahead(NEAR)) prefetch(*near, true);
         handle(events.pop());
         if (findings.stop) {
             result.stop = Stop::hazard;

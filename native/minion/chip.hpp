@@ -211,6 +211,7 @@ struct Chip {
     // engines.cpp: loads
     static uint64_t tag(const Operation& op, Class c);
     void on_operation(const Event& event);
+    void prefetch(const Event& event, bool second) const;
     void begin_load(uint32_t minion, Class c);
     Served serve(uint32_t minion, uint64_t address, Class c);
     void ask_line(uint32_t minion, Class c);
