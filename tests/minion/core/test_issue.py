@@ -2,7 +2,6 @@
 """When instructions issue: cycles per turn of a loop whose body is known. Source: minion.md, "Time"."""
 
 import pytest
-
 from tests.minion.core.machine import FREE, Machine, run
 
 TURNS = 400

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.ir.nest import Apply, Expression, Nest, loops, statements
-from polyloom.sets.isl import to_set
+from polyloom.ir.nest import Nest, loops
 from polyloom.targets.minion.loops.program import Part
 from polyloom.targets.minion.loops.simd import works
 from polyloom.targets.minion.loops.simd.concrete import concrete
+from polyloom.targets.minion.loops.simd.count import operations
 from polyloom.targets.minion.loops.simd.memory import memory
 from polyloom.targets.minion.loops.simd.phases import phased
 from polyloom.targets.minion.loops.simd.reductions import reduced
@@ -32,11 +32,12 @@ SCRATCH: Final = 256
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """`alone` are sentences: why parts of the nest are executed by one hart. `operations` are those of the source on
-    floats and integers, a multiply-add counted once; `scratch` is the memory that locals take."""
+    floats and integers, a multiply-add counted once (None: too many to count); `scratch` is the memory that locals
+    take."""
 
     parts: Sequence[Part]
     alone: tuple[str, ...]
-    operations: int
+    operations: int | None
     scratch: int
 
 
@@ -50,25 +51,9 @@ def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
     alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if loop in named)
-    return Compiled(parts, tuple(alone), _operations(own), taken)
+    return Compiled(parts, tuple(alone), operations(own), taken)
 
 
 def _plain(text: str) -> str:
     """With the user's names of loops: those of copies have a number behind a dot."""
     return re.sub(r"(?<=\w)\.\d+", "", text)
-
-
-def _operations(nest: Nest) -> int:
-    """Of all instances of all statements."""
-    total = 0
-    for statement in statements(nest):
-        if each := _of(statement.assign.value):
-            points = to_set(statement.domain, statement.loops, ())
-            total += each * int(str(points.count_val()))
-    return total
-
-
-def _of(value: Expression) -> int:
-    if not isinstance(value, Apply):
-        return 0
-    return (value.operation not in ("move", "select")) + sum(map(_of, value.operands))

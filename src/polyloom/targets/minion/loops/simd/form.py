@@ -114,7 +114,8 @@ def _only_written(nest: Nest) -> frozenset[str]:
 def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
     made = compiled(nest, setting, fp, others=shared)
     facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
-    return Made(tuple(made.parts), facts, made.operations, 8, made.scratch)
+    known = made.operations is not None
+    return Made(tuple(made.parts), facts, made.operations or 0, 8 if known else 0, made.scratch)
 
 
 def _results(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
