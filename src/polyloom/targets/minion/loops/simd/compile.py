@@ -52,7 +52,7 @@ def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     parts = works.parts(made, found, place, setting.team, setting.prefix, others=others)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
-    alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if loop in named)
+    alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if _plain(loop) in named)
     return Compiled(parts, tuple(alone), operations(own), taken)
 
 
