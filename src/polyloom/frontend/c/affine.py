@@ -24,6 +24,12 @@ COUNTING = ("int", "unsigned int", "long", "unsigned long", "long long", "unsign
 conversion between them keeps a value unless it is negative and becomes unsigned."""
 
 
+Monomial = tuple[str, ...]
+"""The symbols of a product, sorted."""
+Polynomial = Mapping[Monomial, int]
+"""A sum of products."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What names stand for, by clang's identity of their declarations.
@@ -32,7 +38,8 @@ class Scope:
     expanded; `loops`: loop variables, also outside of their loops; `values`: the arguments of a function that is being
     expanded; `choices`: conditional operators that a surrounding condition has decided; `domain`: where the text at
     hand executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the
-    extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers.
+    extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers;
+    `products`: variables whose values are sums of products, such as `row = i * n`.
     """
 
     symbols: Mapping[str, Affine]
@@ -46,6 +53,7 @@ class Scope:
     domain: Condition = field(default_factory=Condition)
     named: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
     defined: frozenset[str] = frozenset()
+    products: Mapping[str, Polynomial] = field(default_factory=dict[str, "Polynomial"])
 
     def naming(self, name: str, identity: str, value: Affine) -> Scope:
         """With a declaration of an integer called `name`."""

@@ -60,7 +60,8 @@ def assigned(node: Node, scope: Scope) -> Affine | None:
 def with_values(scope: Scope, values: Values) -> Scope:
     """The scope in which variables have other values."""
     known = {name: value for name, value in values.items() if value is not None}
-    return replace(scope, symbols={**{k: v for k, v in scope.symbols.items() if k not in values}, **known})
+    symbols = {**{k: v for k, v in scope.symbols.items() if k not in values}, **known}
+    return replace(scope, symbols=symbols, products={k: v for k, v in scope.products.items() if k not in values})
 
 
 @dataclass(frozen=True, slots=True)

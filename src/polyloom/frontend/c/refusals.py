@@ -69,9 +69,7 @@ def call(node: Node, own: bool = False) -> PolyloomError:
     # The function exists, but promotes to double: its single counterpart is what is meant.
     if name in _IN_SINGLE:
         return refuse("PL0157", f"`{name}` computes in double precision", node, f"call `{_IN_SINGLE[name]}`")
-    help = (
-        "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function of the file; write out others"
-    )
+    help = "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function of the file; write out others"
     return refuse(
         "PL0157",
         f"the function `{name}` cannot be called here" if name else "a computed function cannot be called",

@@ -15,7 +15,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Scope, affine, condition
 from polyloom.frontend.c.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
-from polyloom.frontend.c.elements import reference
+from polyloom.frontend.c.elements import polynomial, reference
 from polyloom.frontend.c.known import nonnegative
 from polyloom.frontend.c.loops import Header, divided, header, rounded
 from polyloom.frontend.c.remainders import stride, undecided
@@ -102,7 +102,11 @@ class Statements:
         def part(inside: Scope) -> Nodes:
             value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
             stored = self.kept(node, name, value, inside)
-            return (*stored, *self.block(rest, with_values(inside, {name: value})))
+            behind = with_values(inside, {name: value})
+            product = polynomial(node.inner[-1], inside) if value is None and (declares or node.opcode == "=") else None
+            if product is not None:
+                behind = replace(behind, products={**behind.products, name: product})
+            return (*stored, *self.block(rest, behind))
 
         return self.choose(node.inner[-1] if declares else node, part, scope)
 

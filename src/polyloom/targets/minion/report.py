@@ -79,4 +79,3 @@ def ended(outcome: Outcome, locator: Locator, max_cycles: int, functional: bool)
         help = f"is there a loop without an end? --max-cycles {10 * max_cycles} lets it run longer"
         return Diagnostic("PL1310", message, INPUT, notes=notes, help=help)
     return None
-
