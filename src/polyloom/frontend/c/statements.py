@@ -16,13 +16,13 @@ from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Scope, affine, condition
 from polyloom.frontend.c.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
 from polyloom.frontend.c.elements import polynomial, reference
-from polyloom.frontend.c.known import nonnegative
-from polyloom.frontend.c.loops import Header, divided, header, rounded
+from polyloom.frontend.c.loops import Header, header
 from polyloom.frontend.c.remainders import stride, undecided
 from polyloom.frontend.c.roles import Roles
 from polyloom.frontend.c.signature import TYPES, affine_text, element_type, extents, is_pointer
 from polyloom.frontend.c.tree import Node, ctype, refuse, strip
 from polyloom.frontend.c.values import truth, value
+from polyloom.frontend.known import divided, nonnegative, rounded
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, negate
 from polyloom.ir.nest import Node as NestNode

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.affine import NOTHING, Scope, affine, integer
+from polyloom.frontend.python.plain import plain
 from polyloom.frontend.python.text import Text
 from polyloom.frontend.python.types import DTYPES, Size
 from polyloom.ir.nest import Storage
@@ -28,7 +29,7 @@ from polyloom.sets import Affine
 class Function:
     """`scope` is the one that all statements share (a loop's name means itself, which no size is); `storage` and
     `parameters` are the nest's; `order` names the arguments as a call gives them; `loops` and `data` are the names of
-    loops and of local variables."""
+    loops and of local variables; `written` is the function as it stands in the text, which its oracle executes."""
 
     text: Text
     node: ast.FunctionDef
@@ -38,10 +39,12 @@ class Function:
     parameters: tuple[str, ...]
     loops: frozenset[str]
     data: frozenset[str]
+    written: ast.FunctionDef
 
 
 def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> Function:
     """Resolve the names of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
+    written, node = node, plain(node)
     arguments = _arguments(text, node)
     counts = Counter(stored_names(node))
     # All loops of the function, before any statement: a name that is a loop's is no size anywhere in it.
@@ -59,7 +62,7 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
                 "PL0141", f"`{argument.arg}` is both an argument and a size", argument, "choose another name"
             )
     data = bound - scope.integers.keys() - {a.arg for a in arguments}
-    return Function(text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data)
+    return Function(text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data, written)
 
 
 def dtype_named(node: ast.expr, scope: Scope) -> ElementType | None:
