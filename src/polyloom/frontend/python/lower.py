@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polyloom.frontend.known import rounded
+from polyloom.frontend.known import nonnegative, rounded
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.frontend.python.affine import Scope, affine, condition, integer
+from polyloom.frontend.python.counters import Values as Known
+from polyloom.frontend.python.counters import assigned, at, changed, steps, with_values
 from polyloom.frontend.python.function import Function, names_in, stored_names
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.operators import BINARY
@@ -25,7 +27,7 @@ from polyloom.frontend.python.value import Values
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, assignments
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import fresh
+from polyloom.names import fresh, hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
@@ -97,11 +99,35 @@ class _Lowering:
                     place = replace(
                         place, scope=place.scope.having(name, integer(value, place.scope, "PL0137", "an index"))
                     )
+                case ast.AugAssign(target=ast.Name(id=name)) if name in self.function.counters:
+                    found = assigned(statement, place.scope)
+                    place = self.valued(place, {} if found is None else {found[0]: found[1]})
                 case ast.Assert():
                     self.assume(statement, place)
                 case _:
                     nodes += self.statement(statement, place)
+                    place = self.behind(statement, place)
         return tuple(nodes)
+
+    def valued(self, place: Place, values: Known) -> Place:
+        return replace(place, scope=with_values(place.scope, values)) if values else place
+
+    def behind(self, node: ast.stmt, place: Place) -> Place:
+        """What is known of the counters behind a statement that may change them."""
+        names = changed((node,), self.function.counters)
+        if not names:
+            return place
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            lower, upper, step = self.bounds(node.iter, place)
+            inside = place.scope.having(node.target.id, Affine.symbol(hidden(node.target.id)))
+            grows = steps(node.body, inside, self.function.counters)
+            return self.valued(place, at(_turns(lower, upper, step, place.scope), grows, place.scope))
+        return self.valued(place, dict.fromkeys(names))
+
+    def entered(self, node: ast.For, inner: Place, turn: Affine | None, place: Place) -> Place:
+        """A loop's body, with the counters that it changes as they are in a turn."""
+        grows = steps(node.body, inner.scope, self.function.counters)
+        return self.valued(inner, at(turn, grows, place.scope))
 
     def statement(self, node: ast.stmt, place: Place) -> tuple[Node, ...]:
         match node:
@@ -139,7 +165,9 @@ class _Lowering:
         size = stride(node.body, name, inner.scope) if step == 1 and lower == (Affine(),) else None
         if size is not None:
             return self.two_loops(node, symbol, size, upper, place)
-        body = self.block(node.body, inner)
+        turn = symbol - lower[0] if step > 0 and len(lower) == 1 else None
+        turn = upper[0] - symbol - 1 if step < 0 and len(upper) == 1 else turn
+        body = self.block(node.body, self.entered(node, inner, turn, place))
         return (Loop(name, lower, upper, body, 1 if step > 0 else -1, self.text.span(node)),) if body else ()
 
     def strided(self, node: ast.For, turn: Affine, bounds: Bounds, place: Place) -> tuple[Node, ...]:
@@ -149,7 +177,8 @@ class _Lowering:
         size = abs(step)
         value = lower[0] + turn * size if step > 0 else upper[0] - turn * size - 1
         where = conjunction(_between(value, lower, upper), Condition((Polyhedron((turn,)),)))
-        body = self.block(node.body, replace(place, scope=place.scope.having(node.target.id, value).within(where)))
+        inner = replace(place, scope=place.scope.having(node.target.id, value).within(where))
+        body = self.block(node.body, self.entered(node, inner, turn, place))
         lengths = [high - low for high in upper for low in lower]
         counts = [rounded(length, size) for length in lengths]
         if None in counts and body:
@@ -166,15 +195,16 @@ class _Lowering:
         value = outer * size + inner
         rest = Condition((Polyhedron((outer, inner, -inner + (size - 1))),))
         where = conjunction(_between(value, (Affine(),), upper), rest)
-        body = self.block(node.body, replace(place, scope=place.scope.having(node.target.id, value).within(where)))
+        within = replace(place, scope=place.scope.having(node.target.id, value).within(where))
+        body = self.block(node.body, self.entered(node, within, value, place))
         if not body:
             return ()
         span, counts = self.text.span(node), [rounded(end, size) for end in upper]
         if any(count is None or count * size != end for count, end in zip(counts, upper, strict=True)):
             body = (If(_between(value, (Affine(),), upper), body, (), span),)
         past = tuple(end if count is None else count for end, count in zip(upper, counts, strict=True))
-        within = Loop(inner.terms[0][0], (Affine(),), (Affine((), size),), body, 1, span)
-        return (Loop(outer.terms[0][0], (Affine(),), past, (within,), 1, span),)
+        rows = Loop(inner.terms[0][0], (Affine(),), (Affine((), size),), body, 1, span)
+        return (Loop(outer.terms[0][0], (Affine(),), past, (rows,), 1, span),)
 
     def bounds(self, node: ast.expr, place: Place) -> Bounds:
         self.values.in_scope(node, place)
@@ -305,6 +335,13 @@ def _assumptions(function: Function) -> Condition:
     """Parameters are at least 0, and so are extents."""
     extents = (extent for storage in function.storage.values() for extent in storage.shape)
     return normalize(Condition((Polyhedron((*map(Affine.symbol, function.parameters), *extents)),)))
+
+
+def _turns(lower: tuple[Affine, ...], upper: tuple[Affine, ...], step: int, scope: Scope) -> Affine | None:
+    """How often a loop runs, where that is an affine form."""
+    if len(lower) != 1 or len(upper) != 1 or not nonnegative(upper[0] - lower[0], scope.domain):
+        return None
+    return rounded(upper[0] - lower[0], abs(step))
 
 
 def _between(value: Affine, lower: tuple[Affine, ...], upper: tuple[Affine, ...]) -> Condition:
