@@ -39,7 +39,8 @@ class Scope:
     expanded; `choices`: conditional operators that a surrounding condition has decided; `domain`: where the text at
     hand executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the
     extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers;
-    `products`: variables whose values are sums of products, such as `row = i * n`.
+    `products`: variables whose values are sums of products, such as `row = i * n`; `around`: the variables of the loops
+    around.
     """
 
     symbols: Mapping[str, Affine]
@@ -54,6 +55,7 @@ class Scope:
     named: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
     defined: frozenset[str] = frozenset()
     products: Mapping[str, Polynomial] = field(default_factory=dict[str, "Polynomial"])
+    around: frozenset[str] = frozenset()
 
     def naming(self, name: str, identity: str, value: Affine) -> Scope:
         """With a declaration of an integer called `name`."""
