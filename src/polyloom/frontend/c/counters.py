@@ -88,7 +88,7 @@ def course(
 ) -> Course:
     """Of a loop with a body; `inside` is the scope in it, `test` what holds at the head of each turn."""
     statements = tuple(body)
-    names = frozenset().union(*(changed(node, counters) for node in statements))
+    names = frozenset[str]().union(*(changed(node, counters) for node in statements))
     symbols = {name: Affine.symbol(hidden(name)) for name in names}
     scope = with_values(inside, symbols)
     holds = condition(test, scope) if test is not None else None

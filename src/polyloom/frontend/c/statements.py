@@ -54,8 +54,7 @@ class Statements:
         """Statements one after another; declarations hold until the end of the block."""
         result, waiting = list[NestNode](), tuple(nodes)
         while waiting:
-            node, *rest = waiting
-            waiting = tuple(rest)
+            node, waiting = waiting[0], waiting[1:]
             if node.kind == "DeclStmt":
                 for n, declaration in enumerate(node.inner):
                     if declaration.id in self.roles.counters and "init" in declaration.data:

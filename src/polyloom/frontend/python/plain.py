@@ -144,21 +144,20 @@ def _counting(node: ast.stmt) -> tuple[ast.For, str] | None:
     """A loop over a range that begins nowhere yet, and its variable."""
     match node:
         case ast.While(
-            test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as op]),
+            test=ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[stop]) as test,
             body=[*body, ast.AugAssign(target=ast.Name(id=counted), op=ast.Add() | ast.Sub() as sign, value=step)],
             orelse=[],
-        ) if counted == name and body and not any(_assigns(part, name) for part in body):
+        ) if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and counted == name:
             up = isinstance(op, ast.Lt | ast.LtE)
-            if up != isinstance(sign, ast.Add):
+            if not body or any(_assigns(part, name) for part in body) or up != isinstance(sign, ast.Add):
                 return None
-            stop = node.test.comparators[0]
             if isinstance(op, ast.LtE | ast.GtE):
                 one = ast.copy_location(ast.Constant(1), stop)
                 stop = ast.copy_location(ast.BinOp(stop, ast.Add() if up else ast.Sub(), one), stop)
             by = step if up else ast.copy_location(ast.UnaryOp(ast.USub(), step), step)
             called = ast.copy_location(ast.Name("range", ast.Load()), node)
-            within = ast.copy_location(ast.Call(called, [stop, by], []), node.test)
-            target = ast.copy_location(ast.Name(name, ast.Store()), node.test)
+            within = ast.copy_location(ast.Call(called, [stop, by], []), test)
+            target = ast.copy_location(ast.Name(name, ast.Store()), test)
             return ast.copy_location(ast.For(target, within, body, []), node), name
         case _:
             return None
