@@ -54,7 +54,7 @@ void work(const Context& context, CacheOperation what, unsigned level, unsigned 
     switch (what) {
         case CacheOperation::prefetch:
             record.prefetch(physical, level, level == 0 ? 6 : 4 + id, site);
-            if (level == 0 && !touch(l1, set, physical)) insert(l1, set, physical);
+            if (level == 0 && touch(l1, set, physical) == L1Tags::WAYS) insert(l1, set, physical, context.hart->now);
             return;
         case CacheOperation::flush: record.flush(physical, level, site); return;
         case CacheOperation::evict:
@@ -64,7 +64,7 @@ void work(const Context& context, CacheOperation what, unsigned level, unsigned 
         case CacheOperation::lock:
             std::memset(context.memory->at(physical, LINE), 0, LINE);
             record.lock(physical, site);
-            drop(l1, set, physical), insert(l1, set, physical);
+            drop(l1, set, physical), insert(l1, set, physical, context.hart->now);
             return;
         case CacheOperation::unlock: return;
     }

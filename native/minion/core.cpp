@@ -169,15 +169,36 @@ Answer elsewhere(riscv::Hart<P>& h, uint64_t address, unsigned size, riscv::Acce
     return answer;
 }
 
-// The line of a timed access to L1, which a miss fetches.
+// A line that L1 does not have.
 template <class P>
 POLYLOOM_COLD Answer fetch_line(riscv::Hart<P>& h, uint64_t physical, unsigned set, bool store) {
     uint64_t there = 0;
     const Answer answer = h.state.chip->miss(*h.state.hart, physical, store, false, there);
     if (answer.kind != Answer::done) return answer;
-    insert(h.state.minion->l1, set, physical);
+    insert(h.state.minion->l1, set, physical, there);
     if (!store) h.timing.arrives(there);
     return DONE;
+}
+
+// A timed access to L1. A line that is on its way is as late for whoever asks next.
+template <class P>
+POLYLOOM_INLINE Answer use_line(riscv::Hart<P>& h, uint64_t physical, bool store) {
+    L1Tags& l1 = h.state.minion->l1;
+    const unsigned set = set_of(h.state.minion->mode, h.state.hart->number & 1, physical);
+    const unsigned way = touch(l1, set, physical);
+    if (way == L1Tags::WAYS) [[unlikely]]
+        return fetch_line(h, physical, set, store);
+    if (!store) h.timing.arrives(l1.there[set][way]);
+    return DONE;
+}
+
+// Both lines where an access crosses from one to the next.
+template <class P>
+POLYLOOM_INLINE Answer use_lines(riscv::Hart<P>& h, uint64_t physical, unsigned size, bool store) {
+    const Answer answer = use_line(h, physical, store);
+    if (answer.kind != Answer::done || physical % LINE + size <= LINE) [[likely]]
+        return answer;
+    return use_line(h, physical + LINE, store);
 }
 
 }  // namespace
@@ -192,12 +213,9 @@ POLYLOOM_INLINE Answer Policy<TIMED>::translate(H& h, uint64_t address, unsigned
         const Answer answer = elsewhere(h, address, size, access, physical);
         if (answer.kind != Answer::done || region_of(physical) == Region::esr) return answer;
     }
-    if constexpr (TIMED) {
-        MinionState& minion = *h.state.minion;
-        const unsigned set = set_of(minion.mode, state.number & 1, physical);
-        if (!touch(minion.l1, set, physical)) [[unlikely]]
-            if (const Answer answer = fetch_line(h, physical, set, store); answer.kind != Answer::done) return answer;
-    }
+    if constexpr (TIMED)
+        if (const Answer answer = use_lines(h, physical, size, store); answer.kind != Answer::done) [[unlikely]]
+            return answer;
     const uint64_t pc = h.place->pc, now = TIMED ? state.now : state.clock + h.executed();
     Record& record = h.state.chip->record;
     const bool stops = store ? record.store(physical, size, state.number, pc, now)

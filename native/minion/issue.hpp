@@ -75,8 +75,8 @@ struct Issue {
         if (taken) h.state.hart->clock += needs->branch - 1u;
     }
 
-    // The data of the load that has just been issued are there in this cycle.
-    void arrives(uint64_t cycle) { ready[destination] = cycle; }
+    // The data of the load that has just been issued are there in this cycle, or later ones of several.
+    void arrives(uint64_t cycle) { ready[destination] = std::max(ready[destination], cycle); }
     // The instruction answered "not yet": as if it had not been issued.
     void withdraw(HartState& state);
 

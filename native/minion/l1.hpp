@@ -16,27 +16,27 @@ inline unsigned set_of(L1Mode mode, unsigned thread, uint64_t address) {
     return mode == L1Mode::split ? line % 8 : 12 + line % 2;
 }
 
-// Whether a line is there, which is then the one used last.
-inline bool touch(L1Tags& l1, unsigned set, uint64_t address) {
+// The way of a line, which is then the one used last; WAYS where it is not there.
+inline unsigned touch(L1Tags& l1, unsigned set, uint64_t address) {
     const uint64_t wanted = (address & LINE_MASK) | L1Tags::USED;
     for (unsigned way = 0; way < L1Tags::WAYS; ++way)
         if ((l1.tag[set][way] & ~L1Tags::LOCKED) == wanted) {
             l1.touched[set][way] = ++l1.clock;
-            return true;
+            return way;
         }
-    return false;
+    return L1Tags::WAYS;
 }
 
-// Takes a line in, for the one that was used longest ago and is not locked.
-inline void insert(L1Tags& l1, unsigned set, uint64_t address, bool locked = false) {
+// Takes a line in, which comes in a cycle, for the one that was used longest ago and is not locked.
+inline void insert(L1Tags& l1, unsigned set, uint64_t address, uint64_t there) {
     unsigned victim = L1Tags::WAYS;
     for (unsigned way = 0; way < L1Tags::WAYS; ++way) {
         if (l1.tag[set][way] & L1Tags::LOCKED) continue;
         if (victim == L1Tags::WAYS || l1.touched[set][way] < l1.touched[set][victim]) victim = way;
     }
     if (victim == L1Tags::WAYS) return;
-    l1.tag[set][victim] = (address & LINE_MASK) | L1Tags::USED | (locked ? L1Tags::LOCKED : 0);
-    l1.touched[set][victim] = ++l1.clock;
+    l1.tag[set][victim] = (address & LINE_MASK) | L1Tags::USED;
+    l1.touched[set][victim] = ++l1.clock, l1.there[set][victim] = there;
 }
 
 inline void drop(L1Tags& l1, unsigned set, uint64_t address) {

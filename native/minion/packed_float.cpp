@@ -21,8 +21,7 @@ uint32_t to_half(Bits a, int mode, uint32_t& flags) {
         flags |= riscv::UF | riscv::NX;
         return a >> 16 & Half::SIGN;
     }
-    return single::flagged(
-        flags, [mode](Bits p, uint8_t& f) { return riscv::convert<Half, Single>(p, mode, f); }, a);
+    return single::flagged(flags, [mode](Bits p, uint8_t& f) { return riscv::convert<Half, Single>(p, mode, f); }, a);
 }
 
 Bits from_fraction(uint32_t numerator, uint32_t denominator, bool sign, int mode) {

@@ -24,9 +24,6 @@ constexpr auto shift_right = [](uint32_t a, uint32_t b) { return b < 32 ? a >> b
 constexpr auto shift_signed = [](uint32_t a, uint32_t b) { return uint32_t(int32_t(a) >> std::min(b, 31u)); };
 constexpr auto less = [](uint32_t a, uint32_t b, uint32_t&) { return int32_t(a) < int32_t(b); };
 constexpr auto nonzero = [](uint32_t a, uint32_t, uint32_t&) { return a != 0; };
-constexpr auto add = [](float a, float b) { return a + b; };
-constexpr auto subtract = [](float a, float b) { return a - b; };
-constexpr auto multiply = [](float a, float b) { return a * b; };
 constexpr auto classify = [](Bits a, Bits) { return uint32_t(riscv::classify<Single>(a)); };
 
 template <class T>
@@ -61,13 +58,11 @@ constexpr auto alone = [](Bits a, Bits) { return G(a); };
 template <auto G>
 constexpr auto quietly = [](Bits a, int mode, uint32_t&) { return G(a, mode); };
 template <class I>
-constexpr auto to_integer = [](Bits a, int mode, uint32_t& flags) {
-    return uint32_t(single::to_integer<I>(a, mode, flags));
-};
+constexpr auto to_integer =
+    [](Bits a, int mode, uint32_t& flags) { return uint32_t(single::to_integer<I>(a, mode, flags)); };
 template <class I>
-constexpr auto from_integer = [](Bits a, int mode, uint32_t& flags) {
-    return single::from_integer<I>(I(a), mode, flags);
-};
+constexpr auto from_integer =
+    [](Bits a, int mode, uint32_t& flags) { return single::from_integer<I>(I(a), mode, flags); };
 
 // Within each half of the register, two bits of the word for each of four lanes.
 constexpr auto swizzle = [](const Register& a, unsigned e, uint32_t byte) {
@@ -190,9 +185,9 @@ riscv::Action<P> step_of(Packed op) {
         case Packed::AMOCMPSWAPG_D: return STEP(compare_and_swap<P, uint64_t, true>);
         case Packed::SBG: return STEP(store_x<P, 1, true>);
         case Packed::SHG: return STEP(store_x<P, 2, true>);
-        case Packed::FADD_PS: return STEP(binary<P, single::add, add>);
-        case Packed::FSUB_PS: return STEP(binary<P, single::sub, subtract>);
-        case Packed::FMUL_PS: return STEP(binary<P, single::mul, multiply>);
+        case Packed::FADD_PS: return STEP(binary<P, Wide::add, single::add>);
+        case Packed::FSUB_PS: return STEP(binary<P, Wide::sub, single::sub>);
+        case Packed::FMUL_PS: return STEP(binary<P, Wide::mul, single::mul>);
         case Packed::FMADD_PS: return STEP(fused<P, false, false>);
         case Packed::FMSUB_PS: return STEP(fused<P, false, true>);
         case Packed::FNMSUB_PS: return STEP(fused<P, true, false>);
@@ -309,7 +304,9 @@ inline bool loads(Packed op) {
     return op == Packed::FLQ2 || op == Packed::FLW_PS || op == Packed::FBC_PS || gathers(op) ||
            between(op, Packed::FG32W_PS, Packed::FG32B_PS);
 }
-inline bool is_transcendental(Packed op) { return op == Packed::FLOG_PS || op == Packed::FEXP_PS || op == Packed::FRCP_PS; }
+inline bool is_transcendental(Packed op) {
+    return op == Packed::FLOG_PS || op == Packed::FEXP_PS || op == Packed::FRCP_PS;
+}
 // What the unit of integers and moves does, in which a result is there earlier.
 inline bool is_simple(Packed op) {
     return between(op, Packed::FADD_PI, Packed::COUNT) || between(op, Packed::FSGNJ_PS, Packed::FSGNJX_PS) ||
@@ -322,10 +319,10 @@ inline uint8_t base(File file) {
 
 inline Need need_of(const PackedRow& row, const Latencies& latencies) {
     Need need{row.rd == File::none ? Need::NOWHERE : base(row.rd), base(row.rs1), base(row.rs2), base(row.rs3)};
-    need.latency = loads(row.op)                ? latencies.load
+    need.latency = loads(row.op)               ? latencies.load
                    : is_transcendental(row.op) ? latencies.transcendental
-                   : is_simple(row.op)          ? latencies.vector_integer
-                                                : latencies.vector_float;
+                   : is_simple(row.op)         ? latencies.vector_integer
+                                               : latencies.vector_float;
     if (gathers(row.op)) need.holds = latencies.gather, need.latency = uint8_t(latencies.gather + latencies.load);
     return need;
 }

@@ -93,6 +93,7 @@ struct L1Tags {
     static constexpr uint64_t USED = 1, LOCKED = 2;
     std::array<std::array<uint64_t, WAYS>, SETS> tag{};
     std::array<std::array<uint64_t, WAYS>, SETS> touched{};  // for the least recently used one
+    std::array<std::array<uint64_t, WAYS>, SETS> there{};    // the cycle in which the line comes
     uint64_t clock = 0;
 };
 

@@ -19,7 +19,22 @@ if TYPE_CHECKING:
     from polyloom.api import Compiled, Instance, Result, compile, load
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
-    from polyloom.frontend.python.types import f32, i8, i16, i32, size, sizes, sqrt
+    from polyloom.frontend.python.types import (
+        f16,
+        f32,
+        i8,
+        i16,
+        i32,
+        sat8,
+        satu8,
+        size,
+        sizes,
+        sqrt,
+        to_f16,
+        to_f32,
+        to_i32,
+        u8,
+    )
 
     # A target's name, found when it is used: here for editors and type checkers alone.
     from polyloom.targets.tensix import python as tensix  # noqa: F401  # pyright: ignore[reportUnusedImport]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,7 @@ def test_equations() -> None:
 
 def test_kernel() -> None:
     a, w, y = np.array([0, 255, 7, 9], np.uint8), np.array([1, -2, 3, 127], np.int8), np.zeros(4, np.int8)
-    inputs = {"a": a, "w": w, "s": np.float32(0.3), "y": y}
+    inputs: dict[str, Any] = {"a": a, "w": w, "s": np.float32(0.3), "y": y}
     assert quantised.reference({"N": 4}, inputs)["y"].tolist() == [1, -128, 7, 127]
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scalar floating point: lane 0, its environment (subnormals are zeros, one NaN), flags and rounding. The arithmetic
-itself is that of riscv/float.hpp, whose tests prove it; a twin here computes in integers of Python. Source: facts §2."""
+itself is that of riscv/float.hpp, whose tests prove it; a twin here computes in fractions. Source: facts §2."""
 
 import random
 import struct
 from fractions import Fraction
 
 import pytest
-
 from tests.minion.core.machine import FREE, run
 
 MODES = pytest.mark.parametrize("functional", [False, True], ids=["timed", "functional"])
@@ -110,13 +109,22 @@ def exact(bits: int) -> Fraction:
 def test_arithmetic_in_every_rounding_mode(mode: str, functional: bool) -> None:
     """Random normal numbers, some so small that results are flushed, against exact fractions."""
     random.seed(mode)
-    triples = [[random.getrandbits(1) << 31 | random.randint(40, 150) << 23 | random.getrandbits(23) for _ in "abc"]
-               for _ in range(40)]
+    triples = [
+        [random.getrandbits(1) << 31 | random.randint(40, 150) << 23 | random.getrandbits(23) for _ in "abc"]
+        for _ in range(40)
+    ]
     named = {"dyn": ""}.get(mode, f", {mode}")
     body = f"li a0, {FREE}\nli a1, {FREE + 0x1000}\nli a2, {len(triples)}\ncsrw frm, zero\n1:\n"
     body += "flw f1, 0(a0)\nflw f2, 4(a0)\nflw f3, 8(a0)\n"
-    operations = ["fadd.s f4, f1, f2", "fsub.s f4, f1, f2", "fmul.s f4, f1, f2", "fmadd.s f4, f1, f2, f3",
-                  "fmsub.s f4, f1, f2, f3", "fnmsub.s f4, f1, f2, f3", "fnmadd.s f4, f1, f2, f3"]
+    operations = [
+        "fadd.s f4, f1, f2",
+        "fsub.s f4, f1, f2",
+        "fmul.s f4, f1, f2",
+        "fmadd.s f4, f1, f2, f3",
+        "fmsub.s f4, f1, f2, f3",
+        "fnmsub.s f4, f1, f2, f3",
+        "fnmadd.s f4, f1, f2, f3",
+    ]
     for n, operation in enumerate(operations):
         body += f"{operation}{named}\nfsw f4, {4 * n}(a1)\n"
     body += "addi a0, a0, 12\naddi a1, a1, 28\naddi a2, a2, -1\nbnez a2, 1b"
@@ -138,12 +146,15 @@ def test_conversions_round_as_they_say(mode: str, value: int, functional: bool) 
     assert run(source, functional).kept == (value, value, 0x4B800000, 0x4F7FFFFF)
 
 
-@pytest.mark.parametrize(("bits", "signed", "unsigned", "flags"), [
-    (0x4F800000, 0x7FFFFFFF, (1 << 64) - 1, NV),
-    (0xBF800000, (1 << 64) - 1, 0, NV),
-    (NAN, 0x7FFFFFFF, (1 << 64) - 1, NV),
-    (SIGN | TINY, 0, 0, DENORMAL),
-])
+@pytest.mark.parametrize(
+    ("bits", "signed", "unsigned", "flags"),
+    [
+        (0x4F800000, 0x7FFFFFFF, (1 << 64) - 1, NV),
+        (0xBF800000, (1 << 64) - 1, 0, NV),
+        (NAN, 0x7FFFFFFF, (1 << 64) - 1, NV),
+        (SIGN | TINY, 0, 0, DENORMAL),
+    ],
+)
 def test_conversions_of_what_does_not_fit(bits: int, signed: int, unsigned: int, flags: int) -> None:
     source = f"csrw fcsr, zero\nli a0, {bits}\nfmv.w.x f1, a0\nfcvt.w.s a1, f1, rtz\nfcvt.wu.s a2, f1, rtz\n"
     assert run(source + "csrr a3, fcsr\nkeep a1\nkeep a2\nkeep a3").kept == (signed, unsigned, flags)

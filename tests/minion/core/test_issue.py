@@ -2,7 +2,6 @@
 """When instructions issue: cycles per turn of a loop whose body is known. Source: minion.md, "Time"."""
 
 import pytest
-
 from tests.minion.core.machine import FREE, Machine, run
 
 TURNS = 400
@@ -76,6 +75,18 @@ def test_lines_beyond_l1_come_again() -> None:
     four = "".join(f"li t0, {FREE + 1024 * n}\nld a1, 0(t0)\nadd a2, a1, a1\n" for n in range(4))
     assert cycles(lines) >= 5 * 36  # of the shire's read buffer
     assert cycles(four) < 4 * 12
+
+
+def test_a_line_on_its_way_is_late_for_every_load() -> None:
+    one = run(f"li a0, {FREE}\nld a1, 0(a0)\nadd a3, a1, a1").result["cycles"]
+    two = run(f"li a0, {FREE}\nld a1, 0(a0)\nld a2, 8(a0)\nadd a3, a2, a2").result["cycles"]
+    assert 0 <= two - one <= 2
+
+
+def test_an_access_across_two_lines_needs_both() -> None:
+    one = run(f"li a0, {FREE}\nld a1, 0(a0)\nadd a3, a1, a1").result["cycles"]
+    two = run(f"li a0, {FREE}\nld a1, 60(a0)\nadd a3, a1, a1\nld a1, 64(a0)\nadd a3, a1, a1").result["cycles"]
+    assert 0 < two - one < 100
 
 
 def both_harts(first: str, second: str) -> int:

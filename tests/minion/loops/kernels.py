@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
 import polyloom as pl
+from polyloom.targets.minion.loops.program import Part
+from polyloom.targets.minion.loops.simd import works
 
 N, M = pl.sizes("N M")
 
@@ -127,6 +134,27 @@ def dot(a: pl.f32[N], b: pl.f32[N], c: pl.f32[1]) -> None:
         c[0] += a[i] * b[i]
 
 
+@pl.kernel
+def operations(a: pl.f32[N], b: pl.f32[N], c: pl.f32[N, 12], d: pl.i32[N, 4]) -> None:
+    for i in range(N):
+        c[i, 0] = a[i] + b[i]
+        c[i, 1] = a[i] - b[i]
+        c[i, 2] = a[i] * b[i]
+        c[i, 3] = min(a[i], b[i])
+        c[i, 4] = max(a[i], b[i])
+        c[i, 5] = abs(a[i])
+        c[i, 6] = -a[i]
+        c[i, 7] = a[i] * b[i] + a[i]
+        c[i, 8] = a[i] - a[i] * b[i]
+        c[i, 9] = a[i] * b[i] - b[i]
+        c[i, 10] = pl.to_f32(pl.to_f16(a[i]))
+        c[i, 11] = a[i] if a[i] < b[i] else b[i]
+        d[i, 0] = pl.to_i32(a[i])
+        d[i, 1] = 1 if a[i] == b[i] else 0
+        d[i, 2] = 1 if a[i] != b[i] else 0
+        d[i, 3] = 1 if a[i] >= b[i] else 0
+
+
 ALL = (
     quotients,
     quantised,
@@ -143,3 +171,26 @@ ALL = (
     sums,
     dot,
 )
+
+
+def without_eviction(monkeypatch: pytest.MonkeyPatch, left_out: int | None) -> Callable[[], int]:
+    """Programs lack the eviction of this number; the function tells how many the last one has."""
+    counts: list[int] = []
+    parts = works.parts
+
+    def changed(*given: object, **named: object) -> Sequence[Part]:
+        number, made = 0, list[Part]()
+        for part in parts(*given, **named):  # type: ignore[arg-type]
+            lines: list[str] = []
+            for line in part.lines:
+                if f"csrrw x0, {works.EVICT_VA}" in line:
+                    number += 1
+                    if number - 1 == left_out:
+                        continue
+                lines.append(line)
+            made.append(replace(part, lines=tuple(lines)))
+        counts.append(number)
+        return made
+
+    monkeypatch.setattr(works, "parts", changed)
+    return lambda: counts[-1]

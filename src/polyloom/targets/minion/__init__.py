@@ -9,4 +9,5 @@ ENTRY: Final = Entry(
     "minion",
     "polyloom.targets.minion.target:TARGET",
     codes="polyloom.targets.minion.codes:CODES",
+    bench={"minion": "polyloom.cli.bench.minion:rows"},
 )

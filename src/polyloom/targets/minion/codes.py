@@ -7,11 +7,13 @@ from __future__ import annotations
 from polyloom.targets.minion.codes_gemm import CODES as GEMM
 from polyloom.targets.minion.codes_hazards import CODES as HAZARDS
 from polyloom.targets.minion.codes_host import CODES as HOST
+from polyloom.targets.minion.codes_loops import CODES as LOOPS
 from polyloom.targets.minion.codes_packed import CODES as PACKED
 
 CODES: dict[str, tuple[str, str]] = {
     **HOST,
     **GEMM,
+    **LOOPS,
     **PACKED,
     **HAZARDS,
 }

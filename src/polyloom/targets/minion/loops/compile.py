@@ -45,7 +45,8 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     team = team_of(content.works, where)
     bytes_ = where.machine.scratchpad_bytes
     bound = [_bound(phase, by_name) for phase in plan.phases]
-    settings = [Setting(values, b, team, f"p{n}", 0, options, bytes_) for n, b in enumerate(bound)]
+    last = len(bound) - 1
+    settings = [Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last) for n, b in enumerate(bound)]
     if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, settings, strict=True)):
         team = replace(team, harts=2)
     made, free = list[Made](), aligned(max((p.address + p.room for p in placed), default=DATA))
@@ -65,9 +66,8 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
 
 def team_of(works: Sequence[Work], where: Place) -> Team:
     """All minions of the place."""
-    modes = [work.mode for work in works]
-    mode = next(mode for mode in reversed(_ORDER) if mode in modes)
-    return Team(where.minions, max(work.harts for work in works), mode)
+    asked = max(_ORDER.index(work.mode) for work in works)
+    return Team(where.minions, max(work.harts for work in works), _ORDER[asked])
 
 
 def fixed(signature: Signature, values: Mapping[str, int]) -> Signature:

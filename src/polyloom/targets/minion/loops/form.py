@@ -62,8 +62,8 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 
 
 def _of_nest(read: simd.Read, fp: Fp, minions: int, written: Written) -> Subject:
-    """A function whose nest is compiled as it is. Of integers, its own results are the same; where sums of floats change
-    their order, they are close."""
+    """A function whose nest is compiled as it is. Of integers, its own results are the same; they are close where sums
+    of floats change their order."""
     plan, work = simd.of_nest(read.nest, fp, minions)
     oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
     bound = loops.close if fp == "reassociate" else None

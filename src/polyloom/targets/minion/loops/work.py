@@ -26,7 +26,7 @@ Arrays = dict[str, NDArray[Any]]
 class Setting:
     """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
     from `scratch` on is memory for what the phase itself makes, which nothing has read;
-    `scratchpad` are the bytes of each shire's."""
+    `scratchpad` are the bytes of each shire's. Of the last phase nobody but the host reads what it wrote."""
 
     values: Mapping[str, int]
     arrays: Mapping[str, Placed]
@@ -35,6 +35,7 @@ class Setting:
     scratch: int
     options: Options
     scratchpad: int = 0
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

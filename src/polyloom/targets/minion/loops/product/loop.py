@@ -27,7 +27,6 @@ from polyloom.targets.minion.loops.product.tile import (
     LOADED,
     OFFSET_FIELD,
     ROW_FIELD,
-    STORED,
     TURN_FMA,
     TURN_LOAD,
     li,
@@ -71,7 +70,7 @@ class Problem:
 
 
 def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
-    """The code; who leaves has stored its blocks."""
+    """The code; stores may still run behind it."""
     split = Split(g.parts, p.words)
     lines = [f"{prefix}.product:", *position(g), *_constants(p, g), *_range(p, split, prefix)]
     lines += _local(g) if p.is_local else []
@@ -82,7 +81,7 @@ def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
     lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
     lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
-    return [*lines, f"{prefix}.stored:", wait(STORED)]
+    return [*lines, f"{prefix}.stored:"]
 
 
 def position(g: Grid) -> list[str]:
@@ -198,7 +197,7 @@ def _masked(p: Problem, prefix: str) -> list[str]:
 
 
 def step(groups: tuple[str, str] | None = None) -> list[str]:
-    """Three tensor operations and one wait; `groups` are registers with the groups that load left and right together."""
+    """Three tensor operations and one wait; `groups` are registers: who loads left and right together."""
     first, second = ([f"csrw tensor_coop, {group}"] for group in groups) if groups else (_NONE, _NONE)
     loads = [*first, "mv t6, s9", "csrw tensor_load, s6", *second, "mv t6, s10", "csrw tensor_load, s7"]
     return [*loads, wait(LOADED), "csrw tensor_fma, s8"]

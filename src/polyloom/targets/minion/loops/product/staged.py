@@ -7,9 +7,10 @@ own gives a credit to each first hart; those free the slot before in the same wa
 FMA that may still read lies in that chunk. A hart is never a whole ring ahead of another one of its shire, so that as
 many FLBs as counters of chunks modulo `_NUMBERS` keep arrivals apart.
 
-Registers of hart 0: as in loop.py, but a2, a7 are groups that load together, a5 counts slots, a6 FLBs, gp chunks; tp tells whether there is a block, t5
-and ra are the words of loads to which the slot's offset is added. Of hart 1: s4, s5 the first row and column of the
-patch, s6 the word, s9, s10 strides, a0 the tile, a5, a6, gp as above, tp credits that need not be taken yet.
+Registers of hart 0: as in loop.py, but a2, a7 are groups that load together, a5 counts slots, a6 FLBs, gp chunks; tp
+tells whether there is a block, t5 and ra are the words of loads to which the slot's offset is added. Of hart 1: s4, s5
+the first row and column of the patch, s6 the word, s9, s10 strides, a0 the tile, a5, a6, gp as above, tp credits that
+need not be taken yet.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from polyloom.targets.minion.loops.product.tile import (
     FIRST,
     LAST,
     ROW_FIELD,
-    STORED,
     TURN_FMA,
     TURN_LOAD,
     li,
@@ -78,12 +78,12 @@ class Stage:
 
 
 def staged(stage: Stage, prefix: str) -> list[str]:
-    """The code of both harts; who leaves has stored its blocks."""
+    """The code of both harts; stores may still run behind it."""
     first = _over_blocks(stage, prefix, _block(stage, prefix))
     second = _over_blocks(stage, f"{prefix}.stage", _chunks(stage, f"{prefix}.stage"))
-    lines = [f"{prefix}.product:", "andi t0, s1, 1", f"bnez t0, {prefix}.stage", *_first(stage), *first, wait(STORED)]
-    lines += [f"j {prefix}.done", f"{prefix}.stage:", *_second(stage), *second, *_drained(prefix)]
-    return [*lines, f"{prefix}.done:"]
+    lines = [f"{prefix}.product:", "andi t0, s1, 1", f"bnez t0, {prefix}.stage", *_first(stage), *first]
+    lines += [f"j {prefix}.stored", f"{prefix}.stage:", *_second(stage), *second, *_drained(prefix)]
+    return [*lines, f"{prefix}.stored:"]
 
 
 def _over_blocks(stage: Stage, prefix: str, body: list[str]) -> list[str]:

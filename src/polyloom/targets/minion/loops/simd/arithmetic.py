@@ -58,8 +58,12 @@ def _arithmetic(operation: Function) -> Function:
 
 def _fused(a: Array, b: Array, c: Array) -> Array:
     a, b, c = flushed(a), flushed(b), flushed(c)
-    wide = [value.astype(np.float64) for value in (a, b, c)]
-    return _rounded(wide[0] * wide[1] + wide[2], function("madd", "f32")(a, b, c))
+    product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
+    total = product + addend
+    rest = total - product
+    error = (product - (total - rest)) + (addend - rest)  # Knuth's TwoSum: total + error is the exact sum
+    below = (np.abs(total) == _LEAST) & (np.sign(error) == -np.sign(total))
+    return _rounded(np.where(below, total / 2, total), function("madd", "f32")(a, b, c))
 
 
 def _chosen(least: bool) -> Function:

@@ -36,7 +36,7 @@ def blocks(nest: Nest, loop: Loop, outer: Sequence[str], in_registers: frozenset
         target = assign.target
         if target.name in in_registers:
             continue
-        found = _along(loop.name, target, NUMPY[storage[target.name].dtype].itemsize, frozenset(outer))
+        found = along(loop.name, target, NUMPY[storage[target.name].dtype].itemsize, frozenset(outer))
         joined = _joined(made, found[1]) if found is not None else None
         if found is None or joined is None or deciding.setdefault(target.name, found[0]) != found[0]:
             return f"blocks of `{loop.name}` would write parts of one line of `{target.name}`"
@@ -44,8 +44,8 @@ def blocks(nest: Nest, loop: Loop, outer: Sequence[str], in_registers: frozenset
     return made
 
 
-def _along(loop: str, target: Reference, width: int, outer: frozenset[str]) -> tuple[Affine, Blocks] | None:
-    """For one target, whose subscripts of all dimensions but the last choose a row; with the subscript that decides."""
+def along(loop: str, target: Reference, width: int, outer: frozenset[str]) -> tuple[Affine, Blocks] | None:
+    """For one target of a loop, with the subscript that decides: those of all dimensions but the last choose rows."""
     for index in target.index[:-1]:
         if index.coefficient(loop) and index.symbols <= outer | {loop}:
             return index, Blocks()

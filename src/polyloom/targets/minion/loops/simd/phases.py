@@ -64,10 +64,10 @@ Item = Work | Alike
 
 @dataclass(slots=True)
 class Phased:
-    """`alone` says of parts of the nest why hart 0 executes them alone."""
+    """`alone` says of loops, by their names, why their iterations are not shared out."""
 
     items: tuple[Item, ...]
-    alone: list[str] = field(default_factory=list[str])
+    alone: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def phased(nest: Nest, harts: int) -> Phased:
@@ -90,10 +90,10 @@ class _Builder:
         self.dependences = Dependences(nest)
         self.known = ranges(nest.body)
         self.vectors = Vectors(nest, self.dependences, self.known)
-        self.reasons: dict[str, None] = {}
+        self.reasons: dict[str, str] = {}
 
     def all(self) -> Phased:
-        return Phased(self.items(self.nest.body, ()), list(self.reasons))
+        return Phased(self.items(self.nest.body, ()), self.reasons)
 
     def items(self, nodes: Sequence[Node], path: tuple[Loop | If, ...]) -> tuple[Item, ...]:
         made: list[Item] = []
@@ -130,12 +130,12 @@ class _Builder:
         own = private(self.nest, list(inside))
         dependence = self.dependences.carried(loop.name, own)
         if dependence is not None:
-            self.reasons[str(dependence)] = None
+            self.reasons[loop.name] = str(dependence)
             return None
         outer = tuple(around.name for around in path if isinstance(around, Loop))
         found = blocks(self.nest, loop, outer, own)
         if isinstance(found, str):
-            self.reasons[found] = None
+            self.reasons[loop.name] = found
             return None
         if trips(loop, self.known) <= 1:
             return None
@@ -150,7 +150,8 @@ class _Builder:
         alone = self.vectors.choose(loop.body, (*path, loop)).cost
         together = sum(self.cost(work) + BARRIER for work in works(body))
         if alone <= together:
-            self.reasons[f"iterations of `{loop.name}` are too short for barriers between them"] = None
+            why = self.reasons.get(loop.name, f"iterations of `{loop.name}` are few")
+            self.reasons[loop.name] = f"{why}, and are too short for barriers between them"
             return None
         return Alike(loop, body)
 

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of expressions in vector registers: elements from memory, operations as packed instructions.
+"""Values of expressions in vector registers: operations as packed instructions, on elements and constants.
 
-Outside of vectorized loops all lanes hold the same value. An i8, i16 or u8 is kept extended to 32 bits, an f16 as its
-16 bits; results of narrow operations are brought back into range.
+Results of operations on narrow types are brought back into range.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from struct import pack, unpack
 from typing import Final
@@ -17,8 +15,8 @@ from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
-from polyloom.targets.minion.loops.simd.memory import Memory
-from polyloom.targets.minion.loops.simd.text import CONSTANTS, Text
+from polyloom.targets.minion.loops.simd.elements import Around, Elements, key
+from polyloom.targets.minion.loops.simd.text import Text
 
 _DIRECT: Final = {
     ("add", "f32"): "fadd.ps",
@@ -43,156 +41,13 @@ _COMPARE: Final = {
     "ge": ("fle", True),
 }
 _NARROW: Final = ("i8", "i16")
-_IMMEDIATE: Final = range(-2048, 2048)
-_SHIFT_BITS: Final = 31
-Key = tuple[str, tuple[Affine, ...]]
-
-
-def key(reference: Reference) -> Key:
-    """Of an element, wherever it is written."""
-    return reference.name, reference.index
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What is known where code stands: integer registers of loops; the vectorized loop; vector registers of locals and
-    of elements that are held; pointers by array and by what of an address depends on loops, with their constants."""
-
-    loops: Mapping[str, str] = field(default_factory=dict[str, str])
-    lane: str | None = None
-    locals: Mapping[str, str] = field(default_factory=dict[str, str])
-    held: Mapping[Key, str] = field(default_factory=dict[Key, str])
-    pointers: Mapping[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = field(
-        default_factory=dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]]
-    )
 
 
 @dataclass(slots=True)
-class Values:
-    """Writes to `text`. `constants` are registers that the work sets first: of bits in all lanes, or of the numbers of
-    lanes times a stride. `routines` are those that were called."""
+class Values(Elements):
+    """Writes to `text`. `routines` are those that were called."""
 
-    text: Text
-    memory: Memory
-    constants: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
     routines: set[str] = field(default_factory=set[str])
-
-    # Addresses
-
-    def integer(self, form: Affine, around: Around, register: str, other: str) -> None:
-        """The value of a form, in lane 0."""
-        self.text.number(register, form.constant)
-        for name, factor in form.terms:
-            loop = around.loops[name]
-            if factor in (1, -1):
-                self.text.add(f"{'add' if factor > 0 else 'sub'} {register}, {register}, {loop}")
-            elif factor > 0 and not factor & (factor - 1):
-                self.text.add(
-                    f"slli {other}, {loop}, {factor.bit_length() - 1}", f"add {register}, {register}, {other}"
-                )
-            else:
-                self.text.add(
-                    f"li {other}, {factor}", f"mul {other}, {other}, {loop}", f"add {register}, {register}, {other}"
-                )
-
-    def address(self, reference: Reference, around: Around, *, exact: bool = False) -> tuple[str, int]:
-        """A register and what is to be added to it, nothing where `exact`; t0 may be the register."""
-        form = self.memory.address(reference)
-        found = around.pointers.get((reference.name, form.terms))
-        if found is None:
-            self.integer(form, around, "t0", "t1")
-            return "t0", 0
-        pointer, base = found
-        offset = form.constant - base
-        if offset in _IMMEDIATE and not (exact and offset):
-            return pointer, offset
-        self.text.add(
-            *(
-                [f"addi t0, {pointer}, {offset}"]
-                if offset in _IMMEDIATE
-                else [f"li t0, {offset}", f"add t0, t0, {pointer}"]
-            )
-        )
-        return "t0", 0
-
-    def stride(self, reference: Reference, around: Around) -> int:
-        """Bytes from lane to lane."""
-        return 0 if around.lane is None else self.memory.address(reference).coefficient(around.lane)
-
-    def constant(self, kind: str, number: int) -> tuple[str, bool]:
-        """A register, and whether it is a temporary: `bits` in all lanes, or `lanes` times a number."""
-        found = self.constants.get((kind, number))
-        if found is not None:
-            return found, False
-        if len(self.constants) < len(CONSTANTS):
-            made = CONSTANTS[len(self.constants)]
-            self.constants[kind, number] = made
-            return made, False
-        made = self.text.vectors.take()
-        self.set(made, kind, number)
-        return made, True
-
-    def set(self, register: str, kind: str, number: int) -> None:
-        """What `constant` promises. Lane numbers stand in the scratch of every hart, which its start-up wrote."""
-        if kind == "bits":
-            source = "zero" if not number else "t1"
-            self.text.add(*([] if not number else [f"li t1, {number}"]), f"fbcx.ps {register}, {source}")
-            return
-        self.text.add("slli t1, s1, 8", f"li t2, {self.memory.scratch}", "add t1, t1, t2", f"flw.ps {register}, 0(t1)")
-        if number != 1:
-            spare = self.text.vectors.take()
-            self.text.add(f"li t1, {number}", f"fbcx.ps {spare}, t1", f"fmul.pi {register}, {register}, {spare}")
-            self.text.vectors.give(spare)
-
-    def drop(self, value: tuple[str, bool]) -> None:
-        """Gives a temporary back."""
-        if value[1]:
-            self.text.vectors.give(value[0])
-
-    # Elements
-
-    def load(self, reference: Reference, around: Around, into: str) -> None:
-        """An element of every lane."""
-        dtype, stride = self.memory.types[reference.name], self.stride(reference, around)
-        if dtype in ("f32", "i32") and stride in (0, 4):
-            register, offset = self.address(reference, around)
-            self.text.add(f"{'flw' if stride else 'fbc'}.ps {into}, {offset}({register})")
-        elif not stride:
-            register, offset = self.address(reference, around)
-            instruction = {"i8": "lb", "u8": "lbu", "i16": "lh", "f16": "lhu"}[dtype]
-            self.text.add(f"{instruction} t1, {offset}({register})", f"fbcx.ps {into}, t1")
-        else:
-            self._gather(reference, around, into, dtype, stride)
-
-    def _gather(self, reference: Reference, around: Around, into: str, dtype: ElementType, stride: int) -> None:
-        register, _ = self.address(reference, around, exact=True)
-        if register != "t0":
-            self.text.add(f"mv t0, {register}")
-        indices = self.constant("lanes", stride)
-        self.text.add(f"fg{_letter(dtype)}.ps {into}, {indices[0]}(t0)")
-        if dtype == "u8":
-            self.text.add(f"fandi.pi {into}, {into}, 255")
-        self.drop(indices)
-
-    def store(self, reference: Reference, around: Around, value: str) -> None:
-        """An element of every lane that the mask has; of one lane where all are the same."""
-        dtype, stride = self.memory.types[reference.name], self.stride(reference, around)
-        if not stride:
-            register, offset = self.address(reference, around)
-            if WIDTH[dtype] == 32:
-                self.text.add(f"fsw {value}, {offset}({register})")
-            else:
-                self.text.add(f"fmv.x.w t1, {value}", f"{'sb' if WIDTH[dtype] == 8 else 'sh'} t1, {offset}({register})")
-        elif WIDTH[dtype] == 32 and stride == 4:
-            register, offset = self.address(reference, around)
-            self.text.add(f"fsw.ps {value}, {offset}({register})")
-        else:
-            register, _ = self.address(reference, around, exact=True)
-            indices = self.constant("lanes", stride)
-            self.text.add(f"fsc{_letter(dtype)}.ps {value}, {indices[0]}({register})")
-            self.drop(indices)
-
-    # Expressions
 
     def value(self, value: Expression, around: Around, into: str | None = None) -> tuple[str, bool]:
         """A register, and whether it is a temporary of the caller's; `into` is where the result has to be."""
@@ -207,7 +62,8 @@ class Values:
                 return self._apply(value, around, into)
 
     def _reference(self, reference: Reference, around: Around, into: str | None) -> tuple[str, bool]:
-        found = around.locals.get(reference.name) or around.held.get(key(reference))
+        own = key(reference)
+        found = around.locals.get(reference.name) or around.held.get(own) or around.loaded.get(own)
         if found is not None:
             return self._moved((found, False), into)
         made = into or self.text.vectors.take(reference.span)
@@ -419,7 +275,3 @@ def bits(constant: Constant) -> int:
     if constant.dtype == "f16":
         return unpack("<H", pack("<e", constant.value))[0]
     return int(constant.value)
-
-
-def _letter(dtype: ElementType) -> str:
-    return {8: "b", 16: "h", 32: "w"}[WIDTH[dtype]]

@@ -19,6 +19,9 @@ from polyloom.targets.minion.loops.simd.memory import Memory
 from polyloom.targets.minion.loops.simd.phases import Alike, Item, Work, works
 from polyloom.targets.minion.loops.simd.ranges import Range
 
+FIRST, LAST = "@first", "@last"
+"""The ends of a hart's block, in the forms of extents."""
+
 
 class Order:
     """Of the works of a nest: which can come after which."""
@@ -39,19 +42,46 @@ class Order:
 
     def evicted(self, work: Work) -> frozenset[str]:
         """The arrays whose lines the harts of a work do not keep."""
-        written = {name for later in self.after[work] for name in later.touched()} & work.written()
+        written = {
+            name
+            for later in self.after[work]
+            for name in later.touched() & work.written()
+            if not same_hart(work, later, name)
+        }
         read = {
             name
             for later in self.after[work]
             for name in later.written() & work.touched()
-            if any(name in last.touched() for last in self.after[later])
+            if not same_hart(work, later, name) and any(name in last.touched() for last in self.after[later])
         }
         return frozenset(written | read)
 
 
+def same_hart(one: Work, other: Work, name: str) -> bool:
+    """Whether each hart touches the same part of an array in both: hart 0 alone in both, or blocks that are cut alike
+    and that one subscript chooses, whatever the iteration of loops around."""
+    if one.loop is None or other.loop is None:
+        return one.loop is other.loop
+    if (one.blocks, one.loop.lower, one.loop.upper) != (other.blocks, other.loop.lower, other.loop.upper):
+        return False
+    if any(not end.is_constant for end in (*one.loop.lower, *one.loop.upper)):
+        return False
+    common = Affine.symbol(FIRST)
+    indices = [
+        tuple(i.substitute({work.loop.name: common}) for i in reference.index)
+        for work in (one, other)
+        if work.loop is not None
+        for assign in assignments(work.nodes)
+        for reference in (assign.target, *accesses(assign.value))
+        if reference.name == name
+    ]
+    return any(len(set(along)) == 1 and along[0].symbols == {FIRST} for along in zip(*indices, strict=True))
+
+
 def conflict(one: Work, other: Work) -> bool:
-    """Whether they may not run at once."""
-    return bool(one.written() & other.touched() or other.written() & one.touched())
+    """Whether harts may not go on to one while others are at the other."""
+    shared = one.written() & other.touched() | other.written() & one.touched()
+    return any(not same_hart(one, other, name) for name in shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +91,6 @@ class Extent:
 
     first: Affine
     last: Affine
-
-
-FIRST, LAST = "@first", "@last"
-"""The ends of a hart's block, in the forms of extents."""
 
 
 def extents(work: Work, names: frozenset[str], memory: Memory, known: Mapping[str, Range]) -> list[Extent]:

@@ -17,11 +17,12 @@ from polyloom.targets.minion.loops import program
 from polyloom.targets.minion.loops.program import Part, Team
 from polyloom.targets.minion.loops.simd import emulated
 from polyloom.targets.minion.loops.simd.control import Control
+from polyloom.targets.minion.loops.simd.elements import Around
 from polyloom.targets.minion.loops.simd.memory import Memory
 from polyloom.targets.minion.loops.simd.phases import Alike, Item, Phased, Work, path_of
 from polyloom.targets.minion.loops.simd.ranges import ranges
 from polyloom.targets.minion.loops.simd.text import Text
-from polyloom.targets.minion.loops.simd.values import Around, Values
+from polyloom.targets.minion.loops.simd.values import Values
 from polyloom.targets.minion.loops.simd.vectors import LANES
 from polyloom.targets.minion.loops.simd.visible import FIRST, LAST, Extent, Order, barriers, extents
 

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Codes of SIMD loops on Minions: PL1350 to PL1369."""
+
+from __future__ import annotations
+
+CODES: dict[str, tuple[str, str]] = {
+    "PL1350": (
+        "equations without an order of loops",
+        "Equations that are no product are executed as loops over their dimensions, in an order in which every value "
+        "is there before it is read. The dependences of these equations need another order: one that is skewed.\n\n"
+        "Write them so that all distances lead forwards in some order of the dimensions, each up or down; "
+        "`x[i, j] = x[i-1, j+1] + x[i, j-1]` has one, `x[i-1, j+1]` together with `x[i+1, j-1]` has none.",
+    ),
+    "PL1352": (
+        "more values at once than registers",
+        "A loop has so many local variables, or an expression is so deep, that the registers of a hart do not hold all "
+        "values that live at once: 32 vector registers, some of which keep constants.\n\n"
+        "Split the loop, and pass values from one to the next in an array.",
+    ),
+}
