@@ -17,8 +17,10 @@ constexpr std::array<unsigned, CLASSES> EVENT_OF_CLASS = {0, LOAD_B, 2, 3, FMA, 
 
 const char* name_of(unsigned event) {
     switch (event) {
-        case 0: case 1: return "tensor_load";
-        case 2: case 3: return "tensor_load_l2";
+        case 0:
+        case 1: return "tensor_load";
+        case 2:
+        case 3: return "tensor_load_l2";
         case 7: return "tensor_fma";
         case 8: return "tensor_store";
         case 9: return "tensor_reduce";
@@ -128,14 +130,16 @@ void Deadlock::of_credit(Reason& reason, const Blocked& hart, const State& state
         uint64_t others = 0;
         for (uint32_t n = 0; n < SHIRE_HARTS; ++n) {
             const uint64_t bit = uint64_t(1) << n;
-            if (barrier.joined & bit) ++present;
-            else if (state.lives(join.shire * SHIRE_HARTS + n)) others |= bit;
+            if (barrier.joined & bit)
+                ++present;
+            else if (state.lives(join.shire * SHIRE_HARTS + n))
+                others |= bit;
         }
         if (others & barrier.ever) others &= barrier.ever;
         for (uint32_t n = 0; n < SHIRE_HARTS; ++n)
             if (others >> n & 1) reason.releasers.push_back(join.shire * SHIRE_HARTS + n);
-        reason.note = printed("barrier %u of shire %u has %u of %u joins", join.barrier, join.shire, present,
-                              join.participants);
+        reason.note =
+            printed("barrier %u of shire %u has %u of %u joins", join.barrier, join.shire, present, join.participants);
         return;
     }
     const auto given = gifts.find(key(hart.hart, counter));
@@ -192,8 +196,8 @@ void Deadlock::of_transfer(Reason& reason, const Held& held, const State& state)
     if (its.peer != held.minion)
         reason.note = printed("minion %u %s minion %u instead", unsigned(part.peer), does, unsigned(its.peer));
     else if (its.role == part.role)
-        reason.note = printed("minion %u %s minion %u as well: one of the two has to %s first", unsigned(part.peer), does,
-                              unsigned(its.peer), sends ? "receive" : "send");
+        reason.note = printed("minion %u %s minion %u as well: one of the two has to %s first", unsigned(part.peer),
+                              does, unsigned(its.peer), sends ? "receive" : "send");
     else if (theirs.count != mine.count)
         reason.note = printed("minion %u names %u registers", unsigned(part.peer), unsigned(theirs.count));
     else if (channel(theirs) != channel(mine))

@@ -17,9 +17,9 @@ namespace polyloom::minion {
 // An operation in a place of a minion's tensor unit that has not completed.
 struct Held {
     uint32_t minion = 0;
-    uint8_t event = 0;     // its tensor_wait: 0 to 3 loads, 7 FMA, 8 store, 9 reduce family, 10 quant; 16 LoadB
-    uint8_t head = 1;      // nothing older keeps it from starting
-    uint64_t value = 0;    // the word that was written
+    uint8_t event = 0;   // its tensor_wait: 0 to 3 loads, 7 FMA, 8 store, 9 reduce family, 10 quant; 16 LoadB
+    uint8_t head = 1;    // nothing older keeps it from starting
+    uint64_t value = 0;  // the word that was written
     uint64_t pc = 0, accepted = 0;
 };
 
@@ -35,9 +35,9 @@ struct Reason {
     bool operation = false;
     uint64_t pc = 0, since = 0;
     std::string kind;  // place, event, registers, credit, interrupt; of operations: transfer, pair, behind, runs
-    std::string text;                 // in words, without names of places: "receives 32 registers from minion 7"
+    std::string text;  // in words, without names of places: "receives 32 registers from minion 7"
     std::vector<uint32_t> releasers;  // harts that could release it
-    std::string note;                 // what is wrong for sure: "minion 7 names 16 registers", "minion 7 was not started"
+    std::string note;                 // what is wrong for sure: "minion 7 names 16 registers"
     std::vector<Site> gave;           // for credits: instructions that gave one before
 };
 
@@ -77,8 +77,8 @@ class Deadlock {
     void of_transfer(Reason& reason, const Held& held, const State& state) const;
 
     unsigned minions;
-    std::vector<Join> joins;                             // the last one of a hart
-    std::vector<std::array<Barrier, 32>> barriers;       // by shire
+    std::vector<Join> joins;                                // the last one of a hart
+    std::vector<std::array<Barrier, 32>> barriers;          // by shire
     std::unordered_map<uint64_t, std::vector<Gift>> gifts;  // by hart and counter; one for each instruction and giver
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a program: hazards, each place once with a count. A place is a kind and two instructions. Source of
-// the kinds: the programmer's reference manual, "TensorWait", and minion.md.
+// What is wrong with a program: hazards, each place once with a count. A place is a kind and two instructions. Source
+// of the kinds: the programmer's reference manual, "TensorWait", and minion.md.
 #pragma once
 
 #include <array>
@@ -43,13 +43,14 @@ enum class Hazard : uint8_t {
 
 constexpr unsigned HAZARDS = unsigned(Hazard::count);
 inline constexpr std::array<const char*, HAZARDS> HAZARD_NAMES = {
-    "scp_read",        "scp_write",  "port",           "register_access", "flags",           "error",
-    "memory_read",     "memory_write", "cache_operation", "stale_read",  "shared_line",     "undrained_store",
-    "two_peers",       "count_mismatch", "barrier_mismatch", "credit_overflow", "lost_credit", "erratum_1.29",
+    "scp_read",        "scp_write",       "port",         "register_access", "flags",
+    "error",           "memory_read",     "memory_write", "cache_operation", "stale_read",
+    "shared_line",     "undrained_store", "two_peers",    "count_mismatch",  "barrier_mismatch",
+    "credit_overflow", "lost_credit",     "erratum_1.29",
 };
 
-// `what` names the line, register or counter; `wait` is the tensor_wait that is missing, -1 where none would do. `value`
-// is an address of memory, or a number that belongs to the kind.
+// `what` names the line, register or counter; `wait` is the tensor_wait that is missing, -1 where none would do.
+// `value` is an address of memory, or a number that belongs to the kind.
 struct Finding {
     Hazard kind{};
     Site later, earlier;

@@ -217,8 +217,8 @@ void Hazards::ready(uint32_t receiver, uint32_t sender, int height, const Site& 
         found.later = site, found.later_name = "tensor_reduce";
         found.earlier = peer.site, found.earlier_name = "tensor_reduce";
         found.value = sender;
-        found.what = printed(height < 0 ? "the ready bit of minion %u" : "the ready bit of minion %u at height %u", sender,
-                             unsigned(height));
+        found.what = printed(height < 0 ? "the ready bit of minion %u" : "the ready bit of minion %u at height %u",
+                             sender, unsigned(height));
         found.cure = "let one of them start its receive after the other's transfer: order them by credits";
         findings.add(std::move(found));
     }
@@ -252,8 +252,9 @@ void Hazards::barrier(const Site& site, unsigned shire, unsigned number, unsigne
     found.later = site, found.later_name = "flb";
     found.earlier = round.site, found.earlier_name = "flb";
     found.value = participants;
-    found.what = differs ? printed("the barrier's participants: %u joined for, then %u", round.participants, participants)
-                         : printed("the barrier's counter is %u, and %u participants never match it", present, participants);
+    found.what =
+        differs ? printed("the barrier's participants: %u joined for, then %u", round.participants, participants)
+                : printed("the barrier's counter is %u, and %u participants never match it", present, participants);
     found.cure = "name the same number of participants in each join, and begin at 0";
     findings.add(std::move(found));
 }

@@ -23,16 +23,16 @@ constexpr unsigned PENDING = unsigned(Pending::count);
 struct Accepted {
     Pending place{};
     Site site;
-    const char* name = "";                      // as in the notation: "tensor_load", "tensor_store_scp"
-    uint64_t scp_reads = 0, scp_writes = 0;     // lines of L1Scp
-    uint32_t f_reads = 0, f_writes = 0;         // registers of hart 0
-    uint8_t last_register = 0;                  // which of f_writes is written last (erratum 1.29)
-    bool tenb = false;                          // of an FMA: B comes from TenB
-    bool in_order = true;                       // no IMA8 that writes only TenC, which may overlap younger operations
-    bool flags = false;                         // it may add floating-point flags
-    bool from_scp = false;                      // of a store
-    std::span<const Row> reads;                 // physical bytes: loads, through L2
-    std::span<const Row> writes;                // physical bytes: stores, load_l2
+    const char* name = "";                   // as in the notation: "tensor_load", "tensor_store_scp"
+    uint64_t scp_reads = 0, scp_writes = 0;  // lines of L1Scp
+    uint32_t f_reads = 0, f_writes = 0;      // registers of hart 0
+    uint8_t last_register = 0;               // which of f_writes is written last (erratum 1.29)
+    bool tenb = false;                       // of an FMA: B comes from TenB
+    bool in_order = true;                    // no IMA8 that writes only TenC, which may overlap younger operations
+    bool flags = false;                      // it may add floating-point flags
+    bool from_scp = false;                   // of a store
+    std::span<const Row> reads;              // physical bytes: loads, through L2
+    std::span<const Row> writes;             // physical bytes: stores, load_l2
 };
 
 class Hazards {
@@ -40,8 +40,8 @@ class Hazards {
     Hazards(Findings& findings, Record& record, unsigned minions, bool errata);
     Hazards(const Hazards&) = delete;
 
-    // At acceptance, before its effect. Under `poison`, gives the lines of L1Scp where it has to read POISON, because it
-    // reads them too early.
+    // At acceptance, before its effect. Under `poison`, gives the lines of L1Scp where it has to read POISON, because
+    // it reads them too early.
     uint64_t accept(const Accepted& operation);
     // A tensor_wait has returned (not: blocked). Event 4 to 6: cache operations of this hart.
     void waited(uint32_t hart, unsigned event);
@@ -109,8 +109,8 @@ class Hazards {
     uint64_t sequence = 0;
     std::vector<Minion> minions;
     std::vector<uint8_t> watch;
-    std::vector<std::vector<Peer>> peers;            // by sender
-    std::vector<std::array<Round, 32>> rounds;       // by shire
+    std::vector<std::vector<Peer>> peers;       // by sender
+    std::vector<std::array<Round, 32>> rounds;  // by shire
 };
 
 }  // namespace polyloom::minion

@@ -10,7 +10,8 @@ namespace polyloom::minion {
 Record::Record(Findings& findings, unsigned minions)
     : recent(NEAR), tokens(size_t(2) * minions), state(std::make_unique<State>(findings, minions)) {
     on = findings.on();
-    for (size_t minion = 0; minion < minions; ++minion) tokens[2 * minion] = tokens[2 * minion + 1] = state->new_token(uint32_t(2 * minion));
+    for (size_t minion = 0; minion < minions; ++minion)
+        tokens[2 * minion] = tokens[2 * minion + 1] = state->new_token(uint32_t(2 * minion));
 }
 
 Record::~Record() = default;

@@ -109,7 +109,8 @@ class Record {
     Line* known(uint64_t address) {
         const uint64_t page = address >> PAGE_BITS;
         Near& near = recent[page % NEAR];
-        if (near.page == page) [[likely]] return &near.lines[address >> 6 & (LINES - 1)];
+        if (near.page == page) [[likely]]
+            return &near.lines[address >> 6 & (LINES - 1)];
         return find(address);
     }
     Line* find(uint64_t address);  // none where its page has not been touched

@@ -76,8 +76,7 @@ void Record::complete(uint32_t hart, unsigned wait) {
         Line& line = touch(operation.address);
         Rest& rest = state->rest_of(line, operation.address);
         --line.cache;
-        if (operation.moves)
-            state->move_down(rest, operation.token, shire_of(hart), operation.level, operation.keeps);
+        if (operation.moves) state->move_down(rest, operation.token, shire_of(hart), operation.level, operation.keeps);
         state->settle(line);
     }
 }
@@ -93,7 +92,8 @@ void Record::set_way(uint32_t hart, unsigned set, unsigned way, unsigned level, 
         if (h & 1 && tokens[h] == tokens[h - 1]) continue;
         const Sets sets = sets_of(state->modes[minion], h & 1);
         if (set % 16 - sets.first >= sets.count) continue;
-        state->move_set(*this, tokens[h], h, [&](uint64_t address) { return sets.of(address) == set % 16; }, level, keeps);
+        state->move_set(
+            *this, tokens[h], h, [&](uint64_t address) { return sets.of(address) == set % 16; }, level, keeps);
         if (keeps) continue;
         State::L1& l1 = state->l1s[tokens[h]];
         l1.emptied |= uint16_t(1u << set % 16);

@@ -114,7 +114,8 @@ void Record::State::settle(Line& line) {
         return true;
     });
     if (line.cache || rest.home || !rest.l1s.empty() || !rest.buffers.empty()) return;
-    if (std::any_of(rest.l2s.begin(), rest.l2s.end(), [](const auto& copy) { return copy.stale || copy.dirty; })) return;
+    if (std::any_of(rest.l2s.begin(), rest.l2s.end(), [](const auto& copy) { return copy.stale || copy.dirty; }))
+        return;
     unsigned copies = 0;
     uint32_t token = 0;
     for (size_t word = 0; word < rest.clean.size(); ++word)
@@ -149,17 +150,18 @@ const Record::State::CacheOperation* Record::State::pending_flush(const Rest& re
     return nullptr;
 }
 
-void Record::State::check_read(Rest& rest, uint64_t bytes, uint64_t below, bool had, const Site& site, const char* name) {
+void Record::State::check_read(Rest& rest, uint64_t bytes, uint64_t below, bool had, const Site& site,
+                               const char* name) {
     Finding found;
     found.kind = Hazard::stale_read;
     found.later = site, found.later_name = name;
     found.value = rest.address + uint64_t(std::countr_zero(bytes));
     found.what = named("%#llx", found.value);
-    const auto writer = std::find_if(rest.writers.begin(), rest.writers.end(),
-                                     [&](const Rest::Writer& w) { return w.bytes & bytes; });
+    const auto writer =
+        std::find_if(rest.writers.begin(), rest.writers.end(), [&](const Rest::Writer& w) { return w.bytes & bytes; });
     if (writer != rest.writers.end()) found.earlier = writer->site, found.earlier_name = writer->name;
-    const bool buffered = std::any_of(rest.buffers.begin(), rest.buffers.end(),
-                                      [&](const Rest::Buffer& b) { return b.bytes & bytes; });
+    const bool buffered =
+        std::any_of(rest.buffers.begin(), rest.buffers.end(), [&](const Rest::Buffer& b) { return b.bytes & bytes; });
     if (writer != rest.writers.end() && writer->pending) {
         found.kind = Hazard::memory_read, found.wait = writer->wait;
     } else if (buffered) {
@@ -173,9 +175,11 @@ void Record::State::check_read(Rest& rest, uint64_t bytes, uint64_t below, bool 
     } else if (!(rest.home & bytes)) {
         found.cure = "evict_va the line to L3 before it is read again: this shire has an older copy";
     } else {
-        const bool there = std::any_of(rest.l1s.begin(), rest.l1s.end(), [&](const auto& c) { return c.dirty & bytes; });
-        const bool in_l2 = std::any_of(rest.l2s.begin(), rest.l2s.end(), [&](const auto& c) { return c.dirty & bytes; });
-        found.cure = there ? "flush_va the line after the store and wait 6: it is dirty in the writer's L1"
+        const bool there =
+            std::any_of(rest.l1s.begin(), rest.l1s.end(), [&](const auto& c) { return c.dirty & bytes; });
+        const bool in_l2 =
+            std::any_of(rest.l2s.begin(), rest.l2s.end(), [&](const auto& c) { return c.dirty & bytes; });
+        found.cure = there   ? "flush_va the line after the store and wait 6: it is dirty in the writer's L1"
                      : in_l2 ? "flush_va the line to L3 after the store: it is dirty in the L2 of the writer's shire"
                              : "the bytes were lost with their L1: flush_va the line before L1 changes its mode";
     }
@@ -247,8 +251,8 @@ void Record::State::move_down(Rest& rest, uint32_t token, unsigned shire, unsign
             below.dirty |= moved;
         }
     }
-    const auto buffer = std::find_if(rest.buffers.begin(), rest.buffers.end(),
-                                     [&](const Rest::Buffer& b) { return b.shire == shire; });
+    const auto buffer =
+        std::find_if(rest.buffers.begin(), rest.buffers.end(), [&](const Rest::Buffer& b) { return b.shire == shire; });
     if (buffer != rest.buffers.end()) rest.home &= ~buffer->bytes, rest.buffers.erase(buffer);
     Rest::L2Copy* below = level >= 2 ? rest.l2(shire) : nullptr;
     if (!below) return;

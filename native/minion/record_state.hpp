@@ -18,9 +18,7 @@ namespace polyloom::minion {
 constexpr uint64_t ALL_BYTES = ~uint64_t(0);
 constexpr uint32_t MANY = ~uint32_t(0);
 
-constexpr uint64_t bytes_of(uint64_t address, unsigned size) {
-    return (ALL_BYTES >> (64 - size)) << (address & 63);
-}
+constexpr uint64_t bytes_of(uint64_t address, unsigned size) { return (ALL_BYTES >> (64 - size)) << (address & 63); }
 constexpr bool in_scratchpad(uint64_t address) { return address >> 31 == 1; }
 constexpr unsigned shire_of(uint32_t hart) { return hart >> 6; }
 
@@ -77,8 +75,8 @@ struct Record::State {
 
     struct L1 {
         bool alive = true;
-        uint32_t hart = 0;  // of which it is, the first of two that share it
-        uint16_t emptied = 0;   // sets that set_way has evicted
+        uint32_t hart = 0;            // of which it is, the first of two that share it
+        uint16_t emptied = 0;         // sets that set_way has evicted
         std::vector<uint64_t> dirty;  // lines that have become dirty, perhaps not any more
     };
     struct CacheOperation {
@@ -96,7 +94,7 @@ struct Record::State {
     std::unordered_map<uint64_t, std::unique_ptr<Line[]>> pages;
     std::deque<Rest> rests{1};
     std::vector<uint32_t> free_rests;
-    std::vector<L1> l1s{1};  // by token; 0 is none
+    std::vector<L1> l1s{1};                                                // by token; 0 is none
     std::unordered_map<uint32_t, std::vector<CacheOperation>> operations;  // by hart
     std::vector<Ways> ways;      // by minion: of each set those that cache operations have been at
     std::vector<uint8_t> modes;  // by minion
@@ -108,8 +106,8 @@ struct Record::State {
 
     // What a reader sees: reports bytes that are older than the newest. `copy` are the stale bytes of what it reads.
     void check_read(Rest& rest, uint64_t bytes, uint64_t copy, bool l1_is_older, const Site& site, const char* name);
-    void check_write(const Record& record, const Line& line, Rest* rest, uint64_t address, uint64_t bytes, const Site& site,
-                     const char* name);
+    void check_write(const Record& record, const Line& line, Rest* rest, uint64_t address, uint64_t bytes,
+                     const Site& site, const char* name);
     void check_cache(const Line& line, uint64_t address, const Site& site, const char* name);
     void check_shared(const Rest& rest, uint32_t token, const Site& site);
     [[nodiscard]] const CacheOperation* pending_flush(const Rest& rest, uint64_t bytes) const;

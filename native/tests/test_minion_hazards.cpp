@@ -128,7 +128,8 @@ static void local_and_global_accesses() {
     expect(m.found().empty(), "local ones in the shire");
     m.record.access(Reach::l2, DRAM + 64, 8, true, false, far);
     expect(m.found() == "stale_read", "and not beyond");
-    m.load(4, DRAM + 128), m.record.access(Reach::home, DRAM + 128, 8, false, true, {0, 0x500, 5}), m.load(4, DRAM + 128);
+    m.load(4, DRAM + 128), m.record.access(Reach::home, DRAM + 128, 8, false, true, {0, 0x500, 5}),
+        m.load(4, DRAM + 128);
     expect(m.findings.all()[0].count == 2, "neither changes copies in L1s");
     m.record.access(Reach::l2, SCRATCHPAD, 8, false, true, {0, 0x500, 5});
     m.record.access(Reach::home, SCRATCHPAD, 8, true, false, far);
@@ -305,13 +306,15 @@ static void chains() {
     const std::vector<Blocked> credit{{10, {Waits::event, 9, 12, 0x104}}, {14, {Waits::credit, 0, 22, 0x204}}};
     reasons = deadlock.explain(credit, {});
     expect(reasons[1].releasers == std::vector<uint32_t>{10} && reasons[1].gave.size() == 1 &&
-               reasons[1].gave[0].pc == 0x300, "who gave a credit before");
+               reasons[1].gave[0].pc == 0x300,
+           "who gave a credit before");
     const std::vector<Blocked> alone{{10, {Waits::ended}}, {14, {Waits::credit, 1, 22, 0x204}}};
     expect(deadlock.explain(alone, {})[0].note.rfind("unknown", 0) == 0, "or nobody");
     deadlock.joined({14, 0x400, 30}, 0, 2, 2, false);
     reasons = deadlock.explain(credit, {});
-    expect(reasons[1].note == "barrier 2 of shire 0 has 1 of 2 joins" && reasons[1].releasers == std::vector<uint32_t>{10},
-           "who has yet to join");
+    expect(
+        reasons[1].note == "barrier 2 of shire 0 has 1 of 2 joins" && reasons[1].releasers == std::vector<uint32_t>{10},
+        "who has yet to join");
 }
 
 int main() {

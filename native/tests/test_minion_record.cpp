@@ -133,17 +133,28 @@ struct Run {
         const uint64_t before = stale();
         bool expected = false;
         switch (const unsigned action = any(20)) {
-            case 0: case 1: case 2: case 3: case 4:
+            case 0:
+            case 1:
+            case 2:
+            case 3:
+            case 4:
                 record.load(address, size, number, site.pc, now);
                 expected = differs(twin, twin.first(caches[h], shire).values, at, size);
                 break;
-            case 5: case 6: case 7: case 8: {
+            case 5:
+            case 6:
+            case 7:
+            case 8: {
                 record.store(address, size, number, site.pc, now);
                 Copy& copy = twin.first(caches[h], shire);
-                for (unsigned n = at; n < at + size; ++n) twin.write(n, now), copy.values[n] = now, copy.dirty[n] = true;
+                for (unsigned n = at; n < at + size; ++n)
+                    twin.write(n, now), copy.values[n] = now, copy.dirty[n] = true;
                 break;
             }
-            case 9: case 10: case 11: case 12: {
+            case 9:
+            case 10:
+            case 11:
+            case 12: {
                 const unsigned level = 1 + any(twin.scratchpad ? 1 : 3);
                 if (action < 11)
                     record.flush(address, level, site);
@@ -153,7 +164,10 @@ struct Run {
                 twin.down(caches[h], shire, level, action < 11);
                 break;
             }
-            case 13: case 14: case 15: case 16: {
+            case 13:
+            case 14:
+            case 15:
+            case 16: {
                 const bool l2 = action < 15, home = !l2 || twin.scratchpad, writes = any(2);
                 record.access(l2 ? Reach::l2 : Reach::home, address, size, !writes, writes, site);
                 Copy* copy = home ? nullptr : &twin.second(shire);
@@ -174,7 +188,8 @@ struct Run {
             case 18: {
                 const Row row{PLACES[l] + any(2) * 32, any(2) ? WHOLE : 32};
                 const Row stored = row.size == WHOLE ? Row{PLACES[l], WHOLE} : row;
-                record.tensor_write({&stored, 1}, site, "tensor_store", 8), record.tensor_write_over({&stored, 1}, number);
+                record.tensor_write({&stored, 1}, site, "tensor_store", 8),
+                    record.tensor_write_over({&stored, 1}, number);
                 if (stored.size == WHOLE) {
                     for (unsigned n = 0; n < WHOLE; ++n) twin.write(n, now);
                     twin.home = twin.newest;
