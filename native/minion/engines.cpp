@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests in
-// the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source: minion.md,
-// "Time".
+// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests
+// in the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source:
+// minion.md, "Time".
 #include <algorithm>
 #include <bit>
 
@@ -39,6 +39,25 @@ void Chip::on_operation(const Event& event) {
     ask_line(minion, c);
 }
 
+// Brings what a later event will look at nearer to the host's processor: in two steps, the second of which needs the
+// first's.
+void Chip::prefetch(const Event& event, bool second) const {
+    const uint32_t number = hart_of(event.key);
+    if (EventKind(event.kind) == EventKind::hart) return __builtin_prefetch(harts[number]);
+    if (EventKind(event.kind) == EventKind::credit) return;
+    const Unit& unit = units[number / 2];
+    const auto c = Class(event.data & ((1u << CLASS_BITS) - 1));
+    const Lines& lines = unit.lines[unsigned(c)];
+    if (second) {
+        __builtin_prefetch(&lines.address[lines.next % lines.address.size()]);
+        if (c == Class::load_b) __builtin_prefetch(&unit.stream.step[unit.stream.known % 16]);
+        return;
+    }
+    __builtin_prefetch(&unit[c]);
+    __builtin_prefetch(&lines);
+    if (c == Class::load_b) __builtin_prefetch(&unit.stream), __builtin_prefetch(&unit.stream.arrival[8]);
+}
+
 void Chip::begin_load(uint32_t minion, Class c) {
     Unit& unit = units[minion];
     Operation& op = unit[c];
@@ -51,7 +70,8 @@ void Chip::begin_load(uint32_t minion, Class c) {
     Lines& lines = unit.lines[unsigned(c)];
     op.started = from, lines.arrival = from + parameters[Parameter::load_least];
     if (c == Class::load_l2_0 || c == Class::load_l2_1)
-        unit.load_free = from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
+        unit.load_free =
+            from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
     if (c == Class::load_b)
         ask_stream(minion);
     else if (lines.count == 0)
@@ -120,7 +140,7 @@ void Chip::begin_stream(uint32_t minion, unsigned lines) {
     Unit& unit = units[minion];
     unit.before = unit.stream;
     unit.stream = {};
-    unit.stream.lines = lines, unit.stream.live = true;
+    unit.stream.lines = uint8_t(lines), unit.stream.live = true;
 }
 
 // A LoadB that no FMA will consume any more: by a younger one, or by an FMA that is not its own.

@@ -46,6 +46,8 @@ class Events {
     }
     // The event that is next, which there is.
     [[nodiscard]] const Event& top() const { return now.back(); }
+    // One of those that follow in its cycle, none where there are not so many.
+    [[nodiscard]] const Event* ahead(size_t k) const { return k < now.size() ? &now[now.size() - 1 - k] : nullptr; }
     Event pop() {
         next();
         const Event event = now.back();

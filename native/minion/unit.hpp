@@ -15,34 +15,35 @@ enum class Class : uint8_t { load, load_b, load_l2_0, load_l2_1, fma, quant, sto
 constexpr unsigned CLASSES = unsigned(Class::count);
 constexpr bool is_load(Class c) { return c < Class::fma; }
 
-// An operation from its acceptance, when its operands are sampled, to its completion.
-struct Operation {
-    uint64_t value = 0, x31 = 0, pc = 0, accepted = 0, started = 0, ends = 0;
-    uint64_t poisoned = 0;  // lines of L1Scp that it must not read yet
+// An operation from its acceptance, when its operands are sampled, to its completion. What each event looks at is
+// first.
+struct alignas(64) Operation {
     uint32_t sequence = 0;
-    uint32_t members = 0;   // minions of the shire that load together, by bits; 0 of other operations
+    uint32_t members = 0;  // minions of the shire that load together, by bits; 0 of other operations
     uint16_t mask = 0, hart = 0;
     uint8_t frm = 0, id = 0, group = 0;
     bool busy = false, running = false, effected = false;
     bool registers = true;  // it reads or writes the registers: no IMA8 that writes only TenC
+    uint64_t value = 0, x31 = 0, pc = 0, accepted = 0, started = 0, ends = 0;
+    uint64_t poisoned = 0;  // lines of L1Scp that it must not read yet
 };
 
-// A load under way: the physical addresses of the lines that it reads, in order.
-struct Lines {
-    std::array<uint64_t, 64> address{};
+// A load or a store under way: the physical addresses of its lines, in order; the cycle of the latest arrival.
+struct alignas(64) Lines {
     unsigned count = 0, next = 0;
-    uint64_t last = 0, arrival = 0;  // the cycle of the last request; the latest arrival
+    uint64_t arrival = 0;
+    std::array<uint64_t, 64> address{};
 };
 
 // B's lines on their way to the FMA, and when that FMA's steps use them.
-struct Stream {
-    std::array<uint64_t, 16> arrival{}, step{};
-    unsigned lines = 0, known = 0;  // `known` arrivals, and steps where the FMA runs
-    bool live = false;              // a LoadB that no FMA has consumed yet
+struct alignas(64) Stream {
+    uint8_t lines = 0, known = 0;  // `known` arrivals, and steps where the FMA runs
+    bool live = false;             // a LoadB that no FMA has consumed yet
     bool paired = false, running = false;
-    bool asked = false;             // the next line's event is under way
-    uint64_t next = 0;              // the first cycle in which another line may be asked for
-    uint64_t base = 0, total = 0;   // of the FMA: when step 0 may start, and how long it takes without delays
+    bool asked = false;            // the next line's event is under way
+    uint64_t next = 0;             // the first cycle in which another line may be asked for
+    uint64_t base = 0, total = 0;  // of the FMA: when step 0 may start, and how long it takes without delays
+    std::array<uint64_t, 16> arrival{}, step{};
 };
 
 struct Unit {
@@ -53,9 +54,9 @@ struct Unit {
     std::array<Lines, CLASSES> lines{};
     Stream stream, before;  // of the LoadB that is younger, and of the one before it, which an FMA still consumes
     alignas(64) std::array<std::array<uint8_t, 64>, 16> tenb{}, tenb_running{};
-    uint64_t load_free = 0;                                   // when the engine of L2Scp loads is free
-    std::array<std::array<uint64_t, 3>, 2> operations{};      // until when cache operations of waits 4, 5, 6 run, by hart
-    uint64_t exact = 0;                                       // of the reduce that completed last, in sixteenths
+    uint64_t load_free = 0;                               // when the engine of L2Scp loads is free
+    std::array<std::array<uint64_t, 3>, 2> operations{};  // until when cache operations of waits 4, 5, 6 run, by hart
+    uint64_t exact = 0;                                   // of the reduce that completed last, in sixteenths
 
     uint64_t first_fma = 0, last_fma = 0;  // when the first FMA began and the last ended
     std::array<uint64_t, 36> counts{};     // of events of the PMU, by their numbers; then of those below
