@@ -19,11 +19,17 @@ constexpr size_t FAR = 8, NEAR = 3;
 constexpr uint64_t PASS = 0x1feed000, FAIL = 0x50bad000;
 
 // Those that harts know.
-Latencies latencies_of(const Parameters& parameters) {
+Latencies latencies_of(Parameters& parameters, bool timed) {
+    // Which of them an instruction uses is not kept: every timed run has branches and code.
+    if (timed) (void)parameters[Parameter::branch_taken], (void)parameters[Parameter::instruction_miss];
     const auto value = [&](Parameter which) { return uint8_t(parameters.values[unsigned(which)]); };
     Latencies made;
     made.load = value(Parameter::l1_hit), made.branch = value(Parameter::branch_taken);
     made.instruction_miss = value(Parameter::instruction_miss);
+    made.mul_word = value(Parameter::multiply_word), made.mul = value(Parameter::multiply);
+    made.div_word = value(Parameter::divide_word), made.div = value(Parameter::divide);
+    made.vector_integer = value(Parameter::simd_integer), made.vector_float = value(Parameter::simd_float);
+    made.transcendental = value(Parameter::transcendental), made.gather = value(Parameter::gather);
     return made;
 }
 
@@ -40,7 +46,7 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       deadlock(options.minions),
       minions(options.minions),
       shires(options.shires),
-      codes(make_codes(options.timed, latencies_of(parameters))),
+      codes(make_codes(options.timed, latencies_of(this->parameters, options.timed))),
       units(options.minions),
       seats(2 * options.minions),
       pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
