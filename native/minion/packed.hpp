@@ -4,12 +4,11 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
-#include <limits>
 
 #include "control.hpp"
 #include "core.hpp"
 #include "packed_float.hpp"
+#include "packed_wide.hpp"
 #include "riscv/steps.hpp"
 
 namespace polyloom::minion::packed {
@@ -118,35 +117,28 @@ Answer broadcast_immediate(Hart<P>& h, const Decoded<P>& d) {
     return broadcast(h, at.rd(), (at.word & 0xfffff000) | last << 8 | last << 4 | (last + (last >> 3)));
 }
 
-// Lanes that are on, where EXACT is a function of operands, rounding mode and flags. Where NX is set already, rounding
-// is to nearest, operands are normal or zero, and the host's result is normal, that is the result, and no flag changes.
-template <class P, auto EXACT, auto HOST, class... R>
+// Lanes that are on, where EXACT is a function of operands, rounding mode and flags: all at once where the host can.
+template <class P, Wide OPERATION, auto EXACT, class... R>
 void rounded_lanes(Hart<P>& h, unsigned to, int mode, const R&... from) {
-    const bool quick = mode == riscv::RNE && h.flags & riscv::NX;
     const uint8_t on = mask(h);
+    const uint32_t* operands[] = {from.lane..., from.lane...};
     uint32_t flags = 0;
     Register made;
-    const auto ordinary = [](Bits a) { return !single::is_subnormal(a); };
-    for (unsigned e = 0; e < LANES; ++e) {
-        const float result = HOST(std::bit_cast<float>(from.lane[e])...);
-        const float size = std::abs(result);
-        made.lane[e] = std::bit_cast<Bits>(result);
-        const bool normal = size > std::numeric_limits<float>::min() && size <= std::numeric_limits<float>::max();
-        if (quick && normal && (ordinary(from.lane[e]) && ...)) [[likely]]
-            continue;
-        if (on >> e & 1) made.lane[e] = EXACT(from.lane[e]..., mode, flags);
-    }
+    const bool nx = h.flags & riscv::NX;
+    if (mode != riscv::RNE || !wide(OPERATION, on, nx, operands[0], operands[1], operands[2], made.lane, flags))
+        for (unsigned e = 0; e < LANES; ++e)
+            if (on >> e & 1) made.lane[e] = EXACT(from.lane[e]..., mode, flags);
     raise(h, flags);
     merge(h, to, made);
 }
 
-template <class P, auto EXACT, auto HOST>
+template <class P, Wide OPERATION, auto EXACT>
 Answer binary(Hart<P>& h, const Decoded<P>& d) {
     POLYLOOM_FLOATING;
     const Fields<P> at(d);
     const unsigned mode = at.mode(h);
     if (mode > riscv::RMM) return ABSENT;
-    rounded_lanes<P, EXACT, HOST>(h, at.rd(), int(mode), h.f[at.rs1()], h.f[at.rs2()]);
+    rounded_lanes<P, OPERATION, EXACT>(h, at.rd(), int(mode), h.f[at.rs1()], h.f[at.rs2()]);
     return DONE;
 }
 
@@ -164,8 +156,7 @@ Answer fused(Hart<P>& h, const Decoded<P>& d) {
     if (mode > riscv::RMM) return ABSENT;
     const Register a = PRODUCT ? negated(h.f[at.rs1()]) : h.f[at.rs1()];
     const Register c = ADDEND ? negated(h.f[at.rs3()]) : h.f[at.rs3()];
-    constexpr auto host = [](float p, float q, float r) { return std::fma(p, q, r); };
-    rounded_lanes<P, single::fma, host>(h, at.rd(), int(mode), a, h.f[at.rs2()], c);
+    rounded_lanes<P, Wide::fma, single::fma>(h, at.rd(), int(mode), a, h.f[at.rs2()], c);
     return DONE;
 }
 

@@ -24,9 +24,6 @@ constexpr auto shift_right = [](uint32_t a, uint32_t b) { return b < 32 ? a >> b
 constexpr auto shift_signed = [](uint32_t a, uint32_t b) { return uint32_t(int32_t(a) >> std::min(b, 31u)); };
 constexpr auto less = [](uint32_t a, uint32_t b, uint32_t&) { return int32_t(a) < int32_t(b); };
 constexpr auto nonzero = [](uint32_t a, uint32_t, uint32_t&) { return a != 0; };
-constexpr auto add = [](float a, float b) { return a + b; };
-constexpr auto subtract = [](float a, float b) { return a - b; };
-constexpr auto multiply = [](float a, float b) { return a * b; };
 constexpr auto classify = [](Bits a, Bits) { return uint32_t(riscv::classify<Single>(a)); };
 
 template <class T>
@@ -188,9 +185,9 @@ riscv::Action<P> step_of(Packed op) {
         case Packed::AMOCMPSWAPG_D: return STEP(compare_and_swap<P, uint64_t, true>);
         case Packed::SBG: return STEP(store_x<P, 1, true>);
         case Packed::SHG: return STEP(store_x<P, 2, true>);
-        case Packed::FADD_PS: return STEP(binary<P, single::add, add>);
-        case Packed::FSUB_PS: return STEP(binary<P, single::sub, subtract>);
-        case Packed::FMUL_PS: return STEP(binary<P, single::mul, multiply>);
+        case Packed::FADD_PS: return STEP(binary<P, Wide::add, single::add>);
+        case Packed::FSUB_PS: return STEP(binary<P, Wide::sub, single::sub>);
+        case Packed::FMUL_PS: return STEP(binary<P, Wide::mul, single::mul>);
         case Packed::FMADD_PS: return STEP(fused<P, false, false>);
         case Packed::FMSUB_PS: return STEP(fused<P, false, true>);
         case Packed::FNMSUB_PS: return STEP(fused<P, true, false>);

@@ -198,3 +198,33 @@ def test_a_lane_atomic_is_done_once() -> None:
 def test_rounding_mode_of_fcsr_that_is_none() -> None:
     row, v = only("fadd.ps", fd=1, fs1=2, fs2=3, rm=7)
     assert run(encode(Instruction(row, tuple(v.values()))).to_bytes(4, "little"), plain(frm=5))[0] == 2
+
+
+ARITHMETIC: Final = tuple(row for row in packed() if row.mnemonic.endswith(".ps") and row.operands.endswith(";rm"))
+
+
+@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize("row", ARITHMETIC, ids=lambda row: row.mnemonic)
+def test_all_lanes_at_once_or_one_by_one(row: Row, wide: bool) -> None:
+    """Ordinary numbers to nearest, which the host does at once where it can, with a special one here and there."""
+    r = random.Random(row.mnemonic)
+    minion.set_tensor_wide(wide)
+    try:
+        for _ in range(60):
+            v = values(row, r) | {"rm": 0}
+            s = prepared(row, v, r)
+            s.frm, exact = 0, r.random() < 0.3
+            for f in s.f:
+                f[:] = [_ordinary(r, exact) for _ in range(8)]
+            if r.random() < 0.3:
+                s.f[r.randrange(32)][r.randrange(8)] = lane(r)
+            agree(row, v, s)
+    finally:
+        minion.set_tensor_wide(True)
+
+
+def _ordinary(r: random.Random, exact: bool) -> int:
+    if r.random() < 0.2:
+        return r.getrandbits(1) << 31
+    bits = r.getrandbits(4) << 19 if exact else r.getrandbits(23)
+    return r.getrandbits(1) << 31 | (127 + r.randint(-3, 3) * (1 if exact else 20)) << 23 | bits
