@@ -3,32 +3,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "packed_rows.hpp"
-#include "riscv/execute.hpp"
+#include "packed_lone.hpp"
 
 namespace polyloom::minion {
 namespace {
 
 namespace nb = nanobind;
 using namespace nb::literals;
-
-struct Lone : riscv::Plain<uint64_t> {
-    using Floats = riscv::Lanes<256>;
-    using State = Context;
-    static constexpr riscv::Misaligned MISALIGNED = riscv::Misaligned::perform;
-    template <class H>
-    static Answer call(H&) {
-        return riscv::trap(riscv::Cause::call);
-    }
-};
-
-Answer floating(riscv::Hart<Lone>&, const riscv::Decoded<Lone>&) { return riscv::DONE; }
-
-Answer shared(riscv::Hart<Lone>& h, uint64_t address, unsigned size, Kind kind, bool, uint8_t*& datum) {
-    datum = address % size ? nullptr : h.memory.at(address, size);
-    if (!datum) return riscv::trap(kind == Kind::load ? riscv::Cause::load : riscv::Cause::store, address);
-    return riscv::DONE;
-}
 
 template <class T, int N>
 using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
@@ -39,18 +20,14 @@ nb::tuple run(nb::bytes words, Array<uint32_t, 2> f, Array<uint8_t, 1> m, Array<
               unsigned progress, Array<uint8_t, 1> memory, uint64_t base, bool graphics) {
     if (f.size() != 256 || m.size() != 8 || x.size() != 32 || memory.size() < 8)
         throw nb::value_error("registers are 32 * 8 words, 8 masks and 32 integers; memory has 8 bytes or more");
-    HartState state;
-    MinionState minion;
-    ShireState shire;
-    shire.minion_feature = graphics ? 0 : packed::NO_GRAPHICS;
+    packed::Surroundings around;
+    HartState& state = around.state;
+    around.shire.minion_feature = graphics ? 0 : packed::NO_GRAPHICS;
     state.gsc_progress = uint8_t(progress & 7);
     std::copy_n(m.data(), 8, state.m.begin());
-    constexpr uint32_t EXTENSIONS = 1 << 0 | 1 << 1 | 1 << 3;
-    riscv::Code<Lone> code(EXTENSIONS, 0, words.size(), reinterpret_cast<const uint8_t*>(words.c_str()));
-    Needs needs{Latencies{}};
-    packed::add_rows(code, needs, Latencies{});
-    riscv::Hart<Lone> hart(code, riscv::Span(base, memory.size(), memory.data()));
-    hart.state.hart = &state, hart.state.minion = &minion, hart.state.shire = &shire;
+    packed::LoneHart lone(around, reinterpret_cast<const uint8_t*>(words.c_str()), words.size(),
+                          riscv::Span(base, memory.size(), memory.data()));
+    riscv::Hart<Lone>& hart = lone.hart;
     std::copy_n(x.data(), 32, hart.x);
     std::memcpy(hart.f, f.data(), 1024);
     hart.flags = flags_kept(fcsr), hart.rounding = fcsr >> 5 & 7;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
 
-concrete     parameters become numbers; `a * b + c` one operation where --fp allows it
-reduced      reductions by partial results of harts and lanes
-phased       dependences, ownership of lines, vectors: which hart executes what
-parts        code, evictions and barriers
+- `concrete`: parameters become numbers; `a * b + c` is one operation where --fp allows it.
+- `ordered`: reductions by partial results of harts and lanes; loops that carry dependences are split, and interchanged
+  with parallel ones inside.
+- `phased`: dependences, ownership of lines, vectors: which hart executes what.
+- `parts`: code, evictions and barriers.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Final
 from polyloom.ir.nest import Nest, loops
 from polyloom.targets.minion.loops.program import Part
 from polyloom.targets.minion.loops.simd import works
+from polyloom.targets.minion.loops.simd.arrange import arranged
 from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.count import operations
 from polyloom.targets.minion.loops.simd.memory import memory
@@ -44,16 +46,21 @@ class Compiled:
 def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     """Where there are `others`, phases before and behind, nothing stays in caches. Errors: PL1350 to PL1352."""
     own = concrete(nest, setting.values, fp)
-    made = reduced(own, setting.team.workers, fp)
+    made = ordered(own, setting.team.workers, fp)
     found = phased(made, setting.team.workers)
     place = memory(made, tuple(setting.arrays.values()), setting.scratch)
     parts = works.parts(made, found, place, setting.team, setting.prefix, others=others)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
-    alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if loop in named)
+    alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if _plain(loop) in named)
     return Compiled(parts, tuple(alone), operations(own), taken)
 
 
 def _plain(text: str) -> str:
     """With the user's names of loops: those of copies have a number behind a dot."""
     return re.sub(r"(?<=\w)\.\d+", "", text)
+
+
+def ordered(nest: Nest, harts: int, fp: Fp) -> Nest:
+    """In the order of the code. The second time, reductions are found that were parts of other loops."""
+    return reduced(arranged(reduced(nest, harts, fp)), harts, fp)
