@@ -19,11 +19,17 @@ constexpr size_t FAR = 8, NEAR = 3;
 constexpr uint64_t PASS = 0x1feed000, FAIL = 0x50bad000;
 
 // Those that harts know.
-Latencies latencies_of(const Parameters& parameters) {
+Latencies latencies_of(Parameters& parameters, bool timed) {
+    // Which of them an instruction uses is not kept: every timed run has branches and code.
+    if (timed) (void)parameters[Parameter::branch_taken], (void)parameters[Parameter::instruction_miss];
     const auto value = [&](Parameter which) { return uint8_t(parameters.values[unsigned(which)]); };
     Latencies made;
     made.load = value(Parameter::l1_hit), made.branch = value(Parameter::branch_taken);
     made.instruction_miss = value(Parameter::instruction_miss);
+    made.mul_word = value(Parameter::multiply_word), made.mul = value(Parameter::multiply);
+    made.div_word = value(Parameter::divide_word), made.div = value(Parameter::divide);
+    made.vector_integer = value(Parameter::simd_integer), made.vector_float = value(Parameter::simd_float);
+    made.transcendental = value(Parameter::transcendental), made.gather = value(Parameter::gather);
     return made;
 }
 
@@ -34,9 +40,9 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib}), findings(options.hazards),
       record(findings, options.minions), hazards(findings, record, options.minions, options.errata),
       deadlock(options.minions), minions(options.minions), shires(options.shires),
-      codes(make_codes(options.timed, latencies_of(parameters))), units(options.minions), seats(2 * options.minions),
-      pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD), flb_free(options.shires),
-      groups(options.shires) {
+      codes(make_codes(options.timed, latencies_of(this->parameters, options.timed))), units(options.minions),
+      seats(2 * options.minions), pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
+      flb_free(options.shires), groups(options.shires) {
     record.on = hazards_on();
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
