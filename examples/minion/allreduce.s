@@ -15,30 +15,20 @@ _start: csrr    s0, mhartid
         add     a0, a0, s1
         flw.ps  f0, 0(a0)
 
-# tensor_reduce: command in [1:0], height in [6:3], one register from bit 16 on, the operation in [27:24].
-        li      t0, 0x0000000000010003
-        csrw    tensor_reduce, t0
-        li      t0, 0x000000000001000b
-        csrw    tensor_reduce, t0
-        li      t0, 0x0000000000010013
-        csrw    tensor_reduce, t0
-        li      t0, 0x000000000001001b
-        csrw    tensor_reduce, t0
-        li      t0, 0x0000000000010023
-        csrw    tensor_reduce, t0
+# At height h the minions whose numbers end in h + 1 zero bits receive from those 2^h above; the others do nothing.
+        tensor_reduce f0*1 height=0 fadd
+        tensor_reduce f0*1 height=1 fadd
+        tensor_reduce f0*1 height=2 fadd
+        tensor_reduce f0*1 height=3 fadd
+        tensor_reduce f0*1 height=4 fadd
 
-# The sum is minion 0's, and goes back the way it came: broadcast, from the greatest height down, the operation `move`.
-        li      t0, 0x0000000008010022
-        csrw    tensor_reduce, t0
-        li      t0, 0x000000000801001a
-        csrw    tensor_reduce, t0
-        li      t0, 0x0000000008010012
-        csrw    tensor_reduce, t0
-        li      t0, 0x000000000801000a
-        csrw    tensor_reduce, t0
-        li      t0, 0x0000000008010002
-        csrw    tensor_reduce, t0
-        csrwi   tensor_wait, 9
+# The sum is minion 0's, and goes back the way it came.
+        tensor_broadcast f0*1 height=4 move
+        tensor_broadcast f0*1 height=3 move
+        tensor_broadcast f0*1 height=2 move
+        tensor_broadcast f0*1 height=1 move
+        tensor_broadcast f0*1 height=0 move
+        tensor_wait reduce
 
         la      a1, y
         add     a1, a1, s1
@@ -49,7 +39,7 @@ _start: csrr    s0, mhartid
         slli    t1, t1, 58          # to memory
         or      t0, a1, t1
         csrw    flush_va, t0        # one line; without this only this minion's L1 has it
-        csrwi   tensor_wait, 6
+        tensor_wait cacheop
 end:    li      t0, 0x1FEED000
         csrw    validation0, t0
 

@@ -14,6 +14,6 @@ _start: csrr    s0, mhartid
         csrw    tensor_reduce, t0   # send
         ori     t0, t0, 1
         csrw    tensor_reduce, t0   # receive
-        csrwi   tensor_wait, 9
+        tensor_wait reduce
 end:    li      t0, 0x1FEED000
         csrw    validation0, t0

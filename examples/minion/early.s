@@ -7,13 +7,9 @@ _start: csrr    t0, mhartid
         csrs    mstatus, t0
         csrwi   mcache_control, 1
         csrwi   mcache_control, 3
-        li      x31, 64
-        la      a0, a
-        addi    t0, a0, 15          # 16 rows to lines 0 to 15
-        csrw    tensor_load, t0
-        li      t0, 0x01FF800000000001
-        csrw    tensor_fma, t0      # `csrwi tensor_wait, 0` is missing above
-        csrwi   tensor_wait, 7
+        tensor_load scp[0..15] from=a stride=64
+        tensor_fma fp32 16x16x16 A=scp[0..15] B=scp[0..15] C=f0..f31 mul
+        tensor_wait fma
 end:    li      t0, 0x1FEED000
         csrw    validation0, t0
 

@@ -8,29 +8,12 @@ _start: csrr    t0, mhartid
         csrwi   mcache_control, 1   # the L1 cache: split, then with 48 lines as scratchpad
         csrwi   mcache_control, 3
 
-        li      x31, 64             # rows lie 64 bytes apart; id 0
-        la      a0, a
-        addi    t0, a0, 15          # 16 rows to lines 0 to 15
-        csrw    tensor_load, t0
-
-        li      x31, 65             # id 1
-        la      a1, b
-        li      t1, 1
-        slli    t1, t1, 52          # to TenB
-        or      t0, a1, t1
-        addi    t0, t0, 15
-        csrw    tensor_load, t0
-
-        csrwi   tensor_wait, 0      # the lines of A are there
-        li      t0, 0x01FF800000100001
-        csrw    tensor_fma, t0      # fp32, 16x16x16, B from TenB, the first product of its sum
-
-        li      x31, 64
-        la      a2, c
-        li      t1, 0x01F8000000000000
-        or      t0, a2, t1          # 16 rows of 64 bytes, from f0 on
-        csrw    tensor_store, t0
-        csrwi   tensor_wait, 8      # C is in memory
+        tensor_load scp[0..15] from=a stride=64
+        tensor_load_b TenB[0..15] from=b stride=64 id=1
+        tensor_wait load0           # the lines of A are there; B needs no wait
+        tensor_fma fp32 16x16x16 A=scp[0..15] B=TenB C=f0..f31 mul
+        tensor_store 16x64B f0 to=c stride=64
+        tensor_wait store           # C is in memory
 end:    li      t0, 0x1FEED000
         csrw    validation0, t0
 

@@ -120,8 +120,7 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
     if (load.masked && !load.to_b)
         for (unsigned i = 0; i < load.rows; ++i)
             if (!(op.mask >> i & 1)) effects.scp_writes &= ~(uint64_t(1) << (load.start + i) % tensor::SCP_LINES);
-    tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects,
-         {.row = tensor::source(load, 0).bytes});
+    tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects, {.row = tensor::source(load, 0).bytes});
     ++unit.counts[TL_INST], unit.counts[TL_OPS] += all;
     tensor::place(load, op.mask, data, there, load.to_b ? unit.tenb[0].data() : h.minion->l1scp[0].data());
     if (load.to_b) begin_stream(minion, load.rows);
@@ -174,8 +173,9 @@ Answer Chip::accept_fma(HartState& h, uint64_t value) {
     tell(Class::fma, op, "tensor_fma", tensor::effects(fma),
          {.last_register = last, .tenb = fma.from_tenb, .flags = !fma.is(tensor::Type::int8)});
     ++unit.counts[TFMA_INST];
-    unit.counts[fma.is(tensor::Type::int8) ? TIMA_OPS : fma.is(tensor::Type::fp16) ? TXFMA_3216_OPS : TXFMA_32_OPS] +=
-        fma.micro_operations();
+    unit.counts[fma.is(tensor::Type::int8)   ? TIMA_OPS
+                : fma.is(tensor::Type::fp16) ? TXFMA_3216_OPS
+                                             : TXFMA_32_OPS] += fma.micro_operations();
     if (fma.from_tenb) unit.stream.live = false, unit.stream.paired = true, unit.tenb_running = unit.tenb;
     return enqueue(minion, Class::fma);
 }

@@ -154,8 +154,7 @@ NB_MODULE(minion, m) {
             "read",
             [](Chip& chip, uint64_t address, uint64_t size) {
                 std::vector<uint8_t> bytes(size);
-                if (!chip.memory.read(address, size, bytes.data()))
-                    throw nb::value_error(name_of(address).c_str());
+                if (!chip.memory.read(address, size, bytes.data())) throw nb::value_error(name_of(address).c_str());
                 return nb::bytes(bytes.data(), bytes.size());
             },
             nb::arg("address"), nb::arg("size"))

@@ -20,7 +20,8 @@ Answer Chip::cache(HartState& h, CacheOperation what, unsigned level, unsigned i
     if (!options.timed) return riscv::DONE;
     const bool far = what == CacheOperation::prefetch && level > 0;
     uint64_t& until = units[h.number / 2].operations[h.number & 1][far ? id & 1 : 2];
-    const Traffic traffic = what == CacheOperation::prefetch || what == CacheOperation::lock ? Traffic::load : Traffic::cache;
+    const Traffic traffic =
+        what == CacheOperation::prefetch || what == CacheOperation::lock ? Traffic::load : Traffic::cache;
     for (unsigned n = 0; n < count; ++n)
         until = std::max(until, fabric.line(h.now + n, h.number / 2, address + n * stride, traffic).there);
     return riscv::DONE;

@@ -30,21 +30,12 @@ Latencies latencies_of(const Parameters& parameters) {
 }  // namespace
 
 Chip::Chip(const Options& options, const Parameters& parameters)
-    : options(options),
-      parameters(parameters),
-      memory(options.shires, uint64_t(options.scratchpad_kib) << 10),
-      fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib}),
-      findings(options.hazards),
-      record(findings, options.minions),
-      hazards(findings, record, options.minions, options.errata),
-      deadlock(options.minions),
-      minions(options.minions),
-      shires(options.shires),
-      codes(make_codes(options.timed, latencies_of(parameters))),
-      units(options.minions),
-      seats(2 * options.minions),
-      pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
-      flb_free(options.shires),
+    : options(options), parameters(parameters), memory(options.shires, uint64_t(options.scratchpad_kib) << 10),
+      fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib}), findings(options.hazards),
+      record(findings, options.minions), hazards(findings, record, options.minions, options.errata),
+      deadlock(options.minions), minions(options.minions), shires(options.shires),
+      codes(make_codes(options.timed, latencies_of(parameters))), units(options.minions), seats(2 * options.minions),
+      pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD), flb_free(options.shires),
       groups(options.shires) {
     record.on = hazards_on();
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
@@ -94,9 +85,7 @@ bool Chip::current(const Event& event) const {
     return seat.queued && seat.ticket == event.data;
 }
 
-Answer Chip::turn(HartState& h) {
-    return key_of(h.now, h.number) <= h.horizon ? riscv::DONE : riscv::NOT_YET;
-}
+Answer Chip::turn(HartState& h) { return key_of(h.now, h.number) <= h.horizon ? riscv::DONE : riscv::NOT_YET; }
 
 // The instruction cannot go on, and is tried again when `wake` finds that it can. Where it still cannot, it has waited
 // since it was tried first.
@@ -127,8 +116,9 @@ bool Chip::ready(const HartState& h) const {
 
 // Cycles that a hart has waited, by what for: a class of operations, or what follows them.
 void Chip::note_stall(const HartState& h) {
-    constexpr Class EVENTS[] = {Class::load,  Class::load,  Class::load_l2_0, Class::load_l2_1, Class::count, Class::count,
-                                Class::count, Class::fma, Class::store,     Class::reduce,    Class::quant};
+    constexpr Class EVENTS[] = {Class::load,  Class::load,   Class::load_l2_0, Class::load_l2_1,
+                                Class::count, Class::count,  Class::count,     Class::fma,
+                                Class::store, Class::reduce, Class::quant};
     unsigned which = unsigned(h.wait.kind) + STALL_KINDS;
     if (h.wait.kind == Waits::place) which = h.wait.a;
     if (h.wait.kind == Waits::event) which = unsigned(EVENTS[h.wait.a % std::size(EVENTS)]);
@@ -143,9 +133,7 @@ void Chip::wake(uint32_t number) {
     queue_hart(number, cycle());
 }
 
-void Chip::wake_minion(uint32_t minion) {
-    wake(2 * minion), wake(2 * minion + 1);
-}
+void Chip::wake_minion(uint32_t minion) { wake(2 * minion), wake(2 * minion + 1); }
 
 // A hart that is the first of all runs until it needs its turn again, or is too far ahead. Where its sibling can run as
 // well, they alternate.
@@ -286,9 +274,9 @@ void Chip::where_it_runs() {
 
 std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
     static constexpr std::pair<const char*, unsigned> NAMES[] = {
-        {"tensor_load", 14}, {"tensor_load_lines", 15}, {"tensor_store", 16},  {"tensor_store_rows", 17},
+        {"tensor_load", 14}, {"tensor_load_lines", 15}, {"tensor_store", 16},    {"tensor_store_rows", 17},
         {"tenb_waits", 18},  {"int8_operations", 19},   {"fp16_operations", 20}, {"fp32_operations", 21},
-        {"tensor_fma", 26},  {"tensor_reduce", 27},     {"tensor_quant", 28},  {"tensor_load_l2", 32},
+        {"tensor_fma", 26},  {"tensor_reduce", 27},     {"tensor_quant", 28},    {"tensor_load_l2", 32},
         {"waits", 33},       {"message_bytes", 34},     {"fma_cycles", 35}};
     std::vector<std::pair<std::string, uint64_t>> all;
     for (const auto& [name, event] : NAMES) {
@@ -300,10 +288,14 @@ std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
     all.emplace_back("bytes_l3", fabric.bytes.l3);
     all.emplace_back("bytes_dram", fabric.bytes.dram);
     static constexpr std::pair<const char*, unsigned> STALLS[] = {
-        {"stall_load", unsigned(Class::load)},     {"stall_load_b", unsigned(Class::load_b)},
-        {"stall_fma", unsigned(Class::fma)},       {"stall_quant", unsigned(Class::quant)},
-        {"stall_store", unsigned(Class::store)},   {"stall_reduce", unsigned(Class::reduce)},
-        {"stall_registers", STALL_KINDS + unsigned(Waits::registers)}, {"stall_credit", STALL_KINDS + unsigned(Waits::credit)}};
+        {"stall_load", unsigned(Class::load)},
+        {"stall_load_b", unsigned(Class::load_b)},
+        {"stall_fma", unsigned(Class::fma)},
+        {"stall_quant", unsigned(Class::quant)},
+        {"stall_store", unsigned(Class::store)},
+        {"stall_reduce", unsigned(Class::reduce)},
+        {"stall_registers", STALL_KINDS + unsigned(Waits::registers)},
+        {"stall_credit", STALL_KINDS + unsigned(Waits::credit)}};
     for (const auto& [name, which] : STALLS) all.emplace_back(name, stalls[which]);
     all.emplace_back("stall_load_l2", stalls[unsigned(Class::load_l2_0)] + stalls[unsigned(Class::load_l2_1)]);
     // Of the slowest minion: from the start of its first FMA to the end of its last.
@@ -323,7 +315,8 @@ void Chip::explain() {
         for (unsigned c = 0; c < CLASSES; ++c) {
             const Operation& op = units[n].places[c];
             const uint8_t event = uint8_t(EVENTS[c] + (Class(c) == Class::load && op.id));
-            if (op.busy) held.push_back({n, event, uint8_t(is_load(Class(c)) || op.running), op.value, op.pc, op.accepted});
+            if (op.busy)
+                held.push_back({n, event, uint8_t(is_load(Class(c)) || op.running), op.value, op.pc, op.accepted});
         }
     reasons = deadlock.explain(blocked, held);
 }

@@ -57,8 +57,8 @@ struct Result {
     uint32_t hart = 0, cause = 0, word = 0;
 };
 
-// A span of the trace. Tracks: 0 and 1 the harts, 2 to 9 the classes of operations, 10 to 13 the banks of the shire whose
-// number `owner` is; their `word` is an address.
+// A span of the trace. Tracks: 0 and 1 the harts, 2 to 9 the classes of operations, 10 to 13 the banks of the shire
+// whose number `owner` is; their `word` is an address.
 struct Span {
     uint64_t start = 0, end = 0;
     uint32_t owner = 0, track = 0;
@@ -149,7 +149,7 @@ struct Chip {
         std::unique_ptr<Core> core;
         uint64_t executed = 0, ticket = 0;
         std::array<Selected, SHARED_COUNTERS> selected{};
-        Wait waited;  // what it was woken from, until the instruction has been done
+        Wait waited;            // what it was woken from, until the instruction has been done
         size_t span = NO_SPAN;  // its last one in the trace
         bool queued = false, ended = false;
     };
@@ -253,7 +253,7 @@ struct Chip {
     std::vector<Seat> seats;
     std::vector<Pmu> pmu;
     std::vector<HartState*> harts;
-    std::vector<uint64_t> flb_free;  // by shire: when its counters take another join
+    std::vector<uint64_t> flb_free;                               // by shire: when its counters take another join
     std::vector<std::array<std::array<uint32_t, 2>, 32>> groups;  // by shire, group and engine: who asks for a line
     static constexpr unsigned STALL_KINDS = CLASSES + 1;
     std::array<uint64_t, STALL_KINDS + 8> stalls{};

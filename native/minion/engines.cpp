@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests in
-// the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source: minion.md,
-// "Time".
+// Loads in time: an engine asks for one line after another, each an event, so that the shires' ports see all requests
+// in the order of (cycle, minion). The lines of a LoadB go to the steps of its FMA as these use them. Source:
+// minion.md, "Time".
 #include <algorithm>
 #include <bit>
 
@@ -70,7 +70,8 @@ void Chip::begin_load(uint32_t minion, Class c) {
     Lines& lines = unit.lines[unsigned(c)];
     op.started = from, lines.arrival = from + parameters[Parameter::load_least];
     if (c == Class::load_l2_0 || c == Class::load_l2_1)
-        unit.load_free = from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
+        unit.load_free =
+            from + std::max(parameters[Parameter::load_least], lines.count * parameters[Parameter::load_line]);
     if (c == Class::load_b)
         ask_stream(minion);
     else if (lines.count == 0)

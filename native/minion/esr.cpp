@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ESRs that programs need: credits, barriers, cooperation, features, and which threads run; aligned words of 8 bytes.
-// Writes of those of other shires take as long as a credit. Source: facts §8.
+// The ESRs that programs need: credits, barriers, cooperation, features, and which threads run; aligned words of 8
+// bytes. Writes of those of other shires take as long as a credit. Source: facts §8.
 #include <bit>
 
 #include "chip.hpp"
@@ -32,7 +32,8 @@ void Chip::interrupt(unsigned shire, uint64_t mask, bool pending) {
 
 Answer Chip::esr(HartState& h, uint64_t address, bool store, uint64_t& value) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
-    const unsigned named = address >> SHIRE_BITS & 0xff, shire = named == OWN_SHIRE ? h.number / HARTS_PER_SHIRE : named;
+    const unsigned named = address >> SHIRE_BITS & 0xff,
+                   shire = named == OWN_SHIRE ? h.number / HARTS_PER_SHIRE : named;
     const uint64_t offset = (address & 0xffffffff) & ~(uint64_t(0xff) << SHIRE_BITS);
     if (shire >= shires.size()) return riscv::ABSENT;
     ShireState& s = shires[shire];

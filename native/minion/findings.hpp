@@ -45,7 +45,7 @@ constexpr unsigned HAZARDS = unsigned(Hazard::count);
 inline constexpr std::array<const char*, HAZARDS> HAZARD_NAMES = {
     "scp_read",        "scp_write",  "port",           "register_access", "flags",           "error",
     "memory_read",     "memory_write", "cache_operation", "stale_read",  "shared_line",     "undrained_store",
-    "two_peers",       "count_mismatch", "barrier_mismatch", "credit_overflow", "lost_credit", "erratum_129",
+    "two_peers",       "count_mismatch", "barrier_mismatch", "credit_overflow", "lost_credit", "erratum_1.29",
 };
 
 // `what` names the line, register or counter; `wait` is the tensor_wait that is missing, -1 where none would do. `value`

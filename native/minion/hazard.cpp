@@ -23,9 +23,12 @@ constexpr Pending place_of(Class c, unsigned id) {
 
 }  // namespace
 
-Site Chip::site_of(uint32_t minion, const Operation& op) const { return {2 * minion + (op.hart & 1), op.pc, op.accepted}; }
+Site Chip::site_of(uint32_t minion, const Operation& op) const {
+    return {2 * minion + (op.hart & 1), op.pc, op.accepted};
+}
 
-// `row` is how many bytes of each line a load reads or a store writes. Lines of L1Scp that are read too early are kept, for `poison`.
+// `row` is how many bytes of each line a load reads or a store writes. Lines of L1Scp that are read too early are kept,
+// for `poison`.
 void Chip::tell(Class c, Operation& op, const char* name, const tensor::Effects& effects, Told told) {
     if (!hazards_on()) return;
     const uint32_t minion = op.hart / 2;

@@ -11,42 +11,42 @@
 namespace polyloom::minion {
 
 // name, value
-#define POLYLOOM_MINION_PARAMETERS(_)                                                              \
-    _(fma_tenb, 17)                 /* cycles of a floating-point FMA beyond its micro-operations */ \
-    _(fma_l1scp, 34)                /* the same with B in L1Scp */                                  \
-    _(ima_tenb, 24)                 /* of an IMA8 */                                                \
-    _(ima_l1scp, 62)                                                                               \
-    _(fma_step, 7)                  /* the least micro-operations of a step */                      \
-    _(tenb_ahead, 4)                /* lines of a LoadB before its FMA runs */                      \
-    _(tenb_credits, 6)              /* and while it runs */                                         \
-    _(load_line, 10)                /* cycles from one line of a load to the next */                \
-    _(load_least, 45)               /* cycles of a load, at least */                                \
-    _(load_dram_line, 45)           /* of a line from DRAM */                                       \
-    _(bank_line, 2)                 /* a bank of a shire, one line */                               \
-    _(bank_buffered, 1)             /* one from its read buffer */                                  \
-    _(bank_buffer, 8)               /* lines of the read buffer */                                  \
-    _(l2, 47)                       /* load to use */                                               \
-    _(l2_buffered, 36)                                                                             \
-    _(l3, 110)                                                                                     \
-    _(hop, 12)                      /* there and back */                                            \
-    _(dram, 91)                     /* beyond L3 */                                                 \
-    _(mesh_shire, 50)               /* bytes a cycle to a shire */                                  \
-    _(mesh_dram, 127)               /* bytes a cycle from DRAM, whole chip */                       \
-    _(message_edge, 34)             /* one way on the neighbourhood's tree edges */                 \
-    _(message_shire, 57)                                                                           \
-    _(message_far, 75)                                                                             \
-    _(message_hop, 6)                                                                              \
-    _(message_register, 2.3)                                                                       \
-    _(tree_start, 1.2)                                                                             \
-    _(credit_shire, 60)                                                                            \
-    _(credit_far, 74)                                                                              \
-    _(credit_hop, 6)                                                                               \
-    _(flb_join, 4)                                                                                 \
-    _(flb_answer, 45)                                                                              \
-    _(quant_row, 1)                 /* cycles of a row and register in a transformation */          \
-    _(store_row, 1)                                                                                \
-    _(branch_taken, 3)                                                                             \
-    _(l1_hit, 5)                                                                                   \
+#define POLYLOOM_MINION_PARAMETERS(_)                                                 \
+    _(fma_tenb, 17)  /* cycles of a floating-point FMA beyond its micro-operations */ \
+    _(fma_l1scp, 34) /* the same with B in L1Scp */                                   \
+    _(ima_tenb, 24)  /* of an IMA8 */                                                 \
+    _(ima_l1scp, 62)                                                                  \
+    _(fma_step, 7)        /* the least micro-operations of a step */                  \
+    _(tenb_ahead, 4)      /* lines of a LoadB before its FMA runs */                  \
+    _(tenb_credits, 6)    /* and while it runs */                                     \
+    _(load_line, 10)      /* cycles from one line of a load to the next */            \
+    _(load_least, 45)     /* cycles of a load, at least */                            \
+    _(load_dram_line, 45) /* of a line from DRAM */                                   \
+    _(bank_line, 2)       /* a bank of a shire, one line */                           \
+    _(bank_buffered, 1)   /* one from its read buffer */                              \
+    _(bank_buffer, 8)     /* lines of the read buffer */                              \
+    _(l2, 47)             /* load to use */                                           \
+    _(l2_buffered, 36)                                                                \
+    _(l3, 110)                                                                        \
+    _(hop, 12)          /* there and back */                                          \
+    _(dram, 91)         /* beyond L3 */                                               \
+    _(mesh_shire, 50)   /* bytes a cycle to a shire */                                \
+    _(mesh_dram, 127)   /* bytes a cycle from DRAM, whole chip */                     \
+    _(message_edge, 34) /* one way on the neighbourhood's tree edges */               \
+    _(message_shire, 57)                                                              \
+    _(message_far, 75)                                                                \
+    _(message_hop, 6)                                                                 \
+    _(message_register, 2.3)                                                          \
+    _(tree_start, 1.2)                                                                \
+    _(credit_shire, 60)                                                               \
+    _(credit_far, 74)                                                                 \
+    _(credit_hop, 6)                                                                  \
+    _(flb_join, 4)                                                                    \
+    _(flb_answer, 45)                                                                 \
+    _(quant_row, 1) /* cycles of a row and register in a transformation */            \
+    _(store_row, 1)                                                                   \
+    _(branch_taken, 3)                                                                \
+    _(l1_hit, 5)                                                                      \
     _(instruction_miss, 47)
 
 enum class Parameter : uint8_t {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters of events: six for each neighbourhood and thread, of which the first four add up what all minions count that
-// have selected an event; cycles are an event like others. Counts are computed when they are read. Source: facts §2; the
-// vendor's emulator.
+// have selected an event; cycles are an event like others. Counts are computed when they are read. Source: facts §2;
+// the vendor's emulator.
 #include "chip.hpp"
 
 namespace polyloom::minion {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FMA, quant, store and reduce: one of each is held, and they begin in the order of acceptance, each when the one before
-// it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. Effects do not depend on time:
-// they are done in that order as soon as those of all older ones are, which only a transfer can delay, so that a program
-// that does not wait finds the values of a completed machine. Source: minion.md, "Tensor operations".
+// FMA, quant, store and reduce: one of each is held, and they begin in the order of acceptance, each when the one
+// before it has ended; what is younger than an IMA8 that writes only TenC need not wait for it. Effects do not depend
+// on time: they are done in that order as soon as those of all older ones are, which only a transfer can delay, so that
+// a program that does not wait finds the values of a completed machine. Source: minion.md, "Tensor operations".
 #include <algorithm>
 #include <bit>
 #include <cstring>

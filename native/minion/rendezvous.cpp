@@ -60,8 +60,8 @@ void Chip::transfer(uint32_t from, uint32_t to) {
     const Reduce sent = tensor::reduce(source.value), taken = tensor::reduce(target.value);
     uint32_t flags = 0;
     for (unsigned k = 0; k < taken.count; ++k)
-        tensor::combine(taken.funct, harts[2 * from]->f[(sent.freg + k) % 32],
-                        harts[2 * to]->f[(taken.freg + k) % 32], target.frm, flags);
+        tensor::combine(taken.funct, harts[2 * from]->f[(sent.freg + k) % 32], harts[2 * to]->f[(taken.freg + k) % 32],
+                        target.frm, flags);
     raise(to, flags);
     receiver.counts[Unit::MESSAGE_BYTES] += uint64_t(taken.count) * sizeof(Register);
     if (hazards_on()) hazards.received(to, from, int(channel(taken)) - 1);

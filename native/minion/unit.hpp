@@ -15,7 +15,8 @@ enum class Class : uint8_t { load, load_b, load_l2_0, load_l2_1, fma, quant, sto
 constexpr unsigned CLASSES = unsigned(Class::count);
 constexpr bool is_load(Class c) { return c < Class::fma; }
 
-// An operation from its acceptance, when its operands are sampled, to its completion. What each event looks at is first.
+// An operation from its acceptance, when its operands are sampled, to its completion. What each event looks at is
+// first.
 struct alignas(64) Operation {
     uint32_t sequence = 0;
     uint32_t members = 0;  // minions of the shire that load together, by bits; 0 of other operations
@@ -39,9 +40,9 @@ struct alignas(64) Stream {
     uint8_t lines = 0, known = 0;  // `known` arrivals, and steps where the FMA runs
     bool live = false;             // a LoadB that no FMA has consumed yet
     bool paired = false, running = false;
-    bool asked = false;             // the next line's event is under way
-    uint64_t next = 0;              // the first cycle in which another line may be asked for
-    uint64_t base = 0, total = 0;   // of the FMA: when step 0 may start, and how long it takes without delays
+    bool asked = false;            // the next line's event is under way
+    uint64_t next = 0;             // the first cycle in which another line may be asked for
+    uint64_t base = 0, total = 0;  // of the FMA: when step 0 may start, and how long it takes without delays
     std::array<uint64_t, 16> arrival{}, step{};
 };
 
@@ -53,9 +54,9 @@ struct Unit {
     std::array<Lines, CLASSES> lines{};
     Stream stream, before;  // of the LoadB that is younger, and of the one before it, which an FMA still consumes
     alignas(64) std::array<std::array<uint8_t, 64>, 16> tenb{}, tenb_running{};
-    uint64_t load_free = 0;                                   // when the engine of L2Scp loads is free
-    std::array<std::array<uint64_t, 3>, 2> operations{};      // until when cache operations of waits 4, 5, 6 run, by hart
-    uint64_t exact = 0;                                       // of the reduce that completed last, in sixteenths
+    uint64_t load_free = 0;                               // when the engine of L2Scp loads is free
+    std::array<std::array<uint64_t, 3>, 2> operations{};  // until when cache operations of waits 4, 5, 6 run, by hart
+    uint64_t exact = 0;                                   // of the reduce that completed last, in sixteenths
 
     uint64_t first_fma = 0, last_fma = 0;  // when the first FMA began and the last ended
     std::array<uint64_t, 36> counts{};     // of events of the PMU, by their numbers; then of those below

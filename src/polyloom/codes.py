@@ -150,18 +150,18 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0156": (
         "statement not supported",
-        "A nest is made of `for`, `if` and assignments; while, do, goto, break, continue, switch and return with a "
-        "value depend on data.",
+        "A nest is made of `for`, `while` with a counter, `if` and assignments; do, goto, break, switch and a return "
+        "within a loop depend on data.",
     ),
     "PL0157": (
         "call not supported",
-        "Only sqrtf, fabsf, fminf, fmaxf, fmaf and abs can be called, and functions whose body is one `return` with "
-        "an expression.",
+        "Only sqrtf, fabsf, fminf, fmaxf, fmaf and abs can be called, and functions of the file that do not return "
+        "within a loop, call themselves, or stand where they are called only sometimes.",
     ),
     "PL0158": (
         "loop not supported",
-        "A loop counts an int up or down by one: `for (i = 0; i < n; i++)`. `i += 2` is written with a loop over half "
-        "the range and `2 * i`.",
+        "A loop counts an integer up or down by a constant: `for (i = 0; i < n; i++)`, `i += 2`. An unsigned one that "
+        "counts down does not get below 0: `for (i = n; i-- > 0;)`.",
     ),
     "PL0159": (
         "bound not affine",

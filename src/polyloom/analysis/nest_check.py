@@ -8,16 +8,17 @@ That every value was written before it is read is found by the dataflow (`transf
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polyloom.diagnostics import Diagnostic, enforce
+from polyloom.diagnostics import Diagnostic, PolyloomError, enforce
 from polyloom.ir.nest import Nest, Statement, accesses, statements
 from polyloom.ir.nest_verify import verify
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, sample, to_set
+from polyloom.sets.normal import conjunction
 
 FEW = 9
 """Above this, a least size is not asked for."""
@@ -27,6 +28,42 @@ def check(nest: Nest) -> None:
     """Raise every failure of the first rule that fails: those of `ir.nest_verify`, PL0224, PL0223, PL0242, PL0240."""
     verify(nest)
     enforce(RULES, _Context(nest, parameter_set(nest.assumptions, nest.parameters), statements(nest)))
+
+
+def checked(nest: Nest) -> Nest:
+    """The nest, which passes `check`, perhaps with least sizes: where accesses leave their arrays for a few smallest
+    values of one parameter only, as in `best = x[0]` for no elements, whoever wrote it meant larger ones."""
+    try:
+        check(nest)
+    except PolyloomError as error:
+        if any(d.code != "PL0240" for d in error.diagnostics):
+            raise
+        sized = _with_least_sizes(nest)
+        if sized == nest:
+            raise
+        check(sized)
+        return sized
+    return nest
+
+
+def _with_least_sizes(nest: Nest) -> Nest:
+    context = _Context(nest, parameter_set(nest.assumptions, nest.parameters), statements(nest))
+    least = dict[str, int]()
+    for statement in context.statements:
+        points = context.points(statement)
+        for reference in (*accesses(statement.assign.value), statement.assign.target):
+            for index, extent in zip(reference.index, nest[reference.name].shape, strict=True):
+                outside = points.intersect(_bad(index, extent, statement, nest))
+                found = None if outside.is_empty() else _least(context, outside)
+                if found is not None:
+                    least[found[0]] = max(found[1], least.get(found[0], 0))
+    known = Condition((Polyhedron(tuple([Affine.symbol(name) - size for name, size in least.items()])),))
+    return replace(nest, assumptions=conjunction(nest.assumptions, known)) if least else nest
+
+
+def _bad(index: Affine, extent: Affine, statement: Statement, nest: Nest) -> isl.Set:
+    """Where a subscript is outside."""
+    return to_set(_any([-index - 1, index - extent]), statement.loops, nest.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +136,7 @@ def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
 def _outside(context: _Context, statement: Statement, reference: Reference, points: isl.Set) -> Iterator[Diagnostic]:
     shape = context.nest[reference.name].shape
     for index, extent in zip(reference.index, shape, strict=True):
-        bad = to_set(_any([-index - 1, index - extent]), statement.loops, context.nest.parameters)
-        outside = points.intersect(bad)
+        outside = points.intersect(_bad(index, extent, statement, context.nest))
         point = sample(outside)
         if point is not None:
             size = " x ".join(str(e.evaluate(point)) for e in shape)
@@ -119,16 +155,24 @@ def _outside(context: _Context, statement: Statement, reference: Reference, poin
 
 def _assumption(context: _Context, points: isl.Set) -> str | None:
     """What to say where accesses are outside for few sizes of one parameter only."""
+    found = _least(context, points)
+    if found is None:
+        return None
+    known = f"{found[0]} >= {found[1]}"
+    return (
+        f"add an `if`, or say that `{known}` at the head of the function: `assert {known}` in Python, "
+        f"`__builtin_assume({known});` in C"
+    )
+
+
+def _least(context: _Context, points: isl.Set) -> tuple[str, int] | None:
+    """A parameter from whose least value on no point is left."""
     values = points.params()
     # Least assumption first: the one that excludes the fewest sizes is the one to suggest.
     for name, least in ((name, least) for least in range(1, FEW) for name in context.nest.parameters):
         larger = parameter_set(_any([Affine.symbol(name) - least]), context.nest.parameters)
         if values.intersect(larger).is_empty():
-            known = f"{name} >= {least}"
-            return (
-                f"add an `if`, or say that `{known}` at the head of the function: `assert {known}` in Python, "
-                f"`__builtin_assume({known});` in C"
-            )
+            return name, least
     return None
 
 

@@ -123,8 +123,7 @@ def python_nest(path: str, options: Options) -> tuple[Nest, Reference]:
     file, chosen = _named(path, options)
     _check(file, chosen)
     nest, reference = read(file, chosen)
-    deeply(nest_check.check)(nest)
-    return nest, reference
+    return deeply(nest_check.checked)(nest), reference
 
 
 def c_nest(path: str, options: Options) -> Nest:
@@ -133,8 +132,7 @@ def c_nest(path: str, options: Options) -> Nest:
     from polyloom.frontend.c import load as read
 
     nest, _ = read(file_of(path), options)
-    nest_check.check(nest)
-    return nest
+    return nest_check.checked(nest)
 
 
 def is_source(path: str) -> bool:
@@ -166,20 +164,20 @@ def of_nest(
 ) -> Source:
     """The source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
     try:
-        system, plan = deeply(_planned)(nest, reassociate, watch)
+        sized, system, plan = deeply(_planned)(nest, reassociate, watch)
     except RecursionError:
         raise too_deep(path, nest.span) from None
-    return Source(path, plan, reference, nest, system, exact=not reassociate)
+    return Source(path, plan, reference, sized, system, exact=not reassociate)
 
 
-def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[System, Plan]:
+def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest, System, Plan]:
     from polyloom import transform
     from polyloom.analysis import nest_check
     from polyloom.transform.limits import check_size
 
     check_size(nest)
-    nest_check.check(nest)
-    return transform.plan(nest, reassociate, watch)
+    nest = nest_check.checked(nest)
+    return nest, *transform.plan(nest, reassociate, watch)
 
 
 def of_plan(plan: Plan | Program, path: str = "") -> Source:

@@ -10,8 +10,10 @@ spaces -> Plan       carry.py, share.py, count.py: every value at a constant dis
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir import pla_verify
 from polyloom.ir.nest import Nest
 from polyloom.ir.pla_text import print_program
@@ -20,10 +22,21 @@ from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.phases import held, make_plan
+from polyloom.transform.reverse import reversals
 
 
 def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System, Plan]:
     """The dataflow of a checked nest and the plan made from it; raises PL026x for what cannot be made uniform."""
+    try:
+        return _planned(nest, reassociate, watch)
+    except PolyloomError as error:
+        for other in reversals(nest, reassociate):
+            with suppress(PolyloomError):
+                return _planned(other, reassociate, watch)
+        raise error
+
+
+def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[System, Plan]:
     system = analyse(nest, reassociate, watch)
     made: Plan = run_passes(system, (Pass("plan", lambda equations: make_plan(nest, equations), _PLAN),), watch)
     return system, made

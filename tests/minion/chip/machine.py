@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on a chip, for tests: assembly in, and what the run says out. All arrays lie in DRAM from ARRAYS on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ class Run:
 
 def run(
     text: str,
-    arrays: dict[int, NDArray[np.generic]] | None = None,
+    arrays: Mapping[int, NDArray[np.generic]] | None = None,
     minions: int = 1,
     *,
     functional: bool = False,

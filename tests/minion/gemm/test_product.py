@@ -5,6 +5,7 @@ asks for. `Compiled.run` compares every output, and raises where one differs."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def test_any_shape_on_any_number_of_minions(n: int, m: int, k: int, minions: int
 
 
 def test_one_tile_takes_four_operations_and_one_wait() -> None:
-    counters = pl.compile(MATMUL, on="minion").run(N=16, M=16, K=16).data["counters"]
+    counters = cast("dict[str, int]", pl.compile(MATMUL, on="minion").run(N=16, M=16, K=16).data["counters"])
     names = ("tensor_load", "tensor_fma", "tensor_store", "waits")
     assert [counters[name] for name in names] == [2, 1, 1, 1]
 

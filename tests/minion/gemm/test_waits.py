@@ -70,7 +70,8 @@ class Edit:
 def run(monkeypatch: pytest.MonkeyPatch, edit: Edit, program: tuple[str, str, dict[str, int]]) -> Any:
     path, place, sizes = program
     monkeypatch.setattr(compiling, "executable", edit)
-    return pl.compile(path, on=place).run(**sizes)
+    arguments: dict[str, Any] = {**sizes}
+    return pl.compile(path, on=place).run(**arguments)
 
 
 @pytest.mark.parametrize("name", ["own", "packed", "staged"])

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from polyloom.frontend.c.known import nonnegative, quotient
 from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.known import nonnegative, quotient
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -24,6 +24,12 @@ COUNTING = ("int", "unsigned int", "long", "unsigned long", "long long", "unsign
 conversion between them keeps a value unless it is negative and becomes unsigned."""
 
 
+Monomial = tuple[str, ...]
+"""The symbols of a product, sorted."""
+Polynomial = Mapping[Monomial, int]
+"""A sum of products."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What names stand for, by clang's identity of their declarations.
@@ -32,7 +38,9 @@ class Scope:
     expanded; `loops`: loop variables, also outside of their loops; `values`: the arguments of a function that is being
     expanded; `choices`: conditional operators that a surrounding condition has decided; `domain`: where the text at
     hand executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the
-    extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers.
+    extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers;
+    `products`: variables whose values are sums of products, such as `row = i * n`; `around`: the variables of the loops
+    around.
     """
 
     symbols: Mapping[str, Affine]
@@ -46,6 +54,8 @@ class Scope:
     domain: Condition = field(default_factory=Condition)
     named: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
     defined: frozenset[str] = frozenset()
+    products: Mapping[str, Polynomial] = field(default_factory=dict[str, "Polynomial"])
+    around: frozenset[str] = frozenset()
 
     def naming(self, name: str, identity: str, value: Affine) -> Scope:
         """With a declaration of an integer called `name`."""

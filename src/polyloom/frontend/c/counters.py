@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, affine, condition
-from polyloom.frontend.c.known import nonnegative
 from polyloom.frontend.c.loops import Header, from_values, header
 from polyloom.frontend.c.plain.shape import statements_of
 from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.known import nonnegative
 from polyloom.names import hidden
 from polyloom.sets import Affine
 
@@ -60,7 +60,8 @@ def assigned(node: Node, scope: Scope) -> Affine | None:
 def with_values(scope: Scope, values: Values) -> Scope:
     """The scope in which variables have other values."""
     known = {name: value for name, value in values.items() if value is not None}
-    return replace(scope, symbols={**{k: v for k, v in scope.symbols.items() if k not in values}, **known})
+    symbols = {**{k: v for k, v in scope.symbols.items() if k not in values}, **known}
+    return replace(scope, symbols=symbols, products={k: v for k, v in scope.products.items() if k not in values})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def course(
 ) -> Course:
     """Of a loop with a body; `inside` is the scope in it, `test` what holds at the head of each turn."""
     statements = tuple(body)
-    names = frozenset().union(*(changed(node, counters) for node in statements))
+    names = frozenset[str]().union(*(changed(node, counters) for node in statements))
     symbols = {name: Affine.symbol(hidden(name)) for name in names}
     scope = with_values(inside, symbols)
     holds = condition(test, scope) if test is not None else None

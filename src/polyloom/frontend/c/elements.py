@@ -9,14 +9,11 @@ dimension). Whether the parts stay inside their extents is checked with all othe
 from __future__ import annotations
 
 from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import Scope, affine
+from polyloom.frontend.c.affine import Monomial, Scope, affine
 from polyloom.frontend.c.tree import Node, strip
 from polyloom.ir.nest import Storage
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
-
-Monomial = tuple[str, ...]
-"""The symbols of a product, sorted."""
 
 
 def reference(node: Node, scope: Scope) -> Reference:
@@ -56,7 +53,7 @@ def _subscript(index: Node, storage: Storage, scope: Scope) -> Affine:
 
 
 def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, ...]:
-    rest = _polynomial(index, scope)
+    rest = polynomial(index, scope)
     # Row-major: A[i*m + j] with extents (n, m) is A[i][j]. The subscript is divided by the strides from the outermost
     # inwards.
     strides = [_stride(storage.shape[level + 1 :]) for level in range(len(storage.shape))]
@@ -103,15 +100,17 @@ def _divide(monomial: Monomial, divisor: Monomial) -> Monomial | None:
     return tuple(rest)
 
 
-def _polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
+def polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
     """The sum of products that an integer expression is."""
     node = strip(node)
     known = affine(node, scope)
     if known is not None:
         return {(name,): c for name, c in known.terms} | ({(): known.constant} if known.constant else {})
+    if node.kind == "DeclRefExpr" and node.declaration in scope.products:
+        return dict(scope.products[node.declaration])
     if node.kind != "BinaryOperator" or node.opcode not in ("+", "-", "*"):
         return None
-    a, b = (_polynomial(child, scope) for child in node.inner)
+    a, b = (polynomial(child, scope) for child in node.inner)
     if a is None or b is None:
         return None
     sign = -1 if node.opcode == "-" else 1

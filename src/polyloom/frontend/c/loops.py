@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import COUNTING, Scope, affine, extremes, obstacle
-from polyloom.frontend.c.known import never, nonnegative
 from polyloom.frontend.c.roles import identity, loop_variable
 from polyloom.frontend.c.tree import Node, refuse, strip
+from polyloom.frontend.known import divided, never, nonnegative, rounded
 from polyloom.sets import Affine, Condition, Polyhedron
 
 _FORM = "write `for (i = lower; i < upper; i++)` or `for (i = upper; i >= lower; i--)` with an int i"
@@ -62,19 +62,6 @@ class Header:
     def final(self, count: Affine | None) -> Affine | None:
         """The variable's value behind the loop."""
         return None if count is None or len(self.first) != 1 else self.first[0] + count * self.step
-
-
-def rounded(length: Affine, size: int) -> Affine | None:
-    """How many turns of a size a length takes, where that is an affine form."""
-    return Affine((), -(-length.constant // size)) if length.is_constant else divided(length, size)
-
-
-def divided(value: Affine, by: int) -> Affine | None:
-    """A multiple of a number, divided by it."""
-    numbers = (value.constant, *(c for _, c in value.terms))
-    if any(number % by for number in numbers):
-        return None
-    return Affine.of({name: c // by for name, c in value.terms}, value.constant // by)
 
 
 def header(loop: Node, scope: Scope) -> Header:

@@ -12,7 +12,10 @@ from polyloom.frontend.c.tree import Node, refuse
 
 _IN_SINGLE = {"sqrt": "sqrtf", "fabs": "fabsf", "fmin": "fminf", "fmax": "fmaxf", "fma": "fmaf"}
 _STATEMENTS = {
-    "WhileStmt": ("a `while` loop has no bounds that are known before it runs", "write a `for` loop over a range"),
+    "WhileStmt": (
+        "a `while` loop has no bounds that are known before it runs",
+        "compare a counter with a bound, and count it by a constant in every turn",
+    ),
     "DoStmt": ("a `do` loop has no bounds that are known before it runs", "write a `for` loop over a range"),
     "GotoStmt": ("`goto` leaves the order of loops", "write loops and `if`"),
     "LabelStmt": ("a label is a place for `goto`, which leaves the order of loops", "write loops and `if`"),
@@ -61,15 +64,12 @@ def call(node: Node, own: bool = False) -> PolyloomError:
     """A call of a function that is not one of the operations, or the file's `own` of that name."""
     name = callee(node)
     if own:
-        help = f"let the body of `{name}` be `return` with an expression, or write it out"
+        help = f"call `{name}` in a statement of its own, outside of `?:`, `&&` and `||`, or write it out"
         return refuse("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
     # The function exists, but promotes to double: its single counterpart is what is meant.
     if name in _IN_SINGLE:
         return refuse("PL0157", f"`{name}` computes in double precision", node, f"call `{_IN_SINGLE[name]}`")
-    help = (
-        "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function whose body is `return` with an expression; "
-        "write out others"
-    )
+    help = "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function of the file; write out others"
     return refuse(
         "PL0157",
         f"the function `{name}` cannot be called here" if name else "a computed function cannot be called",

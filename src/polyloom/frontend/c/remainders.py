@@ -12,8 +12,8 @@ from math import lcm
 from typing import Final
 
 from polyloom.frontend.c.affine import Scope, affine, condition
-from polyloom.frontend.c.known import never, nonnegative
 from polyloom.frontend.c.tree import Node
+from polyloom.frontend.known import never, nonnegative
 from polyloom.sets import Affine, Condition, Polyhedron
 
 _MOST_PIECES: Final = 3

@@ -13,16 +13,16 @@ from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import Scope, affine, condition
+from polyloom.frontend.c.affine import COUNTING, Scope, affine, condition
 from polyloom.frontend.c.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
-from polyloom.frontend.c.elements import reference
-from polyloom.frontend.c.known import nonnegative
-from polyloom.frontend.c.loops import Header, divided, header, rounded
+from polyloom.frontend.c.elements import polynomial, reference
+from polyloom.frontend.c.loops import Header, header
 from polyloom.frontend.c.remainders import stride, undecided
 from polyloom.frontend.c.roles import Roles
 from polyloom.frontend.c.signature import TYPES, affine_text, element_type, extents, is_pointer
 from polyloom.frontend.c.tree import Node, ctype, refuse, strip
 from polyloom.frontend.c.values import truth, value
+from polyloom.frontend.known import divided, nonnegative, rounded
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, negate
 from polyloom.ir.nest import Node as NestNode
@@ -54,8 +54,7 @@ class Statements:
         """Statements one after another; declarations hold until the end of the block."""
         result, waiting = list[NestNode](), tuple(nodes)
         while waiting:
-            node, *rest = waiting
-            waiting = tuple(rest)
+            node, waiting = waiting[0], waiting[1:]
             if node.kind == "DeclStmt":
                 for n, declaration in enumerate(node.inner):
                     if declaration.id in self.roles.counters and "init" in declaration.data:
@@ -102,7 +101,11 @@ class Statements:
         def part(inside: Scope) -> Nodes:
             value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
             stored = self.kept(node, name, value, inside)
-            return (*stored, *self.block(rest, with_values(inside, {name: value})))
+            behind = with_values(inside, {name: value})
+            product = polynomial(node.inner[-1], inside) if value is None and (declares or node.opcode == "=") else None
+            if product is not None:
+                behind = replace(behind, products={**behind.products, name: product})
+            return (*stored, *self.block(rest, behind))
 
         return self.choose(node.inner[-1] if declares else node, part, scope)
 
@@ -196,6 +199,9 @@ class Statements:
             return (), scope.naming(declaration.name, declaration.id, form)
         storage = self.local(declaration, scope)
         scope = scope.storing(declaration.name, declaration.id, storage)
+        product = polynomial(initial, scope) if initial is not None and declaration.ctype in COUNTING else None
+        if product is not None and declaration.id not in self.roles.assigned:
+            scope = replace(scope, products={**scope.products, declaration.id: product})
         if initial is None:
             return (), scope
         target = Reference(storage.name, (), declaration.span)
@@ -236,7 +242,7 @@ class Statements:
 
     def loop(self, node: Node, scope: Scope) -> Nodes:
         found = header(node, scope)
-        if found.identity in scope.symbols and found.identity not in self.roles.counters:
+        if found.identity in scope.around:
             raise refuse(
                 "PL0165",
                 f"`{found.name}` counts two loops, one within the other",
@@ -259,7 +265,7 @@ class Statements:
         value = symbol if size == 1 else found.first[0] + symbol * found.step
         turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
         where = conjunction(found.domain(value), Condition((Polyhedron((symbol,) if size > 1 else ()),)))
-        inside = scope.naming(found.name, found.identity, value).within(where)
+        inside = _entered(scope, found, value).within(where)
         parts = stride(body, name, inside) if found.step == 1 and len(found.first) == 1 else None
         if parts is not None and nonnegative(found.first[0], scope.domain):
             return self.two_loops(found, parts, body, node, scope)
@@ -284,7 +290,7 @@ class Statements:
         outer, inner = map(Affine.symbol, names)
         value = outer * size + inner
         rest = Condition((Polyhedron((outer, inner, -inner + (size - 1))),))
-        inside = scope.naming(found.name, found.identity, value).within(conjunction(found.domain(value), rest))
+        inside = _entered(scope, found, value).within(conjunction(found.domain(value), rest))
         run = course((body,), found.count(scope), inside, self.roles.counters)
         at = {n: v for n, v in run.at(value - found.first[0], scope).items() if n != found.identity}
         made = self.block((body,), with_values(inside, at))
@@ -392,6 +398,12 @@ class Statements:
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
         self.labels += 1
         return (Assign(self.fresh(f"S{self.labels}"), target, stored, node.span),)
+
+
+def _entered(scope: Scope, found: Header, value: Affine) -> Scope:
+    """The scope in a loop whose variable has a value."""
+    inside = scope.naming(found.name, found.identity, value)
+    return replace(inside, around=inside.around | {found.identity})
 
 
 def _assigns_loop(body: Node, found: Header) -> PolyloomError:

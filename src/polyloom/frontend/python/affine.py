@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import index
 from types import ModuleType
 from typing import Any
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.known import floored, never, nonnegative
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.text import Text
 from polyloom.frontend.python.types import Size
@@ -32,15 +33,19 @@ NOTHING = object()
 class Scope:
     """What names mean at one place of a function: `integers` are loops, integer parameters and names for affine
     expressions; names that are `bound` by the function otherwise are data; all others are looked up in `namespace`, the
-    module's."""
+    module's. `domain` is where the place is executed, as far as loops and affine tests say."""
 
     text: Text
     namespace: Mapping[str, object]
     bound: frozenset[str]
     integers: Mapping[str, Affine]
+    domain: Condition = field(default_factory=Condition)
 
     def having(self, name: str, value: Affine) -> Scope:
         return replace(self, integers={**self.integers, name: value})
+
+    def within(self, where: Condition) -> Scope:
+        return replace(self, domain=conjunction(self.domain, where))
 
     def value(self, node: ast.expr) -> object:
         """The module's object that a name or an attribute of one stands for, or NOTHING."""
@@ -98,9 +103,32 @@ def affine(node: ast.expr, scope: Scope) -> Affine | None:
             return -value if value is not None and isinstance(sign, ast.USub) else value
         case ast.BinOp(left=left, op=operator, right=right):
             a, b = affine(left, scope), affine(right, scope)
-            return None if a is None or b is None else _combine(operator, a, b)
+            return None if a is None or b is None else _combine(operator, a, b, scope.domain)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            known = _known(test, scope)
+            return None if known is None else affine(body if known else orelse, scope)
+        case ast.Call(func=called, args=[left, right], keywords=[]) if scope.value(called) in (min, max):
+            a, b = affine(left, scope), affine(right, scope)
+            return None if a is None or b is None else _extreme(a, b, scope.value(called) is min, scope.domain)
         case _:
             return None
+
+
+def _known(test: ast.expr, scope: Scope) -> bool | None:
+    """Whether a test holds everywhere, or nowhere."""
+    where = condition(test, scope)
+    if where is None:
+        return None
+    if all(never(piece, scope.domain) for piece in where.pieces):
+        return False
+    return True if all(never(piece, scope.domain) for piece in negate(where).pieces) else None
+
+
+def _extreme(a: Affine, b: Affine, least: bool, domain: Condition) -> Affine | None:
+    """The lesser one or the greater one of two, where that is the same everywhere."""
+    if nonnegative(b - a, domain):
+        return a if least else b
+    return (b if least else a) if nonnegative(a - b, domain) else None
 
 
 def _module_integer(value: object) -> Affine | None:
@@ -118,7 +146,7 @@ def as_integer(value: Any) -> int | None:
         return None
 
 
-def _combine(operator: ast.operator, a: Affine, b: Affine) -> Affine | None:
+def _combine(operator: ast.operator, a: Affine, b: Affine, domain: Condition) -> Affine | None:
     match operator:
         case ast.Add():
             return a + b
@@ -132,6 +160,9 @@ def _combine(operator: ast.operator, a: Affine, b: Affine) -> Affine | None:
             return Affine((), a.constant // b.constant)
         case ast.Mod() if a.is_constant and b.is_constant and b.constant:
             return Affine((), a.constant % b.constant)
+        case ast.FloorDiv() | ast.Mod() if not b.is_constant or b.constant > 0:
+            both = floored(a, b, domain)
+            return None if both is None else both[isinstance(operator, ast.Mod)]
         case _:
             return None
 

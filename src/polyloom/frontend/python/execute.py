@@ -59,7 +59,7 @@ class _Rewriter:
         self.sizes: dict[str, Affine] = {}
 
     def module(self) -> ast.Module:
-        node = self.function.node
+        node = self.function.written
         arguments = [ast.arg(name) for name in self.function.order]
         signature = ast.arguments(
             posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[]
@@ -84,8 +84,16 @@ class _Rewriter:
             case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if name in self.scope.integers:
                 # The name stands in affine positions, where a Python integer that does not wrap is meant.
                 return ast.Assign([target], self.exact(value))
-            case ast.Assign(targets=[target], value=value):
-                return ast.Assign([self.exact(target)], self.data(value))
+            case ast.AugAssign(target=ast.Name(id=name) as target, op=operator, value=value) if (
+                name in self.scope.integers
+            ):
+                return ast.AugAssign(target, operator, self.exact(value))
+            case ast.Assign(targets=targets, value=value):
+                return ast.Assign([self.exact(target) for target in targets], self.data(value))
+            case ast.While(test=test, body=body):
+                return ast.While(self.exact(test), [self.statement(inner) for inner in body], [])
+            case ast.Continue():
+                return ast.Continue()
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 return ast.Assign([target], self.data(value))
             # Written out, as the operation may be a call; indices have no effects, so computing them twice changes

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.affine import NOTHING, Scope, affine, integer
+from polyloom.frontend.python.plain import plain, with_own_names
 from polyloom.frontend.python.text import Text
 from polyloom.frontend.python.types import DTYPES, Size
 from polyloom.ir.nest import Storage
@@ -28,7 +29,8 @@ from polyloom.sets import Affine
 class Function:
     """`scope` is the one that all statements share (a loop's name means itself, which no size is); `storage` and
     `parameters` are the nest's; `order` names the arguments as a call gives them; `loops` and `data` are the names of
-    loops and of local variables."""
+    loops and of local variables; `written` is the function as it stands in the text, which its oracle executes;
+    `counters` are integers that indices depend on, and that are assigned more than once."""
 
     text: Text
     node: ast.FunctionDef
@@ -38,10 +40,14 @@ class Function:
     parameters: tuple[str, ...]
     loops: frozenset[str]
     data: frozenset[str]
+    written: ast.FunctionDef
+    counters: frozenset[str]
 
 
 def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> Function:
     """Resolve the names of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
+    written = with_own_names(node)
+    node = plain(written)
     arguments = _arguments(text, node)
     counts = Counter(stored_names(node))
     # All loops of the function, before any statement: a name that is a loop's is no size anywhere in it.
@@ -51,6 +57,8 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
     _check_stores(node, scope)
     storage, integers = _signature(arguments, scope, _index_names(node, counts))
     scope = replace(scope, integers={**scope.integers, **{name: Affine.symbol(name) for name in integers}})
+    counters = _counters(node, scope, counts)
+    scope = replace(scope, integers={**scope.integers, **{name: Affine.symbol(hidden(name)) for name in counters}})
     scope = _with_aliases(node, scope, counts)
     parameters = tuple(dict.fromkeys((*_size_symbols(arguments, node, scope), *integers)))
     for argument in arguments:
@@ -59,7 +67,9 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
                 "PL0141", f"`{argument.arg}` is both an argument and a size", argument, "choose another name"
             )
     data = bound - scope.integers.keys() - {a.arg for a in arguments}
-    return Function(text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data)
+    return Function(
+        text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data, written, counters
+    )
 
 
 def dtype_named(node: ast.expr, scope: Scope) -> ElementType | None:
@@ -186,6 +196,36 @@ def _index_parts(node: ast.FunctionDef) -> Iterator[ast.expr]:
 def names_in(node: ast.AST) -> Iterator[str]:
     """Every name in a part of the tree, as often as it stands there."""
     return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+
+
+def _counters(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> frozenset[str]:
+    """Names that stand in indices and are assigned several times, affine expressions each time."""
+    positions = {name for part in _index_parts(node) for name in names_in(part)}
+    found = {name for name in positions if counts[name] > 1} - scope.integers.keys()
+    found -= {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    stores = [n for n in ast.walk(node) if isinstance(n, ast.Assign | ast.AugAssign | ast.AnnAssign)]
+    while found:
+        known = replace(scope, integers={**scope.integers, **{name: Affine.symbol(hidden(name)) for name in found}})
+        for name in counts.keys() - found - scope.integers.keys():
+            value = [s.value for s in stores if _stores(s) == name and s.value is not None]
+            form = affine(value[0], known) if counts[name] == 1 and value else None
+            known = known if form is None else known.having(name, form)
+        left = {n for n in found if all(_counts(s, known) for s in stores if _stores(s) == n)}
+        if left == found:
+            break
+        found = left
+    return frozenset(found)
+
+
+def _stores(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> str:
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _counts(node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> bool:
+    if isinstance(node, ast.AugAssign) and not isinstance(node.op, ast.Add | ast.Sub):
+        return False
+    return not isinstance(node, ast.AnnAssign) and affine(node.value, scope) is not None
 
 
 def _with_aliases(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> Scope:

@@ -12,23 +12,27 @@ import builtins
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
 
+from polyloom.frontend.known import nonnegative, rounded
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.frontend.python.affine import Scope, affine, condition, integer
+from polyloom.frontend.python.counters import Values as Known
+from polyloom.frontend.python.counters import assigned, at, changed, steps, with_values
 from polyloom.frontend.python.function import Function, names_in, stored_names
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.operators import BINARY
 from polyloom.frontend.python.outcome import Place, affine_part, affine_test, outcome
+from polyloom.frontend.python.remainders import stride
 from polyloom.frontend.python.value import Values
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, assignments
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import fresh
+from polyloom.names import fresh, hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
-Bounds = tuple[tuple[Affine, ...], tuple[Affine, ...], Literal[1, -1]]
+Bounds = tuple[tuple[Affine, ...], tuple[Affine, ...], int]
+"""From max(first) up to below min(last), by a step; a step below 0 takes the same values downwards."""
 
 
 def lower(function: Function, types: Types) -> Nest:
@@ -58,11 +62,12 @@ class _Lowering:
 
     def nest(self) -> Nest:
         integers = {name: Affine.symbol(name) for name in self.function.parameters if name in self.function.order}
+        start_scope = replace(self.function.scope, integers=integers, domain=self.assumptions)
         start = [
             Assign("", Reference(local), Reference(name), self.function.storage[name].span)
             for name, local in self.copies.items()
         ]
-        body = (*start, *self.block(self.function.node.body, Place(replace(self.function.scope, integers=integers))))
+        body = (*start, *self.block(self.function.node.body, Place(start_scope)))
         node = self.function.node
         storage = (*self.function.storage.values(), *self.locals.values())
         used = {r.name for a in assignments(body) for r in (a.target, *accesses(a.value))}
@@ -94,11 +99,35 @@ class _Lowering:
                     place = replace(
                         place, scope=place.scope.having(name, integer(value, place.scope, "PL0137", "an index"))
                     )
+                case ast.AugAssign(target=ast.Name(id=name)) if name in self.function.counters:
+                    found = assigned(statement, place.scope)
+                    place = self.valued(place, {} if found is None else {found[0]: found[1]})
                 case ast.Assert():
                     self.assume(statement, place)
                 case _:
                     nodes += self.statement(statement, place)
+                    place = self.behind(statement, place)
         return tuple(nodes)
+
+    def valued(self, place: Place, values: Known) -> Place:
+        return replace(place, scope=with_values(place.scope, values)) if values else place
+
+    def behind(self, node: ast.stmt, place: Place) -> Place:
+        """What is known of the counters behind a statement that may change them."""
+        names = changed((node,), self.function.counters)
+        if not names:
+            return place
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            lower, upper, step = self.bounds(node.iter, place)
+            inside = place.scope.having(node.target.id, Affine.symbol(hidden(node.target.id)))
+            grows = steps(node.body, inside, self.function.counters)
+            return self.valued(place, at(_turns(lower, upper, step, place.scope), grows, place.scope))
+        return self.valued(place, dict.fromkeys(names))
+
+    def entered(self, node: ast.For, inner: Place, turn: Affine | None, place: Place) -> Place:
+        """A loop's body, with the counters that it changes as they are in a turn."""
+        grows = steps(node.body, inner.scope, self.function.counters)
+        return self.valued(inner, at(turn, grows, place.scope))
 
     def statement(self, node: ast.stmt, place: Place) -> tuple[Node, ...]:
         match node:
@@ -128,9 +157,54 @@ class _Lowering:
         lower, upper, step = self.bounds(node.iter, place)
         # Two loops may have the same variable in Python; in a nest each has a name of its own.
         name = fresh(node.target.id.lstrip("_") or "t", self.taken)
-        inner = replace(place, scope=place.scope.having(node.target.id, Affine.symbol(name)))
-        body = self.block(node.body, inner)
-        return (Loop(name, lower, upper, body, step, self.text.span(node)),) if body else ()
+        symbol = Affine.symbol(name)
+        if abs(step) != 1:
+            return self.strided(node, symbol, (lower, upper, step), place)
+        where = _between(symbol, lower, upper)
+        inner = replace(place, scope=place.scope.having(node.target.id, symbol).within(where))
+        size = stride(node.body, name, inner.scope) if step == 1 and lower == (Affine(),) else None
+        if size is not None:
+            return self.two_loops(node, symbol, size, upper, place)
+        turn = symbol - lower[0] if step > 0 and len(lower) == 1 else None
+        turn = upper[0] - symbol - 1 if step < 0 and len(upper) == 1 else turn
+        body = self.block(node.body, self.entered(node, inner, turn, place))
+        return (Loop(name, lower, upper, body, 1 if step > 0 else -1, self.text.span(node)),) if body else ()
+
+    def strided(self, node: ast.For, turn: Affine, bounds: Bounds, place: Place) -> tuple[Node, ...]:
+        """A loop that counts by more than one counts its turns."""
+        assert isinstance(node.target, ast.Name)
+        lower, upper, step = bounds
+        size = abs(step)
+        value = lower[0] + turn * size if step > 0 else upper[0] - turn * size - 1
+        where = conjunction(_between(value, lower, upper), Condition((Polyhedron((turn,)),)))
+        inner = replace(place, scope=place.scope.having(node.target.id, value).within(where))
+        body = self.block(node.body, self.entered(node, inner, turn, place))
+        lengths = [high - low for high in upper for low in lower]
+        counts = [rounded(length, size) for length in lengths]
+        if None in counts and body:
+            body = (If(_between(value, lower, upper), body, (), self.text.span(node)),)
+        past = tuple(length if count is None else count for length, count in zip(lengths, counts, strict=True))
+        return (Loop(turn.terms[0][0], (Affine(),), past, body, 1, self.text.span(node)),) if body else ()
+
+    def two_loops(
+        self, node: ast.For, inner: Affine, size: int, upper: tuple[Affine, ...], place: Place
+    ) -> tuple[Node, ...]:
+        """A loop over i as one over its multiples of a size, and one over what is left of them."""
+        assert isinstance(node.target, ast.Name)
+        outer = Affine.symbol(fresh(inner.terms[0][0], self.taken))
+        value = outer * size + inner
+        rest = Condition((Polyhedron((outer, inner, -inner + (size - 1))),))
+        where = conjunction(_between(value, (Affine(),), upper), rest)
+        within = replace(place, scope=place.scope.having(node.target.id, value).within(where))
+        body = self.block(node.body, self.entered(node, within, value, place))
+        if not body:
+            return ()
+        span, counts = self.text.span(node), [rounded(end, size) for end in upper]
+        if any(count is None or count * size != end for count, end in zip(counts, upper, strict=True)):
+            body = (If(_between(value, (Affine(),), upper), body, (), span),)
+        past = tuple(end if count is None else count for end, count in zip(upper, counts, strict=True))
+        rows = Loop(inner.terms[0][0], (Affine(),), (Affine((), size),), body, 1, span)
+        return (Loop(outer.terms[0][0], (Affine(),), past, (rows,), 1, span),)
 
     def bounds(self, node: ast.expr, place: Place) -> Bounds:
         self.values.in_scope(node, place)
@@ -138,27 +212,40 @@ class _Lowering:
         match node:
             case ast.Call(func=function, args=[inner], keywords=[]) if scope.value(function) is builtins.reversed:
                 lower, upper, step = self.bounds(inner, place)
-                return lower, upper, 1 if step == -1 else -1
+                if abs(step) != 1:
+                    help = "count down: `range(last, first - 1, -step)`"
+                    raise self.text.error("PL0136", "a range with a step cannot be reversed", node, help)
+                return lower, upper, -step
             case ast.Call(func=function, args=[stop], keywords=[]) if scope.value(function) is builtins.range:
                 return (Affine(),), self.extreme(stop, builtins.min, scope), 1
             case ast.Call(func=function, args=[start, stop, *steps], keywords=[]) if (
                 scope.value(function) is builtins.range and len(steps) <= 1
             ):
-                if not steps or self.step(steps[0], scope) == 1:
-                    return self.extreme(start, builtins.max, scope), self.extreme(stop, builtins.min, scope), 1
+                by = self.step(steps[0], scope) if steps else 1
+                if by > 0:
+                    first = self.extreme(start, builtins.max, scope)
+                    return self.one(first, by, start), self.extreme(stop, builtins.min, scope), by
                 # `range(start, stop, -1)` ends before stop and includes start; a loop of the nest has its first value
                 # and the one after its last.
                 after = tuple(bound + 1 for bound in self.extreme(stop, builtins.max, scope))
-                return after, tuple(bound + 1 for bound in self.extreme(start, builtins.min, scope)), -1
+                first = tuple(bound + 1 for bound in self.extreme(start, builtins.min, scope))
+                return after, self.one(first, by, start), by
             case _:
                 help = "write `range(start, stop)`, or with a step of -1"
                 raise self.text.error("PL0136", f"a kernel cannot iterate over `{ast.unparse(node)}`", node, help)
 
+    def one(self, first: tuple[Affine, ...], by: int, node: ast.expr) -> tuple[Affine, ...]:
+        """Where a loop by more than one begins."""
+        if abs(by) != 1 and len(first) != 1:
+            help = "write two loops, or begin at one value"
+            raise self.text.error("PL0136", f"a loop that counts by {abs(by)} begins at several values", node, help)
+        return first
+
     def step(self, node: ast.expr, scope: Scope) -> int:
         step = affine(node, scope)
-        if step is None or not step.is_constant or abs(step.constant) != 1:
-            help = "count in steps of 1 or -1, and multiply the variable where it is used: `A[2 * i]`"
-            raise self.text.error("PL0136", f"a loop's step is 1 or -1, not {ast.unparse(node)}", node, help)
+        if step is None or not step.is_constant or not step.constant:
+            help = "count by a constant that is not 0"
+            raise self.text.error("PL0136", f"a loop's step is a constant, not {ast.unparse(node)}", node, help)
         return step.constant
 
     def extreme(self, node: ast.expr, function: Callable[..., object], scope: Scope) -> tuple[Affine, ...]:
@@ -186,7 +273,8 @@ class _Lowering:
     def assign(
         self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, value: ast.expr, place: Place
     ) -> tuple[Node, ...]:
-        part = affine_test(value, place)
+        to = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        part = affine_test(value, place) or affine_test(to, place)
         if part is not None:
             return self.split(part, place, lambda inner: self.assign(node, value, inner))
         target = self.target(node.targets[0] if isinstance(node, ast.Assign) else node.target, place)
@@ -201,13 +289,18 @@ class _Lowering:
         assert isinstance(node, ast.Name)
         return Reference(self.names.get(node.id, node.id), (), self.text.span(node))
 
-    def split(self, test: ast.expr, place: Place, lowered: Callable[[Place], tuple[Node, ...]]) -> tuple[Node, ...]:
+    def split(
+        self, test: ast.expr | Condition, place: Place, lowered: Callable[[Place], tuple[Node, ...]]
+    ) -> tuple[Node, ...]:
         """A statement once for each outcome of the affine part `test` of it."""
-        self.values.in_scope(test, place)
-        where = condition(test, place.scope)
+        where = test if isinstance(test, Condition) else None
+        if not isinstance(test, Condition):
+            self.values.in_scope(test, place)
+            where = condition(test, place.scope)
         assert where is not None
         body, orelse = lowered(place.knowing(where, True)), lowered(place.knowing(where, False))
-        return (If(where, body, orelse, self.text.span(test)),) if body or orelse else ()
+        span = None if isinstance(test, Condition) else self.text.span(test)
+        return (If(where, body, orelse, span),) if body or orelse else ()
 
     def branch(self, node: ast.If, place: Place) -> tuple[Node, ...]:
         known = outcome(node.test, place)
@@ -242,6 +335,18 @@ def _assumptions(function: Function) -> Condition:
     """Parameters are at least 0, and so are extents."""
     extents = (extent for storage in function.storage.values() for extent in storage.shape)
     return normalize(Condition((Polyhedron((*map(Affine.symbol, function.parameters), *extents)),)))
+
+
+def _turns(lower: tuple[Affine, ...], upper: tuple[Affine, ...], step: int, scope: Scope) -> Affine | None:
+    """How often a loop runs, where that is an affine form."""
+    if len(lower) != 1 or len(upper) != 1 or not nonnegative(upper[0] - lower[0], scope.domain):
+        return None
+    return rounded(upper[0] - lower[0], abs(step))
+
+
+def _between(value: Affine, lower: tuple[Affine, ...], upper: tuple[Affine, ...]) -> Condition:
+    """Where a loop has a value."""
+    return Condition((Polyhedron((*(value - low for low in lower), *(high - value - 1 for high in upper))),))
 
 
 def _private(node: ast.If, function: Function) -> set[str]:

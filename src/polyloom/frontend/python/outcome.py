@@ -10,9 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from polyloom.frontend.python.affine import Scope, affine, condition, decided
+from polyloom.frontend.python.remainders import border
+from polyloom.ir.nest import negate
 from polyloom.sets import Condition
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,8 @@ class Place:
     outcomes: Mapping[Condition, bool] = field(default_factory=dict[Condition, bool])
 
     def knowing(self, where: Condition, outcome: bool) -> Place:
-        return replace(self, outcomes={**self.outcomes, where: outcome})
+        scope = self.scope.within(where if outcome else negate(where))
+        return replace(self, scope=scope, outcomes={**self.outcomes, where: outcome})
 
 
 def outcome(test: ast.expr, place: Place) -> bool | None:
@@ -60,10 +66,13 @@ def affine_part(test: ast.expr, place: Place) -> ast.expr | None:
             return None
 
 
-def affine_test(value: ast.expr, place: Place) -> ast.expr | None:
-    """The first such part of the tests of conditional expressions within a value."""
+def affine_test(value: ast.expr, place: Place) -> ast.expr | Condition | None:
+    """The first such part of the tests of conditional expressions within a value, or a condition that decides a
+    quotient, a remainder, a minimum or a maximum in one of its indices."""
     if affine(value, place.scope) is not None:
         return None
+    if isinstance(value, ast.Subscript) and (where := border(value.slice, place.scope)) is not None:
+        return where
     if not isinstance(value, ast.IfExp):
         return _first(affine_test(child, place) for child in ast.iter_child_nodes(value) if isinstance(child, ast.expr))
     known = outcome(value.test, place)
@@ -74,5 +83,5 @@ def affine_test(value: ast.expr, place: Place) -> ast.expr | None:
     )
 
 
-def _first(found: Iterable[ast.expr | None]) -> ast.expr | None:
+def _first(found: Iterable[T | None]) -> T | None:
     return next((node for node in found if node is not None), None)

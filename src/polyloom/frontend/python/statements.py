@@ -74,6 +74,8 @@ class _Statements:
     def assignment(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> None:
         types = self.types
         match node:
+            case ast.AugAssign(target=ast.Name(id=name)) if name in self.function.counters:
+                types.slot(node.value)
             case ast.Assign(targets=[ast.Name()], value=ast.Name(id=name)) if self.is_array(name):
                 raise self.text.error(
                     "PL0141",

@@ -68,6 +68,7 @@ def diagnostic(rows: Sequence[Mapping[str, object]], locator: Locator, cycles: i
     links = chain(waits)
     unit = "instruction" if cycles is None else "cycle"
     notes = [words(row, locator, unit) for row in links] + _others(waits, links, locator)
+    # `cycles` ends with the last store or hart's end; whoever waits may have gone on until later.
     last = max((row["since"] for row in waits), default=0)
     message = "no hart can run any more" + ("" if cycles is None else f" after cycle {max(cycles, last)}")
     return Diagnostic("PL1381", message, INPUT, notes=tuple(notes), help=_help(links))

@@ -17,27 +17,26 @@ _Rows = Sequence[Mapping[str, object]]
 
 def lines(outcome: Outcome, locator: Locator) -> list[str]:
     """One for each hazard, which tells its place once, and how often it was met."""
-    return hazard_report.lines(cast(_Rows, outcome.findings), locator)
+    return hazard_report.lines(cast(_Rows, outcome.findings), locator, _timed(outcome))
 
 
 def as_json(outcome: Outcome, locator: Locator) -> dict[str, Json]:
     """The keys `hazards` and `deadlock`."""
     deadlock = None
     if outcome.stop == "deadlock":
-        deadlock = deadlock_report.as_json(cast(_Rows, outcome.waits), locator)
-    return {"hazards": hazard_report.as_json(cast(_Rows, outcome.findings), locator), "deadlock": deadlock}
+        deadlock = deadlock_report.as_json(cast(_Rows, outcome.waits), locator, _timed(outcome))
+    hazards = hazard_report.as_json(cast(_Rows, outcome.findings), locator, _timed(outcome))
+    return {"hazards": hazards, "deadlock": deadlock}
 
 
 def hazard(outcome: Outcome, locator: Locator) -> Diagnostic:
     """PL1380: the one that ended the run."""
-    return hazard_report.diagnostic(cast(_Rows, outcome.findings)[-1], locator)
+    return hazard_report.diagnostic(cast(_Rows, outcome.findings)[-1], locator, _timed(outcome))
 
 
 def deadlock(outcome: Outcome, locator: Locator) -> Diagnostic:
     """PL1381: who waits for what."""
-    # `cycles` ends with the last store or hart's end; whoever waits may have gone on until later.
-    last = None if outcome.cycles is None else max([outcome.cycles, *(row["since"] for row in outcome.waits)])
-    return deadlock_report.diagnostic(cast(_Rows, outcome.waits), locator, last)
+    return deadlock_report.diagnostic(cast(_Rows, outcome.waits), locator, outcome.cycles)
 
 
 def _timed(outcome: Outcome) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 
 from polyloom.frontend.c.plain.countdowns import counting_down
 from polyloom.frontend.c.plain.effects import separated
+from polyloom.frontend.c.plain.headers import single_headers
 from polyloom.frontend.c.plain.helpers import expanded
 from polyloom.frontend.c.plain.jumps import without_continue
 from polyloom.frontend.c.plain.labels import unlabelled
@@ -46,7 +47,7 @@ def plain(function: Node, file: File) -> Node:
     body = counting_down(body)
     body = separated(body)
     body = counted(body, tuple(n for n in function.inner if n.kind == "ParmVarDecl"))
-    body = without_continue(body)
+    body = single_headers(without_continue(body))
     return replace(function, inner=(*function.inner[:-1], body))
 
 

@@ -29,6 +29,13 @@ def number(value: int, at: Node) -> Node:
     return Node("IntegerLiteral", at.span, at.macro, "int", str(value), {"value": str(value)}, ())
 
 
+def zero(ctype: str, at: Node) -> Node:
+    """The value 0 of a type."""
+    if ctype not in ("float", "double"):
+        return number(0, at)
+    return Node("FloatingLiteral", at.span, at.macro, ctype, "0", {"value": "0"}, ())
+
+
 def element(array: Node, index: Node, at: Node) -> Node:
     """`array[index]`."""
     ctype = array.ctype

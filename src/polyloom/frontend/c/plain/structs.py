@@ -81,7 +81,7 @@ def _declared(declaration: Node, node: Node, fields: Mapping[str, Fields]) -> It
         if initial is not None and initial.kind == "InitListExpr":
             given = initial.inner[n] if n < len(initial.inner) else None
             zero = given is None or given.kind == "ImplicitValueInitExpr"
-            value = make.number(0, declaration) if zero else given
+            value = make.zero(ctype, declaration) if zero else given
         elif initial is not None:
             value = _part(_named(initial), _text(initial), field, declaration)
         identity = f"{declaration.id}.{name}"

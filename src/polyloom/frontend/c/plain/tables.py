@@ -56,9 +56,10 @@ def _extents(ctype: str) -> list[int]:
 
 def _assignments(array: Node, values: Node, extents: list[int], at: Node) -> Iterator[Node]:
     if not extents:
-        yield make.assignment(array, values if values.kind != "ImplicitValueInitExpr" else make.number(0, at), at)
+        given = values.kind not in ("ImplicitValueInitExpr", "InitListExpr")
+        yield make.assignment(array, values if given else make.zero(array.ctype, at), at)
         return
     given = values.inner if values.kind == "InitListExpr" else ()
     for n in range(extents[0]):
-        value = given[n] if n < len(given) else make.number(0, at)
+        value = given[n] if n < len(given) else replace(values, kind="ImplicitValueInitExpr", inner=())
         yield from _assignments(make.element(array, make.number(n, at), at), value, extents[1:], at)

@@ -30,7 +30,7 @@ def counted(body: Node, parameters: tuple[Node, ...]) -> Node:
     moving = {name for node in body if (name := _moved(node)) in pointers}
     local = {n.id for n in body if n.kind == "VarDecl" and n.id in pointers and "init" in n.data}
     found = (moving | local) - set(_elsewhere(body))
-    walks = {name: walk for name in sorted(found) if (walk := _walk(pointers[name], pointers)) is not None}
+    walks = {name: walk for name in sorted(found) if (walk := _walk(pointers[name], moving | local)) is not None}
     if not walks or body.kind != "CompoundStmt":
         return body
     first = [_counter(w, make.number(0, body), body) for w in walks.values() if w.pointer.kind == "ParmVarDecl"]
@@ -56,13 +56,13 @@ def _elsewhere(body: Node) -> Iterator[str]:
     return (n.declaration for n in body if n.kind == "DeclRefExpr" and id(n) not in known)
 
 
-def _walk(pointer: Node, pointers: Mapping[str, Node]) -> _Walk | None:
+def _walk(pointer: Node, moving: set[str]) -> _Walk | None:
     counter = Node("VarDecl", pointer.span, pointer.macro, "int", "", {}, ())
     counter = replace(counter, data={"id": f"{pointer.id}@", "name": f"{pointer.name}_at"})
     if pointer.kind == "ParmVarDecl":
         return _Walk(pointer, counter, make.named(pointer, pointer))
     base = _base(pointer.inner[-1])
-    return None if base is None or base.declaration in pointers else _Walk(pointer, counter, base)
+    return None if base is None or base.declaration in moving else _Walk(pointer, counter, base)
 
 
 def _base(node: Node) -> Node | None:

@@ -66,9 +66,8 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
 
 def team_of(works: Sequence[Work], where: Place) -> Team:
     """All minions of the place."""
-    modes = [work.mode for work in works]
-    mode = next(mode for mode in reversed(_ORDER) if mode in modes)
-    return Team(where.minions, max(work.harts for work in works), mode)
+    asked = max(_ORDER.index(work.mode) for work in works)
+    return Team(where.minions, max(work.harts for work in works), _ORDER[asked])
 
 
 def fixed(signature: Signature, values: Mapping[str, int]) -> Signature:

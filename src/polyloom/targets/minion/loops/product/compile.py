@@ -23,6 +23,7 @@ from polyloom.targets.minion.loops.product.operand import (
     right_tiles,
 )
 from polyloom.targets.minion.loops.product.pack import pack
+from polyloom.targets.minion.loops.product.predict import cycles
 from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import SLOTS, Stage, staged
 from polyloom.targets.minion.loops.product.tile import STORED, wait
@@ -30,6 +31,7 @@ from polyloom.targets.minion.loops.product.together import can_share
 from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
 from polyloom.targets.minion.loops.work import Made, Setting
+from polyloom.targets.target import Json
 
 _FEW: Final = 8
 _LONG: Final = 8
@@ -42,9 +44,9 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
     """Errors: PL1331 for --split-k that does not fit, PL1332 for a sum of floats whose order it would change."""
     p, source = _problem(found, kind, setting)
     depth = view_of(found.left, setting).columns
-    parts = _parts(depth, p, setting, fp)
-    g = grid(setting.team, p.block_rows, p.block_columns, parts)
-    p = replace(p, shares=_is_shared(p, g))
+    g = _chosen(depth, p, setting, fp)
+    stages = setting.team.harts == 2 and not setting.options.resident and is_staged(p, g, setting)
+    p = replace(p, shares=_is_shared(p, g, stages))
     if setting.options.resident:
         return _resident(found, p, g, place, setting)
     made, scratch = list[Part](), 0
@@ -53,11 +55,12 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
         lines = pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
         made += [_by_first(Part(tuple(lines), place), setting, "unpacked")]
         made += [barrier(setting.team, f"{setting.prefix}.all", _PACKED)]
-    if setting.team.harts == 2 and is_staged(p, g, setting):
+    if stages:
         made += [Part((*staged(Stage(p, g, setting.team.in_shire), setting.prefix), *_settled(setting)), place)]
     else:
         made += [_by_first(Part((*loop(p, g, setting.prefix), *_settled(setting)), place), setting, "skip")]
-    return Made(tuple(made), {"split_k": parts}, p.rows * depth * p.columns, kind.peak, scratch)
+    facts: dict[str, Json] = {"split_k": g.parts, "predicted_cycles": cycles(p, g, stages)}
+    return Made(tuple(made), facts, p.rows * depth * p.columns, kind.peak, scratch)
 
 
 def _settled(setting: Setting) -> list[str]:
@@ -84,12 +87,11 @@ def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | 
     return Made((part,), {"split_k": 1}, macs, p.kind.peak, 0, home)
 
 
-def has_helpers(found: Contraction, kind: Kind, setting: Setting) -> bool:
-    """Whether second harts stage the operands of a product that is not split."""
-    if (setting.options.split_k or 1) > 1 or setting.options.resident:
-        return False
+def has_helpers(found: Contraction, kind: Kind, fp: str, setting: Setting) -> bool:
+    """Whether second harts stage the operands."""
     p, _ = _problem(found, kind, setting)
-    return is_staged(p, grid(setting.team, p.block_rows, p.block_columns), setting)
+    g = _chosen(view_of(found.left, setting).columns, p, setting, fp)
+    return not setting.options.resident and is_staged(p, g, setting)
 
 
 def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
@@ -101,9 +103,10 @@ def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
     return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
 
 
-def _is_shared(p: Problem, g: Grid) -> bool:
-    """Bytes are multiplied faster than each minion's own loads pass the shire's port."""
-    return p.kind is INT8 and can_share(g, p.block_rows, p.block_columns)
+def _is_shared(p: Problem, g: Grid, stages: bool) -> bool:
+    """Where the shire's port would be the bound: bytes are multiplied faster than each minion's own loads pass it, and
+    staging takes a third of what loads of singles leave."""
+    return (stages or p.kind is INT8) and can_share(g, p.block_rows, p.block_columns)
 
 
 def view_of(matrix: Matrix, setting: Setting) -> View:
@@ -134,17 +137,26 @@ def _by_first(part: Part, setting: Setting, name: str) -> Part:
     return Part(("andi t0, s1, 1", f"bnez t0, {skip}", *part.lines, f"{skip}:"), part.place)
 
 
-def _parts(depth: int, p: Problem, setting: Setting, fp: str) -> int:
-    """How many minions share a block."""
-    asked = setting.options.split_k or 1
-    if asked == 1:
-        return 1
-    if fp != "reassociate" and p.kind.name != "int8":
+def _chosen(depth: int, p: Problem, setting: Setting, fp: str) -> Grid:
+    """The grid, with as many parts of the sum as asked for, or else as predicted to be fastest."""
+    asked = setting.options.split_k
+    reorders = fp == "reassociate" or p.kind is INT8
+    if asked is not None:
+        _check_parts(asked, depth, setting.team.minions, reorders)
+        return grid(setting.team, p.block_rows, p.block_columns, asked)
+    most = min(depth, setting.team.minions) if reorders and not setting.options.resident else 1
+    counts = [1 << n for n in range(most.bit_length()) if setting.team.minions % (1 << n) == 0]
+    grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in counts]
+    return min(grids, key=lambda g: (cycles(p, g, is_staged(p, g, setting)), g.parts))
+
+
+def _check_parts(asked: int, depth: int, minions: int, reorders: bool) -> None:
+    """Errors: PL1331, PL1332."""
+    if asked > 1 and not reorders:
         message = "--split-k adds parts of sums, and floats keep the order of their sums"
         help = "write --reassociate, which allows another order, or leave --split-k out"
         raise input_error("PL1332", message, help=help)
-    if asked > min(depth, setting.team.minions) or setting.team.minions % asked:
-        message = f"--split-k is {asked}, for {depth} terms on {setting.team.minions} minions"
+    if asked > min(depth, minions) or minions % asked:
+        message = f"--split-k is {asked}, for {depth} terms on {minions} minions"
         help = "give a power of two that divides the number of minions, at most the number of terms"
         raise input_error("PL1331", message, help=help)
-    return asked

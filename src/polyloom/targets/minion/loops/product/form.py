@@ -52,7 +52,7 @@ def work(phase: Phase, fp: str) -> Work | None:
     made = Product(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     bounds = None if exact else partial(_bounds, made)
-    compiled, helped = partial(code, found, kind, fp, _place(phase)), partial(has_helpers, found, kind)
+    compiled, helped = partial(code, found, kind, fp, _place(phase)), partial(has_helpers, found, kind, fp)
     return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped)
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
 
-concrete     parameters become numbers; `a * b + c` one operation where --fp allows it
-reduced      reductions by partial results of harts and lanes
-phased       dependences, ownership of lines, vectors: which hart executes what
-parts        code, evictions and barriers
+- `concrete`: parameters become numbers; `a * b + c` is one operation where --fp allows it.
+- `ordered`: reductions by partial results of harts and lanes; loops that carry dependences are split, and interchanged
+  with parallel ones inside.
+- `phased`: dependences, ownership of lines, vectors: which hart executes what.
+- `parts`: code, evictions and barriers.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.ir.nest import Apply, Expression, Nest, loops, statements
-from polyloom.sets.isl import to_set
+from polyloom.ir.nest import Nest, loops
 from polyloom.targets.minion.loops.program import Part
 from polyloom.targets.minion.loops.simd import works
+from polyloom.targets.minion.loops.simd.arrange import arranged
 from polyloom.targets.minion.loops.simd.concrete import concrete
+from polyloom.targets.minion.loops.simd.count import operations
 from polyloom.targets.minion.loops.simd.memory import memory
 from polyloom.targets.minion.loops.simd.phases import phased
 from polyloom.targets.minion.loops.simd.reductions import reduced
@@ -32,25 +34,26 @@ SCRATCH: Final = 256
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """`alone` are sentences: why parts of the nest are executed by one hart. `operations` are those of the source on
-    floats and integers, a multiply-add counted once; `scratch` is the memory that locals take."""
+    floats and integers, a multiply-add counted once (None: too many to count); `scratch` is the memory that locals
+    take."""
 
     parts: Sequence[Part]
     alone: tuple[str, ...]
-    operations: int
+    operations: int | None
     scratch: int
 
 
 def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     """Where there are `others`, phases before and behind, nothing stays in caches. Errors: PL1350 to PL1352."""
     own = concrete(nest, setting.values, fp)
-    made = reduced(own, setting.team.workers, fp)
+    made = ordered(own, setting.team.workers, fp)
     found = phased(made, setting.team.workers)
     place = memory(made, tuple(setting.arrays.values()), setting.scratch)
     parts = works.parts(made, found, place, setting.team, setting.prefix, others=others)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
-    alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if loop in named)
-    return Compiled(parts, tuple(alone), _operations(own), taken)
+    alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if _plain(loop) in named)
+    return Compiled(parts, tuple(alone), operations(own), taken)
 
 
 def _plain(text: str) -> str:
@@ -58,17 +61,6 @@ def _plain(text: str) -> str:
     return re.sub(r"(?<=\w)\.\d+", "", text)
 
 
-def _operations(nest: Nest) -> int:
-    """Of all instances of all statements."""
-    total = 0
-    for statement in statements(nest):
-        if each := _of(statement.assign.value):
-            points = to_set(statement.domain, statement.loops, ())
-            total += each * int(str(points.count_val()))
-    return total
-
-
-def _of(value: Expression) -> int:
-    if not isinstance(value, Apply):
-        return 0
-    return (value.operation not in ("move", "select")) + sum(map(_of, value.operands))
+def ordered(nest: Nest, harts: int, fp: Fp) -> Nest:
+    """In the order of the code. The second time, reductions are found that were parts of other loops."""
+    return reduced(arranged(reduced(nest, harts, fp)), harts, fp)

@@ -8,13 +8,14 @@ condition that differs from lane to lane narrows the mask.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
+from polyloom.targets.minion.loops.simd.ahead import ahead, copies
 from polyloom.targets.minion.loops.simd.elements import Around, Key, key
 from polyloom.targets.minion.loops.simd.private import private
 from polyloom.targets.minion.loops.simd.ranges import Range, loop_range, ranges
@@ -104,11 +105,11 @@ class Control:
         end, again = self.text.label("end"), self.text.label("loop")
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
-        with self.ready(loop, inside, 1) as (ready, steps):
+        with self.ready(loop, inside) as (ready, moves):
             self.text.add(f"{again}:")
             since = len(self.text.lines)
             self.block(loop.body, ready)
-            self.text.add(f"addi {low}, {low}, 1", *steps)
+            self.text.add(f"addi {low}, {low}, 1", *moves(1))
             self.text.back("blt", "bge", f"{low}, {high}", again, since)
         self.text.add(f"{end}:")
 
@@ -118,28 +119,26 @@ class Control:
         self.text.branch("blt", f"{low}, {high}", end)
         self.text.add(f"addi {high}, {high}, -1")
         inside = replace(around, loops={**around.loops, loop.name: high})
-        with self.ready(loop, inside, -1) as (ready, steps):
+        with self.ready(loop, inside) as (ready, moves):
             self.text.add(f"{again}:")
             since = len(self.text.lines)
             self.block(loop.body, ready)
-            self.text.add(f"addi {high}, {high}, -1", *steps)
+            self.text.add(f"addi {high}, {high}, -1", *moves(-1))
             self.text.back("bge", "blt", f"{high}, {low}", again, since)
         self.text.add(f"{end}:")
 
     def wide(self, loop: Loop, around: Around, low: str, high: str) -> None:
-        """Eight iterations at a time; the rest together, under a mask."""
-        end, rest, again = (self.text.label(what) for what in ("end", "rest", "lanes"))
+        """Eight iterations at a time, several times eight where the loop has no other inside; the rest together, under
+        a mask."""
+        end = self.text.label("end")
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
-        with self.ready(loop, inside, LANES) as (ready, steps):
-            self.text.add(f"addi t0, {high}, {1 - LANES}")
-            self.text.branch("blt", f"{low}, t0", rest)
-            self.text.add(f"{again}:")
-            since = len(self.text.lines)
-            self.block(loop.body, ready)
-            self.text.add(f"addi {low}, {low}, {LANES}", *steps, f"addi t0, {high}, {1 - LANES}")
-            self.text.back("blt", "bge", f"{low}, t0", again, since)
-            self.text.add(f"{rest}:", f"sub t0, {high}, {low}")
+        with self.ready(loop, inside) as (ready, moves):
+            times = copies(loop, ready, len(self.text.vectors.free))
+            if times > 1:
+                self.rounds(loop, low, high, times * LANES, moves, lambda: ahead(self, loop, ready, times))
+            self.rounds(loop, low, high, LANES, moves, lambda: self.block(loop.body, ready))
+            self.text.add(f"sub t0, {high}, {low}")
             skip = self.text.label("whole")
             self.text.branch("bgtz", "t0", skip)
             self.text.add("li t1, 1", "sll t1, t1, t0", "addi t1, t1, -1", "mova.m.x t1")
@@ -147,20 +146,39 @@ class Control:
             self.text.add(f"li t1, {_ALL}", "mova.m.x t1", f"{skip}:")
         self.text.add(f"{end}:")
 
+    def rounds(
+        self, loop: Loop, low: str, high: str, width: int, moves: Callable[[int], list[str]], body: Callable[[], None]
+    ) -> None:
+        """`width` iterations at a time, as long as there are so many."""
+        with self.text.at(loop.span):
+            again, end = self.text.label("lanes"), self.text.label("rest")
+            self.text.add(f"addi t0, {high}, {1 - width}")
+            self.text.branch("blt", f"{low}, t0", end)
+            self.text.add(f"{again}:")
+            since = len(self.text.lines)
+            body()
+            self.text.add(f"addi {low}, {low}, {width}", *moves(width), f"addi t0, {high}, {1 - width}")
+            self.text.back("blt", "bge", f"{low}, t0", again, since)
+            self.text.add(f"{end}:")
+
     # What a loop without loops inside has ready
 
     @contextmanager
-    def ready(self, loop: Loop, around: Around, step: int) -> Generator[tuple[Around, list[str]]]:
-        """Pointers and held elements, and the instructions that move pointers on; held elements are stored behind the
-        loop. Only for a loop with no loop inside."""
+    def ready(self, loop: Loop, around: Around) -> Generator[tuple[Around, Callable[[int], list[str]]]]:
+        """Pointers and held elements, and what moves pointers on by so many iterations; held elements are stored behind
+        the loop. Only for a loop with no loop inside."""
         if any(isinstance(node, Loop) for node in _nodes(loop.body)):
-            yield around, []
+            yield around, lambda step: []
             return
         held, written = self.held(loop, around)
-        pointers = self.pointers(loop, around, held, step)
-        steps = [line for form, (register, _) in pointers.items() for line in _moves(form, loop.name, step, register)]
-        inner = replace(around, held={**around.held, **held}, pointers={**around.pointers, **pointers})
-        yield inner, steps
+        pointers = self.pointers(loop, around, held)
+
+        def moves(step: int) -> list[str]:
+            return [
+                line for form, (register, _) in pointers.items() for line in _moves(form, loop.name, step, register)
+            ]
+
+        yield replace(around, held={**around.held, **held}, pointers={**around.pointers, **pointers}), moves
         for reference in written:
             self.values.store(reference, around, held[key(reference)])
         self.text.integers.give(*reversed([register for register, _ in pointers.values()]))
@@ -196,7 +214,7 @@ class Control:
         return all(key(r) == key(reference) for r, _ in same) or not any(w for _, w in same)
 
     def pointers(
-        self, loop: Loop, around: Around, held: Mapping[Key, str], step: int
+        self, loop: Loop, around: Around, held: Mapping[Key, str]
     ) -> dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]]:
         """By array and by what of the address depends on loops."""
         made: dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = {}

@@ -8,9 +8,10 @@ iteration has to itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Final, Literal
 
 from polyloom.ir.nest import Nest, Statement, accesses, statements
 from polyloom.ir.pla import Reference
@@ -72,26 +73,48 @@ def _accesses(statement: Statement) -> Iterator[tuple[Reference, bool]]:
             yield read, False
 
 
-def _conflict(loop: str, one: Statement, a: Reference, other: Statement, b: Reference) -> bool:
-    """Whether instances in different iterations of `loop` touch one element."""
-    shared = one.loops[: one.loops.index(loop)]
-    if _is_apart(a, b, loop, shared):
-        return False
-    first, second = _renamed(one.loops, shared, "first"), _renamed(other.loops, shared, "second")
+Relation = Literal["<", "=", ">"]
+"""Of an iteration of a loop to a second one."""
+Touch = tuple[Statement, Reference]
+
+
+def touches(statement: Statement) -> Iterator[tuple[Touch, bool]]:
+    """The elements that a statement touches, and whether it writes them."""
+    yield from (((statement, reference), is_write) for reference, is_write in _accesses(statement))
+
+
+def meet(first: Touch, second: Touch, relations: Mapping[str, Relation]) -> bool:
+    """Whether two instances touch one element whose iterations are related so: in loops around both, of which those
+    outside of the outermost related one have the same iteration."""
+    (one, a), (other, b) = first, second
+    outermost = min(one.loops.index(loop) for loop in relations)
+    shared = one.loops[:outermost]
+    left, right = _renamed(one.loops, shared, "first"), _renamed(other.loops, shared, "second")
     same = [
         sign
         for x, y in zip(a.index, b.index, strict=True)
-        for sign in (x.substitute(first) - y.substitute(second), y.substitute(second) - x.substitute(first))
+        for sign in (x.substitute(left) - y.substitute(right), y.substitute(right) - x.substitute(left))
     ]
-    step = second[loop] - first[loop]
-    dims = [*shared, *_names(one.loops, shared, first), *_names(other.loops, shared, second)]
+    for loop, relation in relations.items():
+        step = right[loop] - left[loop]
+        same += {"<": [step - 1], ">": [-step - 1], "=": [step, -step]}[relation]
+    dims = [*shared, *_names(one.loops, shared, left), *_names(other.loops, shared, right)]
     pieces = [
-        Polyhedron((*p.substitute(first).constraints, *q.substitute(second).constraints, *same, direction))
+        Polyhedron((*p.substitute(left).constraints, *q.substitute(right).constraints, *same))
         for p in one.domain.pieces
         for q in other.domain.pieces
-        for direction in (step - 1, -step - 1)
     ]
     return not is_empty(to_set(Condition(tuple(pieces)), dims, ()))
+
+
+def _conflict(loop: str, one: Statement, a: Reference, other: Statement, b: Reference) -> bool:
+    """Whether instances in different iterations of `loop` touch one element."""
+    if _is_apart(a, b, loop, one.loops[: one.loops.index(loop)]):
+        return False
+    return any(meet((one, a), (other, b), {loop: relation}) for relation in _APART)
+
+
+_APART: Final[tuple[Relation, ...]] = ("<", ">")
 
 
 def _is_apart(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> bool:

@@ -29,13 +29,15 @@ def key(reference: Reference) -> Key:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is known where code stands: integer registers of loops; the vectorized loop; vector registers of locals and
-    of elements that are held; pointers by array and by what of an address depends on loops, with their constants."""
+    """What is known where code stands: integer registers of loops; the vectorized loop; vector registers of locals, of
+    elements that are held through a loop and of elements that were loaded ahead; pointers by array and by what of an
+    address depends on loops, with their constants."""
 
     loops: Mapping[str, str] = field(default_factory=dict[str, str])
     lane: str | None = None
     locals: Mapping[str, str] = field(default_factory=dict[str, str])
     held: Mapping[Key, str] = field(default_factory=dict[Key, str])
+    loaded: Mapping[Key, str] = field(default_factory=dict[Key, str])
     pointers: Mapping[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = field(
         default_factory=dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]]
     )

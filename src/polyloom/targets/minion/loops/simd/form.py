@@ -22,11 +22,10 @@ from polyloom.ir.nest_interpret import signature_of
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.sets import Condition
-from polyloom.targets.minion.loops.simd.compile import compiled
+from polyloom.targets.minion.loops.simd.compile import compiled, ordered
 from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.equations import Equations
 from polyloom.targets.minion.loops.simd.oracle import computed
-from polyloom.targets.minion.loops.simd.reductions import reduced
 from polyloom.targets.minion.loops.work import Arrays, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
@@ -114,13 +113,15 @@ def _only_written(nest: Nest) -> frozenset[str]:
 def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
     made = compiled(nest, setting, fp, others=shared)
     facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
-    return Made(tuple(made.parts), facts, made.operations, 8, made.scratch)
+    known = made.operations is not None
+    return Made(tuple(made.parts), facts, made.operations or 0, 8 if known else 0, made.scratch)
 
 
 def _results(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
     """In the order of the source; where that may change, in the order of the code."""
     made = concrete(nest, values, fp)
-    ordered = reduced(made, HARTS * minions, fp) if fp == "reassociate" else made
+    if fp == "reassociate":
+        made = ordered(made, HARTS * minions, fp)
     arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
-    found = computed(ordered, arrays)
+    found = computed(made, arrays)
     return {name: found[name] for name in held}

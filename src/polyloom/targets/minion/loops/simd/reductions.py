@@ -24,7 +24,6 @@ from polyloom.ir.nest import (
     Assign,
     Expression,
     If,
-    Index,
     Loop,
     Nest,
     Node,
@@ -40,6 +39,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets.minion.loops.simd.dependences import Dependences
 from polyloom.targets.minion.loops.simd.elements import Key, key
 from polyloom.targets.minion.loops.simd.private import private
+from polyloom.targets.minion.loops.simd.renamed import Renamed
 from polyloom.targets.minion.loops.simd.vectors import LANES
 from polyloom.targets.minion.options import Fp
 
@@ -121,14 +121,14 @@ class _Reduced:
         if body is None:
             along = _Rounds(self.taken, low, high, LANES * harts, hart, lane)
         for round in along.all(loop):
-            renamed = _Renamed({loop.name: round.index}, mine, self.taken)
+            renamed = Renamed({loop.name: round.index}, mine, self.taken)
             if body is None:
                 inner.append(round.around(renamed.nodes(loop.body)))
                 continue
             ends = body.lower[0].constant, body.upper[0].constant
             each = _Rounds(self.taken, *ends, LANES, "", lane)
             within = [
-                one.around(_Renamed({**renamed.forms, body.name: one.index}, mine, self.taken).nodes(body.body))
+                one.around(Renamed({**renamed.forms, body.name: one.index}, mine, self.taken).nodes(body.body))
                 for one in each.all(body)
             ]
             inner.append(round.around(tuple(within)))
@@ -238,42 +238,3 @@ class _Rounds:
 
 def _form(terms: Mapping[str, int], constant: int) -> Affine:
     return Affine.of({name: factor for name, factor in terms.items() if name}, constant)
-
-
-class _Renamed:
-    """A copy of nodes: loops are replaced by forms, elements of arrays by others; loops inside get new names."""
-
-    def __init__(self, forms: dict[str, Affine], elements: dict[Key, Reference], taken: set[str]) -> None:
-        self.forms, self.elements, self.taken = dict(forms), elements, taken
-
-    def nodes(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
-        return tuple(self.node(node) for node in nodes)
-
-    def node(self, node: Node) -> Node:
-        match node:
-            case Assign():
-                return replace(node, target=self.reference(node.target), value=self.value(node.value))
-            case If():
-                pieces = tuple(p.substitute(self.forms) for p in node.condition.pieces)
-                return If(Condition(pieces), self.nodes(node.body), self.nodes(node.orelse), node.span)
-            case Loop():
-                lower, upper = (tuple(e.substitute(self.forms) for e in ends) for ends in (node.lower, node.upper))
-                name = fresh(node.name, self.taken, dotted)
-                self.forms[node.name] = Affine.symbol(name)
-                return replace(node, name=name, lower=lower, upper=upper, body=self.nodes(node.body))
-
-    def reference(self, reference: Reference) -> Reference:
-        if key(reference) in self.elements:
-            return self.elements[key(reference)]
-        return replace(reference, index=tuple(i.substitute(self.forms) for i in reference.index))
-
-    def value(self, value: Expression) -> Expression:
-        match value:
-            case Reference():
-                return self.reference(value)
-            case Apply():
-                return replace(value, operands=tuple(self.value(o) for o in value.operands))
-            case Index():
-                return replace(value, value=value.value.substitute(self.forms))
-            case Constant():
-                return value

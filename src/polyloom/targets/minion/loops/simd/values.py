@@ -62,7 +62,8 @@ class Values(Elements):
                 return self._apply(value, around, into)
 
     def _reference(self, reference: Reference, around: Around, into: str | None) -> tuple[str, bool]:
-        found = around.locals.get(reference.name) or around.held.get(key(reference))
+        own = key(reference)
+        found = around.locals.get(reference.name) or around.held.get(own) or around.loaded.get(own)
         if found is not None:
             return self._moved((found, False), into)
         made = into or self.text.vectors.take(reference.span)

@@ -39,6 +39,17 @@ def quotient(value: Affine, by: Affine, domain: Condition) -> tuple[Affine, Affi
     return None if turns is None else (Affine((), turns), value - by * turns)
 
 
+def floored(value: Affine, by: Affine, domain: Condition) -> tuple[Affine, Affine] | None:
+    """Python's quotient and remainder, which round down, where both are affine. `by` is at least 1."""
+    whole, rest = _parted(value, by.constant) if by.is_constant else (Affine(), value)
+    if by.is_constant and rest == Affine():
+        return whole, rest
+    if not by.is_constant and not nonnegative(by - 1, domain):
+        return None
+    turns = _turns(rest, by, domain)
+    return None if turns is None else (whole + turns, rest - by * turns)
+
+
 def _parted(value: Affine, by: int) -> tuple[Affine, Affine]:
     """Multiples of a number, and what is left of each term, from 0 on."""
     whole = Affine.of({name: c // by for name, c in value.terms}, value.constant // by)
@@ -52,3 +63,16 @@ def _turns(value: Affine, by: Affine, domain: Condition) -> int | None:
         if nonnegative(rest, domain) and nonnegative(by - rest - 1, domain):
             return turns
     return None
+
+
+def rounded(length: Affine, size: int) -> Affine | None:
+    """How many turns of a size a length takes, where that is an affine form."""
+    return Affine((), -(-length.constant // size)) if length.is_constant else divided(length, size)
+
+
+def divided(value: Affine, by: int) -> Affine | None:
+    """A multiple of a number, divided by it."""
+    numbers = (value.constant, *(c for _, c in value.terms))
+    if any(number % by for number in numbers):
+        return None
+    return Affine.of({name: c // by for name, c in value.terms}, value.constant // by)

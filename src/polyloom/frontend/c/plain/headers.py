@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`for (i = 0, k = 1; i < n; i++, k += 2)` as a loop over the variable that its condition compares: what else the
+header sets stands before the loop, what else it counts at the end of the body, which no `continue` leaves by now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.frontend.c.plain.shape import Statements, block, flat, with_statements
+from polyloom.frontend.c.tree import Node, strip
+
+
+def single_headers(body: Node) -> Node:
+    """With headers of one variable."""
+    return with_statements(body, _inside)
+
+
+def _inside(node: Node) -> Statements:
+    node = with_statements(node, _inside)
+    if node.kind != "ForStmt" or not node.inner[2].kind or any(part.kind == "ContinueStmt" for part in node.inner[4]):
+        return (node,)
+    compared = {n.declaration for n in node.inner[2] if n.kind == "DeclRefExpr"}
+    first, counts = _parts(node.inner[0]), _parts(node.inner[3])
+    if len(first) < 2 and len(counts) < 2:
+        return (node,)
+    own = [part for part in counts if _variable(part) in compared]
+    begins = [part for part in first if own and _variable(part) == _variable(own[0])]
+    if len(own) != 1 or len(begins) != 1:
+        return (node,)
+    others = [part for part in first if part is not begins[0]]
+    turns = block((*flat(node.inner[4]), *(part for part in counts if part is not own[0])), node.inner[4])
+    loop = replace(node, inner=(begins[0], node.inner[1], node.inner[2], own[0], turns))
+    return (block((*others, loop), node),) if others else (loop,)
+
+
+def _parts(node: Node) -> list[Node]:
+    """The assignments of a header's part, or its declarations one by one."""
+    if node.kind == "DeclStmt":
+        return [replace(node, inner=(declaration,)) for declaration in node.inner]
+    bare = strip(node) if node.kind else node
+    if bare.kind == "BinaryOperator" and bare.opcode == ",":
+        return [part for child in bare.inner for part in _parts(child)]
+    return [bare] if bare.kind else []
+
+
+def _variable(node: Node) -> str:
+    """What a part declares or assigns."""
+    if node.kind == "DeclStmt":
+        return node.inner[0].id
+    left = strip(node.inner[0]) if node.inner else node
+    return left.declaration if left.kind == "DeclRefExpr" else ""

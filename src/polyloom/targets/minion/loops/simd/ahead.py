@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several rounds of a vectorized loop at once: all their loads first, so that the lines that they miss come together.
+
+A hart issues in order and waits where a value is first used. Iterations of the loop are independent; within one, an
+element is loaded ahead where nothing in the loop writes its array, or where one statement alone touches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final, Protocol
+
+from polyloom.ir.nest import Apply, Assign, Expression, Index, Loop, accesses
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine
+from polyloom.targets.minion.loops.simd.elements import Around, Key, key
+from polyloom.targets.minion.loops.simd.values import Values
+from polyloom.targets.minion.loops.simd.vectors import LANES
+
+_MOST: Final = 4
+_FREE: Final = 4
+"""Vector registers that stay free for expressions."""
+
+
+class Writer(Protocol):
+    """What writes assignments."""
+
+    values: Values
+
+    def assign(self, node: Assign, around: Around) -> None: ...
+
+
+def copies(loop: Loop, around: Around, free: int) -> int:
+    """How many rounds are worth being one; 1 where the loop has more than assignments, or loads nothing ahead."""
+    body = [node for node in loop.body if isinstance(node, Assign)]
+    loads = len({key(r) for r in early(body, around)})
+    return min(_MOST, (free - _FREE) // loads) if loads and len(body) == len(loop.body) else 1
+
+
+def ahead(writer: Writer, loop: Loop, around: Around, times: int) -> None:
+    """So many rounds."""
+    text, body = writer.values.text, [node for node in loop.body if isinstance(node, Assign)]
+    rounds = [[_shifted(a, {loop.name: Affine.symbol(loop.name) + LANES * n}) for a in body] for n in range(times)]
+    loaded: dict[Key, str] = {}
+    for round in rounds:
+        for reference in early(round, around):
+            if key(reference) not in loaded:
+                loaded[key(reference)] = text.vectors.take(reference.span)
+                writer.values.load(reference, around, loaded[key(reference)])
+    for round in rounds:
+        for assign in round:
+            with text.at(assign.span):
+                writer.assign(assign, replace(around, loaded=loaded))
+    text.vectors.give(*reversed(loaded.values()))
+
+
+def early(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
+    """What may be loaded before everything else in one round."""
+    written = {assign.target.name for assign in body}
+    for assign in body:
+        for read in accesses(assign.value):
+            if read.name in around.locals or key(read) in around.held:
+                continue
+            if read.name not in written or _is_alone(read, assign, body):
+                yield read
+
+
+def _is_alone(read: Reference, own: Assign, body: Sequence[Assign]) -> bool:
+    """Whether one statement alone touches the array, at one element."""
+    touched = [(a, r) for a in body for r in (a.target, *accesses(a.value)) if r.name == read.name]
+    return all(a is own and key(r) == key(read) for a, r in touched)
+
+
+def _shifted(assign: Assign, shift: dict[str, Affine]) -> Assign:
+    return replace(assign, target=_moved(assign.target, shift), value=_value(assign.value, shift))
+
+
+def _moved(reference: Reference, shift: dict[str, Affine]) -> Reference:
+    return replace(reference, index=tuple(i.substitute(shift) for i in reference.index))
+
+
+def _value(value: Expression, shift: dict[str, Affine]) -> Expression:
+    match value:
+        case Reference():
+            return _moved(value, shift)
+        case Apply():
+            return replace(value, operands=tuple(_value(o, shift) for o in value.operands))
+        case Index():
+            return replace(value, value=value.value.substitute(shift))
+        case _:
+            return value
