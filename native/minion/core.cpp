@@ -365,82 +365,88 @@ template Answer shared(riscv::Hart<Functional>&, uint64_t, unsigned, Kind, bool,
 // -------------------------------------------------------------------------------------------------------------
 
 struct Core::Body {
-    Body(Chip& chip, Memory& memory, std::shared_ptr<Codes> shared, HartState& hart, bool timed)
-        : codes(std::move(shared)), state(hart) {
-        const Context context{&hart, hart.minion, hart.minion->shire, &chip, &memory, codes.get()};
-        timed ? make(with_time, context) : make(without, context);
-        if (with_time) with_time->timing.needs = &codes->needs;
+    virtual ~Body() = default;
+    virtual void start(uint64_t pc) = 0;
+    virtual riscv::Outcome run() = 0;
+    [[nodiscard]] virtual uint64_t pc() const = 0;
+};
+
+namespace {
+
+// What go_to depends on. A hart keeps to it during a run; between runs another hart may have changed it.
+struct Settled {
+    uint64_t mstatus = ~uint64_t(0), interrupts = 0, satp = 0, matp = 0, generation = 0;
+    Privilege privilege = Privilege::machine;
+    bool operator==(const Settled&) const = default;
+};
+
+void finish(riscv::Hart<Timed>& hart, HartState& state, const riscv::Outcome& outcome) {
+    if (outcome.cause == Cause::wait && !hart.timing.refused) hart.timing.withdraw(state);
+    hart.timing.refused = false;
+}
+void finish(riscv::Hart<Functional>&, HartState& state, const riscv::Outcome& outcome) {
+    state.clock += outcome.executed;
+}
+
+template <class P>
+struct Bound final : Core::Body {
+    Bound(const Context& context, std::shared_ptr<Codes> shared)
+        : state(*context.hart),
+          hart(*shared->of<P>().of(key_of_space(state)), View{context.memory, &state, context.chip}),
+          codes(std::move(shared)) {
+        hart.state = context;
+        state.x = hart.x, state.f = hart.f, state.flags = &hart.flags, state.rounding = &hart.rounding;
+        if constexpr (P::Timing::PRESENT) hart.timing.needs = &codes->needs;
     }
 
-    template <class P>
-    void make(std::unique_ptr<riscv::Hart<P>>& hart, const Context& context) {
-        auto* code = codes->of<P>().of(key_of_space(state));
-        hart = std::make_unique<riscv::Hart<P>>(*code, View{context.memory, &state, context.chip});
-        hart->state = context;
-        state.x = hart->x, state.f = hart->f, state.flags = &hart->flags, state.rounding = &hart->rounding;
-    }
+    void start(uint64_t pc) override { hart.pc = pc; }
+    [[nodiscard]] uint64_t pc() const override { return hart.pc; }
 
     // No hart is in a run here, so that code that was flushed can go.
-    template <class P>
-    riscv::Outcome run(riscv::Hart<P>& hart) {
-        if (!codes->of<P>().retired.empty()) codes->of<P>().retired.clear(), ++codes->generation;
-        const unsigned thread = state.number & 1, exclusive = state.minion->excl_mode;
-        if (exclusive && exclusive >> 1 != thread) {
+    riscv::Outcome run() override {
+        auto& retired = codes->of<P>().retired;
+        if (!retired.empty()) retired.clear(), ++codes->generation;
+        const MinionState& minion = *state.minion;
+        if (minion.excl_mode && minion.excl_mode >> 1 != (state.number & 1))
             state.clock = std::max(state.clock, state.window);
-            return {Cause::wait, hart.pc, 0, 0, 0};
-        }
         if (state.asleep && state.trap.mip & state.trap.mie) {
             hart.pc += SLEEP_BYTES;  // the sleep is over, and an interrupt comes behind it
             state.asleep = false;
         }
         if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};
         const Settled now{state.trap.mstatus, state.trap.mip & state.trap.mie,
-                          state.minion->satp, state.minion->matp,
+                          minion.satp,        minion.matp,
                           codes->generation,  state.privilege};
         if (now != settled) hart.pc = go_to(hart, hart.pc).value, settled = now;
         // A timed run ends when an instruction may not issue, but a trap in a handler of traps issues none.
         const uint64_t cycles = state.window - state.clock;
-        return finish(hart, hart.run(P::Timing::PRESENT ? std::max(cycles, TRAPS_AT_MOST) : cycles));
-    }
-
-    // What go_to depends on. The hart itself keeps to it during a run; between runs another hart may have changed it.
-    struct Settled {
-        uint64_t mstatus, interrupts, satp, matp, generation;
-        Privilege privilege;
-        bool operator==(const Settled&) const = default;
-    };
-
-    riscv::Outcome finish(riscv::Hart<Timed>& hart, const riscv::Outcome& outcome) {
-        if (outcome.cause == Cause::wait && !hart.timing.refused) hart.timing.withdraw(state);
-        hart.timing.refused = false;
-        return outcome;
-    }
-    riscv::Outcome finish(riscv::Hart<Functional>&, const riscv::Outcome& outcome) {
-        state.clock += outcome.executed;
+        const riscv::Outcome outcome = hart.run(P::Timing::PRESENT ? std::max(cycles, TRAPS_AT_MOST) : cycles);
+        finish(hart, state, outcome);
         return outcome;
     }
 
-    std::shared_ptr<Codes> codes;
     HartState& state;
-    Settled settled{~uint64_t(0), 0, 0, 0, 0, Privilege::machine};
-    std::unique_ptr<riscv::Hart<Timed>> with_time;
-    std::unique_ptr<riscv::Hart<Functional>> without;
+    Settled settled;
+    riscv::Hart<P> hart;
+    std::shared_ptr<Codes> codes;
 };
 
-Core::Core(Chip& chip, Memory& memory, std::shared_ptr<Codes> codes, HartState& state)
-    : body(std::make_unique<Body>(chip, memory, std::move(codes), state, chip.options.timed)) {}
-Core::~Core() = default;
-
-void Core::start(uint64_t pc) {
-    if (body->with_time)
-        body->with_time->pc = pc;
-    else
-        body->without->pc = pc;
+template <class P>
+std::unique_ptr<Core::Body> bound(const Context& context, std::shared_ptr<Codes> codes) {
+    return std::make_unique<Bound<P>>(context, std::move(codes));
 }
 
-riscv::Outcome Core::run() { return body->with_time ? body->run(*body->with_time) : body->run(*body->without); }
+}  // namespace
 
-uint64_t Core::pc() const { return body->with_time ? body->with_time->pc : body->without->pc; }
+Core::Core(Chip& chip, Memory& memory, std::shared_ptr<Codes> codes, HartState& hart) {
+    const Context context{&hart, hart.minion, hart.minion->shire, &chip, &memory, codes.get()};
+    body = chip.options.timed ? bound<Timed>(context, std::move(codes)) : bound<Functional>(context, std::move(codes));
+}
+Core::~Core() = default;
+
+void Core::start(uint64_t pc) { body->start(pc); }
+riscv::Outcome Core::run() { return body->run(); }
+uint64_t Core::pc() const { return body->pc(); }
 
 }  // namespace polyloom::minion
 

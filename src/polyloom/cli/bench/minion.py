@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import median
 from time import process_time
 from typing import Any, Final
 
@@ -38,7 +39,7 @@ class Measure:
 
 
 def rows() -> list[Row]:
-    return [*(_beside(measure) for measure in measures()), *compiled()]
+    return [*(_beside(measure) for measure in measures()), *compiled(), *speeds()]
 
 
 def measures() -> list[Measure]:
@@ -168,3 +169,24 @@ def measured(product: Product) -> dict[str, float]:
         "of_dram_bound": made.cycles / dram if dram else float("inf"),
         "host_seconds": seconds,
     }
+
+
+# --- the host ---
+
+
+def speeds() -> list[Row]:
+    """Instructions per second of CPU time, hazards on; the medians of five runs."""
+    return [
+        _speed("scalar code", 30e6, 2_000_000, functional=False),
+        _speed("the same, functional", 100e6, 8_000_000, functional=True),
+    ]
+
+
+def _speed(what: str, asked: float, count: int, *, functional: bool) -> Row:
+    text = programs.scalar(count // 10)
+
+    def once() -> float:
+        start = process_time()
+        return programs.instructions(text, functional=functional) / (process_time() - start)
+
+    return {"what": what, "asked": asked, "model": round(median(once() for _ in range(5))), "unit": "instructions/s"}
