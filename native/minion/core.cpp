@@ -87,8 +87,8 @@ POLYLOOM_COLD Answer check_registers(riscv::Hart<P>& h, const riscv::Decoded<P>&
     HartState& state = *h.state.hart;
     const Need& need = h.state.codes->needs.of(d.op);
     const auto word = uint32_t(d.imm);
-    const uint32_t reads =
-        register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) | register_bit(need.rs3, word >> 27);
+    const uint32_t reads = register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) |
+                           register_bit(need.rs3, word >> 27) | (need.stores ? 1u << (word >> 7 & 31) : 0);
     present(h);
     Chip& chip = *h.state.chip;
     const Site site{state.number, state.pc, state.now};
