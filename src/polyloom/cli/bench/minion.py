@@ -207,12 +207,12 @@ def measured(product: Product) -> dict[str, float]:
     }
 
 
-<<<<<<< HEAD
 def _operand(element: str, shape: tuple[int, int], random: np.random.Generator) -> NDArray[np.generic]:
     if element == "i8":
         return random.integers(-128, 128, shape).astype(np.int8)
     return random.standard_normal(shape).astype({"f32": np.float32, "f16": np.float16}[element])
-=======
+
+
 # --- the vendor's emulator ---
 
 EMULATED: Final = 512
@@ -231,7 +231,6 @@ def emulated(path: str, size: int, minions: int) -> Row:
     program = load([Loaded("matmul.elf", instance.data, None)], (), None, note.machine)
     found = emulator.compare(path, program, laid(note, operands), Place(note.machine, minions), ours)
     return {"what": f"emulator, fp32 {size}", "asked": 5, "model": round(found.ratio, 2), "unit": "times our seconds"}
->>>>>>> minion-host
 
 
 # --- the host ---
