@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom import api, temporary
+from polyloom.cli import examples
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.targets.minion import peer as emulator
 from polyloom.targets.minion import timing
