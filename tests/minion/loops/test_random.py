@@ -34,7 +34,7 @@ def _no_plan(*given: object) -> None:
 
 
 @pytest.mark.usefixtures("nests")
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(10))
 def test_random_nests(seed: int, tmp_path: Path) -> None:
     _check(seed, tmp_path)
 
