@@ -12,6 +12,9 @@ namespace polyloom::minion {
 // A read, write or both of a control register; `old` is what rd gets. DONE, a trap, or what the chip answered.
 Answer access_control(const Context& context, unsigned number, const riscv::Change& change, uint64_t& old);
 
+// control_vendor.cpp: those that are not in the RISC-V manual, and constants.
+Answer vendor_register(const Context& context, unsigned number, const riscv::Change& change, uint64_t& old);
+
 // cache_operations.cpp: evict, flush, prefetch, lock and unlock by virtual address and by set and way, by the number of
 // their register; and the register that takes an L1 into another mode.
 Answer cache_operation(const Context& context, unsigned number, uint64_t value);

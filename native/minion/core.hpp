@@ -109,8 +109,9 @@ class Core {
 
     [[nodiscard]] uint64_t pc() const;
 
-  private:
     struct Body;
+
+  private:
     std::unique_ptr<Body> body;
 };
 

@@ -48,6 +48,7 @@ WRONG = {
     "float": "nop\n.float 1e99, x",
     "long-address": "here: nop\n.word here",
     "data-twice": "nop\n.data\n.data",
+    "code-behind-data": "nop\n.data\n.word 1\nnop",
     "local-label": "j 1f",
     "tensor-shape": "tensor_fma fp32 17x16x16 A=scp[0..15] B=TenB C=f0..f31",
     "tensor-name": "tensor_fuse fp32",
@@ -75,6 +76,11 @@ def test_source_lines() -> None:
     data = assemble(TEXT, "k.s")
     found, start = lines.decode(data), elf(data, isa.ISA).entry
     assert [found.at(start + offset) for offset in (0, 4, 8, 12)] == [("k.s", n) for n in (4, 5, 5, 6)]
+
+
+@pytest.mark.parametrize("text", ["amoaddl.w a0, a1, {}(a2)", "shg t0, {}(a0)", "flwl.ps f0, {}(a0)"])
+def test_an_address_may_have_no_offset(text: str) -> None:
+    assert assemble_lines(text.format("")).data == assemble_lines(text.format("0")).data
 
 
 def test_local_labels() -> None:

@@ -11,18 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyloom import api, temporary
+from polyloom.cli import examples
 from polyloom.cli.bench import minion_programs as programs
+from polyloom.targets.minion import peer as emulator
 from polyloom.targets.minion import timing
+from polyloom.targets.minion.loops import note as notes
+from polyloom.targets.minion.loops.run import laid
 from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.place import Place
+from polyloom.targets.minion.program import load
 from polyloom.targets.minion.target import TARGET
-from polyloom.targets.target import Job
+from polyloom.targets.target import Job, Loaded
 
 Row = dict[str, object]
 HERTZ: Final = 600e6
@@ -38,8 +44,12 @@ class Measure:
     model: Callable[[], float]
 
 
-def rows() -> list[Row]:
-    return [*(_beside(measure) for measure in measures()), *compiled(), *speeds()]
+def rows(peer: str | None = None) -> list[Row]:
+    """With `peer`, the path of the vendor's emulator, what it takes for the same product."""
+    if peer is not None:
+        emulator.check(peer)
+    theirs = [] if peer is None else [emulated(peer, EMULATED, CHIP)]
+    return [*(_beside(measure) for measure in measures()), *compiled(), *speeds(), *theirs]
 
 
 def measures() -> list[Measure]:
@@ -202,6 +212,26 @@ def _operand(element: str, shape: tuple[int, int], random: np.random.Generator) 
     if element == "i8":
         return random.integers(-128, 128, shape).astype(np.int8)
     return random.standard_normal(shape).astype({"f32": np.float32, "f16": np.float16}[element])
+
+
+# --- the vendor's emulator ---
+
+EMULATED: Final = 512
+
+
+def emulated(path: str, size: int, minions: int) -> Row:
+    """Seconds of the host for one ELF file in the emulator, by those in this process. Errors: PL1313."""
+    instance = api.compile(examples.path("matmul"), on=f"minion:{minions}").ready(dict.fromkeys("NMK", size))
+    random = np.random.default_rng(1)
+    operands = {name: random.standard_normal((size, size)).astype(np.float32) for name in "AB"}
+    note = notes.decode(instance.data)
+    assert note is not None, "it was compiled"
+    start = perf_counter()
+    TARGET.run(instance.data, Job(operands, None, Options()))
+    ours = perf_counter() - start
+    program = load([Loaded("matmul.elf", instance.data, None)], (), None, note.machine)
+    found = emulator.compare(path, program, laid(note, operands), Place(note.machine, minions), ours)
+    return {"what": f"emulator, fp32 {size}", "asked": 5, "model": round(found.ratio, 2), "unit": "times our seconds"}
 
 
 # --- the host ---
