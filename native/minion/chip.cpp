@@ -124,7 +124,8 @@ void Chip::wake(uint32_t number) {
     HartState& h = *harts[number];
     if (h.wait.kind == Waits::nothing || &h == running || !ready(h)) return;
     note_stall(h);
-    seats[number].waited = h.wait, h.wait.kind = Waits::nothing;
+    // A sleep ends in Core::run, which goes on behind the instruction.
+    if (h.wait.kind != Waits::interrupt) seats[number].waited = h.wait, h.wait.kind = Waits::nothing;
     queue_hart(number, cycle());
 }
 

@@ -46,7 +46,7 @@ _LOADED, _FREED = 0, _NUMBERS
 """First FLBs of what second harts have loaded, and of what first harts have used."""
 _SLOTS: Final = (6, 3)
 """At most, and at least."""
-_LENGTHS: Final = (32, 16, 8, 4)
+_LENGTHS: Final = (32, 4)
 """Steps of a chunk. Tiles of one step lie in few banks of few shires where rows are far apart, and all shires read them
 at the same time: longer chunks spread what is read, and a short depth needs short ones to begin early."""
 
