@@ -75,7 +75,7 @@ struct HartState {
     Privilege privilege = Privilege::machine;
     TrapState trap;
     bool asleep = false;  // in a wfi or a write to stall
-    // The addresses of data that are physical and in DRAM, and that the hart may reach (Core::settle).
+    // The addresses of data that are physical and in DRAM, and that the hart may reach (settle, spaces.hpp).
     uint64_t plain_from = 0, plain_bytes = 0;
 
     // Time. `now` is the cycle in which the instruction issues, `clock` the first in which the next may; `window` the
