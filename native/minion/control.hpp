@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control registers, traps and returns from them, as functions over the state of a hart. They change privilege and
-// address spaces; who executes instructions looks at these afterwards (Core::settle).
+// address spaces; who executes instructions looks at these afterwards (settle, spaces.hpp).
 #pragma once
 
 #include <cstdint>

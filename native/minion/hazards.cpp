@@ -11,7 +11,14 @@ namespace {
 
 // The tensor_wait that proves an operation of a place complete. A LoadB has none: its FMA's.
 constexpr std::array<int, PENDING> EVENT = {0, 1, 7, 2, 3, 7, 10, 8, 9};
-constexpr bool in_queue(unsigned place) { return place >= unsigned(Pending::fma); }
+constexpr unsigned bit(Pending place) { return 1u << unsigned(place); }
+constexpr unsigned QUEUE = bit(Pending::fma) | bit(Pending::quant) | bit(Pending::store) | bit(Pending::reduce);
+
+// Calls f(place) for each of some places.
+template <class F>
+void each(unsigned places, F f) {
+    for (; places; places &= places - 1) f(unsigned(std::countr_zero(places)));
+}
 
 // "f0 to f31", "lines 3 to 5 of L1Scp": the first run of bits is enough to find the place.
 std::string named(const char* form, uint64_t bits, const char* many) {
@@ -41,14 +48,15 @@ Hazards::Hazards(Findings& findings, Record& record, unsigned count, bool errata
 }
 
 Record::Reader Hazards::reader(uint64_t line) const {
+    Record::Reader found;
     for (const Minion& minion : minions)
-        for (unsigned place = 0; place < PENDING; ++place) {
+        each(minion.pending, [&](unsigned place) {
             const Place& held = minion.places[place];
-            if (!held.pending) continue;
             for (const Row& row : held.reads)
-                if ((row.address ^ line) >> 6 == 0) return {held.operation.site, held.operation.name, EVENT[place]};
-        }
-    return {};
+                if ((row.address ^ line) >> 6 == 0 && !found.name)
+                    found = {held.operation.site, held.operation.name, EVENT[place]};
+        });
+    return found;
 }
 
 void Hazards::clash(Hazard kind, unsigned place, const Accepted& older, const Site& later, const char* name,
@@ -65,8 +73,8 @@ void Hazards::clash(Hazard kind, unsigned place, const Accepted& older, const Si
 // An operation is complete: what it read may change, what it wrote is visible.
 void Hazards::over(Minion& minion, unsigned place) {
     Place& held = minion.places[place];
-    if (!held.pending) return;
-    held.pending = false;
+    if (!(minion.pending >> place & 1)) return;
+    minion.pending &= ~(1u << place);
     record.tensor_read_over(held.reads);
     record.tensor_write_over(held.writes, held.operation.site.hart);
     if (errata && held.operation.f_writes) {
@@ -77,14 +85,14 @@ void Hazards::over(Minion& minion, unsigned place) {
 
 void Hazards::prove(Minion& minion, unsigned place) {
     const Place& held = minion.places[place];
-    if (!held.pending) return;
-    if (in_queue(place))
-        for (unsigned other = unsigned(Pending::fma); other < PENDING; ++other) {
+    if (!(minion.pending >> place & 1)) return;
+    if (QUEUE >> place & 1)
+        each(minion.pending & QUEUE, [&](unsigned other) {
             const Place& older = minion.places[other];
-            if (older.pending && older.sequence < held.sequence && older.operation.in_order) over(minion, other);
-        }
+            if (older.sequence < held.sequence && older.operation.in_order) over(minion, other);
+        });
     // An FMA that took B from TenB has had all of it.
-    Place& stream = minion.places[unsigned(Pending::load_b)];
+    const Place& stream = minion.places[unsigned(Pending::load_b)];
     if (place == unsigned(Pending::fma) && held.operation.tenb && stream.sequence < held.sequence)
         over(minion, unsigned(Pending::load_b));
     over(minion, place);
@@ -92,32 +100,31 @@ void Hazards::prove(Minion& minion, unsigned place) {
 
 uint64_t Hazards::check_lines(Minion& minion, const Accepted& operation) {
     uint64_t early = 0;
-    for (unsigned place = 0; place < PENDING; ++place) {
-        const Place& held = minion.places[place];
-        if (!held.pending) continue;
-        const Accepted& older = held.operation;
+    each(minion.pending, [&](unsigned place) {
+        const Accepted& older = minion.places[place].operation;
         if (const uint64_t clashing = operation.scp_reads & older.scp_writes) {
             early |= clashing;
             clash(Hazard::scp_read, place, older, operation.site, operation.name, lines(clashing));
         }
         if (const uint64_t clashing = operation.scp_writes & (older.scp_reads | older.scp_writes))
             clash(Hazard::scp_write, place, older, operation.site, operation.name, lines(clashing));
-    }
+    });
     return early;
 }
 
 // Pairs that need a wait whatever lines they touch.
 void Hazards::check_ports(Minion& minion, const Accepted& operation) {
     const auto conflict = [&](Pending older) {
-        const Place& held = minion.places[unsigned(older)];
-        if (held.pending) clash(Hazard::port, unsigned(older), held.operation, operation.site, operation.name, "L1Scp");
+        if (!minion.is_pending(older)) return;
+        const Accepted& held = minion.places[unsigned(older)].operation;
+        clash(Hazard::port, unsigned(older), held, operation.site, operation.name, "L1Scp");
     };
     const Place& store = minion.places[unsigned(Pending::store)];
     const Place& fma = minion.places[unsigned(Pending::fma)];
     const bool multiplies = operation.place == Pending::fma || operation.place == Pending::quant;
-    if (multiplies && store.pending && store.operation.from_scp) conflict(Pending::store);
+    if (multiplies && store.operation.from_scp) conflict(Pending::store);
     if (operation.place == Pending::store && operation.from_scp) conflict(Pending::fma), conflict(Pending::quant);
-    if (operation.place == Pending::load_b && fma.pending && !fma.operation.tenb) conflict(Pending::fma);
+    if (operation.place == Pending::load_b && !fma.operation.tenb) conflict(Pending::fma);
 }
 
 uint64_t Hazards::accept(const Accepted& operation) {
@@ -134,7 +141,7 @@ uint64_t Hazards::accept(const Accepted& operation) {
     held.reads.assign(operation.reads.begin(), operation.reads.end());
     held.writes.assign(operation.writes.begin(), operation.writes.end());
     held.operation.reads = {}, held.operation.writes = {};
-    held.sequence = ++sequence, held.pending = true;
+    held.sequence = ++sequence, minion.pending |= 1u << place;
     update_watch(number);
     return findings.policy == Response::poison ? early : 0;
 }
@@ -142,33 +149,27 @@ uint64_t Hazards::accept(const Accepted& operation) {
 void Hazards::waited(uint32_t hart, unsigned event) {
     record.complete(hart, event);
     Minion& minion = minions[hart >> 1];
-    for (unsigned place = 0; place < PENDING; ++place) {
-        const Place& held = minion.places[place];
-        const bool named = EVENT[place] == int(event) && place != unsigned(Pending::load_b);
-        if (held.pending && named && held.operation.site.hart == hart) prove(minion, place);
-    }
+    each(minion.pending & ~bit(Pending::load_b), [&](unsigned place) {
+        if (EVENT[place] == int(event) && minion.places[place].operation.site.hart == hart) prove(minion, place);
+    });
     update_watch(hart >> 1);
 }
 
 void Hazards::update_watch(uint32_t number) {
     const Minion& minion = minions[number];
-    bool pending = minion.unrefreshed != 0;
-    for (const Place& held : minion.places) pending |= held.pending;
-    watch[number] = pending;
+    watch[number] = minion.pending || minion.unrefreshed;
 }
 
 uint32_t Hazards::registers(const Site& site, const char* name, uint32_t reads, uint32_t writes, bool refresh) {
     if (site.hart & 1) return 0;
     Minion& minion = minions[site.hart >> 1];
     uint32_t early = 0;
-    for (unsigned place = unsigned(Pending::fma); place < PENDING; ++place) {
-        const Place& held = minion.places[place];
-        if (!held.pending) continue;
-        const Accepted& older = held.operation;
+    each(minion.pending & QUEUE, [&](unsigned place) {
+        const Accepted& older = minion.places[place].operation;
         const uint32_t clashing = (reads & older.f_writes) | (writes & (older.f_reads | older.f_writes));
         early |= reads & older.f_writes;
         if (clashing) clash(Hazard::register_access, place, older, site, name, floats(clashing));
-    }
+    });
     if (minion.unrefreshed) check_refreshed(minion, site, name, reads, refresh);
     return findings.policy == Response::poison ? early : 0;
 }
@@ -191,20 +192,18 @@ void Hazards::check_refreshed(Minion& minion, const Site& site, const char* name
 void Hazards::read_flags(const Site& site) {
     const Minion& minion = minions[site.hart >> 1];
     if (site.hart & 1) return;
-    for (unsigned place = unsigned(Pending::fma); place < PENDING; ++place) {
-        const Place& held = minion.places[place];
-        if (held.pending && held.operation.flags)
-            clash(Hazard::flags, place, held.operation, site, "csr read", "fcsr");
-    }
+    each(minion.pending & QUEUE, [&](unsigned place) {
+        const Accepted& older = minion.places[place].operation;
+        if (older.flags) clash(Hazard::flags, place, older, site, "csr read", "fcsr");
+    });
 }
 
 void Hazards::read_error(const Site& site) {
     const Minion& minion = minions[site.hart >> 1];
-    for (unsigned place = 0; place < PENDING; ++place) {
-        const Place& held = minion.places[place];
-        if (held.pending && held.operation.site.hart == site.hart)
-            clash(Hazard::error, place, held.operation, site, "csr read", "tensor_error");
-    }
+    each(minion.pending, [&](unsigned place) {
+        const Accepted& older = minion.places[place].operation;
+        if (older.site.hart == site.hart) clash(Hazard::error, place, older, site, "csr read", "tensor_error");
+    });
 }
 
 void Hazards::ready(uint32_t receiver, uint32_t sender, int height, const Site& site) {

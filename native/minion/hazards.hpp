@@ -71,14 +71,16 @@ class Hazards {
         Accepted operation;
         std::vector<Row> reads, writes;
         uint64_t sequence = 0;
-        bool pending = false;
     };
     struct Minion {
         std::array<Place, PENDING> places;
+        unsigned pending = 0;      // which of them may not be complete, as bits
         uint32_t unrefreshed = 0;  // registers, erratum 1.29
         uint8_t last = 0;
         Site writer;
         const char* writer_name = "";
+
+        [[nodiscard]] bool is_pending(Pending place) const { return pending >> unsigned(place) & 1; }
     };
     struct Peer {
         uint32_t receiver = 0;

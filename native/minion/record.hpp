@@ -23,8 +23,8 @@ namespace polyloom::minion {
 
 // Bytes of one line that a tensor operation reads or writes.
 struct Row {
-    uint64_t address = 0;
-    uint32_t size = 64;
+    uint64_t address;
+    uint32_t size;
 };
 
 // Where an access that skips L1 takes place.

@@ -70,7 +70,7 @@ def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", diale
             code_end, address = _data_begins(mnemonic, operands, address, code_end, statements)
         elif mnemonic is not None and code_end is not None and mnemonic.text not in _BEHIND_CODE:
             raise input_error(
-                "PL0905", "an instruction stands behind .data", span=mnemonic.span, help="write data last, behind all code"
+                "PL0905", "an instruction stands behind .data", span=mnemonic.span, help="write data last"
             )
         if label is not None:
             labels[_defined(label, labels, counts)] = address

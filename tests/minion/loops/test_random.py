@@ -26,7 +26,11 @@ def _check(seed: int, tmp_path: Path) -> None:
 @pytest.fixture
 def nests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole nests, also where a phase is a product."""
-    monkeypatch.setattr(form, "_source", lambda written, read: None)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(form, "_source", _no_plan)
+
+
+def _no_plan(*given: object) -> None:
+    del given
 
 
 @pytest.mark.usefixtures("nests")

@@ -109,7 +109,9 @@ def test_refused(name: str, golden: Golden) -> None:
 TENSOR = {
     "tensor_wait fma": "csrrwi zero, tensor_wait, 7",
     "tensor_mask 0xffff": "li t5, 0xffff\ncsrw tensor_mask, t5",
-    "tensor_fma fp32 16x16x16 A=scp[0..15] B=TenB C=f0..f31 mul": f"li t5, {fma('fp32', first=True)}\ncsrw tensor_fma, t5",
+    "tensor_fma fp32 16x16x16 A=scp[0..15] B=TenB C=f0..f31 mul": (
+        f"li t5, {fma('fp32', first=True)}\ncsrw tensor_fma, t5"
+    ),
     "tensor_load scp[2..17] interleave8 from=a0 stride=256 id=1": (
         f"li t5, {load(2, transform='interleave8')}\nadd t5, t5, a0\nli t6, {x31(256, 1)}\ncsrw tensor_load, t5"
     ),

@@ -27,11 +27,14 @@ def tables() -> dict[str, str]:
     return {**{name: where for entry in entries().values() for name, where in entry.bench.items()}, **_OWN}
 
 
-def _rows(name: str, peer: str | None) -> list[Row]:
-    """Errors: PL0801 for a peer of a table that compares with none."""
+def _rows(name: str) -> list[Row]:
+    measure: Callable[[], list[Row]] = loaded(tables()[name])
+    return measure()
+
+
+def _rows_beside(name: str, peer: str) -> list[Row]:
+    """Errors: PL0801 for a table that compares with no emulator."""
     measure: Callable[..., list[Row]] = loaded(tables()[name])
-    if peer is None:
-        return measure()
     if not _takes_peer(name):
         names = " and ".join(filter(_takes_peer, tables()))
         raise usage_error(f"the table {name} is compared with no emulator", f"leave --peer out, or name {names}")
@@ -51,7 +54,7 @@ def execute(options: Request) -> Answer:
     if options.name is not None and options.name not in (known := tables()):
         raise input_error("PL0817", f"there is no table '{options.name}'", help=nearest(options.name, known, "table"))
     if options.name is not None:
-        rows = _rows(options.name, options.peer)
+        rows = _rows(options.name) if options.peer is None else _rows_beside(options.name, options.peer)
         return Answer({"rows": rows}, table(rows))
     if options.peer is not None:
         raise usage_error("--peer is of one table", "write `polyloom bench minion --peer PATH`")
@@ -63,4 +66,4 @@ def execute(options: Request) -> Answer:
 def _measured(name: str) -> list[Row]:
     if sys.stderr.isatty():
         print(f"measuring {name}", file=sys.stderr, flush=True)
-    return _rows(name, None)
+    return _rows(name)
