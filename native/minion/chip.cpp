@@ -124,8 +124,7 @@ void Chip::wake(uint32_t number) {
     HartState& h = *harts[number];
     if (h.wait.kind == Waits::nothing || &h == running || !ready(h)) return;
     note_stall(h);
-    // A sleep ends in Core::run, which goes on behind the instruction.
-    if (h.wait.kind != Waits::interrupt) seats[number].waited = h.wait, h.wait.kind = Waits::nothing;
+    seats[number].waited = h.wait, h.wait.kind = Waits::nothing;
     queue_hart(number, cycle());
 }
 

@@ -46,9 +46,8 @@ _LOADED, _FREED = 0, _NUMBERS
 """First FLBs of what second harts have loaded, and of what first harts have used."""
 _SLOTS: Final = (6, 3)
 """At most, and at least."""
-_LENGTHS: Final = (32, 4)
-"""Steps of a chunk. Tiles of one step lie in few banks of few shires where rows are far apart, and all shires read them
-at the same time: longer chunks spread what is read, and a short depth needs short ones to begin early."""
+_LENGTH: Final = 4
+"""Steps of a chunk: few, so that the first one is there early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +61,8 @@ class Stage:
 
     @property
     def length(self) -> int:
-        """Steps of a chunk: a quarter of the depth at most, and what fits."""
-        fitting = (n for n in _LENGTHS if 4 * n <= self.p.steps and 4 * self.tiles * n * TILE <= self.room)
-        return next(fitting, _LENGTHS[-1])
+        """Steps of a chunk."""
+        return _LENGTH
 
     @property
     def slots(self) -> int:
