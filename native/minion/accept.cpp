@@ -13,10 +13,6 @@ namespace {
 
 constexpr Answer ILLEGAL{Answer::trap, riscv::Cause::illegal, 0};
 
-// Events of the PMU that are counted here, by their numbers.
-constexpr unsigned TL_INST = 14, TL_OPS = 15, TS_INST = 16, TS_OPS = 17, TIMA_OPS = 19, TXFMA_3216_OPS = 20,
-                   TXFMA_32_OPS = 21, TFMA_INST = 26, TREDUCE_INST = 27, TQUANT_INST = 28;
-
 bool scratchpad_on(const HartState& h) { return h.minion->mode == L1Mode::scratchpad; }
 bool cooperates(const HartState& h) { return h.minion->shire->coop_mode; }
 
@@ -121,7 +117,7 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
         for (unsigned i = 0; i < load.rows; ++i)
             if (!(op.mask >> i & 1)) effects.scp_writes &= ~(uint64_t(1) << (load.start + i) % tensor::SCP_LINES);
     tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects, {.row = tensor::source(load, 0).bytes});
-    ++unit.counts[TL_INST], unit.counts[TL_OPS] += all;
+    ++unit.counts[Unit::TL_INST], unit.counts[Unit::TL_OPS] += all;
     tensor::place(load, op.mask, data, there, load.to_b ? unit.tenb[0].data() : h.minion->l1scp[0].data());
     if (load.to_b) begin_stream(minion, load.rows);
     begin_load(minion, c);
@@ -172,10 +168,10 @@ Answer Chip::accept_fma(HartState& h, uint64_t value) {
     const auto last = uint8_t(2 * (fma.rows - 1) + (fma.columns > 8));
     tell(Class::fma, op, "tensor_fma", tensor::effects(fma),
          {.last_register = last, .tenb = fma.from_tenb, .flags = !fma.is(tensor::Type::int8)});
-    ++unit.counts[TFMA_INST];
-    unit.counts[fma.is(tensor::Type::int8)   ? TIMA_OPS
-                : fma.is(tensor::Type::fp16) ? TXFMA_3216_OPS
-                                             : TXFMA_32_OPS] += fma.micro_operations();
+    ++unit.counts[Unit::TFMA_INST];
+    unit.counts[fma.is(tensor::Type::int8)   ? Unit::TIMA_OPS
+                : fma.is(tensor::Type::fp16) ? Unit::TXFMA_3216_OPS
+                                             : Unit::TXFMA_32_OPS] += fma.micro_operations();
     if (fma.from_tenb) unit.stream.live = false, unit.stream.paired = true, unit.tenb_running = unit.tenb;
     return enqueue(minion, Class::fma);
 }
@@ -189,7 +185,7 @@ Answer Chip::accept_quant(HartState& h, uint64_t value) {
     Operation& op = take(h, Class::quant, value);
     const auto last = uint8_t((quant.freg + 2 * (quant.rows - 1) + (quant.columns > 8)) % 32);
     tell(Class::quant, op, "tensor_quant", tensor::effects(quant), {.last_register = last, .flags = true});
-    ++units[minion].counts[TQUANT_INST];
+    ++units[minion].counts[Unit::TQUANT_INST];
     return enqueue(minion, Class::quant);
 }
 
@@ -212,7 +208,7 @@ Answer Chip::accept_store(HartState& h, uint64_t value) {
         }
     tell(Class::store, op, store.from_scp ? "tensor_store_scp" : "tensor_store", tensor::effects(store),
          {.from_scp = store.from_scp, .row = store.bytes});
-    ++unit.counts[TS_INST], unit.counts[TS_OPS] += lines.count;
+    ++unit.counts[Unit::TS_INST], unit.counts[Unit::TS_OPS] += lines.count;
     return enqueue(minion, Class::store);
 }
 
@@ -229,7 +225,7 @@ Answer Chip::accept_reduce(HartState& h, uint64_t value) {
     static constexpr const char* NAMES[] = {"tensor_send", "tensor_recv", "tensor_broadcast", "tensor_reduce"};
     tell(Class::reduce, op, NAMES[unsigned(reduce.command)], tensor::effects(reduce, part.role),
          {.last_register = uint8_t((reduce.freg + reduce.count - 1) % 32), .flags = reduce.rounds()});
-    ++units[minion].counts[TREDUCE_INST];
+    ++units[minion].counts[Unit::TREDUCE_INST];
     return enqueue(minion, Class::reduce);
 }
 

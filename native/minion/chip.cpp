@@ -19,11 +19,17 @@ constexpr size_t FAR = 8, NEAR = 3;
 constexpr uint64_t PASS = 0x1feed000, FAIL = 0x50bad000;
 
 // Those that harts know.
-Latencies latencies_of(const Parameters& parameters) {
+Latencies latencies_of(Parameters& parameters, bool timed) {
+    // Which of them an instruction uses is not kept: every timed run has branches and code.
+    if (timed) (void)parameters[Parameter::branch_taken], (void)parameters[Parameter::instruction_miss];
     const auto value = [&](Parameter which) { return uint8_t(parameters.values[unsigned(which)]); };
     Latencies made;
     made.load = value(Parameter::l1_hit), made.branch = value(Parameter::branch_taken);
     made.instruction_miss = value(Parameter::instruction_miss);
+    made.mul_word = value(Parameter::multiply_word), made.mul = value(Parameter::multiply);
+    made.div_word = value(Parameter::divide_word), made.div = value(Parameter::divide);
+    made.vector_integer = value(Parameter::simd_integer), made.vector_float = value(Parameter::simd_float);
+    made.transcendental = value(Parameter::transcendental), made.gather = value(Parameter::gather);
     return made;
 }
 
@@ -34,9 +40,9 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib}), findings(options.hazards),
       record(findings, options.minions), hazards(findings, record, options.minions, options.errata),
       deadlock(options.minions), minions(options.minions), shires(options.shires),
-      codes(make_codes(options.timed, latencies_of(parameters))), units(options.minions), seats(2 * options.minions),
-      pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD), flb_free(options.shires),
-      groups(options.shires) {
+      codes(make_codes(options.timed, latencies_of(this->parameters, options.timed))), units(options.minions),
+      seats(2 * options.minions), pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
+      flb_free(options.shires), groups(options.shires) {
     record.on = hazards_on();
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
@@ -114,17 +120,6 @@ bool Chip::ready(const HartState& h) const {
     }
 }
 
-// Cycles that a hart has waited, by what for: a class of operations, or what follows them.
-void Chip::note_stall(const HartState& h) {
-    constexpr Class EVENTS[] = {Class::load,  Class::load,   Class::load_l2_0, Class::load_l2_1,
-                                Class::count, Class::count,  Class::count,     Class::fma,
-                                Class::store, Class::reduce, Class::quant};
-    unsigned which = unsigned(h.wait.kind) + STALL_KINDS;
-    if (h.wait.kind == Waits::place) which = h.wait.a;
-    if (h.wait.kind == Waits::event) which = unsigned(EVENTS[h.wait.a % std::size(EVENTS)]);
-    stalls[which] += cycle() - std::min(cycle(), h.wait.since);
-}
-
 void Chip::wake(uint32_t number) {
     HartState& h = *harts[number];
     if (h.wait.kind == Waits::nothing || &h == running || !ready(h)) return;
@@ -174,17 +169,6 @@ riscv::Outcome Chip::run_once(uint32_t number) {
     seat.executed += outcome.executed;
     if (options.trace && outcome.executed) trace_run(number, from, h.clock);
     return outcome;
-}
-
-// Runs of a hart that follow each other are one span.
-void Chip::trace_run(uint32_t number, uint64_t from, uint64_t to) {
-    Seat& seat = seats[number];
-    if (seat.span != NO_SPAN && from <= spans[seat.span].end + 1) {
-        spans[seat.span].end = std::max(spans[seat.span].end, to);
-        return;
-    }
-    seat.span = spans.size();
-    spans.push_back({from, to, number / 2, number & 1, 0, harts[number]->pc});
 }
 
 // Whether the hart can run on, after a run.
@@ -270,55 +254,6 @@ void Chip::where_it_runs() {
     if (found == seats.end()) return;
     result.hart = uint32_t(found - seats.begin());
     result.pc = found->core->pc();
-}
-
-std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
-    static constexpr std::pair<const char*, unsigned> NAMES[] = {
-        {"tensor_load", 14}, {"tensor_load_lines", 15}, {"tensor_store", 16},    {"tensor_store_rows", 17},
-        {"tenb_waits", 18},  {"int8_operations", 19},   {"fp16_operations", 20}, {"fp32_operations", 21},
-        {"tensor_fma", 26},  {"tensor_reduce", 27},     {"tensor_quant", 28},    {"tensor_load_l2", 32},
-        {"waits", 33},       {"message_bytes", 34},     {"fma_cycles", 35}};
-    std::vector<std::pair<std::string, uint64_t>> all;
-    for (const auto& [name, event] : NAMES) {
-        uint64_t sum = 0;
-        for (const Unit& unit : units) sum += unit.counts[event];
-        all.emplace_back(name, sum);
-    }
-    all.emplace_back("bytes_shire", fabric.bytes.shire);
-    all.emplace_back("bytes_l3", fabric.bytes.l3);
-    all.emplace_back("bytes_dram", fabric.bytes.dram);
-    static constexpr std::pair<const char*, unsigned> STALLS[] = {
-        {"stall_load", unsigned(Class::load)},
-        {"stall_load_b", unsigned(Class::load_b)},
-        {"stall_fma", unsigned(Class::fma)},
-        {"stall_quant", unsigned(Class::quant)},
-        {"stall_store", unsigned(Class::store)},
-        {"stall_reduce", unsigned(Class::reduce)},
-        {"stall_registers", STALL_KINDS + unsigned(Waits::registers)},
-        {"stall_credit", STALL_KINDS + unsigned(Waits::credit)}};
-    for (const auto& [name, which] : STALLS) all.emplace_back(name, stalls[which]);
-    all.emplace_back("stall_load_l2", stalls[unsigned(Class::load_l2_0)] + stalls[unsigned(Class::load_l2_1)]);
-    // Of the slowest minion: from the start of its first FMA to the end of its last.
-    uint64_t longest = 0;
-    for (const Unit& unit : units) longest = std::max(longest, unit.last_fma - unit.first_fma);
-    all.emplace_back("fma_loop_cycles", longest);
-    return all;
-}
-
-// Who is blocked, and which operations of tensor units are held.
-void Chip::explain() {
-    std::vector<Blocked> blocked;
-    for (const HartState* h : harts) blocked.push_back({h->number, h->wait});
-    std::vector<Held> held;
-    constexpr uint8_t EVENTS[CLASSES] = {0, 16, 2, 3, 7, 10, 8, 9};
-    for (uint32_t n = 0; n < units.size(); ++n)
-        for (unsigned c = 0; c < CLASSES; ++c) {
-            const Operation& op = units[n].places[c];
-            const uint8_t event = uint8_t(EVENTS[c] + (Class(c) == Class::load && op.id));
-            if (op.busy)
-                held.push_back({n, event, uint8_t(is_load(Class(c)) || op.running), op.value, op.pc, op.accepted});
-        }
-    reasons = deadlock.explain(blocked, held);
 }
 
 }  // namespace polyloom::minion

@@ -160,7 +160,6 @@ struct Chip {
     riscv::Outcome run_once(uint32_t number);
     uint64_t next_key();
     [[nodiscard]] bool current(const Event& event) const;
-    void trace_run(uint32_t number, uint64_t from, uint64_t to);
     bool goes_on(uint32_t number, const riscv::Outcome& outcome);
     void post(uint64_t cycle, uint32_t hart, EventKind kind, uint64_t data = 0);
     // The cycle of what is being done: of an instruction, or of an event.
@@ -169,11 +168,17 @@ struct Chip {
     Answer hold(HartState& h, Waits kind, uint32_t a);
     Answer go(HartState& h);
     [[nodiscard]] bool ready(const HartState& h) const;
-    void note_stall(const HartState& h);
     void wake(uint32_t number);
     void wake_minion(uint32_t minion);
     Result finish();
+    void where_it_runs();
+    // outcome.cpp: what a run leaves
+    void note_stall(const HartState& h);
+    void trace_run(uint32_t number, uint64_t from, uint64_t to);
+    void explain();
     // hazard.cpp: what the checks are told
+    [[nodiscard]] bool hazards_on() const { return options.hazards != Response::off; }
+    [[nodiscard]] Site site_of(uint32_t minion, const Operation& op) const;
     struct Told {
         uint8_t last_register = 0;
         bool tenb = false, flags = false, from_scp = false;
@@ -208,7 +213,7 @@ struct Chip {
     static uint64_t scratchpad_address(const HartState& h, unsigned line);
     uint8_t* scratchpad_line(const HartState& h, unsigned line);
     uint8_t* line_of(HartState& h, Class c, uint64_t address, unsigned bytes, Use use);
-    // engines.cpp: loads
+    // engines.cpp: loads and stores in time
     static uint64_t tag(const Operation& op, Class c);
     void on_operation(const Event& event);
     void prefetch(const Event& event, bool second) const;
@@ -242,10 +247,6 @@ struct Chip {
     void meet(uint32_t minion);
     void transfer(uint32_t from, uint32_t to);
     uint64_t message_time(uint32_t from, uint32_t to);
-    [[nodiscard]] bool hazards_on() const { return options.hazards != Response::off; }
-    [[nodiscard]] Site site_of(uint32_t minion, const Operation& op) const;
-    void explain();
-    void where_it_runs();
 
     std::shared_ptr<Codes> codes;
     Events events;

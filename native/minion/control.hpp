@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control registers, traps and returns from them, as functions over the state of a hart. They change privilege and
-// address spaces; who executes instructions looks at these afterwards (Core::settle).
+// address spaces; who executes instructions looks at these afterwards (settle, spaces.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,9 @@ namespace polyloom::minion {
 
 // A read, write or both of a control register; `old` is what rd gets. DONE, a trap, or what the chip answered.
 Answer access_control(const Context& context, unsigned number, const riscv::Change& change, uint64_t& old);
+
+// control_vendor.cpp: those that are not in the RISC-V manual, and constants.
+Answer vendor_register(const Context& context, unsigned number, const riscv::Change& change, uint64_t& old);
 
 // cache_operations.cpp: evict, flush, prefetch, lock and unlock by virtual address and by set and way, by the number of
 // their register; and the register that takes an L1 into another mode.

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies of a Minion's hart, its code in every address space, and runs. `settle` looks at what traps and control
-// registers have done to privilege and translation, and gives the hart the code and the fast path that go with it.
+// The policies of a Minion's hart, its custom rows, and runs.
 #include "core.hpp"
 
-#include <map>
 #include <utility>
 
+#include "access.hpp"
 #include "chip.hpp"
-#include "control.hpp"
 #include "floats.hpp"
-#include "l1.hpp"
-#include "riscv/execute.hpp"
-#include "translate.hpp"
+#include "spaces.hpp"
 
 namespace polyloom::minion {
 
@@ -20,86 +16,9 @@ namespace {
 using riscv::Cause;
 using riscv::DONE;
 
-constexpr uint32_t EXTENSIONS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 7 | 1 << 8;  // imc_zicsr_zifencei; f is custom rows
 constexpr uint64_t CODE_PAGE = 1 << 16, SMALL_PAGE = 1 << 12;
 constexpr uint64_t TRAPS_AT_MOST = 4096;
 constexpr unsigned SLEEP_BYTES = 4;  // of wfi, and of a write to stall
-
-// What decides which code is at an address: the root of the page tables, and the privilege.
-using SpaceKey = std::pair<uint64_t, Privilege>;
-
-SpaceKey key_of_space(const HartState& hart) {
-    const bool machine = hart.privilege == Privilege::machine;
-    const uint64_t root = machine ? hart.minion->matp : hart.minion->satp;
-    return {root >> 60 ? root : 0, hart.privilege};
-}
-
-// Decoded code of one type of hart, by address space. What was flushed with its translation is kept until no hart runs.
-template <class P>
-struct Spaces {
-    riscv::Code<P>* of(const SpaceKey& key) {
-        auto& code = codes[key];
-        if (!code) {
-            code = std::make_unique<riscv::Code<P>>(EXTENSIONS);
-            code->custom = pattern.custom;
-        }
-        return code.get();
-    }
-    void renew() {
-        for (auto& [key, code] : codes)
-            if (key.first) retired.push_back(std::move(code));
-        std::erase_if(codes, [](const auto& each) { return !each.second; });
-    }
-
-    riscv::Code<P> pattern{EXTENSIONS};  // has the rows, and no code
-    std::map<SpaceKey, std::unique_ptr<riscv::Code<P>>> codes;
-    std::vector<std::unique_ptr<riscv::Code<P>>> retired;
-};
-
-}  // namespace
-
-struct Codes {
-    explicit Codes(const Latencies& latencies) : needs(latencies) {}
-    template <class P>
-    Spaces<P>& of() {
-        if constexpr (P::Timing::PRESENT)
-            return timed;
-        else
-            return functional;
-    }
-
-    Needs needs;
-    uint64_t generation = 0;  // of code that was flushed with its translation
-    Spaces<Timed> timed;
-    Spaces<Functional> functional;
-};
-
-namespace {
-
-template <class P>
-void settle(riscv::Hart<P>& h) {
-    HartState& state = *h.state.hart;
-    const AddressSpace data = data_space(state);
-    const uint64_t hidden = data.privilege == Privilege::machine ? 0 : Memory::MACHINE_ONLY;
-    state.plain_from = Memory::DRAM + hidden;
-    state.plain_bytes = translates(data) ? 0 : Memory::DRAM_BYTES - hidden;
-    h.code = h.state.codes->template of<P>().of(key_of_space(state));
-}
-
-// Goes on at an address, or at the handler of an interrupt that is pending there.
-template <class P>
-Answer go_to(riscv::Hart<P>& h, uint64_t pc) {
-    HartState& state = *h.state.hart;
-    if (const uint64_t cause = pending_interrupt(state)) [[unlikely]]
-        if (const uint64_t to = enter_trap(state, cause, 0, pc)) pc = to;
-    settle(h);
-    return riscv::jump(pc);
-}
-
-template <class P>
-uint64_t behind(const riscv::Hart<P>& h) {
-    return h.place->pc + h.place->bytes;
-}
 
 template <class P>
 Answer machine_return(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
@@ -146,8 +65,6 @@ std::shared_ptr<Codes> make_codes(bool timed, const Latencies& latencies) {
     return codes;
 }
 
-// --- memory ---------------------------------------------------------------------------------------------------------
-
 Answer View::load(uint64_t address, unsigned, uint64_t& value) const {
     return region_of(address) == Region::esr ? chip->esr(*hart, address, false, value) : riscv::ABSENT;
 }
@@ -155,105 +72,6 @@ Answer View::load(uint64_t address, unsigned, uint64_t& value) const {
 Answer View::store(uint64_t address, unsigned, uint64_t value) const {
     return region_of(address) == Region::esr ? chip->esr(*hart, address, true, value) : riscv::ABSENT;
 }
-
-namespace {
-
-// Where data are that are not simply in DRAM.
-template <class P>
-Answer elsewhere(riscv::Hart<P>& h, uint64_t address, unsigned size, riscv::Access access, uint64_t& physical) {
-    const HartState& state = *h.state.hart;
-    const Use use = access == riscv::Access::load ? Use::load : Use::store;
-    const Answer answer =
-        translated(*h.state.memory, data_space(state), h.state.shire->number, address, size, use, physical);
-    if (answer.kind == Answer::done && region_of(physical) == Region::esr) present(h);
-    return answer;
-}
-
-// A line that L1 does not have.
-template <class P>
-POLYLOOM_COLD Answer fetch_line(riscv::Hart<P>& h, uint64_t physical, unsigned set, bool store) {
-    uint64_t there = 0;
-    const Answer answer = h.state.chip->miss(*h.state.hart, physical, store, false, there);
-    if (answer.kind != Answer::done) return answer;
-    insert(h.state.minion->l1, set, physical, there);
-    if (!store) h.timing.arrives(there);
-    return DONE;
-}
-
-// A timed access to L1. A line that is on its way is as late for whoever asks next.
-template <class P>
-POLYLOOM_INLINE Answer use_line(riscv::Hart<P>& h, uint64_t physical, bool store) {
-    L1Tags& l1 = h.state.minion->l1;
-    const unsigned set = set_of(h.state.minion->mode, h.state.hart->number & 1, physical);
-    const unsigned way = touch(l1, set, physical);
-    if (way == L1Tags::WAYS) [[unlikely]]
-        return fetch_line(h, physical, set, store);
-    if (!store) h.timing.arrives(l1.there[set][way]);
-    return DONE;
-}
-
-// Both lines where an access crosses from one to the next.
-template <class P>
-POLYLOOM_INLINE Answer use_lines(riscv::Hart<P>& h, uint64_t physical, unsigned size, bool store) {
-    const Answer answer = use_line(h, physical, store);
-    if (answer.kind != Answer::done || physical % LINE + size <= LINE) [[likely]]
-        return answer;
-    return use_line(h, physical + LINE, store);
-}
-
-}  // namespace
-
-template <bool TIMED>
-POLYLOOM_INLINE Answer Policy<TIMED>::translate(H& h, uint64_t address, unsigned size, riscv::Access access,
-                                                uint64_t& physical) {
-    const bool store = access == riscv::Access::store;
-    const HartState& state = *h.state.hart;
-    physical = address;
-    if (address - state.plain_from >= state.plain_bytes) [[unlikely]] {
-        const Answer answer = elsewhere(h, address, size, access, physical);
-        if (answer.kind != Answer::done || region_of(physical) == Region::esr) return answer;
-    }
-    if constexpr (TIMED)
-        if (const Answer answer = use_lines(h, physical, size, store); answer.kind != Answer::done) [[unlikely]]
-            return answer;
-    const uint64_t pc = h.place->pc, now = TIMED ? state.now : state.clock + h.executed();
-    Record& record = h.state.chip->record;
-    const bool stops = store ? record.store(physical, size, state.number, pc, now)
-                             : record.load(physical, size, state.number, pc, now);
-    if (stops) [[unlikely]]
-        return riscv::leave(Cause::exit);
-    return DONE;
-}
-
-template <class P>
-Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, bool global, uint8_t*& datum) {
-    const Context& context = h.state;
-    HartState& state = *context.hart;
-    const bool reads = kind != Kind::store, writes = kind != Kind::load;
-    const Cause fault = writes ? Cause::store : Cause::load;
-    present(h);
-    if (address % size) return riscv::trap(fault, address);
-    if (const Answer answer = context.chip->turn(state); answer.kind != Answer::done) return answer;
-    uint64_t physical = 0;
-    const Answer answer = translated(*context.memory, data_space(state), context.shire->number, address, size,
-                                     writes ? Use::store : Use::load, physical);
-    if (answer.kind != Answer::done) return answer;
-    datum = context.memory->at(physical, size);
-    if (!datum) return riscv::trap(fault, address);
-    const Site site{state.number, state.pc, state.now};
-    if (context.chip->record.access(global ? Reach::home : Reach::l2, physical, size, reads, writes, site))
-        return riscv::leave(Cause::exit);
-    if constexpr (P::Timing::PRESENT) {
-        uint64_t there = 0;
-        const Answer time = context.chip->miss(state, physical, !reads, false, there);
-        if (time.kind != Answer::done) return time;
-        if (reads) h.timing.arrives(there);
-    }
-    return DONE;
-}
-
-// --- floats
-// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -269,8 +87,8 @@ POLYLOOM_COLD Answer check_registers(riscv::Hart<P>& h, const riscv::Decoded<P>&
     HartState& state = *h.state.hart;
     const Need& need = h.state.codes->needs.of(d.op);
     const auto word = uint32_t(d.imm);
-    const uint32_t reads =
-        register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) | register_bit(need.rs3, word >> 27);
+    const uint32_t reads = register_bit(need.rs1, word >> 15) | register_bit(need.rs2, word >> 20) |
+                           register_bit(need.rs3, word >> 27) | (need.stores ? 1u << (word >> 7 & 31) : 0);
     present(h);
     Chip& chip = *h.state.chip;
     const Site site{state.number, state.pc, state.now};
@@ -297,9 +115,6 @@ Answer floating(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
         return check_registers(h, d);
     return DONE;
 }
-
-// --- control, traps, code
-// ---------------------------------------------------------------------------------------------
 
 template <bool TIMED>
 Answer Policy<TIMED>::control(H& h, unsigned number, const riscv::Change& change, uint64_t& old) {
@@ -361,86 +176,89 @@ template Answer floating(riscv::Hart<Functional>&, const riscv::Decoded<Function
 template Answer shared(riscv::Hart<Timed>&, uint64_t, unsigned, Kind, bool, uint8_t*&);
 template Answer shared(riscv::Hart<Functional>&, uint64_t, unsigned, Kind, bool, uint8_t*&);
 
-// --- runs
-// -------------------------------------------------------------------------------------------------------------
-
 struct Core::Body {
-    Body(Chip& chip, Memory& memory, std::shared_ptr<Codes> shared, HartState& hart, bool timed)
-        : codes(std::move(shared)), state(hart) {
-        const Context context{&hart, hart.minion, hart.minion->shire, &chip, &memory, codes.get()};
-        timed ? make(with_time, context) : make(without, context);
-        if (with_time) with_time->timing.needs = &codes->needs;
+    virtual ~Body() = default;
+    virtual void start(uint64_t pc) = 0;
+    virtual riscv::Outcome run() = 0;
+    [[nodiscard]] virtual uint64_t pc() const = 0;
+};
+
+namespace {
+
+// What go_to depends on. A hart keeps to it during a run; between runs another hart may have changed it.
+struct Settled {
+    uint64_t mstatus = ~uint64_t(0), interrupts = 0, satp = 0, matp = 0, generation = 0;
+    Privilege privilege = Privilege::machine;
+    bool operator==(const Settled&) const = default;
+};
+
+void finish(riscv::Hart<Timed>& hart, HartState& state, const riscv::Outcome& outcome) {
+    if (outcome.cause == Cause::wait && !hart.timing.refused) hart.timing.withdraw(state);
+    hart.timing.refused = false;
+}
+void finish(riscv::Hart<Functional>&, HartState& state, const riscv::Outcome& outcome) {
+    state.clock += outcome.executed;
+}
+
+template <class P>
+struct Bound final : Core::Body {
+    Bound(const Context& context, std::shared_ptr<Codes> shared)
+        : state(*context.hart),
+          hart(*shared->of<P>().of(key_of_space(state)), View{context.memory, &state, context.chip}),
+          codes(std::move(shared)) {
+        hart.state = context;
+        state.x = hart.x, state.f = hart.f, state.flags = &hart.flags, state.rounding = &hart.rounding;
+        if constexpr (P::Timing::PRESENT) hart.timing.needs = &codes->needs;
     }
 
-    template <class P>
-    void make(std::unique_ptr<riscv::Hart<P>>& hart, const Context& context) {
-        auto* code = codes->of<P>().of(key_of_space(state));
-        hart = std::make_unique<riscv::Hart<P>>(*code, View{context.memory, &state, context.chip});
-        hart->state = context;
-        state.x = hart->x, state.f = hart->f, state.flags = &hart->flags, state.rounding = &hart->rounding;
-    }
+    void start(uint64_t pc) override { hart.pc = pc; }
+    [[nodiscard]] uint64_t pc() const override { return hart.pc; }
 
     // No hart is in a run here, so that code that was flushed can go.
-    template <class P>
-    riscv::Outcome run(riscv::Hart<P>& hart) {
-        if (!codes->of<P>().retired.empty()) codes->of<P>().retired.clear(), ++codes->generation;
-        const unsigned thread = state.number & 1, exclusive = state.minion->excl_mode;
-        if (exclusive && exclusive >> 1 != thread) {
+    riscv::Outcome run() override {
+        auto& retired = codes->of<P>().retired;
+        if (!retired.empty()) retired.clear(), ++codes->generation;
+        const MinionState& minion = *state.minion;
+        if (minion.excl_mode && minion.excl_mode >> 1 != (state.number & 1))
             state.clock = std::max(state.clock, state.window);
-            return {Cause::wait, hart.pc, 0, 0, 0};
-        }
         if (state.asleep && state.trap.mip & state.trap.mie) {
             hart.pc += SLEEP_BYTES;  // the sleep is over, and an interrupt comes behind it
             state.asleep = false;
         }
         if (state.clock >= state.window) return {Cause::wait, hart.pc, 0, 0, 0};
         const Settled now{state.trap.mstatus, state.trap.mip & state.trap.mie,
-                          state.minion->satp, state.minion->matp,
+                          minion.satp,        minion.matp,
                           codes->generation,  state.privilege};
         if (now != settled) hart.pc = go_to(hart, hart.pc).value, settled = now;
         // A timed run ends when an instruction may not issue, but a trap in a handler of traps issues none.
         const uint64_t cycles = state.window - state.clock;
-        return finish(hart, hart.run(P::Timing::PRESENT ? std::max(cycles, TRAPS_AT_MOST) : cycles));
-    }
-
-    // What go_to depends on. The hart itself keeps to it during a run; between runs another hart may have changed it.
-    struct Settled {
-        uint64_t mstatus, interrupts, satp, matp, generation;
-        Privilege privilege;
-        bool operator==(const Settled&) const = default;
-    };
-
-    riscv::Outcome finish(riscv::Hart<Timed>& hart, const riscv::Outcome& outcome) {
-        if (outcome.cause == Cause::wait && !hart.timing.refused) hart.timing.withdraw(state);
-        hart.timing.refused = false;
-        return outcome;
-    }
-    riscv::Outcome finish(riscv::Hart<Functional>&, const riscv::Outcome& outcome) {
-        state.clock += outcome.executed;
+        const riscv::Outcome outcome = hart.run(P::Timing::PRESENT ? std::max(cycles, TRAPS_AT_MOST) : cycles);
+        finish(hart, state, outcome);
         return outcome;
     }
 
-    std::shared_ptr<Codes> codes;
     HartState& state;
-    Settled settled{~uint64_t(0), 0, 0, 0, 0, Privilege::machine};
-    std::unique_ptr<riscv::Hart<Timed>> with_time;
-    std::unique_ptr<riscv::Hart<Functional>> without;
+    Settled settled;
+    riscv::Hart<P> hart;
+    std::shared_ptr<Codes> codes;
 };
 
-Core::Core(Chip& chip, Memory& memory, std::shared_ptr<Codes> codes, HartState& state)
-    : body(std::make_unique<Body>(chip, memory, std::move(codes), state, chip.options.timed)) {}
-Core::~Core() = default;
-
-void Core::start(uint64_t pc) {
-    if (body->with_time)
-        body->with_time->pc = pc;
-    else
-        body->without->pc = pc;
+template <class P>
+std::unique_ptr<Core::Body> bound(const Context& context, std::shared_ptr<Codes> codes) {
+    return std::make_unique<Bound<P>>(context, std::move(codes));
 }
 
-riscv::Outcome Core::run() { return body->with_time ? body->run(*body->with_time) : body->run(*body->without); }
+}  // namespace
 
-uint64_t Core::pc() const { return body->with_time ? body->with_time->pc : body->without->pc; }
+Core::Core(Chip& chip, Memory& memory, std::shared_ptr<Codes> codes, HartState& hart) {
+    const Context context{&hart, hart.minion, hart.minion->shire, &chip, &memory, codes.get()};
+    body = chip.options.timed ? bound<Timed>(context, std::move(codes)) : bound<Functional>(context, std::move(codes));
+}
+Core::~Core() = default;
+
+void Core::start(uint64_t pc) { body->start(pc); }
+riscv::Outcome Core::run() { return body->run(); }
+uint64_t Core::pc() const { return body->pc(); }
 
 }  // namespace polyloom::minion
 

@@ -78,6 +78,7 @@ template <class P>
 void present(riscv::Hart<P>& h) {
     HartState& state = *h.state.hart;
     state.pc = h.place->pc;
+    state.executed = h.executed();
     if constexpr (!P::Timing::PRESENT) state.now = state.clock + h.executed();
 }
 // Whether f and m registers may be used now.
@@ -108,8 +109,9 @@ class Core {
 
     [[nodiscard]] uint64_t pc() const;
 
-  private:
     struct Body;
+
+  private:
     std::unique_ptr<Body> body;
 };
 

@@ -26,6 +26,7 @@ struct Need {
     uint8_t rd = X, rs1 = X, rs2 = X, rs3 = NONE;
     uint8_t latency = 1, holds = 1;
     Unit unit = plain;
+    bool stores = false;  // reads the f register that stands where others have rd
 };
 
 struct Needs {
@@ -51,6 +52,8 @@ struct Issue {
         const Need& need = needs->of(d.op);
         uint64_t cycle = std::max(state.clock, ready[need.rs1 + d.rs1]);
         cycle = std::max({cycle, ready[need.rs2 + d.rs2], ready[need.rs3 + d.rs3]});
+        if (need.stores) [[unlikely]]
+            cycle = std::max(cycle, ready[Need::F + (d.rd & 31)]);
         if (d.pc / LINE != line) [[unlikely]]
             cycle = fetch(*h.state.shire, minion.number / MINIONS_PER_NEIGHBOURHOOD % NEIGHBOURHOODS, d.pc, cycle);
         if (need.unit == Need::multiplier) cycle = std::max(cycle, minion.multiplier);

@@ -304,6 +304,12 @@ inline bool loads(Packed op) {
     return op == Packed::FLQ2 || op == Packed::FLW_PS || op == Packed::FBC_PS || gathers(op) ||
            between(op, Packed::FG32W_PS, Packed::FG32B_PS);
 }
+// Scatters, stores that pass L1, and atomics have their data where others have a destination.
+inline bool stores(Packed op) {
+    return between(op, Packed::FSCW_PS, Packed::FSCB_PS) || between(op, Packed::FSC32W_PS, Packed::FSC32B_PS) ||
+           op == Packed::FSWL_PS || op == Packed::FSWG_PS || between(op, Packed::FSCWL_PS, Packed::FSCBL_PS) ||
+           between(op, Packed::FSCWG_PS, Packed::FSCBG_PS) || between(op, Packed::FAMOADDL_PI, Packed::FAMOMING_PS);
+}
 inline bool is_transcendental(Packed op) {
     return op == Packed::FLOG_PS || op == Packed::FEXP_PS || op == Packed::FRCP_PS;
 }
@@ -323,6 +329,7 @@ inline Need need_of(const PackedRow& row, const Latencies& latencies) {
                    : is_transcendental(row.op) ? latencies.transcendental
                    : is_simple(row.op)         ? latencies.vector_integer
                                                : latencies.vector_float;
+    need.stores = stores(row.op);
     if (gathers(row.op)) need.holds = latencies.gather, need.latency = uint8_t(latencies.gather + latencies.load);
     return need;
 }

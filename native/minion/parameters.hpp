@@ -47,7 +47,15 @@ namespace polyloom::minion {
     _(store_row, 1)                                                                   \
     _(branch_taken, 3)                                                                \
     _(l1_hit, 5)                                                                      \
-    _(instruction_miss, 47)
+    _(instruction_miss, 47)                                                           \
+    _(multiply_word, 4) /* latencies of instructions */                               \
+    _(multiply, 8)                                                                    \
+    _(divide_word, 33)                                                                \
+    _(divide, 65)                                                                     \
+    _(simd_integer, 2)                                                                \
+    _(simd_float, 7)                                                                  \
+    _(transcendental, 28)                                                             \
+    _(gather, 8) /* cycles that a gather or scatter holds issue */
 
 enum class Parameter : uint8_t {
 #define POLYLOOM_NAME(name, value) name,

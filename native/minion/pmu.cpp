@@ -10,8 +10,11 @@ namespace polyloom::minion {
 uint64_t Chip::count_of(uint32_t hart, unsigned event, uint64_t now) const {
     const Unit& unit = units[hart / 2];
     if (event == CYCLES) return options.timed ? now : 0;
-    if (event == RETIRED_0 || event == RETIRED_1) return seats[(hart & ~1u) + (event - RETIRED_0)].executed;
-    return event < 32 ? unit.counts[event] : 0;
+    if (event == RETIRED_0 || event == RETIRED_1) {
+        const uint32_t counted = (hart & ~1u) + (event - RETIRED_0);
+        return seats[counted].executed + (harts[counted] == running ? running->executed : 0);
+    }
+    return event < Unit::EVENTS ? unit.counts[event] : 0;
 }
 
 uint64_t& Chip::kept(const HartState& h, unsigned number) {

@@ -75,15 +75,16 @@ struct HartState {
     Privilege privilege = Privilege::machine;
     TrapState trap;
     bool asleep = false;  // in a wfi or a write to stall
-    // The addresses of data that are physical and in DRAM, and that the hart may reach (Core::settle).
+    // The addresses of data that are physical and in DRAM, and that the hart may reach (settle, spaces.hpp).
     uint64_t plain_from = 0, plain_bytes = 0;
 
     // Time. `now` is the cycle in which the instruction issues, `clock` the first in which the next may; `window` the
-    // first in which no instruction may issue in this run. In functional mode a cycle is an instruction, and `skew` is
-    // by how many cycles the hart's clock is ahead of its count of instructions. An instruction that holds its hart
-    // beyond its own cycle sets `resume`.
-    uint64_t now = 0, clock = 0, window = 0, resume = 0, skew = 0;
-    uint64_t horizon = 0;  // the key of the first event of all others
+    // first in which no instruction may issue in this run. In functional mode a cycle is an instruction, and a
+    // hart that was blocked goes on at the cycle in which it was woken. An instruction that holds its hart beyond its
+    // own cycle sets `resume`.
+    uint64_t now = 0, clock = 0, window = 0, resume = 0;
+    uint64_t executed = 0;  // instructions of this run before the one that is being executed
+    uint64_t horizon = 0;   // the key of the first event of all others
     Wait wait;
 };
 

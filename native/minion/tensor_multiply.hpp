@@ -17,7 +17,7 @@ struct Operands {
     uint16_t rows;
 };
 
-// Flags of the steps of fp16, beside those of fcsr that riscv/float.hpp names.
+// The mask counts where the word says so.
 Operands operands(const Fma& fma, const Tile& tile, uint16_t mask);
 
 // One step of one element; `with_c` false in the first step of a first pass.

@@ -60,7 +60,10 @@ struct Unit {
 
     uint64_t first_fma = 0, last_fma = 0;  // when the first FMA began and the last ended
     std::array<uint64_t, 36> counts{};     // of events of the PMU, by their numbers; then of those below
-    static constexpr unsigned TENB_WAITS = 18, LOAD_L2 = 32, WAITS = 33, MESSAGE_BYTES = 34, FMA_CYCLES = 35;
+    static constexpr unsigned TL_INST = 14, TL_OPS = 15, TS_INST = 16, TS_OPS = 17, TENB_WAITS = 18, TIMA_OPS = 19,
+                              TXFMA_3216_OPS = 20, TXFMA_32_OPS = 21, TFMA_INST = 26, TREDUCE_INST = 27,
+                              TQUANT_INST = 28, EVENTS = 32;
+    static constexpr unsigned LOAD_L2 = 32, WAITS = 33, MESSAGE_BYTES = 34, FMA_CYCLES = 35;
 
     Operation& operator[](Class c) { return places[unsigned(c)]; }
     [[nodiscard]] const Operation& operator[](Class c) const { return places[unsigned(c)]; }

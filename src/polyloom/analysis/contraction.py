@@ -9,7 +9,7 @@ accumulation. The sum has to run over a whole dimension of both arrays, and ever
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, operand_term, refuse, terms
@@ -18,6 +18,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 
 _WIDER: Final = ("to_i32", "to_f32")
+_UNARY: Final = ("to_i32", "to_f32", "sat8", "satu8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +31,79 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """An operation on the sum: of one operand, or with the element of `array` that belongs to the row, or column."""
+
+    operation: str
+    array: str = ""
+    by_row: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Contraction:
-    """`result` = `left` x `right`. `over` names the dimension of the sum; `widened` the conversion that
-    both factors go through, if they do."""
+    """`result` = `left` x `right`. `over` names the dimension of the sum; `widened` the conversion that both factors go
+    through, if they do; `steps` what becomes of the sum before it is the result."""
 
     left: Matrix
     right: Matrix
     result: Matrix
     over: str
     widened: str = ""
+    steps: tuple[Step, ...] = ()
 
 
-def contraction(program: Program) -> Contraction | None:
-    """None where no output is a sum. Raises `Unlike` for sums of another form."""
+def contraction(program: Program, *, with_steps: bool = False) -> Contraction | None:
+    """None where no output is a sum. `with_steps`: or is made of one by a chain of operations. Raises `Unlike` for sums
+    of another form."""
     found = results(program)
     if not any(_has_sum(value) for _, value in found):
         return None
     equation, value = found[0]
     if len(found) != 1:
         refuse("there are several results, of which one is a sum", equation.span)
+    links = list[tuple[str, Leaf | None]]()
+    while with_steps and isinstance(value, Apply):
+        value = _peeled(value, links, equation)
     if not isinstance(value, Sum):
         refuse(f"`{equation.target.name}` is computed from a sum, and is not the sum itself", equation.span)
-    return _matrices(program, equation, value)
+    made = _matrices(program, equation, value)
+    return replace(made, steps=_steps(program, equation, made, links[::-1])) if links else made
+
+
+def _peeled(value: Apply, links: list[tuple[str, Leaf | None]], equation: Equation) -> Term:
+    """The operand that has the sum; what the operation does goes into `links`."""
+    inner = [operand for operand in value.operands if _has_sum(operand)]
+    others = [operand for operand in value.operands if not _has_sum(operand)]
+    if len(inner) == 1 and not others and value.operation in _UNARY:
+        links.append((value.operation, None))
+    elif len(inner) == 1 and value.operation == "max" and others == [Number(0)]:
+        links.append(("relu", None))
+    elif len(inner) == 1 and value.operation in ("add", "mul") and isinstance(others[0], Leaf):
+        links.append((value.operation, others[0]))
+    else:
+        refuse(f"`{equation.target.name}` is no chain of operations on one sum", equation.span)
+    return inner[0]
+
+
+def _steps(
+    program: Program, equation: Equation, made: Contraction, links: Sequence[tuple[str, Leaf | None]]
+) -> tuple[Step, ...]:
+    """With the dimension of each vector."""
+    out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
+    arrays = {a.name: a for a in (*program.inputs, *program.outputs)}
+    found = list[Step]()
+    for operation, leaf in links:
+        if leaf is None:
+            found.append(Step(operation))
+            continue
+        at = dimensions_of(program, leaf, equation)
+        axes = tuple(out.index(d) for d in at if d in out)
+        if len(at) != 1 or axes not in (made.result.rows, made.result.columns):
+            refuse(f"`{leaf.array}` is no vector along the rows or columns of `{equation.target.name}`", equation.span)
+        if arrays[leaf.array].shape[0] != arrays[equation.target.name].shape[axes[0]]:
+            refuse(f"`{leaf.array}` and `{equation.target.name}` differ in extent", equation.span)
+        found.append(Step(operation, leaf.array, axes == made.result.rows))
+    return tuple(found)
 
 
 def results(program: Program) -> list[tuple[Equation, Term]]:

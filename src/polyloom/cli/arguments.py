@@ -34,6 +34,7 @@ class Request(argparse.Namespace):
     max_executions: str
     against: list[str]
     strategy: str
+    peer: str | None
     frontiers: bool
     max_frontier: str
     post: bool

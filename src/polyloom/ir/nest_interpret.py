@@ -37,7 +37,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
     blank = {a.name: zeros[a.name] for a in signature.outputs if a.name not in inputs}
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
     with np.errstate(all="ignore"):
-        _compiled(nest)(values, zeros | given)
+        compiled(nest, Scope())(values, zeros | given)
     return {a.name: given[a.name] for a in signature.outputs}
 
 
@@ -63,8 +63,8 @@ def _array(storage: Storage) -> Array:
 class _Source:
     """The text of a nest's function; arrays are a0, a1, ... in the order of the storage."""
 
-    def __init__(self, nest: Nest) -> None:
-        self.scope, self.nest = Scope(), nest
+    def __init__(self, nest: Nest, scope: Scope) -> None:
+        self.scope, self.nest = scope, nest
         self.arrays = {s.name: f"a{n}" for n, s in enumerate(nest.storage)}
         self.scope.values["fault"] = _fault
 
@@ -119,8 +119,10 @@ def may_fault(value: Expression) -> bool:
     return isinstance(value, Apply) and (divides(value.operation, value.dtype) or any(map(may_fault, value.operands)))
 
 
-def _compiled(nest: Nest) -> Any:
-    source = _Source(nest)
+def compiled(nest: Nest, scope: Scope) -> Any:
+    """A function of parameter values and of all arrays, which it changes, within `np.errstate(all="ignore")`; `scope`
+    says what operations mean."""
+    source = _Source(nest, scope)
     text = source.function()
     exec(compile(text, f"<{nest.name}>", "exec"), source.scope.values)
     return source.scope.values["run"]

@@ -27,6 +27,10 @@ class Scope:
         self.values: dict[str, Any] = {}
         self._names: dict[str, str] = {}
 
+    def function(self, operation: str, dtype: ElementType) -> Function:
+        """What an operation means; other arithmetic than that of `ir.semantics` overrides it."""
+        return function(operation, dtype)
+
     def name(self, symbol: str) -> str:
         """The identifier of a loop or parameter."""
         return self._names.setdefault(symbol, f"x{len(self._names)}")
@@ -52,9 +56,8 @@ class Scope:
                 self.values[f"to_{dtype}"] = partial(element, dtype=dtype)
                 return f"to_{dtype}({self.affine(value)})"
             case Apply(operation=operation, dtype=dtype, operands=operands):
-                self.values[f"{operation}_{dtype}"] = (
-                    _faulting(function(operation, dtype)) if divides(operation, dtype) else function(operation, dtype)
-                )
+                meaning = self.function(operation, dtype)
+                self.values[f"{operation}_{dtype}"] = _faulting(meaning) if divides(operation, dtype) else meaning
                 return f"{operation}_{dtype}({', '.join([self.value(o, reads) for o in operands])})"
             case _:
                 return next(reads)

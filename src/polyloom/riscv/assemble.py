@@ -26,6 +26,7 @@ from polyloom.riscv.pseudo import pseudos, rewrite
 
 _LINE: Final = re.compile(r"\s*(?:([A-Za-z_.$][\w.$]*|\d+)\s*:)?\s*(?:([A-Za-z.][\w.]*)(?:\s+(\S.*?))?)?\s*")
 _COMMENT: Final = re.compile(r"""((?:[^"#/]|"(?:[^"\\]|\\.)*"|/(?!/)|")*?)(?:(?:#|//).*)?""")
+_BEHIND_CODE: Final = tuple(name for name in DIRECTIVES if name != ".text")
 _NEAR: Final = re.compile(r"(?<![\w.$])(\d+)([bf])(?!\w)")
 """A reference to the last or the next label that is the number."""
 
@@ -67,6 +68,10 @@ def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", diale
     for line, label, mnemonic, operands in _statements(Source(name, text)):
         if mnemonic is not None and mnemonic.text == BEGIN_DATA:
             code_end, address = _data_begins(mnemonic, operands, address, code_end, statements)
+        elif mnemonic is not None and code_end is not None and mnemonic.text not in _BEHIND_CODE:
+            raise input_error(
+                "PL0905", "an instruction stands behind .data", span=mnemonic.span, help="write data last"
+            )
         if label is not None:
             labels[_defined(label, labels, counts)] = address
         if mnemonic is None or mnemonic.text in (BEGIN_DATA, *IGNORED):

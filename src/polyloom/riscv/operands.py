@@ -74,13 +74,14 @@ def values(
 
 @cache
 def _pattern(operands: str) -> re.Pattern[str]:
-    """One group for every operand of the template, and `modifier` for a rounding mode."""
+    """One group for every operand of the template, and `modifier` for a rounding mode. An address without an offset may
+    be written with 0."""
     template, _, modifier = operands.partition(";")
     parts = re.split(f"({OPERAND.pattern})", template)
     text = "".join(
         _group(part, parts[n + 1] if n + 1 < len(parts) else "")
         if n % 2
-        else "".join(rf"\s*{re.escape(c)}\s*" for c in part)
+        else "".join(rf"\s*{re.escape(c)}\s*" for c in part).replace(r",\s*\s*\(", r",\s*0?\s*\(")
         for n, part in enumerate(parts)
     )
     return re.compile(text + (r"(?:\s*,\s*(?P<modifier>\w+))?" if modifier.startswith("rm") else ""))

@@ -81,6 +81,13 @@ def test_cycles_are_an_event_that_each_minion_adds() -> None:
 
 
 @pytest.mark.parametrize("functional", [False, True])
+def test_instructions_are_counted_within_a_run(functional: bool) -> None:
+    text = "csrwi mhpmevent3, 2\ncsrr t2, mhpmcounter3\nli t3, 1000\n1: addi t3, t3, -1\nbnez t3, 1b\n"
+    text += "csrr t1, mhpmcounter3\nsub t1, t1, t2\n" + STORE_T1
+    assert kept(run(FIRST_HARTS + text, functional=functional).read(OUT, (1,), np.uint64)) == [2002]
+
+
+@pytest.mark.parametrize("functional", [False, True])
 def test_a_cooperative_load_is_fetched_once(functional: bool) -> None:
     group = 1 << 16 | 0xFF << 8 | 3
     mode = esr(COOP, 1) + csr(0x804, group)

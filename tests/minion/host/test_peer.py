@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.minion.host.programs import CODE, Elf, Load
 
+from polyloom.cli import main
+from polyloom.cli.bench.minion import emulated
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv.image import elf
 from polyloom.targets.minion import peer
@@ -49,6 +51,22 @@ def test_what_the_emulator_is_told(program: Program, tmp_path: Path) -> None:
     assert told[:7] == ["-sp_dis", "-reset_pc", "0x8000001000", "-minions", "0xffffffff", "-shires", "0x3"]
     assert told[-2] == "-elf_load"
     assert found.seconds > 0 and found.ratio == pytest.approx(found.seconds / 0.5)
+
+
+def test_a_row_of_bench(tmp_path: Path) -> None:
+    """The compiled product is what the emulator gets, its operands included."""
+    path = script(tmp_path, f'for last; do :; done; cp "$last" {tmp_path}/got.elf\n')
+    row = emulated(path, 16, 1)
+    assert isinstance(row["model"], float) and row["unit"] == "times our seconds"
+    image = elf((tmp_path / "got.elf").read_bytes(), ISA)
+    assert sum(any(s.data) and not s.is_code for s in image.segments) == 2
+
+
+def test_a_table_without_a_peer_refuses_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "sizes", "--peer", "/bin/true"]) == 2
+    assert "the table sizes is compared with no emulator" in capsys.readouterr().err
+    assert main(["bench", "minion", "--peer", "nowhere"]) == 1
+    assert "PL1313" in capsys.readouterr().err
 
 
 def test_minions_of_one_shire() -> None:

@@ -118,7 +118,7 @@ def test_trace(simulate: Simulate) -> None:
     tracks = {e["args"]["name"] for e in events if e["name"] == "thread_name"}
     assert {"load L1Scp", "load TenB", "FMA", "store"} <= tracks
     groups = {e["args"]["name"] for e in events if e["name"] == "process_name"}
-    assert "minion 0" in groups
+    assert {"minion 0", "shire 0"} <= groups
 
 
 def test_raw_bytes(simulate: Simulate) -> None:

@@ -12,7 +12,7 @@ import polyloom as pl
 from polyloom.targets.minion.loops.program import Part
 from polyloom.targets.minion.loops.simd import works
 
-N, M = pl.sizes("N M")
+N, M, K = pl.sizes("N M K")
 
 
 @pl.kernel
@@ -153,6 +153,22 @@ def operations(a: pl.f32[N], b: pl.f32[N], c: pl.f32[N, 12], d: pl.i32[N, 4]) ->
         d[i, 1] = 1 if a[i] == b[i] else 0
         d[i, 2] = 1 if a[i] != b[i] else 0
         d[i, 3] = 1 if a[i] >= b[i] else 0
+
+
+@pl.kernel
+def layer(a: pl.f32[N, K], b: pl.f32[K, M], c: pl.f32[N, M], d: pl.f32[N, M], s: pl.f32[N]) -> None:
+    for i in range(N):
+        for j in range(M):
+            c[i, j] = 0.0
+            for k in range(K):
+                c[i, j] += a[i, k] * b[k, j]
+    for i in range(N):
+        for j in range(M):
+            d[i, j] = max(c[i, j], 0.0) / 3.0
+    for i in range(N):
+        s[i] = 0.0
+        for j in range(M):
+            s[i] += d[i, j]
 
 
 ALL = (

@@ -17,6 +17,7 @@ from tests.minion.loops import kernels
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
+from polyloom.targets.minion.loops import program
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 1e-45, -1e-39, 2.0**-126, -(2.0**-126), 3.4e38, 0.1, 7.0],
@@ -53,6 +54,26 @@ def test_phases_in_a_loop() -> None:
 def test_what_cannot_be_shared_out_says_why() -> None:
     result = _run(kernels.prefix, 100, 1, 4)
     assert result.data["serial"] == ["iterations of `i` share `b[i]` and `b[i - 1]`"]
+
+
+@pytest.mark.parametrize("minions", [1, 5, 64])
+def test_a_product_and_what_follows_it(minions: int) -> None:
+    result = pl.compile(kernels.layer, f"minion:{minions}").run(N=20, M=33, K=18)
+    assert result.verified
+    assert result.data["phases"] == ["product", "simd"]
+    assert result.data["hazards"] == []
+
+
+def test_a_missing_barrier_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "barrier", _no_barrier)
+    with pytest.raises(PolyloomError) as error:
+        _run(kernels.transposed, 20, 30, 4)
+    assert error.value.code in ("PL1380", "PL0812")
+
+
+def _no_barrier(team: program.Team, name: str) -> program.Part:
+    del team, name
+    return program.Part(())
 
 
 def test_sums_of_floats_keep_their_order_unless_told_otherwise() -> None:

@@ -48,6 +48,7 @@ WRONG = {
     "float": "nop\n.float 1e99, x",
     "long-address": "here: nop\n.word here",
     "data-twice": "nop\n.data\n.data",
+    "code-behind-data": "nop\n.data\n.word 1\nnop",
     "local-label": "j 1f",
     "tensor-shape": "tensor_fma fp32 17x16x16 A=scp[0..15] B=TenB C=f0..f31",
     "tensor-name": "tensor_fuse fp32",
@@ -77,6 +78,11 @@ def test_source_lines() -> None:
     assert [found.at(start + offset) for offset in (0, 4, 8, 12)] == [("k.s", n) for n in (4, 5, 5, 6)]
 
 
+@pytest.mark.parametrize("text", ["amoaddl.w a0, a1, {}(a2)", "shg t0, {}(a0)", "flwl.ps f0, {}(a0)"])
+def test_an_address_may_have_no_offset(text: str) -> None:
+    assert assemble_lines(text.format("")).data == assemble_lines(text.format("0")).data
+
+
 def test_local_labels() -> None:
     made = assemble_lines("1: j 1f\n1: j 1b\nj 1b\n")
     assert made.data == assemble_lines("a: j b\nb: j b\nj b").data
@@ -103,7 +109,9 @@ def test_refused(name: str, golden: Golden) -> None:
 TENSOR = {
     "tensor_wait fma": "csrrwi zero, tensor_wait, 7",
     "tensor_mask 0xffff": "li t5, 0xffff\ncsrw tensor_mask, t5",
-    "tensor_fma fp32 16x16x16 A=scp[0..15] B=TenB C=f0..f31 mul": f"li t5, {fma('fp32', first=True)}\ncsrw tensor_fma, t5",
+    "tensor_fma fp32 16x16x16 A=scp[0..15] B=TenB C=f0..f31 mul": (
+        f"li t5, {fma('fp32', first=True)}\ncsrw tensor_fma, t5"
+    ),
     "tensor_load scp[2..17] interleave8 from=a0 stride=256 id=1": (
         f"li t5, {load(2, transform='interleave8')}\nadd t5, t5, a0\nli t6, {x31(256, 1)}\ncsrw tensor_load, t5"
     ),

@@ -10,18 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import process_time
+from statistics import median
+from time import perf_counter, process_time
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from polyloom import api
+from polyloom import api, temporary
 from polyloom.cli import examples
 from polyloom.cli.bench import minion_programs as programs
+from polyloom.targets.minion import peer as emulator
 from polyloom.targets.minion import timing
+from polyloom.targets.minion.loops import note as notes
+from polyloom.targets.minion.loops.run import laid
 from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.place import Place
+from polyloom.targets.minion.program import load
 from polyloom.targets.minion.target import TARGET
-from polyloom.targets.target import Job
+from polyloom.targets.target import Job, Loaded
 
 Row = dict[str, object]
 HERTZ: Final = 600e6
@@ -37,8 +44,12 @@ class Measure:
     model: Callable[[], float]
 
 
-def rows() -> list[Row]:
-    return [*(_beside(measure) for measure in measures()), *compiled()]
+def rows(peer: str | None = None) -> list[Row]:
+    """With `peer`, the path of the vendor's emulator, what it takes for the same product."""
+    if peer is not None:
+        emulator.check(peer)
+    theirs = [] if peer is None else [emulated(peer, EMULATED, CHIP)]
+    return [*(_beside(measure) for measure in measures()), *compiled(), *speeds(), *theirs]
 
 
 def measures() -> list[Measure]:
@@ -121,20 +132,43 @@ def _messages() -> list[Measure]:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """An fp32 product on 1,024 minions: what is asked of some of its figures."""
+    """A product on 1,024 minions: what is asked of some of its figures. `sizes` are N, M, K."""
 
-    what: str
-    size: int
+    element: str
+    sizes: tuple[int, int, int]
     resident: bool
     asked: Mapping[str, float]
 
+    @property
+    def what(self) -> str:
+        """Element, shape, and where the arrays begin."""
+        where = "resident" if self.resident else "DRAM to DRAM"
+        return f"{self.element} {' x '.join(str(size) for size in self.sizes)}, {where}"
+
 
 PRODUCTS: Final = (
-    Product("fp32 512, resident", 512, True, {"loop_utilization": 0.96, "utilization": 0.92, "host_seconds": 0.8}),
-    Product("fp32 1024, resident", 1024, True, {"utilization": 0.95}),
-    Product("fp32 512, DRAM to DRAM", 512, False, {"of_dram_bound": 4 / 3}),
-    Product("fp32 2048, DRAM to DRAM", 2048, False, {"utilization": 0.80}),
+    Product("f32", (512, 512, 512), True, {"loop_utilization": 0.96, "utilization": 0.92, "host_seconds": 0.8}),
+    Product("f16", (512, 512, 512), True, {"loop_utilization": 0.96, "host_seconds": 1.0}),
+    Product("i8", (512, 512, 2048), True, {"loop_utilization": 0.88}),
+    Product("i8", (512, 512, 512), True, {"host_seconds": 0.4}),
+    Product("f32", (1024, 1024, 1024), True, {"utilization": 0.95}),
+    Product("f32", (512, 512, 512), False, {"of_dram_bound": 4 / 3}),
+    Product("f32", (2048, 2048, 2048), False, {"utilization": 0.80}),
 )
+_SUMS: Final = {"f32": ("f32", ""), "f16": ("f32", "to_f32"), "i8": ("i32", "to_i32")}
+"""The type of the sum, and what makes a factor one of it."""
+
+
+def source(element: str) -> str:
+    """A product's equations."""
+    result, convert = _SUMS[element]
+    term = f"{convert}(A[i, k]) * {convert}(B[k, j])" if convert else "A[i, k] * B[k, j]"
+    return (
+        f"parameter N >= 0, M >= 0, K >= 0\ninput A[N, K]: {element}, B[K, M]: {element}\noutput C[N, M]: {result}\n\n"
+        f"for 0 <= i < N, 0 <= j < M, 0 <= k < K do\n"
+        f"  c[i, j, k] = {term} if k = 0\n  c[i, j, k] = c[i, j, k-1] + {term} if k >= 1\n"
+        "  C[i, j] = c[i, j, k] if k = K - 1\n"
+    )
 
 
 def compiled() -> list[Row]:
@@ -151,10 +185,14 @@ def product_rows(product: Product) -> list[Row]:
 
 def measured(product: Product) -> dict[str, float]:
     """One run on random operands, whose results are not compared: `polyloom run` does that."""
-    sizes = dict.fromkeys("NMK", product.size)
-    instance = api.compile(examples.path("matmul"), on="minion:1024", resident=product.resident).ready(sizes)
+    n, m, k = product.sizes
+    with temporary.folder() as folder:
+        path = folder / "product.pla"
+        path.write_text(source(product.element), encoding="utf-8")
+        instance = api.compile(path, on="minion:1024", resident=product.resident).ready({"N": n, "M": m, "K": k})
     random = np.random.default_rng(1)
-    operands = {name: random.standard_normal((product.size,) * 2).astype(np.float32) for name in "AB"}
+    shapes = {"A": (n, k), "B": (k, m)}
+    operands = {name: _operand(product.element, shape, random) for name, shape in shapes.items()}
     job = Job(operands, None, Options())
     start = process_time()
     made: Any = TARGET.run(instance.data, job)
@@ -168,3 +206,50 @@ def measured(product: Product) -> dict[str, float]:
         "of_dram_bound": made.cycles / dram if dram else float("inf"),
         "host_seconds": seconds,
     }
+
+
+def _operand(element: str, shape: tuple[int, int], random: np.random.Generator) -> NDArray[np.generic]:
+    if element == "i8":
+        return random.integers(-128, 128, shape).astype(np.int8)
+    return random.standard_normal(shape).astype({"f32": np.float32, "f16": np.float16}[element])
+
+
+# --- the vendor's emulator ---
+
+EMULATED: Final = 512
+
+
+def emulated(path: str, size: int, minions: int) -> Row:
+    """Seconds of the host for one ELF file in the emulator, by those in this process. Errors: PL1313."""
+    instance = api.compile(examples.path("matmul"), on=f"minion:{minions}").ready(dict.fromkeys("NMK", size))
+    random = np.random.default_rng(1)
+    operands = {name: random.standard_normal((size, size)).astype(np.float32) for name in "AB"}
+    note = notes.decode(instance.data)
+    assert note is not None, "it was compiled"
+    start = perf_counter()
+    TARGET.run(instance.data, Job(operands, None, Options()))
+    ours = perf_counter() - start
+    program = load([Loaded("matmul.elf", instance.data, None)], (), None, note.machine)
+    found = emulator.compare(path, program, laid(note, operands), Place(note.machine, minions), ours)
+    return {"what": f"emulator, fp32 {size}", "asked": 5, "model": round(found.ratio, 2), "unit": "times our seconds"}
+
+
+# --- the host ---
+
+
+def speeds() -> list[Row]:
+    """Instructions per second of CPU time, hazards on; the medians of five runs."""
+    return [
+        _speed("scalar code", 30e6, 2_000_000, functional=False),
+        _speed("the same, functional", 100e6, 8_000_000, functional=True),
+    ]
+
+
+def _speed(what: str, asked: float, count: int, *, functional: bool) -> Row:
+    text = programs.scalar(count // 10)
+
+    def once() -> float:
+        start = process_time()
+        return programs.instructions(text, functional=functional) / (process_time() - start)
+
+    return {"what": what, "asked": asked, "model": round(median(once() for _ in range(5))), "unit": "instructions/s"}

@@ -7,12 +7,15 @@ Each is run for two counts of repetitions; the difference is free of start and e
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from polyloom._native.minion import Chip
 from polyloom.targets.minion import tensor_words as words
 from polyloom.targets.minion import timing
 from polyloom.targets.minion.assemble import assemble_lines
+
+if TYPE_CHECKING:
+    from polyloom._native.minion import Result
 
 ENTRY: Final = 0x80_0000_1000
 DRAM: Final = 0x80_0100_0000
@@ -39,11 +42,27 @@ Text = Callable[[int], str]
 
 def run(text: str, minions: int) -> int:
     """The cycles of a program on hart 0 of each minion; s0 is the minion's number."""
-    chip = Chip(minions, _MACHINE, timing.parameters(), {"hazards": 0, "functional": 0, "max_cycles": 10**7})
+    return _result(text, minions, {"hazards": 0, "functional": 0, "max_cycles": 10**7})["cycles"]
+
+
+def _result(text: str, minions: int, options: dict[str, int]) -> Result:
+    chip = Chip(minions, _MACHINE, timing.parameters(), options)
     chip.write(ENTRY, assemble_lines(_START + text + _END, ENTRY, "bench.s").data)
     result = chip.run(ENTRY)
     assert result["stop"] == "passed", result
-    return result["cycles"]
+    return result
+
+
+def scalar(times: int) -> str:
+    """Integer arithmetic without memory: ten instructions each time."""
+    work = "add s2, s2, s3\nxor s3, s3, s4\nslli s4, s2, 3\nsub s6, s4, s3\nor s7, s6, s2\n"
+    return _loop(work + "and s8, s7, s3\nsltu s9, s8, s2\nadd s2, s2, s9\n", times)
+
+
+def instructions(text: str, *, functional: bool) -> int:
+    """How many a program executes on one minion, with hazards on: for the host's speed."""
+    options = {"hazards": 1, "functional": int(functional), "max_cycles": 10**9}
+    return _result(text, 1, options)["instructions"]
 
 
 def each(text: Text, minions: int, few: int, many: int) -> float:

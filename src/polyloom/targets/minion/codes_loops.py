@@ -9,7 +9,7 @@ CODES: dict[str, tuple[str, str]] = {
         "Equations that are no product are executed as loops over their dimensions, in an order in which every value "
         "is there before it is read. The dependences of these equations need another order: one that is skewed.\n\n"
         "Write them so that all distances lead forwards in some order of the dimensions, each up or down; "
-        "`x[i, j] = x[i-1, j+1] + x[i, j-1]` has one, `x[i-1, j+1]` together with `x[i+1, j-1]` has none.",
+        "`x[i, j] = x[i-1, j+1] + x[i, j-1]` has one, `x[i-1, j+1] + x[i+1, j-2]` has none.",
     ),
     "PL1352": (
         "more values at once than registers",

@@ -13,7 +13,7 @@ from typing import cast
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
-from polyloom.targets.minion import findings, model, peer, places, report
+from polyloom.targets.minion import findings, model, peer, places, report, simulate_compiled
 from polyloom.targets.minion.events import trace
 from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.model import Outcome, Setup
@@ -28,6 +28,9 @@ from polyloom.targets.trace import Trace
 def simulate(asked: Simulation) -> Simulated:
     """Errors: PL1303 to PL1308, PL1313; what a run meets is in the result."""
     options, place = cast(Options, asked.options), cast(Place, asked.place)
+    note = simulate_compiled.note_of(asked)
+    if note is not None:
+        return simulate_compiled.simulate(asked, note)
     program = _program(asked, options, place)
     inputs = [places.given(name, path, program.symbols, place.machine) for name, path in asked.inputs.items()]
     wanted = [places.taken(name, text, program.symbols, place.machine) for name, text in asked.outputs.items()]

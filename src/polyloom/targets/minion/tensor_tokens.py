@@ -8,11 +8,12 @@ have symbols, which a caller resolves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-SCP_LINES: Final = 48
+from polyloom.targets.minion.tensor_words import SCP_LINES
+
 REGISTERS: Final = 32
 Resolve = Callable[[str], int]
 
@@ -59,13 +60,6 @@ class Tokens:
                 raise ValueError(f"{self.operation} needs {key}=…")
             return default
         return self.resolve(found[1])
-
-    def one_of(self, names: Iterable[str], what: str) -> str:
-        known = [name for name in names if name]
-        found = self.maybe("|".join(re.escape(name) for name in known))
-        if found is None:
-            raise ValueError(f"{self.operation} needs {what}: {', '.join(known)}")
-        return found[0].lower()
 
     def lines(self, prefix: str = "") -> tuple[int, int]:
         """scp[FIRST..LAST], which may wrap: the first line, and how many."""

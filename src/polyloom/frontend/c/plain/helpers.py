@@ -89,7 +89,8 @@ def _body(
     if any(n.kind == "DeclRefExpr" and n.declaration in passed for n in body):
         return None
     body = expanded(body, functions, around | {function.name})
-    return block((*first, *body.inner), call)
+    given = [s for declared in first for s in _inside(declared, functions, around)]
+    return block((*given, *body.inner), call)
 
 
 def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:

@@ -36,7 +36,11 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
     read = simd.read(written)
     source = _source(written, read)
-    products = [product.work(phase, fp) for phase in source.plan.phases] if source is not None else []
+    products = (
+        [product.work(phase, fp, is_only=len(source.plan.phases) == 1) for phase in source.plan.phases]
+        if source is not None
+        else []
+    )
     if read is not None and (source is None or not any(products)):
         return _of_nest(read, fp, minions, written)
     assert source is not None, "equations have a plan"

@@ -16,7 +16,7 @@ from polyloom.targets.minion import lines as source_lines
 from polyloom.targets.minion.loops.layout import Placed
 from polyloom.targets.minion.loops.product.resident import Home
 from polyloom.targets.minion.loops.product.resident import of_json as of_json_home
-from polyloom.targets.minion.machine import Machine
+from polyloom.targets.minion.machine import MINIONS_PER_SHIRE, SHIRE_KIB, SHIRES, Machine
 from polyloom.targets.minion.memory_map import lacking
 from polyloom.targets.target import Json
 
@@ -72,6 +72,8 @@ def _note(made: dict[str, Any]) -> Note | None:
         return None
     name, *sizes = made["machine"]
     machine = Machine(str(name), *map(int, sizes))
+    if not _is_machine(machine):
+        return None
     signature = _with_results(of_json(made), {str(name) for name in made["results"]})
     if signature.sizes:
         return None
@@ -79,10 +81,11 @@ def _note(made: dict[str, Any]) -> Note | None:
     placed = tuple(Placed(a.name, a.dtype, a.extents({}), at[a.name]) for a in signature.arguments)
     if any(n < 0 for p in placed for n in p.shape) or any(lacking(machine, p.address, p.size) for p in placed):
         return None
-    if not 0 < int(made["minions"]) <= machine.minions:
+    minions = int(made["minions"])
+    if not 0 < minions <= machine.minions or (minions > MINIONS_PER_SHIRE and minions % MINIONS_PER_SHIRE):
         return None
     home = None if made["home"] is None else of_json_home(made["home"])
-    if home is not None and not _fits(home, signature, machine, int(made["minions"])):
+    if home is not None and not _fits(home, signature, machine, minions):
         return None
     return Note(
         signature,
@@ -100,6 +103,13 @@ def _with_results(signature: Signature, results: set[str]) -> Signature:
     """With the arrays that are only written as such."""
     arguments = tuple(replace(a, is_input=a.name not in results) for a in signature.arguments)
     return replace(signature, arguments=arguments)
+
+
+def _is_machine(machine: Machine) -> bool:
+    """Whether a machine file may say so."""
+    split = machine.l2_kib, machine.l3_kib, machine.scratchpad_kib
+    whole = sum(split) == SHIRE_KIB and all(n % 4 == 0 for n in split)
+    return whole and min(split[:2]) >= 4 and split[2] >= 0 and 1 <= machine.shires <= SHIRES
 
 
 def _fits(home: Home, signature: Signature, machine: Machine, minions: int) -> bool:

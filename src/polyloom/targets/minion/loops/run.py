@@ -37,7 +37,7 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
         options.errata,
         job.trace,
     )
-    inputs = _laid(note, job.inputs)
+    inputs = laid(note, job.inputs)
     done = model.run(program, inputs, setup)
     _check(done.outcome, program, setup)
     outputs = _taken(note, done.read)
@@ -67,7 +67,7 @@ def _check(outcome: Outcome, program: Program, setup: Setup) -> None:
         raise PolyloomError(Diagnostic(ended.code, message, INTERNAL, notes=ended.notes, help=help))
 
 
-def _laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
+def laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
     """Bytes by address, of all inputs."""
     home = note.home
     elsewhere = set[str]() if home is None else {m.array for m in home.matrices}

@@ -50,8 +50,10 @@ def made(data: bytes) -> Mapping[str, Json]:
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     """The rows that a reader wants first."""
     used = data.get("utilization")
-    busy = f", {used:.1%} of the tensor units' peak" if isinstance(used, float) else ""
+    unit = "tensor units'" if "product" in cast(Sequence[str], data.get("phases") or ("product",)) else "vectors'"
+    busy = f", {used:.1%} of the {unit} peak" if isinstance(used, float) else ""
     rows = [("minions", f"{data['minions']}")]
+    rows += [("one hart", str(why)) for why in cast(Sequence[str], data.get("serial") or ())]
     return [*rows, ("cycles", f"{data['cycles']}{busy}")] if data["cycles"] is not None else rows
 
 

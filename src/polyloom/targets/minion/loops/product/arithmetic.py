@@ -38,6 +38,12 @@ def added(left: Array, right: Array) -> Array:
         return _rounded(_double(_flushed(left)) + _double(_flushed(right)))
 
 
+def multiplied(left: Array, right: Array) -> Array:
+    """Element by element."""
+    with np.errstate(all="ignore"):
+        return _rounded(_double(_flushed(left)) * _double(_flushed(right)))
+
+
 def _rows(left: Array, right: Array) -> Array:
     a, b = (_double(_flushed(each)) for each in (left, right))
     no_a, no_b = (each.view(np.uint32) == 0 for each in (np.ascontiguousarray(left), np.ascontiguousarray(right)))

@@ -24,8 +24,9 @@ from polyloom.targets.minion.loops.product.operand import (
 )
 from polyloom.targets.minion.loops.product.pack import pack
 from polyloom.targets.minion.loops.product.predict import cycles
+from polyloom.targets.minion.loops.product.quant import Quant, Vector, transforms
 from polyloom.targets.minion.loops.product.resident import Home, Resident
-from polyloom.targets.minion.loops.product.staged import SLOTS, Stage, staged
+from polyloom.targets.minion.loops.product.staged import Stage, staged
 from polyloom.targets.minion.loops.product.tile import STORED, wait
 from polyloom.targets.minion.loops.product.together import can_share
 from polyloom.targets.minion.loops.product.view import View, view
@@ -56,7 +57,12 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
         made += [_by_first(Part(tuple(lines), place), setting, "unpacked")]
         made += [barrier(setting.team, f"{setting.prefix}.all", _PACKED)]
     if stages:
-        made += [Part((*staged(Stage(p, g, setting.team.in_shire), setting.prefix), *_settled(setting)), place)]
+        made += [
+            Part(
+                (*staged(Stage(p, g, setting.team.in_shire, setting.scratchpad), setting.prefix), *_settled(setting)),
+                place,
+            )
+        ]
     else:
         made += [_by_first(Part((*loop(p, g, setting.prefix), *_settled(setting)), place), setting, "skip")]
     facts: dict[str, Json] = {"split_k": g.parts, "predicted_cycles": cycles(p, g, stages)}
@@ -74,6 +80,9 @@ def _settled(setting: Setting) -> list[str]:
 
 def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | None, setting: Setting) -> Made:
     """With packed operands in the scratchpads. Errors: PL1338, PL1339."""
+    if p.quant is not None:
+        message = "--resident is for products, and this one has operations on its sums"
+        raise input_error("PL1339", message, help="leave --resident out")
     if g.parts > 1:
         message = "--resident gives each block to one minion, and --split-k to several"
         raise input_error("PL1339", message, help="leave one of them out")
@@ -96,11 +105,13 @@ def has_helpers(found: Contraction, kind: Kind, fp: str, setting: Setting) -> bo
 
 def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
     """Where minions of a shire share tiles for long enough."""
-    stage = Stage(p, g, setting.team.in_shire)
+    stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
     rows, columns = stage.rounds
-    fits = SLOTS * stage.slot <= setting.scratchpad and g.parts == 1
+    fits = stage.fits and g.parts == 1
     lies_well = p.left.transform in ("plain", "transpose32")
-    return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
+    return (
+        fits and lies_well and p.quant is None and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
+    )
 
 
 def _is_shared(p: Problem, g: Grid, stages: bool) -> bool:
@@ -123,10 +134,28 @@ def _problem(found: Contraction, kind: Kind, setting: Setting) -> tuple[Problem,
     words = -(-left.columns * kind.bytes // WORD)
     source = right_tiles(right, kind)
     tiles = source if source.transform == "plain" else packed(setting.scratch, -(-words // ROWS))
-    stored = Tiles(result.address, ROWS * result.row_step, LINE, result.row_step)
+    stored = Tiles(result.address, ROWS * result.row_step, ROWS * result.bytes, result.row_step)
     signs = (unsigned[0], unsigned[1])
-    p = Problem(kind, left.rows, right.columns, words, left_tiles(left, kind), tiles, stored, unsigned=signs)
+    p = Problem(
+        kind,
+        left.rows,
+        right.columns,
+        words,
+        left_tiles(left, kind),
+        tiles,
+        stored,
+        unsigned=signs,
+        quant=_quant(found, kind, setting),
+    )
     return p, None if tiles is source else source
+
+
+def _quant(found: Contraction, kind: Kind, setting: Setting) -> Quant | None:
+    """What becomes of sums."""
+    made = transforms(found.steps, "i32" if kind is INT8 else "f32")
+    assert made is not None, "the form was checked"
+    vectors = [Vector(setting.arrays[s.array].address, s.by_row) for s in found.steps if s.array]
+    return Quant(made[0], tuple(vectors), ROWS if "pack" in made[0] else LINE) if found.steps else None
 
 
 def _by_first(part: Part, setting: Setting, name: str) -> Part:

@@ -20,15 +20,16 @@ from polyloom.targets.minion.loops.product import arithmetic
 from polyloom.targets.minion.loops.product.compile import code, has_helpers
 from polyloom.targets.minion.loops.product.matrix import flat, unflat
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
+from polyloom.targets.minion.loops.product.quant import applied, transforms
 from polyloom.targets.minion.loops.work import Arrays, Work
 
 Array = NDArray[Any]
 _KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
-    ("f32", "f32", "f32", ""): FP32,
-    ("f16", "f16", "f32", "to_f32"): FP16,
-    **{(a, b, "i32", "to_i32"): INT8 for a in ("i8", "u8") for b in ("i8", "u8")},
+    ("f32", "f32", ""): FP32,
+    ("f16", "f16", "to_f32"): FP16,
+    **{(a, b, "to_i32"): INT8 for a in ("i8", "u8") for b in ("i8", "u8")},
 }
-"""By the types of left, right and result, and the conversion."""
+"""By the types of the factors, and their conversion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,11 @@ class Product:
     reorders: bool
 
 
-def work(phase: Phase, fp: str) -> Work | None:
-    """None where the phase is no product, or one that only other arithmetic computes."""
+def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
+    """None where the phase is no product, or one that only other arithmetic computes. Rows of bytes do not fill lines,
+    which whoever reads them would have to wait for: they are results of a phase that is the only one."""
     try:
-        found = contraction(phase.program)
+        found = contraction(phase.program, with_steps=is_only)
     except Unlike:
         return None
     kind = None if found is None else _kind(phase.program, found, fp)
@@ -67,7 +69,10 @@ def _place(phase: Phase) -> tuple[str, int] | None:
 def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
     """`strict` keeps products and sums of floats that are written apart apart, and every rounding."""
     types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
-    kind = _KINDS.get((*(types[m.array] for m in (c.left, c.right, c.result)), c.widened))
+    kind = _KINDS.get((types[c.left.array], types[c.right.array], c.widened))
+    chain = None if kind is None else transforms(c.steps, "i32" if kind is INT8 else "f32")
+    if chain is None or chain[1] != types[c.result.array] or (c.steps and (kind is FP16 or fp == "reassociate")):
+        return None
     fuses = kind is FP32 and any(e.operation == "madd" for e in program.equations)
     return kind if kind is INT8 or fp != "strict" or fuses else None
 
@@ -97,6 +102,8 @@ def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Ar
         made = arithmetic.product(left, right)
     else:
         made = arithmetic.doubles(left, right)
+    if c.steps:
+        made = applied(c.steps, made, read)
     return {**held, c.result.array: unflat(c.result, made, held[c.result.array].shape)}
 
 

@@ -42,11 +42,13 @@ class Grid:
 
 
 def grid(team: Team, block_rows: int, block_columns: int, parts: int = 1) -> Grid:
-    """The one with the fewest rounds, then the fewest tiles to fetch, then the most rows."""
-    found = _grids(team, parts)
-    return min(
-        found, key=lambda g: (g.rounds(block_rows, block_columns), g.fetched(block_rows, block_columns), -g.rows)
-    )
+    """The one with the fewest rounds, then the fewest tiles to fetch, then the fewest rows: of a left factor,
+    rows that are far apart lie in few banks."""
+
+    def cost(g: Grid) -> tuple[int, int, int]:
+        return g.rounds(block_rows, block_columns), g.fetched(block_rows, block_columns), g.rows
+
+    return min(_grids(team, parts), key=cost)
 
 
 def _grids(team: Team, parts: int) -> Iterator[Grid]:

@@ -18,6 +18,7 @@ from typing import Final
 
 from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, Kind, Tiles
+from polyloom.targets.minion.loops.product.quant import Quant, begin
 from polyloom.targets.minion.loops.product.split import Split, combine
 from polyloom.targets.minion.loops.product.tile import (
     COLUMN_FIELD,
@@ -55,6 +56,7 @@ class Problem:
     is_local: bool = False
     shares: bool = False
     unsigned: tuple[bool, bool] = (False, False)
+    quant: Quant | None = None
 
     @property
     def block_rows(self) -> int:
@@ -77,7 +79,7 @@ def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
     lines += ["mv a6, gp"] if p.is_local else []
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
-    lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind), *_store(split, prefix)]
+    lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind), *_store(p, split, prefix)]
     down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
     lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
     lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
@@ -114,7 +116,15 @@ def _constants(p: Problem, g: Grid) -> list[str]:
     strides = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
     steps = [li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
     strides += groups(g, "sp", "tp") if p.shares else []
-    return [*strides, *steps, li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
+    return [
+        *strides,
+        *steps,
+        li("a3", TURN_LOAD),
+        li("a4", TURN_FMA),
+        li("s6", 0),
+        li("s8", 0),
+        *([li("gp", 0)] if p.quant else []),
+    ]
 
 
 def _range(p: Problem, split: Split, prefix: str) -> list[str]:
@@ -136,7 +146,7 @@ def _words(p: Problem, split: Split, prefix: str) -> list[str]:
     lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
     lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
-    lines += [li("a1", encode("tensor_store", bytes=LINE, address=p.result.address).value), "add a1, a1, t3"]
+    lines += [li("a1", _store_word(p)), "add a1, a1, t3", *(begin(p.quant) if p.quant else [])]
     row, column = ("a5", "a6") if p.is_local else ("s4", "s5")
     lines += [*scaled("t1", row, p.left.block_step, "s6"), *scaled("t1", column, p.right.block_step, "s7")]
     lines += [*scaled("t1", row, p.result.block_step, "a1"), *scaled("t1", column, p.result.depth_step, "a1")]
@@ -203,9 +213,16 @@ def step(groups: tuple[str, str] | None = None) -> list[str]:
     return [*loads, wait(LOADED), "csrw tensor_fma, s8"]
 
 
-def _store(split: Split, prefix: str) -> list[str]:
+def _store_word(p: Problem) -> int:
+    """Packed bytes of a row are in the first of its two registers."""
+    if p.quant is None or p.quant.row == LINE:
+        return encode("tensor_store", bytes=LINE, address=p.result.address).value
+    return encode("tensor_store", bytes=p.quant.row, step=2, address=p.result.address).value
+
+
+def _store(p: Problem, split: Split, prefix: str) -> list[str]:
     """By the first of those who share the block."""
-    store = ["mv t6, s11", "csrw tensor_store, a1"]
+    store = [*(["csrw tensor_quant, gp"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
     if split.parts == 1:
         return store
     return [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.other", *store, f"{prefix}.other:"]

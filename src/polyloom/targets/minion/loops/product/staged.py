@@ -44,18 +44,34 @@ _CREDITS: Final = CREDITS + (0xFF << 22)
 _NUMBERS: Final = 8
 _LOADED, _FREED = 0, _NUMBERS
 """First FLBs of what second harts have loaded, and of what first harts have used."""
-SLOTS: Final = 6
-STEPS: Final = 4
-"""Slots of the ring, and steps of a chunk."""
+_SLOTS: Final = (6, 3)
+"""At most, and at least."""
+_LENGTH: Final = 4
+"""Steps of a chunk: few, so that the first one is there early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The grid, and minions in a shire that take part."""
+    """The grid, minions in a shire that take part, and bytes of its scratchpad."""
 
     p: Problem
     g: Grid
     minions: int
+    room: int
+
+    @property
+    def length(self) -> int:
+        """Steps of a chunk."""
+        return _LENGTH
+
+    @property
+    def slots(self) -> int:
+        """Of the ring."""
+        return min(_SLOTS[0], self.room // self.slot)
+
+    @property
+    def fits(self) -> bool:
+        return self.slots >= _SLOTS[1]
 
     @property
     def tiles(self) -> int:
@@ -65,11 +81,11 @@ class Stage:
     @property
     def slot(self) -> int:
         """Bytes."""
-        return self.tiles * STEPS * TILE
+        return self.tiles * self.length * TILE
 
     @property
     def chunks(self) -> int:
-        return -(-self.p.steps // STEPS)
+        return -(-self.p.steps // self.length)
 
     @property
     def rounds(self) -> tuple[int, int]:
@@ -82,7 +98,7 @@ def staged(stage: Stage, prefix: str) -> list[str]:
     first = _over_blocks(stage, prefix, _block(stage, prefix))
     second = _over_blocks(stage, f"{prefix}.stage", _chunks(stage, f"{prefix}.stage"))
     lines = [f"{prefix}.product:", "andi t0, s1, 1", f"bnez t0, {prefix}.stage", *_first(stage), *first]
-    lines += [f"j {prefix}.stored", f"{prefix}.stage:", *_second(stage), *second, *_drained(prefix)]
+    lines += [f"j {prefix}.stored", f"{prefix}.stage:", *_second(stage), *second, *_drained(stage, prefix)]
     return [*lines, f"{prefix}.stored:"]
 
 
@@ -99,9 +115,9 @@ def _first(stage: Stage) -> list[str]:
     """What stays the same on hart 0."""
     p, g = stage.p, stage.g
     left = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), coop=p.shares).value + _OWN
-    right = encode("tensor_load_b", rows=ROWS, coop=p.shares).value + _OWN + g.rows * STEPS * TILE
-    lines = [*_within(g), li("a0", left), *scaled("t1", "t3", STEPS * TILE, "a0")]
-    lines += [li("ra", right), *scaled("t1", "t2", STEPS * TILE, "ra"), *position(g), "mv sp, a0"]
+    right = encode("tensor_load_b", rows=ROWS, coop=p.shares).value + _OWN + g.rows * stage.length * TILE
+    lines = [*_within(g), li("a0", left), *scaled("t1", "t3", stage.length * TILE, "a0")]
+    lines += [li("ra", right), *scaled("t1", "t2", stage.length * TILE, "ra"), *position(g), "mv sp, a0"]
     lines += [li("s9", LINE), li("s10", x31(LINE, 1)), li("s11", p.result.stride)]
     lines += groups(g, "a2", "a7") if p.shares else []
     return [*lines, li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0), li("a5", 0), li("a6", 0)]
@@ -125,7 +141,12 @@ def _block(stage: Stage, prefix: str) -> list[str]:
     lines += [li("a1", encode("tensor_store", bytes=LINE, address=p.result.address).value), "add a1, a1, t3"]
     lines += [*scaled("t1", "s4", p.result.block_step, "a1"), *scaled("t1", "s5", p.result.depth_step, "a1")]
     lines += [li("gp", stage.chunks), f"{prefix}.chunk:", "csrw fcc, zero", f"beqz tp, {prefix}.used"]
-    lines += [*_chunk(stage, prefix), f"{prefix}.used:", *_signal(stage, _FREED, 16, f"{prefix}.freed"), *_advance()]
+    lines += [
+        *_chunk(stage, prefix),
+        f"{prefix}.used:",
+        *_signal(stage, _FREED, 16, f"{prefix}.freed"),
+        *_advance(stage),
+    ]
     lines += ["addi gp, gp, -1", f"bnez gp, {prefix}.chunk", f"beqz tp, {prefix}.other"]
     return [*lines, "mv t6, s11", "csrw tensor_store, a1", f"{prefix}.other:"]
 
@@ -134,8 +155,8 @@ def _chunk(stage: Stage, prefix: str) -> list[str]:
     """Steps of a chunk; the last one of the depth may be shorter, and ends the sum."""
     p = stage.p
     lines = [li("t4", stage.slot), "mul t4, t4, a5", "and s6, s6, a3", "add s6, s6, t5", "add s6, s6, t4"]
-    lines += ["add s7, ra, t4", li("a0", STEPS), li("t0", 1), f"bne gp, t0, {prefix}.step"]
-    whole, rest = (p.steps - 1) % STEPS, (p.words - 1) % ROWS + 1
+    lines += ["add s7, ra, t4", li("a0", stage.length), li("t0", 1), f"bne gp, t0, {prefix}.step"]
+    whole, rest = (p.steps - 1) % stage.length, (p.words - 1) % ROWS + 1
     lines += [li("a0", whole), f"beqz a0, {prefix}.last"]
     lines += [
         f"{prefix}.step:",
@@ -158,9 +179,9 @@ def _signal(stage: Stage, number: int, counter: int, label: str) -> list[str]:
     return [*lines, "addi a6, a6, 1", f"andi a6, a6, {_NUMBERS - 1}"]
 
 
-def _advance() -> list[str]:
+def _advance(stage: Stage) -> list[str]:
     """a5 to the next slot."""
-    return ["addi a5, a5, 1", f"addi t0, a5, {-SLOTS}", "snez t0, t0", "neg t0, t0", "and a5, a5, t0"]
+    return ["addi a5, a5, 1", f"addi t0, a5, {-stage.slots}", "snez t0, t0", "neg t0, t0", "and a5, a5, t0"]
 
 
 def _second(stage: Stage) -> list[str]:
@@ -168,7 +189,7 @@ def _second(stage: Stage) -> list[str]:
     p, g = stage.p, stage.g
     lines = [*_patch(g), li("s9", p.left.stride), li("s10", x31(p.right.stride)), li("a5", 0), li("a6", 0)]
     own = "mv a7, s0" if g.shire_rows * g.shire_columns == 1 else f"andi a7, s0, {MINIONS_PER_SHIRE - 1}"
-    return [*lines, li("tp", SLOTS - 1), li("a3", 0), own]
+    return [*lines, li("tp", stage.slots - 1), li("a3", 0), own]
 
 
 def _patch(g: Grid) -> list[str]:
@@ -182,9 +203,9 @@ def _chunks(stage: Stage, prefix: str) -> list[str]:
     p, g = stage.p, stage.g
     lines = [li("gp", 0), f"{prefix}.chunk:", f"beqz tp, {prefix}.take", "addi tp, tp, -1", f"j {prefix}.free"]
     lines += [f"{prefix}.take:", "csrw fcc, zero", f"{prefix}.free:", "mv a0, a7"]
-    lines += [f"{prefix}.tile:", li("t0", stage.tiles * STEPS), f"bgeu a0, t0, {prefix}.loaded"]
-    shift = STEPS.bit_length() - 1
-    lines += [f"srli t1, a0, {shift}", f"andi t2, a0, {STEPS - 1}", "add t2, t2, gp", li("t0", p.steps)]
+    lines += [f"{prefix}.tile:", li("t0", stage.tiles * stage.length), f"bgeu a0, t0, {prefix}.loaded"]
+    shift = stage.length.bit_length() - 1
+    lines += [f"srli t1, a0, {shift}", f"andi t2, a0, {stage.length - 1}", "add t2, t2, gp", li("t0", p.steps)]
     lines += [f"bgeu t2, t0, {prefix}.next", li("t0", g.rows), f"bgeu t1, t0, {prefix}.right"]
     lines += ["add t1, t1, s4", li("t0", p.block_rows), f"bgeu t1, t0, {prefix}.next"]
     lines += [li("s6", encode("tensor_load_l2", rows=ROWS, address=p.left.address).value), "mv t6, s9"]
@@ -193,14 +214,25 @@ def _chunks(stage: Stage, prefix: str) -> list[str]:
     lines += [f"bgeu t1, t0, {prefix}.next", "mv t6, s10"]
     lines += [li("s6", encode("tensor_load_l2", rows=ROWS, address=p.right.address).value)]
     lines += [*scaled("t3", "t1", p.right.block_step, "s6"), *scaled("t3", "t2", p.right.depth_step, "s6")]
-    lines += [f"{prefix}.load:", li("t0", stage.tiles * STEPS), "mul t0, t0, a5", "add t0, t0, a0", "slli t0, t0, 50"]
+    lines += [
+        f"{prefix}.load:",
+        li("t0", stage.tiles * stage.length),
+        "mul t0, t0, a5",
+        "add t0, t0, a0",
+        "slli t0, t0, 50",
+    ]
     lines += ["add s6, s6, t0", "xori a3, a3, 1", "or t6, t6, a3", "csrw tensor_load_l2, s6"]
     lines += [f"{prefix}.next:", f"addi a0, a0, {stage.minions}", f"j {prefix}.tile", f"{prefix}.loaded:"]
-    lines += [wait("load_l2_0"), wait("load_l2_1"), *_signal(stage, _LOADED, 0, f"{prefix}.told"), *_advance()]
-    return [*lines, f"addi gp, gp, {STEPS}", li("t0", stage.chunks * STEPS), f"bltu gp, t0, {prefix}.chunk"]
+    lines += [wait("load_l2_0"), wait("load_l2_1"), *_signal(stage, _LOADED, 0, f"{prefix}.told"), *_advance(stage)]
+    return [
+        *lines,
+        f"addi gp, gp, {stage.length}",
+        li("t0", stage.chunks * stage.length),
+        f"bltu gp, t0, {prefix}.chunk",
+    ]
 
 
-def _drained(prefix: str) -> list[str]:
+def _drained(stage: Stage, prefix: str) -> list[str]:
     """Takes the credits that no chunk needs, so that the next phase finds none."""
-    lines = [f"li t0, {SLOTS - 1}", "sub t0, t0, tp", f"beqz t0, {prefix}.drained", f"{prefix}.drain:"]
+    lines = [f"li t0, {stage.slots - 1}", "sub t0, t0, tp", f"beqz t0, {prefix}.drained", f"{prefix}.drain:"]
     return [*lines, "csrw fcc, zero", "addi t0, t0, -1", f"bnez t0, {prefix}.drain", f"{prefix}.drained:"]

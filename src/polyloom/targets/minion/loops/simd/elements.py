@@ -150,9 +150,10 @@ class Elements:
         self.drop(indices)
 
     def store(self, reference: Reference, around: Around, value: str) -> None:
-        """An element of every lane that the mask has; of one lane where all are the same."""
+        """An element of every lane that the mask has. Outside of vectorized loops all lanes are the same; inside, one
+        element for all lanes means that a condition holds in one of them at most."""
         dtype, stride = self.memory.types[reference.name], self.stride(reference, around)
-        if not stride:
+        if around.lane is None:
             register, offset = self.address(reference, around)
             if WIDTH[dtype] == 32:
                 self.text.add(f"fsw {value}, {offset}({register})")

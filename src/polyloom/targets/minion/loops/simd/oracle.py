@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a nest computes in the machine's arithmetic, in the order of its source: the oracle of loops.
 
-Iterations of parallel loops are computed together, as NumPy arrays with an entry for each; everything else one after
-another. The results of the tests are also compared with `ir.nest_interpret`, which knows no parallel loops.
+Iterations of parallel loops are computed together, as NumPy arrays with an entry for each; parts without parallel loops
+are Python functions over NumPy's scalars. The results of the tests are also compared with `ir.nest_interpret`, which
+knows no parallel loops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
+from polyloom.ir.nest_interpret import compiled
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.semantics import division_by_zero
 from polyloom.sets import Affine, Condition
-from polyloom.targets.minion.loops.simd.arithmetic import machine_function
+from polyloom.targets.minion.loops.simd.arithmetic import MachineScope, machine_function
 from polyloom.targets.minion.loops.simd.dependences import Dependences
 from polyloom.targets.minion.loops.simd.private import private
 
@@ -45,7 +47,11 @@ def computed(nest: Nest, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """All arguments of a nest without parameters after it; `arrays` are those before. Errors: PL0233."""
     run = _Run(nest, {name: np.array(array) for name, array in arrays.items()})
     with np.errstate(all="ignore"):
-        run.nodes(nest.body, _Lanes(1, {}, {}), ())
+        for node in nest.body:
+            if run.has_parallel(node, ()):
+                run.nodes((node,), _Lanes(1, {}, {}), ())
+            else:
+                compiled(replace(nest, body=(node,)), MachineScope())({}, run.arrays)
     return run.arrays
 
 
@@ -55,6 +61,16 @@ class _Run:
         for storage in nest.storage:
             if storage.name not in arrays:
                 arrays[storage.name] = np.zeros(tuple(e.constant for e in storage.shape), NUMPY[storage.dtype])
+
+    def has_parallel(self, node: Node, path: tuple[Loop | If, ...]) -> bool:
+        """Whether something in it is computed together."""
+        if isinstance(node, Assign):
+            return False
+        inside = (*path, node)
+        if isinstance(node, Loop) and self.dependences.carried(node.name, private(self.nest, list(inside))) is None:
+            return True
+        inner = node.body if isinstance(node, Loop) else (*node.body, *node.orelse)
+        return any(self.has_parallel(each, inside) for each in inner)
 
     def nodes(self, nodes: Sequence[Node], lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
         for node in nodes:

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random nests: imperfect, triangular, up and down, of four element types, on the model, with all barriers that are
+possible and with those that are worth it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.kernels.nests import kernel
+
+import polyloom as pl
+from polyloom.targets.minion.loops import form
+from polyloom.targets.minion.loops.simd import phases
+
+
+def _check(seed: int, tmp_path: Path) -> None:
+    path, random = tmp_path / "nest.py", Random(seed)
+    path.write_text(kernel(seed), encoding="utf-8")
+    result = pl.compile(path, f"minion:{random.randint(1, 9)}").run(N=random.randint(1, 20), seed=seed)
+    assert result.verified
+    assert result.data["hazards"] == []
+
+
+@pytest.fixture
+def nests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole nests, also where a phase is a product."""
+    monkeypatch.setattr(form, "_source", _no_plan)
+
+
+def _no_plan(*given: object) -> None:
+    del given
+
+
+@pytest.mark.usefixtures("nests")
+@pytest.mark.parametrize("seed", range(10))
+def test_random_nests(seed: int, tmp_path: Path) -> None:
+    _check(seed, tmp_path)
+
+
+@pytest.mark.usefixtures("nests")
+@pytest.mark.parametrize("seed", [3, 7, 20, 27, 31, 44])
+def test_random_nests_with_every_barrier(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phases, "BARRIER", 0)
+    _check(seed, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("nests")
+@pytest.mark.parametrize("seed", range(1000, 1400))
+def test_many_random_nests(seed: int, tmp_path: Path) -> None:
+    _check(seed, tmp_path)
