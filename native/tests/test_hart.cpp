@@ -186,7 +186,7 @@ static void words_of_another_size() {
     Program<Pushes> on({addi(A0, A0, 1), 0x10037840, 0x00010001, addi(A0, A0, 1), 0x2800c02a, RET}, NO_C);
     for (uint32_t low : {0u, 1u, 2u}) on.code.custom.push_back({low, 3, custom_step<Pushes, push>, 4});
     Outcome done = on.run();
-    expect(done.cause == Cause::wait && done.pc == BASE + 16 && done.executed == 4 && done.word != 0,
+    expect(done.cause == Cause::wait && done.pc == BASE + 16 && done.executed == 4 && done.word == 0,
            "custom words wait too");
     on.hart.state.room = 3;
     done = on.hart.run(on.hart.pc, OUT, 1000);

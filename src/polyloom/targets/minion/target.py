@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from polyloom.diagnostics import input_error
@@ -12,13 +12,15 @@ from polyloom.targets.minion import show
 from polyloom.targets.minion.assemble import assemble
 from polyloom.targets.minion.listing import listing
 from polyloom.targets.minion.loops import target as loops
+from polyloom.targets.minion.loops.report import reports
 from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, place
 from polyloom.targets.minion.show import is_own
 from polyloom.targets.minion.simulate import simulate
+from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Kind, Target
+from polyloom.targets.target import Execution, Job, Kind, Program, Target
 
 PROGRAM: Final = Kind(".elf", "program of minions")
 
@@ -50,6 +52,10 @@ def _signature(data: bytes) -> Signature:
     return Signature("program", (), (), (), is_open=True)
 
 
+def _report(program: Program, execution: Execution) -> Sequence[Report]:
+    return reports(execution.facts, execution.cycles, listing(program.data))
+
+
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     del place, options
     return assemble(text, name)
@@ -69,6 +75,7 @@ TARGET: Final = Target(
     show=lambda data, _: listing(data),
     made=lambda data: loops.made(data) if loops.owns(data) else {},
     summary=loops.summary,
+    report=_report,
     options=Options,
     per_size=True,
     members=members,

@@ -53,7 +53,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     unit = "tensor units'" if "product" in cast(Sequence[str], data.get("phases") or ("product",)) else "vectors'"
     busy = f", {used:.1%} of the {unit} peak" if isinstance(used, float) else ""
     rows = [("minions", f"{data['minions']}")]
-    rows += [("one hart", str(why)) for why in cast(Sequence[str], data.get("serial") or ())]
+    rows += [("in order", str(why)) for why in cast(Sequence[str], data.get("serial") or ())]
     return [*rows, ("cycles", f"{data['cycles']}{busy}")] if data["cycles"] is not None else rows
 
 
