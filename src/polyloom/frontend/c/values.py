@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import COMPARISONS, Scope, affine, callee, function_result
+from polyloom.frontend.c.affine import COMPARISONS, COUNTING, Scope, affine, callee, function_result
 from polyloom.frontend.c.constants import folded, single_constant
 from polyloom.frontend.c.elements import reference
 from polyloom.frontend.c.promotion import common_type
@@ -109,6 +109,10 @@ def _is_boolean(found: Expression) -> bool:
 
 
 def _comparison(node: Node, scope: Scope) -> Expression:
+    for child in node.inner:
+        # Counters may have these types; what they are compared with then wraps, or has 64 bits.
+        if child.ctype in COUNTING and child.ctype != "int":
+            raise refusals.expression(strip(child))
     dtype = common_type(node.inner, scope)
     return Apply(COMPARISONS[node.opcode], dtype, tuple([_of(child, dtype, scope) for child in node.inner]), node.span)
 
@@ -207,6 +211,8 @@ class _Integer:
             if opcode not in _BITWISE:
                 self.wraps(node)
             return self.apply(_WRAPPING[opcode], node, self)
+        if (opcode in _EXACT or opcode == ">>") and node.ctype in COUNTING and node.ctype != "int":
+            raise refusals.expression(node)
         if opcode in _EXACT:
             if opcode == "/":
                 self.wraps(node)
