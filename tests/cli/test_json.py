@@ -13,6 +13,7 @@ import pytest
 from tests.cli.conftest import Call
 
 ROOT = Path(__file__).parents[2]
+HELLO = ROOT / "examples" / "minion" / "hello.s"
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").partition("## JSON")[2]
 PROMISED = {
     m[1]: re.findall("`([a-z_]+)`", m[2]) for m in re.finditer(r"^\| `([^`]+)` \| (.*) \|$", PAGE, re.MULTILINE)
@@ -39,6 +40,9 @@ def test_promised_keys(words: str, call: Call, scratch: Path) -> None:
     (scratch / "loop.json").write_text('{"nodes": [{"name": "a"}]}')
     (scratch / "k.tts").write_text("SFPNOP\n")
     (scratch / "k.bin").write_bytes(bytes.fromhex("0000008f"))
+    if words == "simulate prog.elf --on minion:32":
+        (scratch / "prog.s").write_text(HELLO.read_text(encoding="utf-8"))
+        call("asm", "prog.s", "--on", "minion", "-o", "prog.elf")
     if words == "show dot.elf":
         call("compile", "dot.c", "--on", "riscv", "-o", "dot.elf")
     assert keys(call, words) == PROMISED[words]

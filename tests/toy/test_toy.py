@@ -61,8 +61,18 @@ def test_a_plan_runs_and_its_file_does_so_again(folder: Path) -> None:
     assert np.load(folder / "bits.npy").tolist() == [1, 1, 0, 1]
 
 
+DOT = """int dot(int n, const int a[n], const int b[n]) {
+  int sum = 0;
+  for (int i = 0; i < n && sum < 1000; i++) sum += a[i] * b[i];
+  return sum;
+}
+"""
+"""It ends early, so that it is no nest of loops, but a function."""
+
+
 def test_a_function_runs_and_its_file_does_so_again(folder: Path) -> None:
     pytest.importorskip("ziglang", reason="C needs the extra `c`")
+    (folder / "dot.c").write_text(DOT, encoding="utf-8")
     status, out, _ = call(folder, "run dot.c n=3 --in a=a.npy --in b=a.npy --twice --on toy")
     assert status == 0
     assert out.startswith("dot n=3 on toy:fast: outputs equal interpreter and host\nreturn = 14\n")

@@ -21,7 +21,7 @@ from polyloom.ir.signature import Signature
 from polyloom.run.instance import Instance
 from polyloom.targets import registry
 from polyloom.targets.forms import image
-from polyloom.targets.target import Loaded, Simulated, Simulation, Target, need
+from polyloom.targets.target import Loaded, Simulated, Simulation, Target, lack, need
 
 
 def arguments(parser: Parser) -> None:
@@ -69,7 +69,7 @@ def execute(options: Request) -> Answer:
 def _on_machine(options: Request, target: Target, place: object) -> Answer:
     """A machine that has places instead of arguments. Outputs are written even where the run ends in a fault."""
     if options.report is not None:
-        need(target, "report", registry.having(lambda t: t.report is not None))
+        lack("a program that Polyloom did not compile draws no report", ())
     check_trace(options.trace)
     own = of_target.given_options(options, target, "simulate")
     images = [image.read(path) for path in options.words]

@@ -152,16 +152,24 @@ def register(name: str, names: tuple[str, ...]) -> int | None:
     return names.index(name) if name in names else None
 
 
-@cache
 def fields(vendor: str = "") -> dict[str, Field]:
     """The operands by name; a vendor's extension adds its own."""
+    return _fields(vendor)
+
+
+@cache
+def _fields(vendor: str) -> dict[str, Field]:
     own = [*lines("fields.txt"), *(lines(f"{vendor}_fields.txt") if vendor else ())]
     return {field.name: field for field in map(_field, own)}
 
 
-@cache
 def table(vendor: str = "") -> tuple[Row, ...]:
-    """All standard instructions, or those of a vendor's extension, in the order of the data."""
+    """All standard instructions, or those of a vendor's extension, in the order of the data; always the same rows."""
+    return _table(vendor)
+
+
+@cache
+def _table(vendor: str) -> tuple[Row, ...]:
     return tuple(_row(words, fields(vendor)) for words in lines(f"{vendor or 'instructions'}.txt"))
 
 

@@ -64,7 +64,7 @@ def call(node: Node, own: bool = False) -> PolyloomError:
     """A call of a function that is not one of the operations, or the file's `own` of that name."""
     name = callee(node)
     if own:
-        help = f"call `{name}` in a statement of its own, outside of `?:`, `&&` and `||`, or write it out"
+        help = f"give `{name}` another name: C's library has a function of this one"
         return refuse("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
     # The function exists, but promotes to double: its single counterpart is what is meant.
     if name in _IN_SINGLE:

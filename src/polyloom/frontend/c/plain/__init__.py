@@ -56,7 +56,13 @@ def result(function: Node) -> Node | None:
     ctype = function.ctype.partition(" (")[0].partition("(")[0].strip()
     if ctype == "void":
         return None
-    return replace(function, kind="VarDecl", ctype=ctype, data={"id": RESULT, "name": "return"}, inner=())
+    return replace(
+        function,
+        kind="VarDecl",
+        ctype=ctype,
+        data={"id": RESULT, "name": "return", "type": {"qualType": ctype}},
+        inner=(),
+    )
 
 
 def _without_labels(function: Node) -> Node:

@@ -16,6 +16,7 @@ from polyloom.frontend.c.plain import make
 from polyloom.frontend.c.plain.returns import returning
 from polyloom.frontend.c.plain.shape import Statements, block, with_statements
 from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.c.values import CALLS
 
 _CONDITIONAL = ("ConditionalOperator", "StmtExpr", "UnaryExprOrTypeTraitExpr")
 
@@ -64,7 +65,8 @@ def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
     if node.kind != "CallExpr" or not callee(node) or callee(node) in around:
         return None
     function = functions.get(strip(node.inner[0]).declaration)
-    if function is None or function.name.startswith("__polyloom"):
+    # A compiler may take a function with a name of C's library for that (C17 7.1.3): it is refused where it is called.
+    if function is None or function.name.startswith("__polyloom") or function.name in CALLS:
         return None
     body = function.inner[-1].inner
     expression = len(body) == 1 and body[0].kind == "ReturnStmt"

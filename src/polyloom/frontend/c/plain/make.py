@@ -11,7 +11,7 @@ from polyloom.frontend.c.tree import Node
 
 def variable(name: str, ctype: str, identity: str, at: Node, initial: Node | None = None) -> Node:
     """The statement that declares a variable."""
-    data = {"id": identity, "name": name, **({"init": "c"} if initial is not None else {})}
+    data = {"id": identity, "name": name, "type": {"qualType": ctype}, **({"init": "c"} if initial is not None else {})}
     inner = () if initial is None else (initial,)
     made = Node("VarDecl", at.span, at.macro, ctype, "", data, inner)
     return Node("DeclStmt", at.span, at.macro, "", "", {}, (made,))

@@ -58,7 +58,7 @@ def _elsewhere(body: Node) -> Iterator[str]:
 
 def _walk(pointer: Node, moving: set[str]) -> _Walk | None:
     counter = Node("VarDecl", pointer.span, pointer.macro, "int", "", {}, ())
-    counter = replace(counter, data={"id": f"{pointer.id}@", "name": f"{pointer.name}_at"})
+    counter = replace(counter, data={"id": f"{pointer.id}@", "name": f"{pointer.name}_at", "type": {"qualType": "int"}})
     if pointer.kind == "ParmVarDecl":
         return _Walk(pointer, counter, make.named(pointer, pointer))
     base = _base(pointer.inner[-1])
