@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 from polyloom.sets.normal import conjunction
@@ -48,6 +50,23 @@ def floored(value: Affine, by: Affine, domain: Condition) -> tuple[Affine, Affin
         return None
     turns = _turns(rest, by, domain)
     return None if turns is None else (whole + turns, rest - by * turns)
+
+
+MOST_PIECES: Final = 3
+"""Of a quotient that is written once for each."""
+
+
+def quotient_border(value: Affine, by: Affine, domain: Condition, first: int) -> Condition | None:
+    """Where a value is past a multiple of what divides it, the least from `first` times on that decides something; None
+    where it is decided, or has too many pieces."""
+    rest = _parted(value, by.constant)[1] if by.is_constant else value
+    if not never(Polyhedron((rest - by * MOST_PIECES,)), domain):
+        return None
+    for turns in range(first, MOST_PIECES):
+        past = rest - by * turns
+        if not never(Polyhedron((past,)), domain) and not nonnegative(past, domain):
+            return Condition((Polyhedron((past,)),))
+    return None
 
 
 def _parted(value: Affine, by: int) -> tuple[Affine, Affine]:

@@ -13,10 +13,9 @@ from typing import Final
 
 from polyloom.frontend.c.affine import Scope, affine, condition
 from polyloom.frontend.c.tree import Node
-from polyloom.frontend.known import never, nonnegative
+from polyloom.frontend.known import never, nonnegative, quotient_border
 from polyloom.sets import Affine, Condition, Polyhedron
 
-_MOST_PIECES: Final = 3
 _LARGEST: Final = 1 << 12
 """Of a divisor that makes two loops of one."""
 
@@ -51,22 +50,11 @@ def border(node: Node, scope: Scope) -> Condition | None:
     if not nonnegative(value, scope.domain):
         below = Polyhedron((-value - 1,))
         return None if never(Polyhedron((value,)), scope.domain) else _outside(below)
-    rest = _rest(value, by.constant) if by.is_constant else value
-    if not never(Polyhedron((rest - by * _MOST_PIECES,)), scope.domain):
-        return None
-    for turns in range(1, _MOST_PIECES):
-        past = Polyhedron((rest - by * turns,))
-        if not never(past, scope.domain) and not nonnegative(rest - by * turns, scope.domain):
-            return Condition((past,))
-    return None
+    return quotient_border(value, by, scope.domain, 1)
 
 
 def _outside(piece: Polyhedron) -> Condition:
     return Condition((Polyhedron((-piece.constraints[0] - 1,)),))
-
-
-def _rest(value: Affine, by: int) -> Affine:
-    return Affine.of({name: c % by for name, c in value.terms}, value.constant % by)
 
 
 def stride(body: Node, name: str, scope: Scope) -> int | None:

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from math import lcm
 from typing import Final
 
-from polyloom.frontend.known import never, nonnegative
+from polyloom.frontend.known import quotient_border
 from polyloom.frontend.python.affine import Scope, affine, condition
 from polyloom.sets import Affine, Condition, Polyhedron
 
-_MOST_PIECES: Final = 3
 _LARGEST: Final = 1 << 12
 """Of a divisor that makes two loops of one."""
 
@@ -29,7 +28,7 @@ def _decides(node: ast.AST, scope: Scope) -> Condition | None:
     match node:
         case ast.BinOp(op=ast.FloorDiv() | ast.Mod()):
             found = _operands(node, scope)
-            return None if found is None else _piece(*found, scope.domain)
+            return None if found is None else quotient_border(*found, scope.domain, 0)
         case ast.Call(func=called, args=[left, right], keywords=[]) if scope.value(called) in (min, max):
             a, b = affine(left, scope), affine(right, scope)
             return None if a is None or b is None else Condition((Polyhedron((b - a,)),))
@@ -43,19 +42,6 @@ def _operands(node: ast.BinOp, scope: Scope) -> tuple[Affine, Affine] | None:
     """What is divided, and by what."""
     a, b = affine(node.left, scope), affine(node.right, scope)
     return None if a is None or b is None or (b.is_constant and b.constant <= 0) else (a, b)
-
-
-def _piece(value: Affine, by: Affine, domain: Condition) -> Condition | None:
-    rest = value
-    if by.is_constant:
-        rest = Affine.of({name: c % by.constant for name, c in value.terms}, value.constant % by.constant)
-    if not never(Polyhedron((rest - by * _MOST_PIECES,)), domain):
-        return None
-    for turns in range(_MOST_PIECES):
-        past = rest - by * turns
-        if not never(Polyhedron((past,)), domain) and not nonnegative(past, domain):
-            return Condition((Polyhedron((past,)),))
-    return None
 
 
 def stride(body: Sequence[ast.stmt], name: str, scope: Scope) -> int | None:

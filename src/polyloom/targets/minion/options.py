@@ -105,7 +105,7 @@ class Options:
     )
     functional: bool = option("without time: cycles are not counted", *_RUNS, default=False)
     threads: int = option(
-        "threads of the host; results and cycles do not depend on it (1)",
+        "threads of the host; the model uses one, whatever is given (1)",
         *_RUNS,
         default=1,
         metavar="N",
@@ -132,9 +132,8 @@ class Options:
         metavar="PATH",
     )
     errata: bool = option(
-        "check erratum 1.29 (a stale register after tensor operations), and schedule around it",
+        "report erratum 1.29 (a stale register after tensor operations); compiled programs do not avoid it",
         *_RUNS,
-        "compile",
         default=False,
     )
     fp: Fp = option(
