@@ -121,7 +121,7 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
         for (size_t a = 0; !check_only && a < config->arrays.size(); ++a)
             if (!config->arrays[a].is_output &&
                 (a >= inputs.size() || inputs[a].shape(0) < tcpa::bytes_of(tcpa::Type(config->arrays[a].type)) *
-                                                                   tcpa::words_of(config->arrays[a])))
+                                                                tcpa::words_of(config->arrays[a])))
                 throw nb::value_error("an input array is missing or too short");
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);

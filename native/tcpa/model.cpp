@@ -94,7 +94,7 @@ class Rectangle {
     [[gnu::always_inline]] void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
     void note_driven(const Element& element, const Code& code);
     Word compute(const Element& element, const UnitState& unit, const Code& code, const Word* operands,
-                     int64_t now) const;
+                 int64_t now) const;
     bool branch(const Element& element, UnitState& unit, const Code& code);
     void note_branch(const Element& element, const Code& code, uint32_t number);
 
@@ -472,7 +472,8 @@ inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, 
             fail(Cause::double_write, result.ready, element.index, unit.unit,
                  "two writes to od" + std::to_string(*to) + " in a cycle");
         if constexpr (Static)
-            if (recording_) recording_->given[size_t(element.number)][*to].push_back({result.ready, uint32_t(result.value)});
+            if (recording_)
+                recording_->given[size_t(element.number)][*to].push_back({result.ready, uint32_t(result.value)});
         for (const Sink& sink : output.sinks)
             push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
     }
@@ -619,7 +620,7 @@ inline Word Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, in
 // From an id that holds whatever is asked for.
 template <bool Static, bool Traced>
 Word Rectangle<Static, Traced>::take_recorded(Element& element, const UnitState& unit, const Code& code,
-                                                  unsigned source, int64_t now) {
+                                              unsigned source, int64_t now) {
     Fifo& fifo = element.fifos[code.source[source]];
     if (fifo.last_pop == now) fail_pop(fifo, unit, now);
     fifo.last_pop = now;
