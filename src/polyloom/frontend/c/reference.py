@@ -21,9 +21,9 @@ from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.c.clang import included, shared_library
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.nest import Nest, Storage, statements
+from polyloom.ir.nest_c import TYPES
 from polyloom.ir.numbers import NUMPY
 
-TYPES = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
 ENTRY = "__polyloom_"
 """What stands before the names that a generated unit adds to a user's file. C keeps such names for those who translate
 it (C17 7.1.3)."""
