@@ -166,6 +166,8 @@ def helper(operation: str, dtype: ElementType) -> str:
 
 
 def _body(operation: str, dtype: ElementType) -> str:
+    if operation in _RELATIONS:
+        return f"a {_RELATIONS[operation]} b"
     if operation == "round_i32":
         return _ROUNDED
     if operation == "to_u32" and dtype not in (*INTEGERS, "bool"):
@@ -260,12 +262,8 @@ class _Printer:
         match value:
             case Reference():
                 return self.reference(value)
-            case Constant(dtype="f64", value=number):
-                return _double(float(number))
-            case Constant(dtype="f32" | "f16" as dtype, value=number):
-                return f"{_cast(dtype)}{_single(float(number))}" if dtype == "f16" else _single(float(number))
-            case Constant(dtype=dtype, value=number):  # the least int has no literal of its own
-                return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
+            case Constant():
+                return literal(value)
             case Index(dtype=dtype, value=form):
                 return f"{_cast(dtype)}({self.affine(form)})"
             case Apply():
@@ -289,6 +287,17 @@ class _Printer:
             operands[1] = str(value.operands[1].value)
         text = f"(-{operands[0]})" if operation == "neg" else f"({operands[0]} {_INFIX[operation]} {operands[1]})"
         return f"({_cast(dtype)}{text})" if _cast(dtype) and dtype not in FLOATS else text
+
+
+def literal(constant: Constant) -> str:
+    """A constant in C."""
+    number, dtype = constant.value, constant.dtype
+    if dtype == "f64":
+        return _double(float(number))
+    if dtype in ("f32", "f16"):
+        return f"{_cast(dtype)}{_single(float(number))}" if dtype == "f16" else _single(float(number))
+    # The least int has no literal of its own.
+    return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
 
 
 def _bounds(nodes: Sequence[Node]) -> Iterator[Affine]:

@@ -7,14 +7,15 @@ precision there is no kernel of `exp` and its like: such a call says which singl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c import refusals
 from polyloom.frontend.c.tree import Node, refuse
-from polyloom.ir.library import KERNELS, LARGEST_POWER, SINGLE
+from polyloom.ir.library import KERNELS, LARGEST_POWER, SINGLE, c_helpers, c_text, program
 from polyloom.ir.nest import Apply, Expression
+from polyloom.ir.nest_c import TYPES
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant
 
@@ -64,3 +65,29 @@ def _check_power(node: Node, exponent: Expression) -> None:
         raise refuse("PL0157", message, node.inner[2], help)
 
 
+
+
+_POWER: Final = """{kind} {name}({kind} x, {kind} y) {{
+  int n = y < 0 ? -y : y, some = 0;
+  {kind} found = 1, square = x;
+  for (; n; n >>= 1, square = n ? square * square : square)
+    if (n & 1) {{ found = some ? found * square : square; some = 1; }}
+  return y < 0 ? 1 / found : found;
+}}"""
+
+
+def with_kernels(unit: str, names: Collection[str], prefix: str) -> str:
+    """The C text `unit` with our kernels in the place of library functions, of which `names` are those that it may
+    call: what the array computes is compared with it. Roundings are exact, and need none."""
+    used = [name for name in sorted(CALLS) if name in names and CALLS[name][0] in (*SINGLE, "pow")]
+    macros = [f"#define {name} {prefix}{name}\n#define __builtin_{name} {prefix}{name}" for name in used]
+    programs = [program(*CALLS[name]) for name in used if CALLS[name][0] in SINGLE]
+    bodies = [_definition(name, prefix) for name in used]
+    return "\n".join([*macros, unit, c_helpers(programs, prefix), *bodies, ""]) if used else unit
+
+
+def _definition(name: str, prefix: str) -> str:
+    operation, dtype = CALLS[name]
+    if operation == "pow":
+        return _POWER.format(kind=TYPES[dtype], name=f"{prefix}{name}")
+    return c_text(f"{prefix}{name}", program(operation, dtype), prefix)
