@@ -168,6 +168,8 @@ def helper(operation: str, dtype: ElementType) -> str:
 def _body(operation: str, dtype: ElementType) -> str:
     if operation in _RELATIONS:
         return f"a {_RELATIONS[operation]} b"
+    if (call := _CALLS.get((operation, dtype))) is not None:
+        return f"__builtin_{call}({', '.join('abc'[: BY_NAME[operation].arity])})"
     if operation == "round_i32":
         return _ROUNDED
     if operation == "to_u32" and dtype not in (*INTEGERS, "bool"):

@@ -70,6 +70,8 @@ are spaces."""
 _LIBRARY = """
 __attribute__((weak)) float fminf(float a, float b) { return a != a || b < a ? b : a; }
 __attribute__((weak)) float fmaxf(float a, float b) { return a != a || b > a ? b : a; }
+__attribute__((weak)) double fmin(double a, double b) { return a != a || b < a ? b : a; }
+__attribute__((weak)) double fmax(double a, double b) { return a != a || b > a ? b : a; }
 """
 """C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package. A unit of
 its own, which a file's macros do not reach; functions that the file defines under these names win."""
