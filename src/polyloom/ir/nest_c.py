@@ -336,7 +336,7 @@ def _is_spelled(value: Apply) -> bool:
     recognizes minima."""
     operation, dtype, operands = value.operation, value.dtype, value.operands
     if operation in _RELATIONS:
-        return True
+        return not _is_widened(value)
     if operation == "select":
         return _is_plain_choice(value)
     if operation in ("shl", "shr"):
@@ -351,6 +351,13 @@ def _is_spelled(value: Apply) -> bool:
     return operation in _INFIX and (
         dtype in FLOATS or not all(isinstance(operand, Constant | Index) for operand in operands)
     )
+
+
+def _is_widened(value: Apply) -> bool:
+    """Whether a comparison is of constants of a narrow type, or of what was widened: the reader narrows it."""
+    widened = any(isinstance(part, Apply) and part.operation == f"to_{value.dtype}" for part in _parts(value))
+    narrow = value.dtype not in (*FLOATS, "i32", "u32")
+    return widened or (narrow and all(isinstance(operand, Constant | Index) for operand in value.operands))
 
 
 def _is_plain_choice(value: Apply) -> bool:
