@@ -89,3 +89,15 @@ def numbered(tree: Tree[Any]) -> Tree[int]:
     """The tree with its leaves counted from 0."""
     count = iter(range(sum(1 for _ in leaves(tree))))
     return mapped(tree, lambda _: next(count))
+
+
+def head(loop: Steps[Any]) -> str:
+    """`k = 0 .. N - 1`: the values of a counter in their order."""
+    low = _extreme("max", loop.lower)
+    high = _extreme("min", tuple(bound - 1 for bound in loop.upper))
+    return f"{loop.counter} = {low} .. {high}" if loop.step == 1 else f"{loop.counter} = {high} .. {low} downwards"
+
+
+def _extreme(word: str, bounds: tuple[Affine, ...]) -> str:
+    texts = list(map(str, bounds))
+    return texts[0] if len(texts) == 1 else f"{word}({', '.join(texts)})"

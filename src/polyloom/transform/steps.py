@@ -35,7 +35,7 @@ SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
 
 
 def in_steps(nest: Nest, system: System, reassociate: bool) -> Plan | None:
-    """The plan of a checked nest, of which `system` is the dataflow; None where no loop of it can be a loop of steps."""
+    """The plan of a checked nest, of which `system` is the dataflow; None where it has none in steps either."""
     nest = without_undefined(nest)
     cutting = _Cutting(nest, reassociate, Parts(nest, flow(nest)), Arrays(nest))
     with suppress(PolyloomError):
