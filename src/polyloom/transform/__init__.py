@@ -23,23 +23,28 @@ from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.reverse import reversals
+from polyloom.transform.steps import SEQUENTIAL, in_steps
 
 
 def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System, Plan]:
     """The dataflow of a checked nest and the plan made from it; raises PL026x for what cannot be made uniform."""
+    system = analyse(nest, reassociate, watch)
     try:
-        return _planned(nest, reassociate, watch)
+        return system, _shown(make_plan(nest, system), watch)
     except PolyloomError as error:
         for other in reversals(nest, reassociate):
             with suppress(PolyloomError):
-                return _planned(other, reassociate, watch)
-        raise error
+                turned = analyse(other, reassociate, watch)
+                return turned, _shown(make_plan(other, turned), watch)
+        made = in_steps(nest, system, reassociate) if error.diagnostics[0].code in SEQUENTIAL else None
+        if made is None:
+            raise error
+        return system, _shown(made, watch)
 
 
-def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[System, Plan]:
-    system = analyse(nest, reassociate, watch)
-    made: Plan = run_passes(system, (Pass("plan", lambda equations: make_plan(nest, equations), _PLAN),), watch)
-    return system, made
+def _shown(plan: Plan, watch: Watch | None) -> Plan:
+    made: Plan = run_passes(plan, (Pass("plan", lambda plan: plan, _PLAN),), watch)
+    return made
 
 
 def only_written(nest: Nest) -> frozenset[str]:
