@@ -37,8 +37,7 @@ nb::tuple as_tuple(const polyloom_bank& bank) { return nb::make_tuple(bank.side,
 
 uint32_t on_transfer(void* context, const polyloom_transfer* t) {
     auto& made = *static_cast<Walked*>(context);
-    made.transfers.append(
-        nb::make_tuple(made.steps.size(), t->array, t->element, as_tuple(t->from), as_tuple(t->to)));
+    made.transfers.append(nb::make_tuple(made.steps.size(), t->array, t->element, as_tuple(t->from), as_tuple(t->to)));
     return 0;
 }
 

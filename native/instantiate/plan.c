@@ -4,15 +4,17 @@
 // instantiation, then the keys of what it touches. Without an output, configurations lie at the end of the scratch.
 #include "internal.h"
 
+#define MOST (1 << 20)  // steps, where a request says no number
+
 typedef struct {
     Whole whole;
     const polyloom_walk_request *request;
     const polyloom_calls *calls;
     polyloom_walked *out;
-    const Stage *made;   // whose configuration is in the output
-    int64_t *value[2];   // of its parameters, and of the ones that are asked for
-    int64_t *counter;    // as a call is told
-    uint8_t *start;      // of all keys, of which the first are those of holders
+    const Stage *made;  // whose configuration is in the output
+    int64_t *value[2];  // of its parameters, and of the ones that are asked for
+    int64_t *counter;   // as a call is told
+    uint8_t *start;     // of all keys, of which the first are those of holders
     uint32_t holders;
     uint8_t *words;
     size_t size;
@@ -79,9 +81,7 @@ static size_t room(const Walker *k, uint32_t more) {
 }
 
 // Adds what the step touches, whose keys follow those of the holders, to these.
-static void hold(Walker *k, uint32_t touched) {
-    k->holders = held_after((uint64_t *)k->start, k->holders, touched);
-}
+static void hold(Walker *k, uint32_t touched) { k->holders = held_after((uint64_t *)k->start, k->holders, touched); }
 
 static bool tell_scalars(const Walker *k, const Stage *s) {
     Whole *w = (Whole *)&k->whole;
@@ -111,6 +111,7 @@ static bool prepare(Walker *k, const Stage *s, polyloom_step *step) {
 
 static bool take_step(Walker *k, uint32_t number) {
     Whole *w = &k->whole;
+    if (k->out->steps == (k->request->most_steps ? k->request->most_steps : MOST)) return fail(w->c, 521, 0);
     const Stage *s = &w->stage[number];
     k->out->phase = number;
     TRY(make(k, s) && tell_scalars(k, s));

@@ -5,15 +5,17 @@
 
 #define SECTIONS 3
 #define OF_PHASE 6  // sections of its file
-#define MOST 127    // parameters and counters
+#define VALUES 64   // parameters and counters
+#define DEPTH 16    // loops of steps in one another
 
-// An affine expression of so many values, which are 0 where there are none.
-static Int affine_of(Reader *r, uint32_t count, const Int *values) {
-    Int a[MOST] = {0};
-    sparse(r, count, a);
+// An affine expression of the parameters and counters.
+static Int affine_of(Whole *w, Reader *r) {
+    const uint32_t number = w->parameters + w->counters;
+    Int a[VALUES] = {0};
+    sparse(r, number, a);
     Int value = integer(r);
-    for (uint32_t k = 0; k < count; ++k)
-        if (a[k]) value = add(r->c, value, mul(r->c, a[k], values[k]));
+    for (uint32_t k = 0; k < number; ++k)
+        if (a[k]) value = add(w->c, value, mul(w->c, a[k], w->value[k]));
     return value;
 }
 
@@ -22,7 +24,7 @@ static bool outside(Whole *w, Reader *r) {
     bool inside = false;
     for (uint32_t pieces = count(r); pieces && ok(w->c); --pieces) {
         bool holds_all = true;
-        for (uint32_t n = count(r); n && ok(w->c); --n) holds_all &= affine_of(r, w->parameters, w->value) >= 0;
+        for (uint32_t n = count(r); n && ok(w->c); --n) holds_all &= affine_of(w, r) >= 0;
         inside |= holds_all;
     }
     return !inside;
@@ -39,7 +41,7 @@ static bool read_slots(Whole *w, Reader *r) {
         uint64_t size = 1;
         if (known && s->rank != 1) return malformed(r);
         for (uint32_t k = 0; k < s->rank && ok(w->c); ++k) {
-            const Int extent = affine_of(r, known ? w->parameters + w->counters : w->parameters, w->value);
+            const Int extent = affine_of(w, r);
             size *= known ? 1 : (uint64_t)max(extent, 0);
             if (size > UINT32_MAX) fail(w->c, POLYLOOM_OVERFLOW, r->at);
         }
@@ -51,7 +53,7 @@ static bool read_slots(Whole *w, Reader *r) {
     return ok(w->c);
 }
 
-static bool read_stages(Whole *w, Reader *r, bool counted) {
+static bool read_stages(Whole *w, Reader *r) {
     const Reader files = section_of(w->c, 1, SECTIONS);
     size_t at = files.at;
     w->stages = count(r);
@@ -67,42 +69,44 @@ static bool read_stages(Whole *w, Reader *r, bool counted) {
         s->arrays = count(r);
         TRY(s->array = keep(w->c, s->arrays, sizeof *s->array));
         for (uint32_t i = 0; i < s->arrays; ++i) s->array[i] = below(r, w->slots);
-        for (uint32_t k = counted ? count(r) : 0; k && ok(w->c); --k) below(r, w->counters);
+        for (uint32_t k = count(r); k && ok(w->c); --k) below(r, w->counters);
     }
     return at == files.end || malformed(r);
 }
 
 static void skip_bounds(Whole *w, Reader *r) {
-    for (int side = 0; side < 2; ++side)
-        for (uint32_t k = count(r); k && ok(w->c); --k) affine_of(r, w->parameters + w->counters, w->value);
+    for (int side = 0; side < 2; ++side) {
+        const uint32_t number = count(r);
+        if (!number) malformed(r);
+        for (uint32_t k = 0; k < number && ok(w->c); ++k) affine_of(w, r);
+    }
 }
 
-// The nodes of a body. There are at most as many loops around one as counters, which bounds the recursion.
-static bool read_body(Whole *w, Reader *r, uint32_t parent, uint32_t room, uint32_t *loops, uint32_t *phases) {
+// How many of each are found so far.
+typedef struct {
+    uint32_t phases, loops;
+} Found;
+
+// The nodes of a body with so many loops around it, which bounds the recursion.
+static bool read_body(Whole *w, Reader *r, uint32_t parent, int depth, Found *found) {
     for (uint32_t nodes = count(r); nodes && ok(w->c); --nodes) {
-        const uint32_t kind = below(r, DOWNWARDS + 1), number = kind == PHASE ? (*phases)++ : (*loops)++;
-        if (!ok(w->c) || w->steps == room || number >= (kind == PHASE ? w->stages : w->counters)) return malformed(r);
+        const uint32_t kind = below(r, depth < DEPTH ? DOWNWARDS + 1 : PHASE + 1);
+        const uint32_t number = kind == PHASE ? found->phases++ : found->loops++;
+        if (!ok(w->c) || number >= (kind == PHASE ? w->stages : w->counters)) return malformed(r);
         Step *s = &w->step[w->steps++];
         *s = (Step){(uint8_t)kind, number, parent, w->steps, (uint32_t)r->at, 0};
         if (kind == PHASE) continue;
         skip_bounds(w, r);
-        TRY(read_body(w, r, (uint32_t)(s - w->step), room, loops, phases));
+        TRY(read_body(w, r, (uint32_t)(s - w->step), depth + 1, found));
         s->end = w->steps;
     }
     return ok(w->c);
 }
 
-// Phases alone come one after another.
-static bool read_tree(Whole *w, Reader *r, bool loops) {
-    const uint32_t room = w->stages + w->counters;
-    TRY(w->step = keep(w->c, room, sizeof *w->step));
-    if (loops) {
-        uint32_t found[2] = {0};
-        TRY(read_body(w, r, NONE, room, &found[0], &found[1]));
-        return (found[0] == w->counters && found[1] == w->stages) || malformed(r);
-    }
-    for (; w->steps < room; ++w->steps) w->step[w->steps] = (Step){PHASE, w->steps, NONE, w->steps + 1, 0, 0};
-    return true;
+static bool read_tree(Whole *w, Reader *r) {
+    Found found = {0};
+    TRY((w->step = keep(w->c, (size_t)w->stages + w->counters, sizeof *w->step)) && read_body(w, r, NONE, 0, &found));
+    return (found.loops == w->counters && found.phases == w->stages) || malformed(r);
 }
 
 // The position of a name; the reader is past it then.
@@ -170,24 +174,21 @@ static bool take_values(Whole *w, const int64_t *values, uint32_t count) {
 
 static bool read_phases(Whole *w, size_t size, const int64_t *values, uint32_t value_count) {
     Context *c = w->c;
-    const bool loops = size >= 8 && load32(c->data + 4) == 2;
-    TRY(check_container(c, size, "PLSP", loops ? 2 : 1, SECTIONS));
+    TRY(check_container(c, size, "PLSP", 2, SECTIONS));
     Reader head = section_of(c, 0, SECTIONS), names = section_of(c, SECTIONS - 1, SECTIONS);
     c->s.names_end = SIZE_MAX;
-    w->counters = loops ? below(&head, MOST - PARAMETERS) : 0;
-    uint32_t *own[3] = {0}, numbers[3] = {0};
     name_at(&names);
-    for (int i = 0; i < (loops ? 3 : 2); ++i) own[i] = names_at(&names, &numbers[i]);
-    if (!ok(c) || numbers[0] > PARAMETERS || numbers[2] != w->counters) return malformed(&names);
-    w->parameters = numbers[0];
+    const uint32_t *parameter = names_at(&names, &w->parameters), *counter = names_at(&names, &w->counters);
+    uint32_t arrays;
+    names_at(&names, &arrays);
+    if (!ok(c) || (uint64_t)w->parameters + w->counters >= VALUES) return malformed(&names);
+    uint32_t name[VALUES];
+    memcpy(name, parameter, w->parameters * sizeof *name);
+    memcpy(name + w->parameters, counter, w->counters * sizeof *name);
     TRY(take_values(w, values, value_count));
-    uint32_t *name = keep(c, w->parameters + w->counters, sizeof *name);
-    TRY(name);
-    for (uint32_t i = 0; i < w->parameters + w->counters; ++i)
-        name[i] = i < w->parameters ? own[0][i] : own[2][i - w->parameters];
     const bool refused = outside(w, &head);
-    TRY(ok(c) && read_slots(w, &head) && read_stages(w, &head, loops) && read_tree(w, &head, loops));
-    if (head.at != head.end || names.at != names.end || w->slots != numbers[1]) return malformed(&head);
+    TRY(ok(c) && read_slots(w, &head) && read_stages(w, &head) && read_tree(w, &head));
+    if (head.at != head.end || names.at != names.end || w->slots != arrays) return malformed(&head);
     for (Stage *s = w->stage; s < w->stage + w->stages; ++s) TRY(read_values(w, s, name));
     return !refused || fail(c, 504, 0);
 }
@@ -215,10 +216,9 @@ static Int bound(Whole *w, Reader *r, bool upper) {
     const uint32_t number = count(r);
     Int found = upper ? INT_MOST : -INT_MOST;
     for (uint32_t k = 0; k < number && ok(w->c); ++k) {
-        const Int value = affine_of(r, w->parameters + w->counters, w->value);
+        const Int value = affine_of(w, r);
         found = upper ? min(found, value) : max(found, value);
     }
-    if (!number) malformed(r);
     return found;
 }
 
@@ -235,5 +235,5 @@ bool bounds_of(Whole *w, Step *s, Int *first) {
 Int scalar_of(Whole *w, const Variable *slot) {
     Reader r = section_of(w->c, 0, SECTIONS);
     r.at = slot->at;
-    return affine_of(&r, w->parameters + w->counters, w->value);
+    return affine_of(w, &r);
 }

@@ -28,6 +28,7 @@ typedef struct {
     uint32_t value_count;
     uint32_t rows, columns;
     const uint32_t *candidates;  // by phase, POLYLOOM_ALL where the best is taken; or null, the best of each
+    uint32_t most_steps;         // more end in status 521; 0 for 2^20
     uint8_t *output;             // holds one configuration at a time; may be null for `polyloom_walk_query`
     size_t output_size;
     void *scratch;  // of any alignment
@@ -77,8 +78,8 @@ typedef struct {
 // Both fill `walked` and return its status. Re-entrant, but a call must not change the request's buffers.
 uint32_t polyloom_walk(const polyloom_walk_request *request, const polyloom_calls *calls, polyloom_walked *walked);
 
-// The sizes that suffice, or the status that the walk ends in. It takes as long as the walk, and makes configurations in
-// the request's scratch; where that is too small, the status is POLYLOOM_SCRATCH and the sizes are not known yet.
+// The sizes that suffice, or the status that the walk ends in. It takes as long as the walk, and makes configurations
+// in the request's scratch; where that is too small, the status is POLYLOOM_SCRATCH and the sizes are not known yet.
 uint32_t polyloom_walk_query(const polyloom_walk_request *request, polyloom_walked *walked);
 
 #ifdef __cplusplus

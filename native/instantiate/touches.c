@@ -81,8 +81,7 @@ static bool inside(const Scan *s) {
     for (uint32_t h = 0; h < s->halves; ++h) {
         const uint8_t *row = s->half + h * size;
         int64_t value = (int32_t)load32(row + size - 4);
-        for (uint32_t m = 0; m < s->dimensions; ++m)
-            value += (int64_t)(int32_t)load32(row + 4 * m) * s->digit[m];
+        for (uint32_t m = 0; m < s->dimensions; ++m) value += (int64_t)(int32_t)load32(row + 4 * m) * s->digit[m];
         if (value < 0) return false;
     }
     return true;
@@ -91,8 +90,7 @@ static bool inside(const Scan *s) {
 // Whether address or half-spaces depend on a digit: another one has one value here.
 static bool counts(const Scan *s, uint32_t m) {
     bool found = load32(s->coefficients + 4 * m);
-    for (uint32_t h = 0; h < s->halves && !found; ++h)
-        found = load32(s->half + 4 * (h * (s->dimensions + 1) + m));
+    for (uint32_t h = 0; h < s->halves && !found; ++h) found = load32(s->half + 4 * (h * (s->dimensions + 1) + m));
     return found;
 }
 
@@ -141,8 +139,7 @@ bool touches(Whole *w, const Stage *stage, const uint8_t *words, bool written, u
         if (is_output(words, s.dimensions, array) != written) continue;
         if (channel >> CHANNEL_BITS) return fail(w->c, POLYLOOM_OVERFLOW, 0);
         if (array >= stage->arrays) return fail(w->c, 705, stage->at);
-        const uint32_t bank =
-            load16(generator) << 30 | load16(generator + 4) << CHANNEL_BITS | channel;
+        const uint32_t bank = load16(generator) << 30 | load16(generator + 4) << CHANNEL_BITS | channel;
         s.base = load32(generator + 12);
         s.coefficients = generator + 16;
         number = load32(generator + size - 4);

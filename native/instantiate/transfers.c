@@ -6,7 +6,8 @@
 
 static polyloom_bank bank_of(uint32_t bank) { return (polyloom_bank){bank >> 30, bank >> 14 & 65535, bank & 16383}; }
 
-static bool tell(const Whole *w, const polyloom_calls *calls, uint32_t element, uint32_t from, uint32_t to, bool outside) {
+static bool tell(const Whole *w, const polyloom_calls *calls, uint32_t element, uint32_t from, uint32_t to,
+                 bool outside) {
     if (!calls || !calls->transfer) return true;
     polyloom_transfer t = {0, element, {POLYLOOM_OUTSIDE, 0, 0}, bank_of(to)};
     // Of arrays without elements none has this one.
