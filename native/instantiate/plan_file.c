@@ -134,7 +134,7 @@ static bool same_name(Context *c, size_t a, size_t b) {
 // How many parameters the phase has whose file `c->data` is, and where their names begin.
 static size_t parameters_of(Context *c, size_t size, uint32_t *number) {
     uint32_t sizes[5];
-    if (!check_container(c, size, "PLSC", 1, OF_PHASE)) return 0;
+    if (!check_container(c, size, "PLSC", SYMBOLIC_VERSION, OF_PHASE)) return 0;
     Reader first = section_of(c, 0, OF_PHASE), r = section_of(c, OF_PHASE - 1, OF_PHASE);
     for (int i = 0; i < 5; ++i) sizes[i] = below(&first, 1 << 16);
     *number = sizes[0];

@@ -42,12 +42,12 @@ static const uint8_t *section(const uint8_t *words, int number) {
     return words + (number == HEAD ? 60 : (load32(words + 32 + 4 * (number - 1)) + 3) & ~(uint32_t)3);
 }
 
-// The head byte of an array, which is an output where bit 2 is set.
+// Whether an array is an output: bit 0 of the byte before its rank.
 static bool is_output(const uint8_t *words, uint32_t dimensions, uint32_t number) {
     const uint8_t *at = section(words, HEAD) + 9 + 4 * dimensions + 18;
     at += 2 + 4 * load16(at) + 2;
-    for (; number; --number) at += 1 + 8 * (*at >> 3);
-    return *at & 4;
+    for (; number; --number) at += 2 + 8 * at[1];
+    return *at & 1;
 }
 
 // The sets of a domain, and how many there are.
