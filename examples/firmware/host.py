@@ -70,9 +70,7 @@ def main(arguments: list[str]) -> int:
     assert isinstance(compiled, pl.Compiled)
     given = [values[name] for name in compiled.parameters]
     message = struct.pack(f"<I{len(given)}i2I", len(given), *given, *region)
-    answer = Answer(
-        subprocess.run(arguments[split + 1 :], input=message, stdout=subprocess.PIPE, check=True).stdout
-    )
+    answer = Answer(subprocess.run(arguments[split + 1 :], input=message, stdout=subprocess.PIPE, check=True).stdout)
     steps = list(answer.steps())
     if answer.status:
         print(f"refused: polyloom explain PL{answer.status:04}", file=sys.stderr)

@@ -30,7 +30,9 @@ def arguments(parser: Parser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--include", action="store_true", help="print the folder of the headers")
     group.add_argument("--sources", action="store_true", help="print the C files, one per line")
-    group.add_argument("--cmake", action="store_true", help="print the folder of the package `polyloom_device` for CMake")
+    group.add_argument(
+        "--cmake", action="store_true", help="print the folder of the package `polyloom_device` for CMake"
+    )
 
 
 def execute(options: Request) -> Answer:
