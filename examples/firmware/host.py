@@ -1,31 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host's side of the mailbox: `host.py CONFIGURATION NAME=VALUE... RxC -- COMMAND...` starts the firmware, sends one
-message, and compares what the array got with what Polyloom makes on this machine: the configuration of every step, and
-the words that banks receive before it. The exit code is 1 where the firmware refuses, or where something differs."""
+"""The host's side of the mailbox: `host.py CONFIGURATION NAME=VALUE... RxC -- COMMAND...` starts the firmware, sends
+one message, and compares what the array got with what Polyloom makes on this machine: the configuration of every step,
+and how long the words take that banks receive before it. The exit code is 1 where the firmware refuses, or where
+something differs."""
 
 from __future__ import annotations
 
 import struct
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import polyloom as pl
 from polyloom.targets.tcpa.phases import running
 
 _END, _SCALAR, _TRANSFER, _STEP = range(4)
 _OUTSIDE = 4
+Bank = tuple[int, ...]
+"""Side, position, channel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What the array gets for one step; `moved` words come from other banks, `loaded` ones from outside."""
+    """What the array gets for one step; `moved` are (sender, receiver) of words that come from other banks."""
 
     phase: int
     words: bytes
-    moved: int
-    loaded: int
+    moved: list[tuple[Bank, Bank]]
+
+    @property
+    def transfer_cycles(self) -> int:
+        """Each bank sends one word per cycle, and receives one."""
+        return max((n for pair in zip(*self.moved, strict=True) for n in Counter(pair).values()), default=0)
 
 
 @dataclass(slots=True)
@@ -35,13 +43,13 @@ class Answer:
     data: bytes
     at: int = 0
     status: int | None = None
-    counts: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
 
     def words(self, number: int) -> tuple[int, ...]:
         self.at += 4 * number
         return struct.unpack_from(f"<{number}I", self.data, self.at - 4 * number)
 
     def steps(self) -> Iterator[Step]:
+        moved: list[tuple[Bank, Bank]] = []
         while self.status is None:
             (kind,) = self.words(1)
             if kind == _END:
@@ -49,16 +57,14 @@ class Answer:
             elif kind == _SCALAR:
                 self.words(3)
             elif kind == _TRANSFER:
-                self.counts[self.words(8)[2] == _OUTSIDE] += 1
+                _, _, *banks = self.words(8)
+                if banks[0] != _OUTSIDE:
+                    moved.append((tuple(banks[:3]), tuple(banks[3:])))
             else:
-                yield self._step()
-
-    def _step(self) -> Step:
-        phase, size = self.words(2)
-        self.at += 4 * size
-        made = Step(phase, self.data[self.at - 4 * size : self.at], self.counts[False], self.counts[True])
-        self.counts = {False: 0, True: 0}
-        return made
+                phase, size = self.words(2)
+                self.at += 4 * size
+                yield Step(phase, self.data[self.at - 4 * size : self.at], moved)
+                moved = []
 
 
 def main(arguments: list[str]) -> int:
@@ -75,12 +81,15 @@ def main(arguments: list[str]) -> int:
     if answer.status:
         print(f"refused: polyloom explain PL{answer.status:04}", file=sys.stderr)
         return 1
-    expected = running.run(compiled.instantiate(values, pes=region).data).steps
-    if [(step.phase, step.words) for step in steps] != [(step.number, step.data) for step in expected]:
+    expected = running.run(compiled.instantiate(values, pes=region).data)
+    if [(step.phase, step.words) for step in steps] != [(step.number, step.data) for step in expected.steps]:
         print("the array got other configurations than Polyloom makes here", file=sys.stderr)
         return 1
-    moved, size = sum(step.moved for step in steps), sum(len(step.words) for step in steps)
+    if tuple(step.transfer_cycles for step in steps) != expected.transfers:
+        print("other words move between banks than Polyloom counts here", file=sys.stderr)
+        return 1
     count = f"{len(steps)} configuration{'s' * (len(steps) != 1)}"
+    moved, size = sum(len(step.moved) for step in steps), sum(len(step.words) for step in steps)
     print(f"{compiled.kernel}: {count} of {size} bytes, as on this machine; {moved} words move between banks")
     return 0
 
