@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware that holds one symbolic configuration in flash: a program, or a plan of phases and steps. For each message of
-// the host, which names loop bounds and a region of the array, it makes the concrete configuration of each step in RAM,
-// says which words banks send each other first, and hands it to the array, word by word.
+// Firmware that holds one symbolic configuration in flash: a program, or a plan of phases and steps. For each message
+// of the host, which names loop bounds and a region of the array, it makes the concrete configuration of each step in
+// RAM, says which words banks send each other first, and hands it to the array, word by word.
 //
 // A message is, in words: the number of values, the values of the parameters in the order of the file, rows, columns.
 // The answer is a row of records, each a word that says what it is and then:

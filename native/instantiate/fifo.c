@@ -38,8 +38,8 @@ static bool readers_of(Context *c, Vec *out) {
         const uint32_t v = c->s.input[i].node;
         TRY(r = push(c, out, sizeof *r));
         *r = (Taker){.reg = c->candidate->input[i] | INPUT_FILE,
-                      .tau = c->schedule->tau[v],
-                      .piece.condition = c->s.node[v].condition};
+                     .tau = c->schedule->tau[v],
+                     .piece.condition = c->s.node[v].condition};
     }
     return ok(c);
 }
