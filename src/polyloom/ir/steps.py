@@ -98,6 +98,32 @@ def head(loop: Steps[Any]) -> str:
     return f"{loop.counter} = {low} .. {high}" if loop.step == 1 else f"{loop.counter} = {high} .. {low} downwards"
 
 
+def outline(tree: Tree[int], margin: str = "") -> Iterator[str]:
+    """Lines that say in which order numbered leaves run: heads of loops, and phases counted from 1."""
+    for node in tree:
+        if isinstance(node, Steps):
+            yield f"{margin}for {head(node)}"
+            yield from outline(node.body, margin + "  ")
+        else:
+            yield f"{margin}phase {node + 1}"
+
+
+def as_data(tree: Tree[int]) -> list[Any]:
+    """The same as plain values: a phase is its number, counted from 1."""
+    return [
+        {
+            "counter": node.counter,
+            "lower": [str(b) for b in node.lower],
+            "upper": [str(b) for b in node.upper],
+            "step": node.step,
+            "body": as_data(node.body),
+        }
+        if isinstance(node, Steps)
+        else node + 1
+        for node in tree
+    ]
+
+
 def _extreme(word: str, bounds: tuple[Affine, ...]) -> str:
     texts = list(map(str, bounds))
     return texts[0] if len(texts) == 1 else f"{word}({', '.join(texts)})"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.nest import If, Loop, Nest, Node, loops, negate
+from polyloom.ir.nest import If, Loop, Nest, Node, negate
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import Steps, Tree
@@ -68,9 +68,9 @@ class _Cutting:
     def single(self, node: Node, around: tuple[Loop, ...], error: PolyloomError) -> Tree[Phase]:
         """The plan of a node that cannot be mapped: a loop of steps, or a condition pushed into what it is about."""
         match node:
-            case Loop() if any(True for _ in loops(node.body)):
+            case Loop():
                 return (self.steps(node, around),)
-            case If(condition=condition, body=(Loop() as loop,), orelse=()):
+            case If(body=(Loop() as loop,), orelse=()):
                 inner = replace(node, body=loop.body)
                 return self.single(replace(loop, body=(inner,)), around, error)
             case If(condition=condition, body=body, orelse=orelse) if len(body) + len(orelse) > 1:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.ir.pla import Array
-from polyloom.ir.steps import Steps, Tree, head
+from polyloom.ir.steps import as_data, outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa import program
@@ -69,7 +68,7 @@ def show(data: bytes) -> str:
     lines = [f"{file_kind(data).name} of {phased.name}{values}", *_asked(data), "arrays:"]
     lines += [f"  {_declared(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
     if phased.counters:
-        lines += ["steps:", *_steps(phased.tree, "  ")]
+        lines += ["steps:", *outline(phased.tree, "  ")]
     named = names_of(data)
     for n, stage in enumerate(named, 1):
         lines += ["", f"phase {n} of {len(named)}{_renamed(stage)}", program.show(stage.data).rstrip("\n")]
@@ -84,15 +83,6 @@ def _asked(data: bytes) -> list[str]:
     names = read(bound.symbolic).parameters
     values = ", ".join(f"{n} = {v}" for n, v in zip(names, bound.values, strict=True))
     return [f"for {values or 'no parameters'} on {bound.rows}x{bound.columns} elements"]
-
-
-def _steps(tree: Tree[int], margin: str) -> Iterator[str]:
-    for node in tree:
-        if not isinstance(node, Steps):
-            yield f"{margin}phase {node + 1}"
-            continue
-        yield f"{margin}for {head(node)}"
-        yield from _steps(node.body, margin + "  ")
 
 
 def _declared(array: Array) -> str:
@@ -117,7 +107,7 @@ def as_json(data: bytes) -> Json:
             {"name": a.name, "dtype": a.dtype, "shape": [str(e) for e in a.shape], "role": _ROLES[r]}
             for a, r in zip(phased.arrays, phased.roles, strict=True)
         ],
-        **({"steps": _tree(phased.tree)} if phased.counters else {}),
+        **({"steps": as_data(phased.tree)} if phased.counters else {}),
         "phases": [
             {
                 "inputs": dict[str, Json](b.inputs),
@@ -127,21 +117,6 @@ def as_json(data: bytes) -> Json:
             for b in names_of(data)
         ],
     }
-
-
-def _tree(tree: Tree[int]) -> list[Json]:
-    return [
-        {
-            "counter": node.counter,
-            "lower": [str(b) for b in node.lower],
-            "upper": [str(b) for b in node.upper],
-            "step": node.step,
-            "body": _tree(node.body),
-        }
-        if isinstance(node, Steps)
-        else node + 1
-        for node in tree
-    ]
 
 
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
