@@ -22,7 +22,7 @@ Element = tuple[str, int]
 CASES = {
     "gemm": ("examples/kernels/gemm.py", (7, 5, 6)),
     "covariance": ("examples/kernels/covariance.py", (9, 7)),
-    "floyd_warshall": ("tests/kernels/refused/floyd_warshall.py", (7,)),
+    "floyd_warshall": ("tests/kernels/steps/floyd_warshall.py", (7,)),
 }
 
 
