@@ -367,31 +367,31 @@ CODES: dict[str, tuple[str, str]] = {
         "not uniform",
         "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be "
         "passed on from\n"
-        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Written "
-        "to an array in one\n"
-        "loop nest and read in a later one, the value is passed through memory between two phases. Where an earlier "
-        "iteration of the outermost\n"
-        "loop computed it, as in `path[i, j] = min(path[i, j], path[i, k] + path[k, j])`, make a kernel of one step, "
-        "with `k: int` as an argument,\n"
-        "and run it once for each `k`.",
+        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Such "
+        "loops run in steps;\n"
+        "this is said where a function has none. Written to an array in one loop nest and read in a later one, the "
+        "value is passed through memory between two phases.",
     ),
     "PL0262": (
         "no order of the loops",
         "A processor array scans a tile along its loops, each upwards or downwards. Here some dependence contradicts "
         "every such order.\n"
-        "Separate the statements into loop nests of their own, or reverse a loop.",
+        "Such loops run in steps; this is said where a function has none. Separate the statements into loop nests of "
+        "their own, or reverse a loop.",
     ),
     "PL0263": (
         "loop variable as data",
         "The value of a loop variable is an operand, and is counted from the first iterations that need it. There it "
-        "must be affine in the parameters. "
-        "Begin the loop elsewhere, or pass an array that holds the values.",
+        "must be affine in the parameters.\n"
+        "Such loops run in steps; this is said where a function has none. Begin the loop elsewhere, or pass an array "
+        "that holds the values.",
     ),
     "PL0264": (
         "several values for one element between phases",
         "A later phase needs more than one of the values that an element had, and no array is made for them, because "
         "a loop around them counts from\n"
-        "below 0, or to no sum of sizes. Store each in an element of its own.",
+        "below 0, or to no sum of sizes. Such loops run in steps; this is said where a function has none. Store each "
+        "value in an element of its own.",
     ),
     # PL03xx: machine descriptions
     "PL0301": (
@@ -677,6 +677,11 @@ CODES: dict[str, tuple[str, str]] = {
         "bank too small",
         "The array elements that one bank serves span more words than it has (bank_words). A larger region spreads "
         "them over more banks.",
+    ),
+    "PL0521": (
+        "too many steps",
+        "Loops of steps instantiate and run their phases once for each value of their counters. One run takes at most "
+        "1048576 of them.",
     ),
     "PL0530": (
         "contradictory mapping",
