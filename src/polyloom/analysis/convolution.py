@@ -125,19 +125,20 @@ def _met(found: Summed, image: Access, weight: Access) -> tuple[isl.Set, tuple[A
     """Which elements of the result and the weights meet, by names, and the element of the image then; None where a
     pair meets twice, or no affine index tells."""
     names = (*_names("y", found.result), *_names("w", weight))
-    pairs = isl.Map.from_multi_aff(affine_map((*found.result.index, *weight.index), found.dims, found.params))
-    pairs = pairs.intersect_domain(found.where)
+    anywhere = isl.Map.from_multi_aff(affine_map((*found.result.index, *weight.index), found.dims, found.params))
+    pairs = anywhere.intersect_domain(found.where)
     if not pairs.is_injective():
         return None
     elements = isl.Map.from_multi_aff(affine_map(image.index, found.dims, found.params))
-    relation = pairs.reverse().apply_range(elements)
+    # Where indices alone tell, a window of one element keeps its place in them.
+    relation = (anywhere if anywhere.is_injective() else pairs).reverse().apply_range(elements)
     pieces = list[isl.MultiAff]()
     isl.PwMultiAff.from_map(relation).foreach_piece(lambda _, value: pieces.append(value))
     indices = {affines(value, names) for value in pieces}
     if len(indices) != 1:
         return None
     (index,) = indices
-    return None if index is None else (relation.domain(), index)
+    return None if index is None else (pairs.range(), index)
 
 
 def _place(index: Affine, weights: Sequence[int | None]) -> Place | None:
@@ -158,7 +159,7 @@ def _order(found: Summed, weight: Access, weights: Sequence[int | None]) -> tupl
     made = list[int]()
     for loop in found.loops:
         own = [n for n, index in places.items() if index.coefficient(loop)]
-        if len(own) != 1 or places[own[0]].symbols & set(found.loops) != {loop}:
+        if len(own) != 1 or set(places[own[0]].symbols & set(found.loops)) != {loop}:
             return None
         if places[own[0]].coefficient(loop) != (-1 if loop in found.down else 1):
             return None

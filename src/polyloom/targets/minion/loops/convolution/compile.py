@@ -38,7 +38,10 @@ def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, setting: Set
     for number, group in enumerate(room.groups):
         lines = [line for n, move in enumerate(group) for line in moved(move, setting.team, _name(setting, number, n))]
         named = replace(setting, prefix=_name(setting, number, 0))
-        parts += [by_first(Part(tuple(lines), place), named, "skip"), barrier(setting.team, f"{named.prefix}.all", _PACKED)]
+        parts += [
+            by_first(Part(tuple(lines), place), named, "skip"),
+            barrier(setting.team, f"{named.prefix}.all", _PACKED),
+        ]
     own = setting.scratchpad >= MINIONS_PER_SHIRE * TILE
     at = _OWN if own else room.take(setting.team.minions * TILE)
     lines = loop(s, setting.team, Buffer(at, own), setting.prefix)

@@ -97,7 +97,7 @@ def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tu
     for taps in product(*(range(weight.shape[n]) for n in windows)):
         steps = dict(zip(windows, taps, strict=True))
         at = [_along(p, e, values, steps) for (_, p), e in zip(others, extents, strict=True)]
-        inside = [(0 <= a) & (a < turned.shape[n]) for n, a in enumerate(at)]
+        inside = [(a >= 0) & (a < turned.shape[n]) for n, a in enumerate(at)]
         block = turned[np.ix_(*(np.clip(a, 0, turned.shape[n] - 1) for n, a in enumerate(at)))]
         whole = _all(inside)
         columns.append(np.where(whole[..., None], block, np.zeros((), image.dtype)).reshape(prod(extents), -1))

@@ -129,7 +129,9 @@ def _store_word(s: Shape) -> int:
 
 def _masked(s: Shape, **fields: int) -> list[str]:
     """A multiplication in which no row takes part, of one word of depth."""
-    word = encode("tensor_fma", type=s.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, tenb=1, a=_LINES, **fields)
+    word = encode(
+        "tensor_fma", type=s.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, tenb=1, a=_LINES, **fields
+    )
     line = encode("tensor_load_b", rows=1, address=s.weights).value
     lines = ["csrw tensor_mask, zero", li("t0", line), "mv t6, s10", "csrw tensor_load, t0"]
     return [*lines, li("t0", word.value), "csrw tensor_fma, t0"]
@@ -182,7 +184,14 @@ def _depth(s: Shape, prefix: str) -> list[str]:
     turn = ["xor s6, s6, a3", "xor s8, s8, a4"]
     lines = list[str]()
     if whole:
-        lines += [li("a0", whole), f"{prefix}.step:", *step(), f"addi s6, s6, {LINE}", *_added("s7", s.depth_step), *turn]
+        lines += [
+            li("a0", whole),
+            f"{prefix}.step:",
+            *step(),
+            f"addi s6, s6, {LINE}",
+            *_added("s7", s.depth_step),
+            *turn,
+        ]
         lines += ["addi a0, a0, -1", f"bnez a0, {prefix}.step"]
     lines += [*shortened(ROWS - rest), *step(), *turn, *_lengthened(ROWS - rest)]
     return [*lines, *_added("s6", -whole * LINE), *_added("s7", -whole * s.depth_step)]

@@ -178,10 +178,11 @@ def _across(kind: Kind, weight: Placed, deep: int, wide: int, room: Room) -> tup
     steps[wide] = kind.bytes
     to = room.take(at + _beyond(steps, kind))
     digits = [Digit(shape[n], own[n], steps[n]) for n in range(last) if n != wide]
-    digits += [Digit(blocks, filled * own[wide], LINE), Digit(full[last] // rows, rows * kind.bytes, rows * steps[last])]
-    room.move(
-        [Move(weight.address, to, tuple(digits), rows, own[wide], steps[last], f"transpose{8 * kind.bytes}")], 0
-    )
+    digits += [
+        Digit(blocks, filled * own[wide], LINE),
+        Digit(full[last] // rows, rows * kind.bytes, rows * steps[last]),
+    ]
+    room.move([Move(weight.address, to, tuple(digits), rows, own[wide], steps[last], f"transpose{8 * kind.bytes}")], 0)
     return to, tuple(steps)
 
 

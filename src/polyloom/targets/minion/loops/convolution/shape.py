@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A convolution at its sizes, as one matrix product per tap of its windows: a tile of the result is up to 16 pixels that
-are neighbours along one dimension, by 16 output channels; the depth is input channels.
+"""A convolution at its sizes, as one matrix product per tap of its windows: a tile of the result is up to 16 pixels
+that are neighbours along one dimension, by 16 output channels; the depth is input channels.
 
 Lines of the image hold the channels of a pixel, 16 words each, those of the weights a word of depth for 16 output
 channels. All steps are bytes.

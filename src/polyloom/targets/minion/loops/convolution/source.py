@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from polyloom.analysis import convolution_equations as equations
 from polyloom.analysis.convolution_nest import summed
 from polyloom.ir.nest import Apply, Expression, Nest, statements
 from polyloom.ir.pla import Program
@@ -28,4 +29,9 @@ def _has_madd(value: Expression) -> bool:
 
 
 def of_program(program: Program, fp: Fp) -> Work | None:
-    return None
+    """What becomes of a phase; None where it is no convolution."""
+    types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}
+    spans = [e.span for e in program.equations if e.span is not None and e.target.name in types]
+    line: Line = (spans[-1].source.name, spans[-1].line) if spans else None
+    fuses = any(equation.operation == "madd" for equation in program.equations)
+    return work(equations.summed(program), types, fp, line, fuses=fuses)
