@@ -60,9 +60,11 @@ def _stored(nest: Nest, begin: Statement, add: Statement, store: Statement) -> t
     value, level = store.assign.value, len(store.loops)
     is_stored = isinstance(value, Reference) and value.name == name == add.assign.target.name
     around = begin.loops == store.loops == add.loops[:level] and begin.domain == store.domain
+    if not (is_scalar and is_stored and around):
+        return ()
     places = [statement.order[level][0] for statement in (begin, add, store)]
     outside = [statement.order[:level] for statement in (begin, add, store)]
-    if not (is_scalar and is_stored and around and places == sorted(set(places)) and len(set(outside)) == 1):
+    if not (places == sorted(set(places)) and len(set(outside)) == 1):
         return ()
     return _renamed(begin, name, store.assign.target), _renamed(add, name, store.assign.target)
 

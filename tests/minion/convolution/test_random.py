@@ -19,10 +19,10 @@ def check(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     kernel = some(rng)
     sizes: dict[str, Any] = {"C": rng.randint(1, 40), "M": rng.randint(1, 40)}
-    sizes |= {"H": rng.randint(2, 5), "W": rng.randint(2, 20)}
+    sizes |= {"H": rng.randint(4, 6), "W": rng.randint(4, 20)}
     sizes |= {"N": rng.randint(1, 3)} if "n" in kernel.image else {}
     if kernel.element in ("i8", "u8"):
-        sizes |= {"C": rng.randint(1, 9), "M": rng.randint(1, 20), "H": 2}
+        sizes |= {"C": rng.randint(1, 9), "M": rng.randint(1, 18), "H": 4, "W": rng.randint(4, 18)}
     result = pl.compile(kernel.path(tmp_path), on=f"minion:{rng.choice(MINIONS)}").run(**sizes)
     assert result.verified
     assert result.data["hazards"] == []
