@@ -114,6 +114,7 @@ Reason Deadlock::of_hart(const Blocked& hart, const State& state) const {
             break;
         case Waits::credit: of_credit(reason, hart, state); break;
         case Waits::interrupt: reason.kind = "interrupt", reason.text = "sleeps until an interrupt"; break;
+        case Waits::disabled: reason.kind = "disabled", reason.text = "is disabled by an ESR of its shire"; break;
         default: reason.kind = "runs", reason.text = "could run"; break;
     }
     return reason;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "chip.hpp"
 #include "state.hpp"
@@ -17,8 +18,20 @@ Answer Chip::enqueue(uint32_t minion, Class c) {
     units[minion].enqueue(c);
     take_effect(minion);
     begin_ready(minion);
-    minions[minion].busy = units[minion].holds_registers();
+    note_busy(minion);
     return riscv::DONE;
+}
+
+void Chip::note_busy(uint32_t minion) {
+    const bool held = units[minion].holds_registers(), computed = workers.pending(minion);
+    minions[minion].busy = (held ? MinionState::HELD : 0) | (computed ? MinionState::COMPUTED : 0);
+}
+
+// Before anyone looks at the registers or the flags of hart 0, or changes them.
+void Chip::join(uint32_t minion) {
+    if (!workers.pending(minion)) return;
+    raise(minion, workers.join(minion));
+    note_busy(minion);
 }
 
 // Does the effects of what is queued, up to a transfer that has not taken place.
@@ -75,7 +88,6 @@ tensor::Tile Chip::tile_of(uint32_t minion) {
 
 // Under `poison`, lines that it reads too early are not what they will be.
 void Chip::multiply(uint32_t minion, Operation& op) {
-    uint32_t flags = 0;
     tensor::Tile tile = tile_of(minion);
     alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> poisoned;
     if (op.poisoned) {
@@ -85,17 +97,27 @@ void Chip::multiply(uint32_t minion, Operation& op) {
                 std::memcpy(&poisoned[unsigned(std::countr_zero(rest))][n], &Hazards::POISON, 4);
         tile.scp = poisoned[0].data();
     }
-    tensor::multiply(tensor::fma(op.value), tile, op.mask, op.frm, flags);
-    raise(minion, flags);
+    const tensor::Fma fma = tensor::fma(op.value);
+    if (!workers.take(fma, minion)) {
+        uint32_t flags = 0;
+        tensor::multiply(fma, tile, op.mask, op.frm, flags);
+        return raise(minion, flags);
+    }
+    Workers::Product& product = workers.place(minion);
+    product.fma = fma, product.tile = tile, product.minion = minion, product.mode = op.frm;
+    ::new (&product.operands) tensor::Operands(tensor::operands(fma, tile, op.mask));
+    workers.post(minion);
 }
 
 void Chip::quantize(uint32_t minion, Operation& op) {
+    join(minion);
     uint32_t flags = 0;
     tensor::quantize(tensor::quant(op.value), tile_of(minion), op.frm, flags);
     raise(minion, flags);
 }
 
 void Chip::store(uint32_t minion, Operation& op) {
+    join(minion);
     const tensor::Store store = tensor::store(op.value, op.x31);
     const tensor::Tile tile = tile_of(minion);
     const Lines& lines = units[minion].lines[unsigned(Class::store)];
@@ -141,7 +163,7 @@ void Chip::complete(uint32_t minion, Class c) {
     if (is_load(c)) return wake_minion(minion);
     unit.dequeue(c);
     if (options.timed || c == Class::reduce) begin_ready(minion);
-    minions[minion].busy = unit.holds_registers();
+    note_busy(minion);
     wake_minion(minion);
 }
 
