@@ -133,7 +133,7 @@ void Chip::wake_minion(uint32_t minion) { wake(2 * minion), wake(2 * minion + 1)
 // A hart that is the first of all runs until it needs its turn again, or is too far ahead. Where its sibling can run as
 // well, they alternate.
 void Chip::run_hart(uint32_t number) {
-    const uint64_t until = harts[number]->clock + AHEAD;
+    const uint64_t until = std::min(harts[number]->clock + AHEAD, options.max_cycles);
     std::array<bool, 2> runs{};
     for (const uint32_t n : {number, number ^ 1})
         if (seats[n].queued && (n == number || options.timed)) runs[n & 1] = true, seats[n].queued = false;
@@ -249,6 +249,7 @@ Result Chip::finish() {
     if (result.stop == Stop::max_cycles) where_it_runs();
     // Without an end that the program gave, the time is when the run was stopped.
     result.cycles = result.stop == Stop::passed || result.stop == Stop::failed ? last : std::max(last, cycle());
+    if (result.stop == Stop::max_cycles) result.cycles = options.max_cycles;
     return result;
 }
 

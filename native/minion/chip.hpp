@@ -247,6 +247,7 @@ struct Chip {
     void complete(uint32_t minion, Class c);
     [[nodiscard]] bool pending(const HartState& h, unsigned event) const;
     tensor::Tile tile_of(uint32_t minion);
+    static tensor::Tile poisoned(tensor::Tile tile, const Operation& op, Scratchpad& copy);
     void raise(uint32_t minion, uint32_t flags);
     // rendezvous.cpp
     void meet(uint32_t minion);

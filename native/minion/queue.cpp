@@ -86,17 +86,20 @@ tensor::Tile Chip::tile_of(uint32_t minion) {
     return {harts[2 * minion]->f, m.l1scp[0].data(), m.tenc[0].data(), units[minion].tenb_running[0].data()};
 }
 
-// Under `poison`, lines that it reads too early are not what they will be.
+// Under `poison`, lines that an operation reads too early are not what they will be.
+tensor::Tile Chip::poisoned(tensor::Tile tile, const Operation& op, Scratchpad& copy) {
+    if (!op.poisoned) return tile;
+    std::memcpy(copy[0].data(), tile.scp, sizeof copy);
+    for (uint64_t rest = op.poisoned; rest; rest &= rest - 1)
+        for (unsigned n = 0; n < LINE; n += 4)
+            std::memcpy(&copy[unsigned(std::countr_zero(rest))][n], &Hazards::POISON, 4);
+    tile.scp = copy[0].data();
+    return tile;
+}
+
 void Chip::multiply(uint32_t minion, Operation& op) {
-    tensor::Tile tile = tile_of(minion);
-    alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> poisoned;
-    if (op.poisoned) {
-        poisoned = minions[minion].l1scp;
-        for (uint64_t rest = op.poisoned; rest; rest &= rest - 1)
-            for (unsigned n = 0; n < LINE; n += 4)
-                std::memcpy(&poisoned[unsigned(std::countr_zero(rest))][n], &Hazards::POISON, 4);
-        tile.scp = poisoned[0].data();
-    }
+    Scratchpad copy;
+    const tensor::Tile tile = poisoned(tile_of(minion), op, copy);
     const tensor::Fma fma = tensor::fma(op.value);
     if (!workers.take(fma, minion)) {
         uint32_t flags = 0;
@@ -112,14 +115,16 @@ void Chip::multiply(uint32_t minion, Operation& op) {
 void Chip::quantize(uint32_t minion, Operation& op) {
     join(minion);
     uint32_t flags = 0;
-    tensor::quantize(tensor::quant(op.value), tile_of(minion), op.frm, flags);
+    Scratchpad copy;
+    tensor::quantize(tensor::quant(op.value), poisoned(tile_of(minion), op, copy), op.frm, flags);
     raise(minion, flags);
 }
 
 void Chip::store(uint32_t minion, Operation& op) {
     join(minion);
     const tensor::Store store = tensor::store(op.value, op.x31);
-    const tensor::Tile tile = tile_of(minion);
+    Scratchpad copy;
+    const tensor::Tile tile = poisoned(tile_of(minion), op, copy);
     const Lines& lines = units[minion].lines[unsigned(Class::store)];
     uint8_t row[tensor::LINE];
     for (unsigned i = 0; i < lines.count; ++i) {

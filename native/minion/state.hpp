@@ -21,6 +21,8 @@ constexpr unsigned MINIONS_PER_SHIRE = MINIONS_PER_NEIGHBOURHOOD * NEIGHBOURHOOD
 constexpr unsigned HARTS_PER_SHIRE = HARTS_PER_MINION * MINIONS_PER_SHIRE;
 constexpr unsigned LINE = 64, SCP_LINES = 48;
 
+using Scratchpad = std::array<std::array<uint8_t, LINE>, SCP_LINES>;
+
 enum class Privilege : uint8_t { user = 0, supervisor = 1, machine = 3 };
 
 // Flags as they lie in a hart: those of fflags, and InputDenorm behind them, which programs see as bit 31.
@@ -122,7 +124,7 @@ struct MinionState {
     Translations translations;
     uint8_t menable_shadows = 0, excl_mode = 0;  // excl_mode: 0, or 1 + 2 * thread
     L1Tags l1;
-    alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> l1scp{};
+    alignas(64) Scratchpad l1scp{};
     alignas(64) std::array<std::array<uint32_t, 16>, 16> tenc{};
 
     // HELD: an operation holds the registers of hart 0, and floating-point and SIMD instructions wait. COMPUTED:
