@@ -100,6 +100,8 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
         out->inner[k->order[g]] = weight;
         weight = mul(c, weight, t->extents[g]);
     }
+    out->held = collides(c, t, &out->use);
+    if (out->held) return ok(c);
     Demands all = {{{1, 0, 0}, {0, 1, 0}}, 2};
     for (int axis = 0; axis < 2; ++axis) {
         counts[axis] = tiles_along(c, t, axis);

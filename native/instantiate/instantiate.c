@@ -253,8 +253,10 @@ static bool give_up(Context *c) {
         const Plan *p = ((Plan **)s->plans.at)[i];
         if (p->valid) continue;
         c->t = &p->tiling;
-        return refuse(c, 510, p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT, p->timing.use, p->timing.slack,
-                      0);
+        const uint32_t kind = p->timing.held        ? POLYLOOM_HELD
+                              : p->timing.slack < 0 ? POLYLOOM_USE
+                                                    : POLYLOOM_WAVEFRONT;
+        return refuse(c, 510, kind, p->timing.use, p->timing.slack, 0);
     }
     return fail(c, 510, 0);
 }

@@ -140,9 +140,17 @@ typedef struct {
     List index;
 } Access;
 
+// Two nodes of a unit that they hold, but that is not reserved for them: `where` are the differences between an iteration
+// of the first and one of the second.
+typedef struct {
+    uint32_t first, second;
+    Union where;
+} Apart;
+
 typedef struct {
     Int interval;
-    uint32_t *tau, *unit, *latency;
+    uint32_t *tau, *unit, *latency, pairs;
+    Apart *apart;
 } Schedule;
 
 typedef struct {
@@ -222,13 +230,14 @@ typedef struct {
 } About;
 
 // Where there is none, `use` is the one that no wavefront serves or, if it stays in its tile, comes too early: its
-// slack is negative.
+// slack is negative. If `held`, it is a node whose unit may be held by another one.
 typedef struct {
     Int *inner;
     Int outer[2];
     Int latency;
     uint32_t use;
     Int slack;
+    bool held;
 } Timing;
 
 // The iterations of a condition at positions in the tile from `low` to `high`, along rows and columns.
@@ -570,6 +579,9 @@ Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
 bool make_cells(Context *c);
 // The columns of its elements in a row, or rows in a column.
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);
+
+// apart.c
+bool collides(Context *c, const Tiling *t, uint32_t *node);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);

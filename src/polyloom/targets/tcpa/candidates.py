@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from polyloom.ir.rdg import Graph
 from polyloom.targets.tcpa.allocate import Allocation, Order
+from polyloom.targets.tcpa.apart import collide
 from polyloom.targets.tcpa.schedule import Scheduled
 from polyloom.targets.tcpa.skew import skew
 from polyloom.targets.tcpa.symbolic import Schedule
@@ -39,6 +40,8 @@ INVALID = 4.0
 MOVING_RESULTS = 0.2
 """What a channel of computed values counts for: partial results that stay need fewer classes."""
 
+_JUDGED = 4
+"""Of more dimensions, whose scan orders are many, rare operations are taken never to collide."""
 NEARLY = 1.25
 """What another allocation may take of the best latency to be kept for its control signals."""
 
@@ -249,6 +252,9 @@ def _evaluate(
     inside = (np.abs(distances) < np.array(sizes)).all(axis=1)
     # lambda_J . d >= tau(producer) + latency - tau(consumer): the operand is ready when it is read.
     valid = ((steps >= gaps) | ~inside).all(axis=1)
+    if schedule.apart and len(sizes) <= _JUDGED:
+        pairs = zip(scans.orders.tolist(), scans.signs.tolist(), strict=True)
+        valid &= np.array([not collide(schedule, order, signs, sizes, None) for order, signs in pairs])
     length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
     latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
     depth = np.maximum(1.0, (steps * inside).max(axis=1, initial=0) / schedule.initiation_interval)

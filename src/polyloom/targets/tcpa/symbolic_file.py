@@ -36,6 +36,7 @@ from polyloom.targets.tcpa import encoding
 from polyloom.targets.tcpa.isa import OPCODE_NOP
 from polyloom.targets.tcpa.symbolic import (
     Access,
+    Apart,
     ArrayInfo,
     Bottleneck,
     Bound,
@@ -289,8 +290,14 @@ def _graph(sizes: _Sizes, conditions: int, arrays: tuple[ArrayInfo, ...], row: C
     )
 
 
-def _schedules(sizes: _Sizes) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
+def _schedules(sizes: _Sizes, row: Codec[Row]) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
     """Each schedule with its bottleneck, whose sentence is among the names."""
+    apart = record(
+        Apart,
+        first=natural("a node", sizes.nodes),
+        second=natural("a node", sizes.nodes),
+        where=counted(counted(row, natural("the number of rows")), natural("the number of pieces")),
+    )
     per_node = repeated(natural("an offset or a latency"), sizes.nodes)
     schedule = record(
         Schedule,
@@ -298,6 +305,7 @@ def _schedules(sizes: _Sizes) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
         tau=per_node,
         unit=repeated(natural("a unit", sizes.units), sizes.nodes),
         latency=per_node,
+        apart=counted(apart, natural("the number of rare pairs")),
     )
     bottleneck = record(
         partial(Bottleneck, bound_by=""),
@@ -427,6 +435,7 @@ def encode(symbolic: Symbolic) -> bytes:
     row = pooled(rows, "the number of a row", natural)
     sets = section(_sets(sizes, row), _Sets(s.assumptions, s.extents, s.arrays))
     nodes = section(_graph(sizes, len(s.conditions), s.arrays, row), graph)
+    schedules = section(_schedules(sizes, row), tuple(zip(s.schedules, s.bottlenecks, strict=True)))
     table = counted(_row(sizes), natural("the number of rows"))
     return binary.pack(
         KIND,
@@ -438,7 +447,7 @@ def encode(symbolic: Symbolic) -> bytes:
             + section(_conditions(len(s.constraints)), s.conditions)
             + sets,
             nodes,
-            section(_schedules(sizes), tuple(zip(s.schedules, s.bottlenecks, strict=True))),
+            schedules,
             section(_candidates(sizes, graph, len(s.schedules)), s.candidates),
             b"".join(section(text, name) for name in _names(s)),
         ),
@@ -467,7 +476,7 @@ def decode(data: bytes) -> Symbolic:
     conditions = _conditions(len(constraints)).read(set_reader)
     sets = _sets(sizes, row).read(set_reader)
     graph = _resolved(_graph(sizes, len(conditions), sets.arrays, row).read(graph_reader), graph_reader.position)
-    schedules = _schedules(sizes).read(schedule_reader)
+    schedules = _schedules(sizes, row).read(schedule_reader)
     if not dimensions or not schedules or not all(schedule.initiation_interval for schedule, _ in schedules):
         raise binary.malformed(
             schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0"
