@@ -218,6 +218,13 @@ def _channels_of_square(t: Tiling, size: int) -> int:
 
 def _no_candidate(symbolic: Symbolic, search: _Search) -> PolyloomError:
     t, refusal = search.refused[0]
+    tile = "x".join(map(str, t.sizes))
+    if refusal.is_node:
+        return infeasible(
+            "PL0510",
+            f"with tiles of {tile} the unit of {symbolic.node_names[refusal.use]} may still be held by another operation",
+            help="leave the choice of the candidate to the compiler, or ask for a smaller region or larger bounds",
+        )
     use = symbolic.uses[refusal.use]
     name = symbolic.node_names[use.consumer] if symbolic.node_names else f"node {use.consumer}"
     lack = (
@@ -225,7 +232,6 @@ def _no_candidate(symbolic: Symbolic, search: _Search) -> PolyloomError:
         if refusal.slack is None
         else f"comes {-refusal.slack} cycles too early"
     )
-    tile = "x".join(map(str, t.sizes))
     return infeasible(
         "PL0510",
         f"with tiles of {tile} the dependence of {name} at distance {use.distance} {lack}, in every stored candidate",

@@ -65,6 +65,9 @@ _LOCATIONS = ("pe", "north", "east", "south", "west")
 _SYMBOLS = 64
 """A file holds fewer dimensions, and fewer parameters, than this."""
 
+_LONGEST = 255
+"""Cycles that an operation of a machine takes at most (machine_file.py)."""
+
 _port: Codec[Port] = mapped(
     natural("a port"),
     lambda port: port.index * len(_LOCATIONS) + _LOCATIONS.index(port.location),
@@ -481,6 +484,7 @@ def decode(data: bytes) -> Symbolic:
         raise binary.malformed(
             schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0"
         )
+    _check_apart([schedule for schedule, _ in schedules], schedule_reader.position)
     _check_parametric(sets, set_reader.position)
     symbolic = Symbolic(
         kernel=kernel,
@@ -507,6 +511,13 @@ def decode(data: bytes) -> Symbolic:
         raise binary.malformed(candidate_reader.position, "there is no candidate")
     binary.check_canonical(data, encode(symbolic))
     return symbolic
+
+
+def _check_apart(schedules: Iterable[Schedule], at: int) -> None:
+    """The differences of rare operations are enumerated as far as they hold their units (PL0705)."""
+    nodes = ((s, v) for s in schedules for pair in s.apart for v in (pair.first, pair.second))
+    if any(s.latency[v] > _LONGEST for s, v in nodes):
+        raise binary.malformed(at, f"a rare operation holds its unit for more than {_LONGEST} cycles")
 
 
 def _check_parametric(sets: _Sets, at: int) -> None:
