@@ -5,7 +5,7 @@
 #include "internal.h"
 
 // Whether a row holds for a difference between iterations, whose digits are those of the scan.
-static bool holds(Context *c, const Tiling *t, const Row *row, const Int *digit) {
+static bool admits(Context *c, const Tiling *t, const Row *row, const Int *digit) {
     const Candidate *k = &c->s.candidate[t->number];
     Int a[DIMENSIONS + PARAMETERS], value = read_row(c, row, a);
     for (uint32_t i = 0; i < c->s.parameters; ++i) value = add(c, value, mul(c, a[c->n + i], c->values[i]));
@@ -22,7 +22,7 @@ static bool inside(Context *c, const Tiling *t, const Apart *pair, const Int *di
     for (uint32_t i = 0; any && i < pair->where.count; ++i) {
         const List *rows = &pair->where.at[i];
         uint32_t r = 0;
-        while (r < rows->count && holds(c, t, &c->s.row[rows->at[r]], digit)) ++r;
+        while (r < rows->count && admits(c, t, &c->s.row[rows->at[r]], digit)) ++r;
         if (r == rows->count) return true;
     }
     return false;
