@@ -56,8 +56,17 @@ bool collides(Context *c, const Tiling *t, uint32_t *node) {
                   least = sub(c, sub(c, 1, p->latency[pair->second]), shift),
                   most = sub(c, sub(c, p->latency[pair->first], 1), shift);
         *node = pair->second;
-        for (Int steps = -floor_div(-least, p->interval); steps <= floor_div(most, p->interval); ++steps)
+        for (Int steps = -floor_div(-least, t->interval); steps <= floor_div(most, t->interval); ++steps)
             if (steps_apart(c, t, pair, steps)) return true;
     }
+    return false;
+}
+
+// Whether iterations may as well start more seldom: in a multiple of the interval the schedule is as right, and rare
+// operations are further apart. Beyond their latency, a schedule that reserves the unit is no slower.
+bool stretches(const Context *c, const Tiling *t) {
+    const Schedule *p = &c->s.schedule[c->s.candidate[t->number].schedule];
+    for (uint32_t i = 0; i < p->pairs; ++i)
+        if (t->interval + p->interval <= (Int)p->latency[p->apart[i].first]) return true;
     return false;
 }

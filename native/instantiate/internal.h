@@ -218,9 +218,11 @@ typedef struct {
     Limits limits;
 } Symbolic;
 
+// `interval` is a multiple of the schedule's.
 typedef struct {
     uint32_t number, rows, columns;
     Int *sizes, *tiles, *extents;
+    Int interval;
 } Tiling;
 
 // What a refusal is about (polyloom_instantiate.h).
@@ -582,6 +584,7 @@ bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end
 
 // apart.c
 bool collides(Context *c, const Tiling *t, uint32_t *node);
+bool stretches(const Context *c, const Tiling *t);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);

@@ -16,6 +16,12 @@ def held(tiling: Tiling, inner: tuple[int, ...]) -> int | None:
     return next((pair.second for pair in tiling.schedule.apart if _meet(tiling, inner, pair)), None)
 
 
+def stretches(tiling: Tiling) -> bool:
+    """Whether the next multiple of the interval is tried, where this one is invalid."""
+    schedule, one = tiling.schedule, tiling.schedule.initiation_interval // tiling.factor
+    return any(schedule.initiation_interval + one <= schedule.latency[pair.first] for pair in schedule.apart)
+
+
 def _meet(tiling: Tiling, inner: tuple[int, ...], pair: Apart) -> bool:
     tau, latency = tiling.schedule.tau, tiling.schedule.latency
     shift = tau[pair.second] - tau[pair.first]

@@ -15,7 +15,7 @@ chooses among the kept ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -206,7 +206,7 @@ def _judge(
             np.array([o.order for o in mine]), np.array([[-1 if r else 1 for r in o.reflected] for o in mine])
         )
         for allocation in allocations:
-            columns = [_evaluate(edges, hop_delay, allocation, scans, scheduled.schedule, s) for s in samples]
+            columns = [_stretched(edges, hop_delay, allocation, scans, scheduled.schedule, s) for s in samples]
             triples += [Triple(allocation, o, number) for o in mine]
             latencies.append(np.stack([c[0] for c in columns], axis=1))
             depths.append(np.stack([c[1] for c in columns], axis=1))
@@ -223,6 +223,27 @@ def _edges(graph: Graph, schedule: Schedule) -> tuple[Integers, Integers]:
                 gaps[use.distance] = max(gaps.get(use.distance, gap), gap)
     distances = np.array(list(gaps), dtype=np.int64).reshape(len(gaps), len(graph.program.dimensions))
     return distances, np.array(list(gaps.values()), dtype=np.int64)
+
+
+def _stretched(
+    edges: tuple[Integers, Integers],
+    hop_delay: int,
+    allocation: Allocation,
+    scans: _Scans,
+    schedule: Schedule,
+    sample: _Sample,
+) -> tuple[Floats, Floats]:
+    """`_evaluate` in the least multiple of the interval that is valid, as instantiation chooses it."""
+    latency, depth = _evaluate(edges, hop_delay, allocation, scans, schedule, sample)
+    most = max((schedule.latency[one.first] for one in schedule.apart), default=0)
+    for interval in range(2 * schedule.initiation_interval, most + 1, schedule.initiation_interval):
+        if np.isfinite(latency).all():
+            break
+        slower = replace(schedule, initiation_interval=interval)
+        rest = _evaluate(edges, hop_delay, allocation, scans, slower, sample)
+        depth = np.where(np.isfinite(latency), depth, rest[1])
+        latency = np.where(np.isfinite(latency), latency, rest[0])
+    return latency, depth
 
 
 def _evaluate(
