@@ -64,7 +64,9 @@ def instantiate(
     crowded: dict[tuple[int, int, int | None], bool] = {}
     while search.queue and len(failures) < _TRIES:
         plan = search.pop()
-        far = crowded.get((plan.tiling.rows, plan.tiling.columns, plan.tiling.number if plan.tiling.schedule.apart else None))
+        far = crowded.get(
+            (plan.tiling.rows, plan.tiling.columns, plan.tiling.number if plan.tiling.schedule.apart else None)
+        )
         if far is not None:
             search.fewer(plan.tiling, halve=far)
             continue

@@ -109,42 +109,33 @@ def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NON
 
 
 def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
-    """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval, and
-    one that is smaller still because operations are rare."""
+    """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval,
+    because distances are long enough or operations are rare there."""
     cautious = problem(graph, machine, safe)
     solution = solve(cautious)
     found = [_scheduled(graph, cautious, solution, innermost, True)]
+    met = apart.meetings(graph, machine)
+    members: dict[tuple[Guarded, Rare], set[int]] = {}
+    for m in sorted(innermost):
+        usual, rare = problem(graph, machine, along(m)), apart.rare(graph, met, m)
+        wanted = problem(graph, machine, along(m), rare) if rare.operations else usual
+        # Reservations that cost nothing make a schedule valid for more tiles.
+        if rare.operations and _least(usual) <= _least(wanted):
+            wanted, rare = usual, NONE
+        members.setdefault((wanted, rare), set()).add(m)
     packed = resource_minimum(cautious).value
-    best = dict.fromkeys(sorted(innermost), solution.initiation_interval)
-    for relaxed, dimensions in _relaxed(graph, machine, innermost).items():
+    for (relaxed, rare), dimensions in members.items():
         # Bounds are cheap, searches are not: an innermost dimension that cannot do better is not solved.
-        if max(packed, recurrence_minimum(relaxed).value) < solution.initiation_interval:
+        resource = resource_minimum(relaxed).value if rare.operations else packed
+        if max(resource, recurrence_minimum(relaxed).value) < solution.initiation_interval:
             better = solve(relaxed)
             if better.initiation_interval < solution.initiation_interval:
-                found.append(_scheduled(graph, relaxed, better, frozenset(dimensions), False))
-                best |= dict.fromkeys(dimensions, better.initiation_interval)
-    met = apart.meetings(graph, machine)
-    members: dict[tuple[Guarded, Rare], list[int]] = {}
-    for m in best if met else ():
-        if (rare := apart.rare(graph, met, m)).operations:
-            members.setdefault((problem(graph, machine, along(m), rare), rare), []).append(m)
-    for (relaxed, rare), dimensions in members.items():
-        slower = [m for m in dimensions if _least(relaxed) < best[m]]
-        better = solve(relaxed) if slower else None
-        if better and (quicker := [m for m in slower if better.initiation_interval < best[m]]):
-            found.append(_scheduled(graph, relaxed, better, frozenset(quicker), False, (met, rare)))
+                found.append(_scheduled(graph, relaxed, better, frozenset(dimensions), False, (met, rare)))
     return tuple(found)
 
 
-def _relaxed(graph: Graph, machine: Machine, innermost: frozenset[int]) -> dict[Guarded, set[int]]:
-    """The problem of each innermost dimension; several may have the same."""
-    members: dict[Guarded, set[int]] = {}
-    for m in sorted(innermost):
-        members.setdefault(problem(graph, machine, along(m)), set()).add(m)
-    return members
-
-
 def _least(wanted: Guarded) -> int:
+    """A lower bound of the initiation interval."""
     return max(resource_minimum(wanted).value, recurrence_minimum(wanted).value)
 
 
