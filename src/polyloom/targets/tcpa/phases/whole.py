@@ -217,14 +217,14 @@ def simulate(
         observed.append(_located(number + 1, len(stages), partial(program.simulate, file, member, taken, trace, part)))
         accesses = program.accesses(file)
         return {
-            name: _overwritten(before, observed[-1].outputs[name], accesses[name][1]) for name, before in held.items()
+            name: overwritten(before, observed[-1].outputs[name], accesses[name][1]) for name, before in held.items()
         }
 
     outputs = chain(phased, stages, {}, inputs, execute)
     return Execution(outputs, tuple(observed), transfers(data))
 
 
-def _overwritten(held: Any, written: Any, elements: Any) -> Any:
+def overwritten(held: Any, written: Any, elements: Any) -> Any:
     """`held` with the elements that the phase wrote."""
     result = np.array(held, order="C")  # or `reshape` would copy
     result.reshape(-1)[elements] = written.reshape(-1)[elements]
