@@ -112,6 +112,12 @@ typedef struct {
     List shape;
 } Array;
 
+// A constant of 64 bits; operands name it by its position in the list.
+typedef struct Wide {
+    struct Wide *next;
+    uint32_t low, high;
+} Wide;
+
 enum { IMMEDIATE, USE, INPUT };
 
 typedef struct {
@@ -119,7 +125,8 @@ typedef struct {
 } Operand;
 
 typedef struct {
-    uint8_t opcode, arity;
+    uint16_t opcode;
+    uint8_t arity;
     uint32_t condition, output;
     Operand operand[3];
 } Node;
@@ -208,7 +215,16 @@ typedef struct {
     Candidate *candidate;
     size_t names, names_end;
     Limits limits;
+    Wide *wide;
 } Symbolic;
+
+// Opcodes are an operation's number, and a type's number in the low four bits (native/tcpa/operations.hpp). An
+// immediate of f64 has 64 bits; the condition of a selection is an i32.
+enum { F64 = 8, SELECT = 18, NOP = 63 };
+
+static inline bool is_wide(uint32_t opcode, uint32_t position) {
+    return (opcode & 15) == F64 && !(opcode >> 4 == SELECT && position == 0);
+}
 
 typedef struct {
     uint32_t number, rows, columns;
@@ -251,7 +267,7 @@ typedef struct {
 
 typedef struct {
     Int tau;
-    uint32_t opcode : 8, fragments : 24;
+    uint32_t opcode : 10, fragments : 22;
     const Domain *domain;
     Fragment *fragment;
 } Operation;

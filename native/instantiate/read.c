@@ -233,7 +233,8 @@ static void pieces(Reader *r, void *out) {
 static void array(Reader *r, void *out) {
     Array *a = out;
     a->head = byte(r);
-    a->shape.count = a->head >> 3;
+    a->shape.count = byte(r);
+    if (a->head >> 1 > F64 || a->shape.count >= 32) malformed(r);
     a->shape.at = each(r, a->shape.count, sizeof(uint32_t), row_number);
 }
 
@@ -247,29 +248,48 @@ static void sets(Reader *r, Symbolic *s) {
     s->array = each(r, s->arrays, sizeof(Array), array);
 }
 
-// Arity in bits 0 and 1, element types in bits 2 to 5, by operation: the rows of the table of operations, in its order.
-#define ALL(arity) (0x3c | (arity))
-#define INTEGERS(arity) (0x1c | (arity))
-static const uint8_t OPERATION[] = {
-    ALL(1),      ALL(2),      ALL(2),      ALL(2), ALL(2),   ALL(2),      ALL(2),      INTEGERS(2), INTEGERS(2),
-    INTEGERS(2), INTEGERS(2), INTEGERS(2), ALL(2), ALL(2),   ALL(2),      ALL(2),      ALL(2),      ALL(2),
-    ALL(3),      ALL(1),      ALL(1),      ALL(3), 0x20 | 1, INTEGERS(2), INTEGERS(2), INTEGERS(2),
+// Arity in bits 0 and 1, element types from bit 2 on, by operation: the rows of the table of operations, in its order.
+#define TYPES(types, arity) ((types) << 2 | (arity))
+#define ALL(arity) TYPES(0x1ff, arity)
+#define NUMBERS(arity) TYPES(0x17f, arity)  // without bool
+#define BITWISE(arity) TYPES(0x0f7, arity)
+#define INTEGERS(arity) TYPES(0x077, arity)
+#define FLOATS(arity) TYPES(0x108, arity)
+#define BUT(type) TYPES(0x1ff & ~(1 << (type)), 1)
+#define ONLY(type) TYPES(1 << (type), 1)
+static const uint16_t OPERATION[] = {
+    ALL(1),      NUMBERS(2), NUMBERS(2),  NUMBERS(2),  NUMBERS(2),  NUMBERS(2), NUMBERS(2), BITWISE(2), BITWISE(2),
+    BITWISE(2),  INTEGERS(2), INTEGERS(2), ALL(2),      ALL(2),      NUMBERS(2), NUMBERS(2), NUMBERS(2), NUMBERS(2),
+    ALL(3),      NUMBERS(1), NUMBERS(1),  NUMBERS(3),  FLOATS(1),   INTEGERS(2), INTEGERS(2), INTEGERS(2),
+    BUT(0), BUT(1), BUT(2), BUT(4), BUT(5), BUT(6), BUT(7), BUT(3), BUT(8), 0,
+    FLOATS(1), ONLY(2), ONLY(2), ONLY(3), ONLY(2),
 };
+
+// The number of a constant of 64 bits among those of the file.
+static uint32_t wide(Reader *r) {
+    uint32_t half[2] = {0, 0}, number = 0;
+    for (int i = 0; i < 64; i += 8) half[i / 32] |= (uint32_t)byte(r) << i % 32;
+    Wide **at = &r->c->s.wide;
+    for (; *at && ((*at)->low != half[0] || (*at)->high != half[1]); at = &(*at)->next) ++number;
+    if (!*at && (*at = keep(r->c, 1, sizeof **at))) **at = (Wide){NULL, half[0], half[1]};
+    return number;
+}
 
 static void node(Reader *r, void *out) {
     Node *v = out;
-    v->opcode = byte(r);
-    if (v->opcode >> 2 >= sizeof OPERATION || !(OPERATION[v->opcode >> 2] >> (2 + (v->opcode & 3)) & 1)) {
+    const uint32_t opcode = below(r, NOP << 4), operation = opcode >> 4;
+    if (operation >= sizeof OPERATION / sizeof *OPERATION || !(OPERATION[operation] >> (2 + (opcode & 15)) & 1)) {
         malformed(r);
         return;
     }
-    v->arity = OPERATION[v->opcode >> 2] & 3;
+    v->opcode = (uint16_t)opcode;
+    v->arity = OPERATION[operation] & 3;
     v->condition = below(r, r->c->s.conditions);
     for (uint32_t k = 0; k < v->arity; ++k) {
         const uint32_t tag = number(r);
         v->operand[k] = (Operand){tag & 3, tag >> 2};
         if (tag == IMMEDIATE)
-            v->operand[k].value = immediate(r);
+            v->operand[k].value = is_wide(opcode, k) ? wide(r) : immediate(r);
         else if ((tag & 3) != USE && (tag & 3) != INPUT)
             malformed(r);
     }
@@ -439,8 +459,8 @@ static OUTLINED size_t start_of(const Context *c, int section) {
 static bool check_container(Context *c, size_t size) {
     if (size < 4 || !same_bytes(c->data, "PLSC", 4)) return fail(c, 701, 0);
     if (size < HEADER) return fail(c, 702, size);
-    if (word(c, VERSION) > 1) return fail(c, 703, 4);
-    bool ordered = word(c, VERSION) == 1;
+    if (word(c, VERSION) != 0 && word(c, VERSION) != 2) return fail(c, 703, 4);
+    bool ordered = word(c, VERSION) == 2;
     for (int i = 0; i < SECTIONS; ++i) {
         const size_t end = word(c, ENDS + i);
         if (end > SIZE_MAX - 3) return fail(c, 702, size);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <deque>
 #include <map>
 
@@ -15,7 +16,41 @@
 namespace polyloom::tcpa {
 namespace {
 
-constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "constant"};
+constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "u8", "u16", "u32", "bool", "f64"};
+
+template <class T>
+Word loaded(const uint8_t* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return word(value);
+}
+
+// The element of an array's storage as a word.
+Word load_element(Type type, const uint8_t* at) {
+    switch (type) {
+        case Type::i8: return loaded<int8_t>(at);
+        case Type::i16: return loaded<int16_t>(at);
+        case Type::i32: return loaded<int32_t>(at);
+        case Type::u16: return loaded<uint16_t>(at);
+        case Type::f64: return loaded<uint64_t>(at);
+        case Type::u8: return *at;
+        case Type::boolean: return *at != 0;
+        default: return loaded<uint32_t>(at);
+    }
+}
+
+// The low bytes of a word; the order of bytes is that of the host, as NumPy's is.
+void store_element(Type type, uint8_t* at, Word value) {
+    const auto byte = uint8_t(value);
+    const auto half = uint16_t(value);
+    const auto single = uint32_t(value);
+    switch (bytes_of(type)) {
+        case 1: std::memcpy(at, &byte, 1); return;
+        case 2: std::memcpy(at, &half, 2); return;
+        case 4: std::memcpy(at, &single, 4); return;
+        default: std::memcpy(at, &value, 8);
+    }
+}
 
 // The type that an instruction takes as its operand `source`.
 uint32_t wanted_type(const Code& code, unsigned source) {
@@ -58,15 +93,15 @@ class Rectangle {
     void inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const;
     [[gnu::always_inline]] void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
     void note_driven(const Element& element, const Code& code);
-    uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands,
+    Word compute(const Element& element, const UnitState& unit, const Code& code, const Word* operands,
                      int64_t now) const;
     bool branch(const Element& element, UnitState& unit, const Code& code);
     void note_branch(const Element& element, const Code& code, uint32_t number);
 
     [[gnu::always_inline]] void settle(Element& element, General& general, size_t index, int64_t now);
-    [[gnu::always_inline]] uint32_t read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
-    uint32_t take_recorded(Element& element, const UnitState& unit, const Code& code, unsigned source, int64_t now);
-    [[gnu::always_inline]] uint32_t pop(Fifo& fifo, const UnitState& unit, int64_t now);
+    [[gnu::always_inline]] Word read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
+    Word take_recorded(Element& element, const UnitState& unit, const Code& code, unsigned source, int64_t now);
+    [[gnu::always_inline]] Word pop(Fifo& fifo, const UnitState& unit, int64_t now);
     [[noreturn]] void fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const;
     [[gnu::always_inline]] void push(Fifo& fifo, int unit, Token token, int64_t now) const;
     void push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const;
@@ -245,7 +280,7 @@ void Rectangle<Static, Traced>::connect() {
     for (const Array& array : config_.arrays) {
         const uint64_t words = array.is_output ? words_of(array) : 0;
         written_.emplace_back(words);
-        result_.outputs.emplace_back(Static ? 0 : words);
+        result_.outputs.emplace_back(Static ? 0 : words * bytes_of(Type(array.type)));
     }
 }
 
@@ -290,7 +325,9 @@ void Rectangle<Static, Traced>::stream(Streams& streams, int64_t now) {
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::put(const Stream& stream, uint64_t address, int64_t now) {
     const uint32_t array = stream.generator->array;
-    const uint32_t value = Static ? config_.arrays[array].type : placement_.inputs[array][address];
+    const Type type = Type(config_.arrays[array].type);
+    const Word value =
+        Static ? Word(type) : load_element(type, placement_.inputs[array].data() + address * bytes_of(type));
     for (const Sink& sink : *stream.sinks) push(*sink.fifo, -1, {now + sink.delay, value}, now);
 }
 
@@ -312,7 +349,10 @@ void Rectangle<Static, Traced>::take(const Stream& stream, uint64_t address, int
         fail(Cause::double_write, now, stream.port,
              "word " + std::to_string(address) + " of " + config_.arrays[array].name + " is written twice");
     written_[array][address] = 1;
-    if constexpr (!Static) result_.outputs[array][address] = token.value;
+    if constexpr (!Static) {
+        const Type type = Type(config_.arrays[array].type);
+        store_element(type, &result_.outputs[array][address * bytes_of(type)], token.value);
+    }
     last_write_ = now;
 }
 
@@ -405,10 +445,10 @@ void Rectangle<Static, Traced>::inspect(const Element& element, UnitState& unit,
 template <bool Static, bool Traced>
 inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const Code& code, int64_t now) {
     if (code.special) inspect(element, unit, code, now);
-    uint32_t operands[max_sources] = {};
+    Word operands[max_sources] = {};
     for (unsigned n = 0; n < code.sources; ++n) {
         if (code.file[n] == File::rd)
-            operands[n] = read(element, unit, code.source[n], now);
+            operands[n] = read(element, unit, uint32_t(code.source[n]), now);
         else if (Static && recording_ && code.file[n] == File::fd && code.source[n] >= element.inputs)
             operands[n] = take_recorded(element, unit, code, n, now);
         else if (code.file[n] == File::fd)
@@ -432,7 +472,7 @@ inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, 
             fail(Cause::double_write, result.ready, element.index, unit.unit,
                  "two writes to od" + std::to_string(*to) + " in a cycle");
         if constexpr (Static)
-            if (recording_) recording_->given[size_t(element.number)][*to].push_back({result.ready, result.value});
+            if (recording_) recording_->given[size_t(element.number)][*to].push_back({result.ready, uint32_t(result.value)});
         for (const Sink& sink : output.sinks)
             push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
     }
@@ -458,8 +498,8 @@ void Rectangle<Static, Traced>::note_driven(const Element& element, const Code& 
 }
 
 template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitState& unit, const Code& code,
-                                            const uint32_t* operands, int64_t now) const {
+Word Rectangle<Static, Traced>::compute(const Element& element, const UnitState& unit, const Code& code,
+                                        const Word* operands, int64_t now) const {
     if constexpr (Static) {
         const Operation operation = operation_of(code.opcode);
         for (unsigned n = 0; n < code.sources; ++n) {
@@ -469,7 +509,7 @@ uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitSt
                  "operand " + std::to_string(n) + " is of type " + type_names[operands[n]] +
                      " where the instruction takes " + type_names[wanted]);
         }
-        return uint32_t(compares(operation) ? Type::i32 : type_of(code.opcode));
+        return Word(result_of(operation, type_of(code.opcode)));
     }
     if (code.special && divides(code.opcode) && operands[1] == 0)
         fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
@@ -528,7 +568,7 @@ inline void Rectangle<Static, Traced>::settle(Element& element, General& general
 }
 
 template <bool Static, bool Traced>
-inline uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
+inline Word Rectangle<Static, Traced>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
     General& general = element.general[index];
     settle(element, general, index, now);
     if (!general.defined)
@@ -565,7 +605,7 @@ void Rectangle<Static, Traced>::fail_pop(const Fifo& fifo, const UnitState& unit
 
 // Occupancy rises only between pops, so that its maximum is found by looking at every pop.
 template <bool Static, bool Traced>
-inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
+inline Word Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
     if (fifo.last_pop == now || fifo.tokens.empty() || fifo.tokens.front().ready > now) fail_pop(fifo, unit, now);
     count_arrived(fifo, now);
     const Token token = fifo.tokens.front();
@@ -578,7 +618,7 @@ inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit
 
 // From an id that holds whatever is asked for.
 template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::take_recorded(Element& element, const UnitState& unit, const Code& code,
+Word Rectangle<Static, Traced>::take_recorded(Element& element, const UnitState& unit, const Code& code,
                                                   unsigned source, int64_t now) {
     Fifo& fifo = element.fifos[code.source[source]];
     if (fifo.last_pop == now) fail_pop(fifo, unit, now);

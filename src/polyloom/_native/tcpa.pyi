@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model of the array (native/tcpa/bind.cpp).
 
-Arrays cross the boundary as words: one 32-bit register value per element, integers sign-extended, f32 as its bits.
+Arrays cross the boundary as bytes: their elements as they lie in memory, of the width of their type.
 """
 
 from collections.abc import Callable, Sequence
@@ -112,7 +112,7 @@ class Result:
 
     @property
     def report(self) -> Report: ...
-    def take_outputs(self) -> list[NDArray[np.uint32]]:
+    def take_outputs(self) -> list[NDArray[np.uint8]]:
         """The words of each array, empty for inputs. Only the first call returns them."""
 
     def take_trace(
@@ -122,14 +122,14 @@ class Result:
         NDArray[np.int32],
         NDArray[np.int64],
         NDArray[np.int32],
-        NDArray[np.uint8],
-        NDArray[np.uint32],
+        NDArray[np.uint16],
+        NDArray[np.uint64],
     ]:
         """(element, unit, cycle, instruction, opcode, value), one row per operation. Only the first call returns
         them."""
 
 def run(
-    placements: Sequence[tuple[Config, int, int, Sequence[NDArray[np.uint32]]]],
+    placements: Sequence[tuple[Config, int, int, Sequence[NDArray[np.uint8]]]],
     latencies: NDArray[np.uint16],
     pipelined: Sequence[bool],
     hop_delay: int,

@@ -17,6 +17,7 @@ from typing import Final, cast
 from polyloom import binary
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Arrays
+from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Array, Program
 from polyloom.passes import Watch
 from polyloom.sets import Affine
@@ -178,7 +179,8 @@ def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterato
     ):
         operation, unit = operation_of(int(opcode)), machine.units[int(number)]
         row, column = divmod(int(element), concrete.columns)
-        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value):08x}"
+        digits = 16 if BY_NAME[operation[0]].result(operation[1]) == "f64" else 8
+        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value) % (1 << 4 * digits):0{digits}x}"
         yield Span(f"element ({row}, {column})", unit.name, name, int(cycle), unit.latencies[operation])
 
 

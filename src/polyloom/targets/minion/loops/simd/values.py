@@ -204,7 +204,9 @@ class Values(Elements):
             case "to_f32":
                 add(f"fcvt.ps.{'f16' if dtype == 'f16' else 'pw'} {into}, {a}")
             case "to_i32":
-                add(f"fcvt.pw.ps {into}, {a}" if dtype == "f32" else f"for.pi {into}, {a}, {a}")
+                add(f"fcvt.pw.ps {into}, {a}, rtz" if dtype == "f32" else f"for.pi {into}, {a}, {a}")
+            case "round_i32":
+                add(f"fcvt.pw.ps {into}, {a}")
             case "to_f16":
                 add(f"fcvt.f16.ps {into}, {a}")
             case "sat8" | "satu8":
