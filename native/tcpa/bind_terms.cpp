@@ -65,8 +65,7 @@ void bind_terms(nb::module_&);
 void bind_terms(nb::module_& m) {
     nb::class_<Terms>(m, "Terms")
         .def(nb::init<uint64_t, bool, uint64_t>(), nb::arg("seed"), nb::arg("reassociate"), nb::arg("most"))
-        .def("constant",
-             [](Terms& terms, int type, uint64_t bits) { return terms.constant(Type(type), bits); })
+        .def("constant", [](Terms& terms, int type, uint64_t bits) { return terms.constant(Type(type), bits); })
         .def("inputs", &inputs)
         .def("apply", &apply)
         .def("apply_one",

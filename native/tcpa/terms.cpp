@@ -2,41 +2,40 @@
 #include "terms.hpp"
 
 #include <bit>
+#include <limits>
 #include <new>
 #include <utility>
 
 namespace polyloom::tcpa {
 namespace {
 
-using Word = uint32_t;
 using Key = Terms::Key;
 using Id = Terms::Id;
 
-// Facts of types and operations.
+// An operation's result as a word is one of its type; so is a constant's, whatever its upper bits were.
+Word wrapped(Type t, Word bits) {
+    return t == Type::f32 ? uint32_t(bits) : t == Type::f64 ? bits : execute(opcode_of(Operation::move, t), bits, 0, 0);
+}
 
-constexpr bool is_float(Type t) { return t == Type::f32; }
-constexpr bool is_integer(Type t) { return !is_float(t); }
-constexpr unsigned width_of(Type t) { return t == Type::i8 ? 8 : t == Type::i16 ? 16 : 32; }
-constexpr bool is_signed(Type) { return true; }
-constexpr Type result_of(Operation o, Type t) { return compares(o) ? Type::i32 : t; }
-constexpr uint8_t opcode_of(Operation o, Type t) { return uint8_t(unsigned(o) << 2 | unsigned(t)); }
+constexpr unsigned width_of(Type t) { return 8 * bytes_of(t); }
+constexpr bool is_signed(Type t) { return t == Type::i8 || t == Type::i16 || t == Type::i32; }
+constexpr bool is_zero(Type t, Word bits) { return (t == Type::f32 ? uint32_t(bits << 1) : bits << 1) == 0; }
 
-constexpr bool is_zero(Type t, uint64_t bits) { return !(t == Type::f32 ? uint32_t(bits << 1) : bits); }
-
-// The number that an integer's bits mean, whatever the signs of its type.
-constexpr int64_t signed_value(Type t, uint64_t bits) {
+// The number that an integer's bits mean, taken with a sign whatever its type.
+constexpr int64_t signed_value(Type t, Word bits) {
     const unsigned unused = 64 - width_of(t);
     return int64_t(bits << unused) >> unused;
 }
 
-// The e with e o x = x for all x.
-constexpr uint64_t neutral(Operation o, Type t) {
-    const uint64_t most = is_signed(t) ? (uint64_t(1) << (width_of(t) - 1)) - 1 : ~uint64_t(0);
+// The element e with e o x = x for all x.
+Word neutral(Operation o, Type t) {
+    const auto of = [&](double value) { return t == Type::f64 ? word(value) : word(float(value)); };
+    const Word most = is_signed(t) ? (Word(1) << (width_of(t) - 1)) - 1 : ~Word(0);
     switch (o) {
-        case Operation::mul: return t == Type::f32 ? 0x3f800000u : 1;
-        case Operation::min: return t == Type::f32 ? 0x7f800000u : wrap(t, Word(most));
-        case Operation::max: return t == Type::f32 ? 0xff800000u : wrap(t, Word(~most));
-        case Operation::bit_and: return wrap(t, Word(~uint64_t(0)));
+        case Operation::mul: return is_float(t) ? of(1) : 1;
+        case Operation::min: return is_float(t) ? of(std::numeric_limits<double>::infinity()) : wrapped(t, most);
+        case Operation::max: return is_float(t) ? of(-std::numeric_limits<double>::infinity()) : wrapped(t, ~most);
+        case Operation::bit_and: return wrapped(t, ~Word(0));
         default: return 0;
     }
 }
@@ -79,7 +78,8 @@ Terms::Terms(uint64_t seed, bool reassociate, uint64_t most)
       table_(1 << 10) {}
 
 Key Terms::hashed(uint64_t a, uint64_t b) const {
-    const uint64_t first = stirred(stirred(seed_[0] ^ a) + b), second = stirred(stirred(seed_[1] + a) ^ std::rotl(b, 32));
+    const uint64_t first = stirred(stirred(seed_[0] ^ a) + b),
+                   second = stirred(stirred(seed_[1] + a) ^ std::rotl(b, 32));
     return halves(first ^ seed_[1], second + first);
 }
 
@@ -113,10 +113,10 @@ void Terms::grow() {
     table_ = std::move(larger);
 }
 
-Id Terms::constant(Type type, uint64_t bits) {
-    const uint64_t word = wrap(type, Word(bits));
-    const Key key = is_integer(type) ? Key(word) << (128 - width_of(type))
-                                     : hashed(salt_of_constants << 8 | uint64_t(type), word);
+Id Terms::constant(Type type, Word bits) {
+    const Word word = wrapped(type, bits);
+    const Key key =
+        is_integer(type) ? Key(word) << (128 - width_of(type)) : hashed(salt_of_constants << 8 | uint64_t(type), word);
     return intern({key, Kind::constant, Operation::move, type, type, {Id(word), Id(word >> 32), 0}});
 }
 
@@ -136,8 +136,8 @@ Id Terms::apply(Operation operation, Type type, Id a, Id b, Id c) {
     if (operation == Operation::move) return a;
     if (is_constant(a) && (operands < 2 || is_constant(b)) && (operands < 3 || is_constant(c)) &&
         !(divides(opcode_of(operation, type)) && nodes_[b].bits() == 0))
-        return constant(result_of(operation, type), execute(opcode_of(operation, type), Word(nodes_[a].bits()),
-                                                            Word(nodes_[b].bits()), Word(nodes_[c].bits())));
+        return constant(result_of(operation, type),
+                        execute(opcode_of(operation, type), nodes_[a].bits(), nodes_[b].bits(), nodes_[c].bits()));
     if (operation == Operation::select) return choice(type, a, b, c);
     if (compares(operation)) return compared(operation, type, a, b);
     if (is_integer(type)) {
@@ -145,8 +145,8 @@ Id Terms::apply(Operation operation, Type type, Id a, Id b, Id c) {
         if (operation == Operation::madd)
             return apply(Operation::add, type, apply(Operation::mul, type, a, b, 0), c, 0);
         if (const auto found = linear(operation, type, a, b)) return *found;
-    } else if (reassociate_ && (operation == Operation::add || operation == Operation::sub ||
-                                operation == Operation::neg)) {
+    } else if (reassociate_ &&
+               (operation == Operation::add || operation == Operation::sub || operation == Operation::neg)) {
         return float_sum(operation, type, a, b);
     }
     if (const auto found = unordered(operation, type, a, b)) return *found;
@@ -215,9 +215,9 @@ Id Terms::float_sum(Operation operation, Type type, Id a, Id b) {
     const auto zero = [&](Id id) { return is_constant(id) && is_zero(type, nodes_[id].bits()); };
     const auto of = [&](Id id) {
         const Node& node = nodes_[id];
-        const bool inside = node.kind == Kind::chain && node.type == type &&
-                            (node.operation == add || node.operation == Operation::sub ||
-                             node.operation == Operation::neg);
+        const bool inside =
+            node.kind == Kind::chain && node.type == type &&
+            (node.operation == add || node.operation == Operation::sub || node.operation == Operation::neg);
         if (inside) return apart(node.key, salt(add, type));
         return zero(id) ? Key(0) : halves(uint64_t(member(add, type, id)), 0);
     };
@@ -242,7 +242,7 @@ Id Terms::compared(Operation operation, Type type, Id a, Id b) {
 }
 
 Id Terms::choice(Type type, Id condition, Id yes, Id no) {
-    if (is_constant(condition)) return Word(nodes_[condition].bits()) ? yes : no;
+    if (is_constant(condition)) return nodes_[condition].bits() ? yes : no;
     Walk holds{condition, true}, fails{condition, false};
     yes = under(yes, holds);
     no = under(no, fails);
@@ -251,8 +251,8 @@ Id Terms::choice(Type type, Id condition, Id yes, Id no) {
                 operation_key(Operation::select, type, condition, yes, no));
 }
 
-// The term where the walk's condition is known: every choice by it is made. What takes too long stays as it is, which is
-// the same value.
+// The term where the walk's condition is known: every choice by it is made. What takes too long stays as it is, which
+// is the same value.
 Id Terms::under(Id id, Walk& walk) {
     if (id <= walk.condition || !walk.left || walk.depth > 200) return id;
     const Node node = nodes_[id];

@@ -43,7 +43,7 @@ class Terms {
     // With `reassociate` sums and products of floats have no order either. Throws std::bad_alloc beyond `most` terms.
     Terms(uint64_t seed, bool reassociate, uint64_t most);
 
-    Id constant(Type type, uint64_t bits);
+    Id constant(Type type, Word bits);
     Id input(uint32_t array, uint64_t index, Type type);
     // The term of an operation; operands that it has not are ignored. Never faults: a division by zero is a term.
     Id apply(Operation operation, Type type, Id a, Id b, Id c);

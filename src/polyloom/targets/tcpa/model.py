@@ -213,7 +213,7 @@ def _ids(array: _Array, inputs: Mapping[str, Ids]) -> NDArray[Any]:
     words = np.zeros(0 if array.is_output else _size(array), np.uint64)
     if not array.is_output:
         _view(words, array)[...] = inputs[array.name]
-    return words.view(np.uint32)
+    return words.view(np.uint8)
 
 
 def _timing(machine: Machine) -> tuple[NDArray[np.uint16], list[bool], int]:
