@@ -266,7 +266,7 @@ def prove(
     on terms instead of numbers. A file for all sizes is instantiated first (`pes`, `candidate`). What differs stands in
     the proof's `diagnostics`.
 
-    Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for another signature."""
+    Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays."""
     made = file if isinstance(file, Compiled | Instance) else load(file)
     found = need(made.target, "verify", registry.having(lambda t: t.verify is not None))(made.data, made.place)
     if found:

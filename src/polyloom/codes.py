@@ -880,9 +880,9 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0652": (
         "the configuration computes something else than the source",
         "`polyloom verify --against` runs the words of the configuration on terms instead of numbers: a value is the "
-        "operation and the\noperands that it was made by. The term of an output is not the one that the source makes; the "
-        "notes print both, as far as they\nare short, and where they differ. The file was altered, or was made from "
-        "another source, or the source has changed since.",
+        "operation and the\noperands that it was made by. The term of an output is not the one that the source makes; "
+        "the notes print both, as far as they\nare short, and where they differ. The file was altered, or was made "
+        "from another source, or the source has changed since.",
     ),
     "PL0653": (
         "the configuration has other arrays than the source",

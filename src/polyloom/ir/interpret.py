@@ -142,9 +142,7 @@ class _Task:
 class _Run:
     """The state of one interpretation."""
 
-    def __init__(
-        self, program: Program, values: dict[str, int], inputs: Arrays, box: _Box, meaning: Meaning
-    ) -> None:
+    def __init__(self, program: Program, values: dict[str, int], inputs: Arrays, box: _Box, meaning: Meaning) -> None:
         self.program, self.values, self.box, self.meaning = program, values, box, meaning
         self.internal = {v.name: np.zeros(box.size, meaning.stored(v.dtype)) for v in program.variables}
         self.tasks = [self.task(e, inputs) for e in program.equations]

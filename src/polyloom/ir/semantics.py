@@ -201,7 +201,5 @@ _FLOAT: dict[str, Function] = {
     "madd": _fused,
 }
 
-NUMBERS: Final = Meaning(
-    NUMPY.__getitem__, lambda c: np.asarray(c.value, NUMPY[c.dtype])[()], apply, divides
-)
+NUMBERS: Final = Meaning(NUMPY.__getitem__, lambda c: np.asarray(c.value, NUMPY[c.dtype])[()], apply, divides)
 """Elements as NumPy has them."""

@@ -22,7 +22,7 @@ from polyloom._native import tcpa
 from polyloom.ir.arguments import shape_of
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, NUMBER, OPERATIONS, ElementType
-from polyloom.ir.pla import Array, Constant
+from polyloom.ir.pla import Array
 from polyloom.ir.semantics import Meaning
 
 Ids = npt.NDArray[np.uint64]
@@ -96,7 +96,7 @@ class Terms:
 
     def meaning(self) -> Meaning:
         """What equations mean on terms."""
-        return Meaning(lambda _: ID, lambda c: self.constant(c.value, c.dtype), self.apply, lambda *_: False)
+        return Meaning(_stored, lambda c: self.constant(c.value, c.dtype), self.apply, _never)
 
     def __getitem__(self, number: int) -> Input | Value | Operated | None:
         """The parts of a term; None of what nothing has written."""
@@ -112,8 +112,15 @@ class Terms:
         return Operated(name, own, tuple(operands[: BY_NAME[name].arity]))
 
 
-def constant_of(constant: Constant, terms: Terms) -> int:
-    return terms.constant(constant.value, constant.dtype)
+def _stored(dtype: ElementType) -> np.dtype[Any]:
+    del dtype
+    return ID
+
+
+def _never(operation: str, dtype: ElementType) -> bool:
+    """A division by zero is a term like others."""
+    del operation, dtype
+    return False
 
 
 def _word(value: Any, dtype: ElementType) -> int:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -56,5 +56,5 @@ class _Scope(Scope):
             case _:
                 return next(reads)
 
-    def _index(self, dtype: ElementType):
+    def _index(self, dtype: ElementType) -> Callable[[int], int]:
         return lambda value: self.terms.constant(element(value, dtype).item(), dtype)

@@ -61,7 +61,11 @@ def difference(one: int, other: int, terms: Terms) -> tuple[int, int]:
     one operand differs."""
     while True:
         a, b = terms[one], terms[other]
-        if not isinstance(a, Operated) or not isinstance(b, Operated) or (a.operation, a.dtype) != (b.operation, b.dtype):
+        if (
+            not isinstance(a, Operated)
+            or not isinstance(b, Operated)
+            or (a.operation, a.dtype) != (b.operation, b.dtype)
+        ):
             return one, other
         pairs = [(x, y) for x, y in zip(a.operands, b.operands, strict=True) if x != y]
         if len(pairs) != 1:

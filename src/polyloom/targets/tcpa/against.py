@@ -10,7 +10,6 @@ no order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
@@ -31,7 +30,9 @@ from polyloom.targets.tcpa.phases.file import Phased
 from polyloom.targets.tcpa.phases.stages import in_phase, named_stages, read
 from polyloom.targets.tcpa.phases.whole import overwritten
 
-_AGAIN: Final = "compile the source and instantiate it again; a file that the compiler made computes what its source does"
+_AGAIN: Final = (
+    "compile the source and instantiate it again; a file that the compiler made computes what its source does"
+)
 
 
 def prove(data: bytes, member: str | None, source: Source, given: Mapping[str, int]) -> Proof:
@@ -85,9 +86,7 @@ def _listed(forms: Mapping[str, str]) -> str:
     return ", ".join(f"{name}: {form}" for name, form in forms.items()) or "nothing"
 
 
-def _source_terms(
-    source: Source, values: dict[str, int], inputs: Mapping[str, Ids], terms: Terms
-) -> dict[str, Ids]:
+def _source_terms(source: Source, values: dict[str, int], inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
     outputs = {a.name: terms.zeros(shape_of(a, values), a.dtype) for a in source.plan.outputs}
     if source.nest is not None:
         found = interpret(source.nest, values, inputs, terms)
@@ -97,9 +96,7 @@ def _source_terms(
     return outputs
 
 
-def _configuration_terms(
-    phased: Phased, member: str | None, inputs: Mapping[str, Ids], terms: Terms
-) -> dict[str, Ids]:
+def _configuration_terms(phased: Phased, member: str | None, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
     """The outputs after all phases; an element that no phase writes holds what it held, or 0."""
     made = (*phased.outputs, *phased.intermediates)
     arrays = {a.name: terms.zeros(shape_of(a, {}), a.dtype) for a in made}

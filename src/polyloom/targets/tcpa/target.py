@@ -123,9 +123,7 @@ def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
     return views.verify(data, where.member if where else None)
 
 
-def _against(
-    data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]
-) -> Proof:
+def _against(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
     concrete = data
     if cast(Kind, _owns(data)).symbolic:
         concrete = whole.instantiate(data, values, _asked(where, options), options.candidate)
