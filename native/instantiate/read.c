@@ -258,11 +258,11 @@ static void sets(Reader *r, Symbolic *s) {
 #define BUT(type) TYPES(0x1ff & ~(1 << (type)), 1)
 #define ONLY(type) TYPES(1 << (type), 1)
 static const uint16_t OPERATION[] = {
-    ALL(1),      NUMBERS(2), NUMBERS(2),  NUMBERS(2),  NUMBERS(2),  NUMBERS(2), NUMBERS(2), BITWISE(2), BITWISE(2),
-    BITWISE(2),  INTEGERS(2), INTEGERS(2), ALL(2),      ALL(2),      NUMBERS(2), NUMBERS(2), NUMBERS(2), NUMBERS(2),
-    ALL(3),      NUMBERS(1), NUMBERS(1),  NUMBERS(3),  FLOATS(1),   INTEGERS(2), INTEGERS(2), INTEGERS(2),
-    BUT(0), BUT(1), BUT(2), BUT(4), BUT(5), BUT(6), BUT(7), BUT(3), BUT(8), 0,
-    FLOATS(1), ONLY(2), ONLY(2), ONLY(3), ONLY(2),
+    ALL(1),     NUMBERS(2),  NUMBERS(2),  NUMBERS(2), NUMBERS(2), NUMBERS(2),  NUMBERS(2),  BITWISE(2),  BITWISE(2),
+    BITWISE(2), INTEGERS(2), INTEGERS(2), ALL(2),     ALL(2),     NUMBERS(2),  NUMBERS(2),  NUMBERS(2),  NUMBERS(2),
+    ALL(3),     NUMBERS(1),  NUMBERS(1),  NUMBERS(3), FLOATS(1),  INTEGERS(2), INTEGERS(2), INTEGERS(2), BUT(0),
+    BUT(1),     BUT(2),      BUT(4),      BUT(5),     BUT(6),     BUT(7),      BUT(3),      BUT(8),      0,
+    FLOATS(1),  ONLY(2),     ONLY(2),     ONLY(3),    ONLY(2),
 };
 
 // The number of a constant of 64 bits among those of the file.

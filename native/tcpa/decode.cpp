@@ -92,7 +92,8 @@ std::array<size_t, 4> registers_used(const ElementProgram& element, const std::v
         for (const Instruction& instruction : program) {
             for (const Operand& o : instruction.sources)
                 if (o.file != File::immediate) need(size_t(o.file), uint32_t(o.value));
-            for (const Operand& o : instruction.destinations) need(o.file == File::io ? 3 : size_t(o.file), uint32_t(o.value));
+            for (const Operand& o : instruction.destinations)
+                need(o.file == File::io ? 3 : size_t(o.file), uint32_t(o.value));
         }
     for (const Connection& c : wrapper) {
         if (c.sink.location == Location::pe) need(2, c.sink.index);

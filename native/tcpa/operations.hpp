@@ -159,14 +159,38 @@ template <Type t>
 struct Stored {
     using type = int32_t;
 };
-template <> struct Stored<Type::i8> { using type = int8_t; };
-template <> struct Stored<Type::i16> { using type = int16_t; };
-template <> struct Stored<Type::f32> { using type = float; };
-template <> struct Stored<Type::u8> { using type = uint8_t; };
-template <> struct Stored<Type::u16> { using type = uint16_t; };
-template <> struct Stored<Type::u32> { using type = uint32_t; };
-template <> struct Stored<Type::boolean> { using type = bool; };
-template <> struct Stored<Type::f64> { using type = double; };
+template <>
+struct Stored<Type::i8> {
+    using type = int8_t;
+};
+template <>
+struct Stored<Type::i16> {
+    using type = int16_t;
+};
+template <>
+struct Stored<Type::f32> {
+    using type = float;
+};
+template <>
+struct Stored<Type::u8> {
+    using type = uint8_t;
+};
+template <>
+struct Stored<Type::u16> {
+    using type = uint16_t;
+};
+template <>
+struct Stored<Type::u32> {
+    using type = uint32_t;
+};
+template <>
+struct Stored<Type::boolean> {
+    using type = bool;
+};
+template <>
+struct Stored<Type::f64> {
+    using type = double;
+};
 
 template <class T>
 constexpr T element(Word word) {
