@@ -882,6 +882,18 @@ CODES: dict[str, tuple[str, str]] = {
         "sign, so that no command\n"
         "can give it a value. The compiler makes no such file. Compile the program again.",
     ),
+    "PL0652": (
+        "the configuration computes something else than the source",
+        "`polyloom verify --against` runs the words of the configuration on terms instead of numbers: a value is the "
+        "operation and the\noperands that it was made by. The term of an output is not the one that the source makes; "
+        "the notes print both, as far as they\nare short, and where they differ. The file was altered, or was made "
+        "from another source, or the source has changed since.",
+    ),
+    "PL0653": (
+        "the configuration has other arrays than the source",
+        "A configuration is compared with a source whose arrays have the same names, types and extents. Extents depend "
+        "on the parameters:\ngive `polyloom verify --against` the values that the configuration was instantiated for.",
+    ),
     # PL07xx: files
     "PL0701": (
         "not this kind of file",

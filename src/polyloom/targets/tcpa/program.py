@@ -115,7 +115,7 @@ def _check_candidate(symbolic: Symbolic, candidate: int | None) -> None:
         raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
 
 
-def _machine(data: bytes, member: str | None) -> Machine:
+def machine_of(data: bytes, member: str | None) -> Machine:
     """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
     if member is not None:
         return machine_file.load(member)
@@ -129,7 +129,7 @@ def _machine(data: bytes, member: str | None) -> Machine:
 
 
 def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
-    machine = _machine(data, member)
+    machine = machine_of(data, member)
     result = model.run(
         data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data)
     )
@@ -453,7 +453,7 @@ def as_json(data: bytes) -> Json:
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     """Both kinds are checked by reading them back, and by the rules of their own verifier."""
     try:
-        machine = _machine(data, member)
+        machine = machine_of(data, member)
     except PolyloomError as error:
         return error.diagnostics
     if is_concrete(data):
