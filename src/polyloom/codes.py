@@ -365,31 +365,31 @@ CODES: dict[str, tuple[str, str]] = {
         "not uniform",
         "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be "
         "passed on from\n"
-        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Written "
-        "to an array in one\n"
-        "loop nest and read in a later one, the value is passed through memory between two phases. Where an earlier "
-        "iteration of the outermost\n"
-        "loop computed it, as in `path[i, j] = min(path[i, j], path[i, k] + path[k, j])`, make a kernel of one step, "
-        "with `k: int` as an argument,\n"
-        "and run it once for each `k`.",
+        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Such "
+        "loops run in steps;\n"
+        "this is said where a function has none. Written to an array in one loop nest and read in a later one, the "
+        "value is passed through memory between two phases.",
     ),
     "PL0262": (
         "no order of the loops",
         "A processor array scans a tile along its loops, each upwards or downwards. Here some dependence contradicts "
         "every such order.\n"
-        "Separate the statements into loop nests of their own, or reverse a loop.",
+        "Such loops run in steps; this is said where a function has none. Separate the statements into loop nests of "
+        "their own, or reverse a loop.",
     ),
     "PL0263": (
         "loop variable as data",
         "The value of a loop variable is an operand, and is counted from the first iterations that need it. There it "
-        "must be affine in the parameters. "
-        "Begin the loop elsewhere, or pass an array that holds the values.",
+        "must be affine in the parameters.\n"
+        "Such loops run in steps; this is said where a function has none. Begin the loop elsewhere, or pass an array "
+        "that holds the values.",
     ),
     "PL0264": (
         "several values for one element between phases",
         "A later phase needs more than one of the values that an element had, and no array is made for them, because "
         "a loop around them counts from\n"
-        "below 0, or to no sum of sizes. Store each in an element of its own.",
+        "below 0, or to no sum of sizes. Such loops run in steps; this is said where a function has none. Store each "
+        "value in an element of its own.",
     ),
     # PL03xx: machine descriptions
     "PL0301": (
@@ -676,6 +676,11 @@ CODES: dict[str, tuple[str, str]] = {
         "The array elements that one bank serves span more words than it has (bank_words). A larger region spreads "
         "them over more banks.",
     ),
+    "PL0521": (
+        "too many steps",
+        "Loops of steps instantiate and run their phases once for each value of their counters. One run takes at most "
+        "1048576 of them.",
+    ),
     "PL0530": (
         "contradictory mapping",
         "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper "
@@ -874,6 +879,18 @@ CODES: dict[str, tuple[str, str]] = {
         "Two parameters or arrays of a symbolic configuration have one name, or a name is empty or has an equals "
         "sign, so that no command\n"
         "can give it a value. The compiler makes no such file. Compile the program again.",
+    ),
+    "PL0652": (
+        "the configuration computes something else than the source",
+        "`polyloom verify --against` runs the words of the configuration on terms instead of numbers: a value is the "
+        "operation and the\noperands that it was made by. The term of an output is not the one that the source makes; "
+        "the notes print both, as far as they\nare short, and where they differ. The file was altered, or was made "
+        "from another source, or the source has changed since.",
+    ),
+    "PL0653": (
+        "the configuration has other arrays than the source",
+        "A configuration is compared with a source whose arrays have the same names, types and extents. Extents depend "
+        "on the parameters:\ngive `polyloom verify --against` the values that the configuration was instantiated for.",
     ),
     # PL07xx: files
     "PL0701": (

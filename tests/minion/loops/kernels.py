@@ -48,6 +48,13 @@ def narrow(a: pl.i16[N], b: pl.i16[N], c: pl.i16[N], d: pl.i8[N], e: pl.i8[N]) -
 
 
 @pl.kernel
+def unsigned(a: pl.u8[N], b: pl.u8[N], c: pl.u8[N], d: pl.u16[N], e: pl.u16[N]) -> None:
+    for i in range(N):
+        c[i] = (a[i] * b[i] - (a[i] << 3)) ^ (b[i] >> 2)
+        e[i] = max(d[i] * d[i] - 100, d[i] >> 1) // (d[i] | 1)
+
+
+@pl.kernel
 def divided(a: pl.i32[N], b: pl.i32[N], c: pl.i32[N], d: pl.i32[N]) -> None:
     for i in range(N):
         c[i] = a[i] // (b[i] * 2 + 1)
@@ -176,6 +183,7 @@ ALL = (
     quantised,
     halves,
     narrow,
+    unsigned,
     divided,
     border,
     triangle,
