@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from polyloom import ssa
-    from polyloom.api import Compiled, Instance, Result, compile, load
+    from polyloom.api import Compiled, Instance, Result, compile, load, prove
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import (
@@ -56,6 +56,7 @@ __all__ = [
     "i32",
     "kernel",
     "load",
+    "prove",
     "round_i32",
     "sat8",
     "satu8",
