@@ -164,13 +164,13 @@ def _of_floats(step: Step, operands: list[Number]) -> Number:
 
 def _rounded(exact: Fraction, kind: Any) -> Number:
     """To nearest, ties to even, by trying the neighbours of a guess."""
-    try:
-        guess = kind(float(exact))
-    except OverflowError:
+    most = Fraction(float(np.finfo(kind).max))
+    if abs(exact) >= most + (most - Fraction(float(np.nextafter(np.finfo(kind).max, kind(0))))) / 2:
         return kind(math.inf if exact > 0 else -math.inf)
+    guess = kind(float(max(-most, min(most, exact))))
     near = [v for v in (np.nextafter(guess, kind(-np.inf)), guess, np.nextafter(guess, kind(np.inf))) if np.isfinite(v)]
     whole = np.int32 if kind is np.float32 else np.int64
-    return min(near, key=lambda v: (abs(Fraction(float(v)) - exact), int(v.view(whole)) & 1)) if near else guess
+    return min(near, key=lambda v: (abs(Fraction(float(v)) - exact), int(v.view(whole)) & 1))
 
 
 def _number_first(better: Callable[[Number, Number], bool]) -> Callable[[Number, Number], Number]:
