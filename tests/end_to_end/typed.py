@@ -121,7 +121,17 @@ def _applied(step: Step, operands: list[Number]) -> Number:
         return operands[1] if operands[0] else operands[2]
     if step.dtype in FLOATS:
         return _of_floats(step, operands)
-    return _wrapped(int(_INTEGERS[step.operation](WIDTH[step.dtype], *operands)), step.result)
+    if step.operation in ("shl", "shr"):
+        operands[1] %= WIDTH[step.dtype]
+    return _wrapped(int(_computed(_INTEGERS, step.operation, operands)), step.result)
+
+
+def _computed(table: dict[str, Callable[[Number, Number], Any]], operation: str, operands: list[Number]) -> Any:
+    if operation == "madd":
+        return operands[0] * operands[1] + operands[2]
+    if len(operands) == 1:
+        return _UNARY[operation](operands[0])
+    return table[operation](operands[0], operands[1])
 
 
 def _wrapped(value: int, dtype: ElementType) -> int:
@@ -150,16 +160,10 @@ def _of_floats(step: Step, operands: list[Number]) -> Number:
     kind = NUMPY[step.dtype].type
     if step.operation == "madd" and all(np.isfinite(v) for v in operands):
         a, b, c = (Fraction(float(v)) for v in operands)
-        if a * b + c == 0 or step.dtype == "f32":
-            # Both factors are singles: NumPy's double product is exact, and so is the sum in the fraction.
-            exact = a * b + c
-            return kind(operands[0] * operands[1] + operands[2]) if exact == 0 else _rounded(exact, kind)
-        return _rounded(a * b + c, kind)
-    return (
-        kind(_FLOATS[step.operation](*operands))
-        if not BY_NAME[step.operation].compares
-        else int(_FLOATS[step.operation](*operands))
-    )
+        if a * b + c:
+            return _rounded(a * b + c, kind)
+    found = _computed(_FLOATS, step.operation, operands)
+    return int(found) if BY_NAME[step.operation].compares else kind(found)
 
 
 def _rounded(exact: Fraction, kind: Any) -> Number:
@@ -185,35 +189,27 @@ _RELATIONS: dict[str, Callable[[Number, Number], Any]] = {
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
 }
-_FLOATS: dict[str, Callable[..., Any]] = {
-    "move": lambda a: a,
+_UNARY: dict[str, Callable[[Number], Any]] = {"move": lambda a: a, "neg": lambda a: -a, "abs": abs, "sqrt": np.sqrt}
+_BOTH: dict[str, Callable[[Number, Number], Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
-    "neg": lambda a: -a,
-    "abs": abs,
-    "sqrt": np.sqrt,
-    "madd": lambda a, b, c: a * b + c,
-    "min": _number_first(lambda b, a: b < a),
-    "max": _number_first(lambda b, a: b > a),
     **_RELATIONS,
 }
-_INTEGERS: dict[str, Callable[..., Any]] = {
-    "move": lambda w, a: a,
-    "add": lambda w, a, b: a + b,
-    "sub": lambda w, a, b: a - b,
-    "mul": lambda w, a, b: a * b,
-    "neg": lambda w, a: -a,
-    "abs": lambda w, a: abs(a),
-    "madd": lambda w, a, b, c: a * b + c,
-    "min": lambda w, a, b: min(a, b),
-    "max": lambda w, a, b: max(a, b),
-    "and": lambda w, a, b: a & b,
-    "or": lambda w, a, b: a | b,
-    "xor": lambda w, a, b: a ^ b,
-    "shl": lambda w, a, b: a << b % w,
-    "shr": lambda w, a, b: a >> b % w,
-    **{name: lambda w, a, b, relation=relation: relation(a, b) for name, relation in _RELATIONS.items()},
+_FLOATS: dict[str, Callable[[Number, Number], Any]] = {
+    "min": _number_first(lambda b, a: b < a),
+    "max": _number_first(lambda b, a: b > a),
+    **_BOTH,
+}
+_INTEGERS: dict[str, Callable[[Number, Number], Any]] = {
+    "min": min,
+    "max": max,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << b,
+    "shr": lambda a, b: a >> b,
+    **_BOTH,
 }
 _SPECIAL: dict[str, Callable[[Number], Number]] = {
     "round_i32": lambda a: _saturated(float(a), round, "i32"),

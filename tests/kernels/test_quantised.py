@@ -11,7 +11,8 @@ import pytest
 import polyloom as pl
 
 N, M, K = pl.sizes("N M K")
-PRODUCT = """void product(int n, int m, int k, signed char a[n][k], signed char b[k][m], int bias[m], signed char c[n][m]) {
+PRODUCT = """void product(int n, int m, int k, signed char a[n][k], signed char b[k][m], int bias[m],
+             signed char c[n][m]) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) {
       int sum = bias[j];
@@ -22,8 +23,8 @@ PRODUCT = """void product(int n, int m, int k, signed char a[n][k], signed char 
     }
 }
 """
-DEPTHWISE = """void depthwise(int n, int h, int w, unsigned char x[n][h + 2][w + 2], signed char f[n][3][3], int bias[n],
-               unsigned char y[n][h][w]) {
+DEPTHWISE = """void depthwise(int n, int h, int w, unsigned char x[n][h + 2][w + 2], signed char f[n][3][3],
+               int bias[n], unsigned char y[n][h][w]) {
   for (int c = 0; c < n; c++)
     for (int i = 0; i < h; i++)
       for (int j = 0; j < w; j++) {
