@@ -34,7 +34,7 @@ from polyloom.targets.forms.image import ELF
 from polyloom.targets.forms.loops import source_of
 from polyloom.targets.options import taken
 from polyloom.targets.subject import Progress, Subject, Written
-from polyloom.targets.target import Json, Place, Target, need
+from polyloom.targets.target import Json, Place, Proof, Target, need
 
 __all__ = [
     "Compiled",
@@ -46,6 +46,7 @@ __all__ = [
     "compile",
     "decode",
     "load",
+    "prove",
     "source_of",
 ]
 
@@ -267,3 +268,29 @@ def _of_file(diagnostic: Diagnostic, path: str) -> Diagnostic:
         return diagnostic
     exit_code, help = (INPUT, _AGAIN) if diagnostic.exit_code == INTERNAL else (diagnostic.exit_code, diagnostic.help)
     return replace(diagnostic, exit_code=exit_code, notes=(*diagnostic.notes, f"in the file '{path}'"), help=help)
+
+
+def prove(
+    file: Compiled | Instance | str | PathLike[str],
+    source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
+    values: Mapping[str, int] | None = None,
+    /,
+    *,
+    options: Options | None = None,
+    **more: Any,
+) -> Proof:
+    """Whether a file computes what a source does, for all data at the sizes of `values` (or by keyword): its words run
+    on terms instead of numbers. A file for all sizes is instantiated first (`pes`, `candidate`). What differs stands in
+    the proof's `diagnostics`.
+
+    Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays."""
+    made = file if isinstance(file, Compiled | Instance) else load(file)
+    found = need(made.target, "verify", registry.having(lambda t: t.verify is not None))(made.data, made.place)
+    if found:
+        raise PolyloomError(*found)
+    own = {n: v for n, v in more.items() if n in _names(made.target, "verify")}
+    known = (made.parameters or {}) if isinstance(made, Instance) else {}
+    given = {**known, **named(values, {n: v for n, v in more.items() if n not in own}, "PL0230", "N=16")}
+    compare = need(made.target, "against", registry.having(lambda t: t.against is not None))
+    chosen = made.target.options(**own)
+    return deeply(compare)(made.data, made.place, chosen, source_of(source, options), given)

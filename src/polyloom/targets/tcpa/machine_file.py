@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
-from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType
+from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
 from polyloom.machine.shipped import Members
 from polyloom.machine.table import UNLIMITED, Table
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
@@ -26,12 +26,12 @@ from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machine", "machine")
 _SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency"))
 _KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "unit")
-_UNIT_KEYS: Final = ("name", "count", "operations", "latency", "mnemonics", "pipelined")
+_UNIT_KEYS: Final = ("name", "count", "types", "operations", "latency", "mnemonics", "pipelined")
 _LATENCIES: Final = (1, 255)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PORT: Final = re.compile(r"(pe|north|east|south|west)(0|[1-9][0-9]{0,5})")
 _EVERY_PAIR: Final = "all"
-_BY_NAME: Final = {o.name: o for o in OPERATIONS}
+_BY_NAME: Final = {o.name: o for o in OPERATIONS if o.gives not in STORED}
 
 Latencies = dict[tuple[str, ElementType], int]
 
@@ -127,7 +127,8 @@ def _copies(section: Table) -> Iterator[FunctionalUnit]:
     # Each copy is a unit with its own program, not a wider one.
     names = [f"{name}{n}" for n in range(section.integer("count", 1, 64))] if "count" in section.content else [name]
     operations = _operations(section)
-    latencies = _latencies(section, operations)
+    types = _types(section)
+    latencies = {pair: n for pair, n in _latencies(section, operations).items() if pair[1] in types}
     mnemonics = {o: o for o in operations} | _mnemonics(section, operations)
     pipelined = section.boolean("pipelined") if "pipelined" in section.content else True
     return (FunctionalUnit(n, latencies, mnemonics, pipelined) for n in names)
@@ -149,6 +150,18 @@ def _operations(section: Table) -> tuple[str, ...]:
         if operation in operations[:number]:
             raise _bad(section, f"the operation '{operation}' is listed twice", "list it once", "operations", number)
     return operations
+
+
+def _types(section: Table) -> tuple[str, ...]:
+    """The element types that the unit knows, of those that its operations and latencies allow."""
+    if "types" not in section.content:
+        return ELEMENT_TYPES
+    types = section.texts("types")
+    for number, dtype in enumerate(types):
+        if dtype not in ELEMENT_TYPES:
+            help = nearest(dtype, ELEMENT_TYPES, "element type")
+            raise _bad(section, f"there is no element type '{dtype}'", help, "types", number)
+    return types
 
 
 def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:
