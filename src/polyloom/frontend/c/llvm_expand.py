@@ -3,8 +3,8 @@
 
 Rounding to integral values, in the rounding to nearest even that C begins with: with a fraction of p bits, adding 2^p
 to what is less and taking it off again leaves the nearest integral value, because the sum has no bits for a fraction;
-from 2^p on every float is integral. The other directions correct that value by one. Signs come back by copysign, those of
-zeros too. Reversed bits are swaps of halves, from single bits up.
+from 2^p on every float is integral. The other directions correct that value by one. copysign brings signs back,
+those of zeros too. Reversed bits are swaps of halves, from single bits up.
 """
 
 from __future__ import annotations
