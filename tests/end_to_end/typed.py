@@ -109,7 +109,7 @@ def twin(steps: tuple[Step, ...], inputs: dict[str, Any], count: int) -> dict[st
 
 
 def _number(value: Any) -> Number:
-    return value if isinstance(value, np.floating) else int(value)
+    return int(value) if np.asarray(value).dtype.kind in "biu" else value
 
 
 def _applied(step: Step, operands: list[Number]) -> Number:
