@@ -316,7 +316,7 @@ class Types:
         return a
 
 
-_PROMOTED = {NUMPY[dtype]: dtype for dtype in ALL_TYPES}
+_PROMOTED: dict[object, ElementType] = {NUMPY[dtype]: dtype for dtype in ALL_TYPES}
 _CALLABLE = (
     "a kernel calls min, max, abs, pl.sqrt and others that the page of Python lists, such as pl.exp; write other "
     "functions' statements where they would be called"

@@ -84,6 +84,7 @@ class _Statements:
                     f"write `{name}` wherever it is meant",
                 )
             case ast.Assign(targets=[target], value=value):
+                self.target(target)
                 self.stored(node, target, types.slot(value))
             case ast.AugAssign(target=target, op=operator, value=value):
                 found = types.arithmetic(node, operator, self.target(target), types.slot(value))
@@ -122,7 +123,9 @@ class _Statements:
         free = self.types.variables.keys() - self.types.declared
         differs = known is not None and found is not None and known != found
         if differs and isinstance(target, ast.Name) and target.id in free:
-            help = f"declare it: `{target.id}: pl.{known} = ...` converts what is assigned; or use another variable"
+            assert known is not None and found is not None
+            wider = self.types.promoted(node, known, found)
+            help = f"declare it: `{target.id}: pl.{wider} = ...` converts what is assigned; or use another variable"
             message = f"the variable `{target.id}` is of the type {known}, and {found} is assigned to it"
             raise self.text.error("PL0139", message, node, help)
         self.types.assigned(node, of, value)

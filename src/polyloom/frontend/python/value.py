@@ -118,11 +118,7 @@ class Values:
         if form is not None and form.is_constant:
             return self.constant(node, form.constant, dtype)
         found = integer(node, place.scope, "PL0143", "a value", -LIMIT)
-        return (
-            self.constant(node, found.constant, dtype)
-            if found.is_constant
-            else Index(found, dtype, self.text.span(node))
-        )
+        return Index(found, dtype, self.text.span(node))
 
     def in_scope(self, node: ast.expr, place: Place) -> None:
         """Raises PL0148 for a loop, or a name of an affine expression, where it has no value."""
@@ -208,7 +204,7 @@ class Values:
                 "PL0139",
                 f"this operation does not exist for {dtype}: `{ast.unparse(node)}`",
                 node,
-                "declare its operands with another type",
+                f"convert them: `pl.{'f32' if dtype == 'f16' else 'i32'}(...)`",
             )
         values = [operand.value for operand in operands if isinstance(operand, Constant)]
         if divides(name, dtype) and isinstance(operands[1], Constant) and operands[1].value == 0:
