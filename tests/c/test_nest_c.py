@@ -121,7 +121,7 @@ def computations(draw: st.DrawFn) -> Nest:
     return Nest("compute", ("N",), Condition((Polyhedron((SIZE + -1,)),)), tuple(storage), (nest,))
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(computations())
 def test_every_operation_reads_back(nest: Nest) -> None:
     assert canonical(read_back(nest)[0]) == canonical(nest)
