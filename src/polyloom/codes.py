@@ -75,7 +75,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0139": (
         "types do not fit",
-        "Operands are converted to NumPy's common type. Where that is one of 64 bits (i32 with u32), convert one of them: "
+        "Operands are converted to NumPy's common type. Where that is one of 64 bits (i32 with u32), convert "
+        "one of them: "
         "`pl.i32(x)`. A variable without a declaration has one type; `v: pl.i32 = 0` converts what is assigned.",
     ),
     "PL0140": (
@@ -105,7 +106,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0147": (
         "value instead of a condition",
-        "`and` and `or` join comparisons and bools: `a > 0 and b > 0`. The bits of integers are combined by `&` and `|`.",
+        "`and` and `or` join comparisons and bools: `a > 0 and b > 0`. The bits of integers are combined by "
+        "`&` and `|`.",
     ),
     "PL0148": (
         "name without a value here",
@@ -129,12 +131,14 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0153": (
         "type not supported",
-        "Elements are _Bool, signed and unsigned char, short and int, float and double; _Float16 is moved and converted. "
+        "Elements are _Bool, signed and unsigned char, short and int, float and double; _Float16 is moved "
+        "and converted. "
         "`long` and `long long` count loops and index arrays, and are no elements: `long A[n]` becomes `int A[n]`.",
     ),
     "PL0154": (
         "no such precision",
-        "Of `exp` and its like there are kernels of single precision: `expf(x)`. `long double` is computed by no machine.",
+        "Of `exp` and its like there are kernels of single precision: `expf(x)`. `long double` is computed "
+        "by no machine.",
     ),
     "PL0155": (
         "extent not known",
@@ -149,7 +153,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0157": (
         "call not supported",
-        "A call is of a function of the file, which does not return within a loop, call itself, or stand where it is called only "
+        "A call is of a function of the file, which does not return within a loop, call itself, or stand "
+        "where it is called only "
         "sometimes, or of one of C's library that docs/languages/c.md lists: `sqrtf`, `expf`, `floorf`, `powf(x, 3)`.",
     ),
     "PL0158": (
@@ -177,7 +182,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0163": (
         "computed in 64 bits",
-        "Data have 32 bits at most as integers: with `int x[n]`, `x[i] * 3L` is computed in `long`. Counters, sizes and "
+        "Data have 32 bits at most as integers: with `int x[n]`, `x[i] * 3L` is computed in `long`. "
+        "Counters, sizes and "
         "subscripts may be `long` or `size_t`; `x[i] < (int)n` compares in `int`.",
     ),
     "PL0164": (

@@ -55,7 +55,7 @@ def values(draw: st.DrawFn, dtype: ElementType, depth: int = 3) -> Expression:
         return draw(_leaf(dtype))
     fitting = [o for o in OPERATIONS if _gives(o, dtype)]
     operation = draw(st.sampled_from(fitting))
-    sources = [t for t in ELEMENT_TYPES if operation.works_on(t)]
+    sources: list[ElementType] = [t for t in ELEMENT_TYPES if operation.works_on(t)]
     inner = draw(st.sampled_from(sources)) if operation.compares or operation.gives else dtype
     operands = [draw(values(inner, depth - 1)) for _ in range(operation.arity)]
     if operation.name == "select":

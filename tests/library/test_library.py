@@ -64,7 +64,7 @@ def test_large_angles_have_no_sine(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ROUNDINGS)
-def test_roundings_are_exact(name: str, dtype: type) -> None:
+def test_roundings_are_exact(name: str, dtype: type[np.floating[Any]]) -> None:
     with np.errstate(all="ignore"):
         x = singles(STRIDE).astype(dtype)
     got = evaluate(program(name, "f32" if dtype is np.float32 else "f64"), x)

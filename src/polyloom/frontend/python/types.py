@@ -40,7 +40,10 @@ class Element:
     else:
 
         def __new__(cls, value):
-            return NUMPY[DTYPES[cls]].type(value)
+            dtype = DTYPES[cls]
+            source = NAMED.get(type(value), dtype)
+            # NumPy refuses numbers out of range here; values are converted as everywhere in a kernel.
+            return NUMPY[dtype].type(value) if source == dtype else conversion(f"to_{dtype}")(value)
 
 
 class f32(Element):
