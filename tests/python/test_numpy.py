@@ -109,7 +109,8 @@ def test_functions_over_numpy_equal_their_nests(tmp_path: Path) -> None:
             assert {d.code for d in error.diagnostics} == {"PL0139"}, error
             continue
         accepted += 1
-        inputs, names = _arrays(seed), {"np": np, "pl": pl, "N": SIZE}
+        names: dict[str, Any] = {"np": np, "pl": pl, "N": SIZE}
+        inputs = _arrays(seed)
         plain = {name: array.copy() for name, array in inputs.items()}
         with np.errstate(all="ignore"):
             exec(compile(f"from __future__ import annotations\n{text}", "<f>", "exec"), names)
