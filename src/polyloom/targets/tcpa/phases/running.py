@@ -7,18 +7,27 @@ the values of the counters that their phase takes; equal ones share a configurat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Final
 
+from polyloom import memory
 from polyloom.diagnostics import infeasible
 from polyloom.ir.steps import walk
 from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.banks import Accesses
-from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.file import Phased
-from polyloom.targets.tcpa.phases.stages import NamedStage, file_kind, is_phased, located, named_stages, opened, read
+from polyloom.targets.tcpa.phases.stages import (
+    NamedStage,
+    bound_of,
+    file_kind,
+    is_phased,
+    located,
+    named_stages,
+    opened,
+    read,
+)
 from polyloom.targets.tcpa.phases.steps_file import STEPS, Bound
 from polyloom.targets.tcpa.phases.transfers import Touched, touched, transfer_cycles
 
@@ -86,7 +95,7 @@ def run(data: bytes) -> Run:
     """Of a concrete file of any kind. Errors: those of instantiation, with the phase and its step in notes, and
     PL0521."""
     if is_phased(data) and file_kind(data) is STEPS:
-        return _steps(steps_file.decode(data), read(data))
+        return _steps(bound_of(data), read(data))
     phased = read(data)
     return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(named_stages(phased))))
 
@@ -102,8 +111,8 @@ def _steps(bound: Bound, phased: Phased) -> Run:
         for stage, c in zip(named, bound.candidates, strict=True)
     ]
     known: dict[tuple[int, ...], Own] = {}
-    steps: list[Own] = []
-    for number, around in walk(phased.tree, given):
+    steps, size = list[Own](), 0
+    for number, around in walk(phased.tree, given, _limit(phased.name)):
         counters = [around[name] for name in own[number]]
         key = number, *counters
         if (found := known.get(key)) is None:
@@ -111,7 +120,18 @@ def _steps(bound: Bound, phased: Phased) -> Run:
             file = located(number + 1, len(named), partial(makers[number], (*bound.values, *counters)), where)
             stage = named[number]
             found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs))
+            size += len(file)
+            memory.require(size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds")
         steps.append(found)
-        if len(steps) > MOST:
-            raise infeasible("PL0521", f"`{phased.name}` takes more than {MOST} steps", help="use smaller loop bounds")
     return Run(phased, tuple(steps))
+
+
+def _limit(name: str) -> Callable[[], None]:
+    """What counts iterations of loops of steps, whether or not there is a phase in them. Raises PL0521."""
+    count = iter(range(MOST))
+
+    def tick() -> None:
+        if next(count, None) is None:
+            raise infeasible("PL0521", f"`{name}` takes more than {MOST} steps", help="use smaller loop bounds")
+
+    return tick

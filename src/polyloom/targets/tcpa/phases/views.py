@@ -11,10 +11,18 @@ from polyloom.ir.steps import as_data, outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa import program
-from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC
 from polyloom.targets.tcpa.phases.running import run
-from polyloom.targets.tcpa.phases.stages import NamedStage, file_kind, files, in_phase, is_phased, names_of, read
+from polyloom.targets.tcpa.phases.stages import (
+    NamedStage,
+    bound_of,
+    file_kind,
+    files,
+    in_phase,
+    is_phased,
+    names_of,
+    read,
+)
 from polyloom.targets.tcpa.phases.steps_file import STEPS
 
 _ROLES: Final = {
@@ -79,7 +87,7 @@ def _asked(data: bytes) -> list[str]:
     """What a configuration of steps was made for."""
     if file_kind(data) is not STEPS:
         return []
-    bound = steps_file.decode(data)
+    bound = bound_of(data)
     names = read(bound.symbolic).parameters
     values = ", ".join(f"{n} = {v}" for n, v in zip(names, bound.values, strict=True))
     return [f"for {values or 'no parameters'} on {bound.rows}x{bound.columns} elements"]
