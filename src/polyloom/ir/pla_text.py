@@ -35,6 +35,8 @@ def print_operand(operand: Operand) -> str:
             return f"{name}[{', '.join(map(str, index))}]"
         case Constant(value=value, dtype="f32"):
             return str(float(str(np.float32(value))))
+        case Constant(value=value, dtype="f64"):
+            return str(float(value))
         case Constant(value=value):
             return str(value)
 
