@@ -42,7 +42,7 @@ def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tup
     sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
     each = [program.facts(sources[own.number] if sources else None, own.data) for own in longest]
     if not each:
-        return {**dict.fromkeys(program.KEYS), **_sizes(symbolic, concrete)}, ()
+        return {**dict.fromkeys(program.KEYS), "instantiations": 0, **_sizes(symbolic, concrete)}, ()
     # One phase keeps all its facts: bounds and intervals of several have no meaning as a whole.
     alone = len(found.steps) == 1
     cycles = sum(step.cycles for step in found.steps) + sum(found.transfers)
