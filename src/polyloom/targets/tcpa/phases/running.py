@@ -84,10 +84,13 @@ class Run:
         """At which places in `steps` a phase runs."""
         return [n for n, step in enumerate(self.steps) if step.number == number]
 
-    def longest(self, number: int) -> Own | None:
-        """The configuration of a phase that takes most cycles, the first one of several; None if it never runs."""
-        own = [c for c in self.configurations if c.number == number]
-        return max(own, key=lambda c: c.cycles) if own else None
+    @cached_property
+    def longest(self) -> tuple[Own, ...]:
+        """Of each phase that runs the configuration that takes most cycles, the first one of several."""
+        by_phase: dict[int, list[Own]] = {}
+        for own in self.configurations:
+            by_phase.setdefault(own.number, []).append(own)
+        return tuple(max(found, key=lambda c: c.cycles) for _, found in sorted(by_phase.items()))
 
 
 @lru_cache(_KEPT)

@@ -38,7 +38,7 @@ def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tup
     """The keys of `run --json` for the whole, and of them those that belong to each phase: of its longest step,
     where it has several."""
     found = run(concrete)
-    longest = [own for n in range(len(found.phased.stages)) if (own := found.longest(n)) is not None]
+    longest = found.longest
     sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
     each = [program.facts(sources[own.number] if sources else None, own.data) for own in longest]
     if not each:
@@ -61,10 +61,7 @@ def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
     """One per phase that runs; of one that has several configurations, for its longest step."""
     found = run(concrete)
     sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
-    longest = (found.longest(n) for n in range(len(found.phased.stages)))
-    return tuple(
-        program.report(sources[own.number] if sources else None, own.data) for own in longest if own is not None
-    )
+    return tuple(program.report(sources[own.number] if sources else None, own.data) for own in found.longest)
 
 
 def show(data: bytes) -> str:
