@@ -15,8 +15,8 @@ from typing import Final
 from polyloom import memory
 from polyloom.diagnostics import infeasible
 from polyloom.ir.steps import walk
-from polyloom.targets.tcpa import program
-from polyloom.targets.tcpa.banks import Accesses
+from polyloom.targets.tcpa import concrete_file, program
+from polyloom.targets.tcpa.banks import Accesses, accesses
 from polyloom.targets.tcpa.phases.file import Phased
 from polyloom.targets.tcpa.phases.stages import (
     NamedStage,
@@ -30,6 +30,7 @@ from polyloom.targets.tcpa.phases.stages import (
 )
 from polyloom.targets.tcpa.phases.steps_file import STEPS, Bound
 from polyloom.targets.tcpa.phases.transfers import Touched, touched, transfer_cycles
+from polyloom.targets.tcpa.predict import predicted_cycles
 
 MOST: Final = 1 << 20
 """Steps of one run: each is a configuration that is loaded."""
@@ -39,27 +40,35 @@ _KEPT: Final = 4
 
 @dataclass(frozen=True)  # without slots, which exclude cached properties
 class Own:
-    """A configuration of phase `number`, counted from 0, with the names of its arrays outside."""
+    """A configuration of phase `number`, counted from 0, with the names of its arrays outside; `is_made` if the library
+    has just made it, and nobody can have changed it."""
 
     number: int
     stage: NamedStage
+    is_made: bool = False
 
     @property
     def data(self) -> bytes:
         return self.stage.data
 
     @cached_property
+    def _told(self) -> tuple[dict[str, Accesses], int]:
+        """Both at once: reading the words takes longer than either."""
+        words = concrete_file.parse(self.data) if self.is_made else concrete_file.decode(self.data)
+        return accesses(words), predicted_cycles(words)
+
+    @property
     def accesses(self) -> dict[str, Accesses]:
-        return dict(program.accesses(self.data))
+        return self._told[0]
+
+    @property
+    def cycles(self) -> int:
+        """As predicted, without transfers."""
+        return self._told[1]
 
     @cached_property
     def touched(self) -> Touched:
         return touched(self.stage, self.accesses)
-
-    @cached_property
-    def cycles(self) -> int:
-        """As predicted, without transfers."""
-        return program.cycles(self.data)
 
 
 @dataclass(frozen=True)  # without slots, which exclude cached properties
@@ -122,7 +131,7 @@ def _steps(bound: Bound, phased: Phased) -> Run:
             where = ", ".join(f"{n} = {v}" for n, v in zip(own[number], counters, strict=True))
             file = located(number + 1, len(named), partial(makers[number], (*bound.values, *counters)), where)
             stage = named[number]
-            found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs))
+            found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs), is_made=True)
             size += len(file)
             memory.require(size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds")
         steps.append(found)
