@@ -814,6 +814,11 @@ CODES: dict[str, tuple[str, str]] = {
         "allocated for a file that may have been altered. Declare a smaller array, or instantiate the configuration "
         "again.",
     ),
+    "PL0629": (
+        "bank inside the array",
+        "Banks stand at the border of an array. A configuration that is placed away from a border of a larger array has "
+        "none at\nthat side. Place it at that border, or take a candidate whose banks are at other sides.",
+    ),
     "PL0640": (
         "a capacity of the machine is exceeded",
         "The configuration uses more of something than the machine has: registers, FIFO depth, instructions, signals, "

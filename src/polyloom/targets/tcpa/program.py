@@ -133,6 +133,19 @@ def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progr
     result = model.run(
         data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data)
     )
+    return _observed(data, machine, result)
+
+
+def simulate_together(
+    placements: Sequence[model.Placement], member: str | None, array: tuple[int, int], trace: bool
+) -> list[Simulation]:
+    """Programs on disjoint rectangles of one array, all from cycle 0 on. Errors: those of `simulate`, and PL0604."""
+    machine = _machine(placements[0].data, member)
+    results = model.run_together(placements, machine, *array, trace=trace)
+    return [_observed(p.data, machine, result) for p, result in zip(placements, results, strict=True)]
+
+
+def _observed(data: bytes, machine: Machine, result: model.Result) -> Simulation:
     events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
     return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)

@@ -8,7 +8,7 @@ made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -234,19 +234,28 @@ def _alone(phased: Phased, values: Mapping[str, int], region: tuple[int, int], c
         raise
 
 
+Simulate = Callable[[bytes, str | None, Given, bool, Progress | None], Simulation]
+"""What runs a step: its file, the machine, inputs, whether to trace, whom to tell."""
+
+
 def simulate(
-    data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None
+    data: bytes,
+    member: str | None,
+    inputs: Given,
+    trace: bool,
+    progress: Progress | None = None,
+    one: Simulate = program.simulate,
 ) -> Execution:
-    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for inputs."""
+    """Run all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for inputs."""
     if not is_phased(data):
-        simulation = program.simulate(data, member, inputs, trace, progress)
+        simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
     found, observed = run(data), list[Simulation]()
     waiting, count = iter(found.steps), len(found.steps)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
         own, part = next(waiting), _part(progress, len(observed) + 1, count)
-        simulated = partial(program.simulate, own.data, member, taken, trace, part)
+        simulated = partial(one, own.data, member, taken, trace, part)
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
         observed.append(located(number + 1, len(found.phased.stages), simulated, where))
         return {
