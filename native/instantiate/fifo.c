@@ -90,7 +90,7 @@ static void advance(Context *c, Cursor *at, Int steps) {
             at->time = INT_MOST;
             return;
         }
-    at->time = add(c, mul(c, at->line + at->digits[0], c->schedule->interval), at->tau);
+    at->time = add(c, mul(c, at->line + at->digits[0], c->t->interval), at->tau);
 }
 
 // Merges arrivals and pops by time. A token is present from its arrival to its pop, both inclusive.
@@ -135,7 +135,7 @@ static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
     if (!one_box && ok(c) && steps <= REPLAYED) return replay(c, uses, count, steps, out);
     for (const Reads *r = uses; r < uses + count; ++r) {
         const Domain *d = r->domain;
-        const Int length = floor_div(r->slack, c->schedule->interval) + 1;
+        const Int length = floor_div(r->slack, c->t->interval) + 1;
         Int lower[DIMENSIONS], upper[DIMENSIONS], sum = 0;
         hull(c, d, lower, upper);
         for (uint32_t k = 0; k < d->count; ++k)

@@ -149,9 +149,17 @@ typedef struct {
     List index;
 } Access;
 
+// Two nodes of a unit that they hold, but that is not reserved for them: `where` are the differences between an iteration
+// of the first and one of the second.
+typedef struct {
+    uint32_t first, second;
+    Union where;
+} Apart;
+
 typedef struct {
     Int interval;
-    uint32_t *tau, *unit, *latency;
+    uint32_t *tau, *unit, *latency, pairs;
+    Apart *apart;
 } Schedule;
 
 typedef struct {
@@ -228,9 +236,11 @@ static inline bool is_wide(uint32_t opcode, uint32_t position) {
     return (opcode & 15) == F64 && !(opcode >> 4 == SELECT && position == 0);
 }
 
+// `interval` is a multiple of the schedule's.
 typedef struct {
     uint32_t number, rows, columns;
     Int *sizes, *tiles, *extents;
+    Int interval;
 } Tiling;
 
 // What a refusal is about (polyloom_instantiate.h).
@@ -240,13 +250,14 @@ typedef struct {
 } About;
 
 // Where there is none, `use` is the one that no wavefront serves or, if it stays in its tile, comes too early: its
-// slack is negative.
+// slack is negative. If `held`, it is a node whose unit may be held by another one.
 typedef struct {
     Int *inner;
     Int outer[2];
     Int latency;
     uint32_t use;
     Int slack;
+    bool held;
 } Timing;
 
 // The iterations of a condition at positions in the tile from `low` to `high`, along rows and columns.
@@ -640,6 +651,10 @@ Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
 bool make_cells(Context *c);
 // The columns of its elements in a row, or rows in a column.
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);
+
+// apart.c
+bool collides(Context *c, const Tiling *t, uint32_t *node);
+bool stretches(const Context *c, const Tiling *t);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);

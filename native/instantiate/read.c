@@ -348,12 +348,25 @@ static void graph(Reader *r, Symbolic *s) {
 
 static void unit(Reader *r, void *out) { *(uint32_t *)out = below(r, r->c->s.units); }
 
+// The most cycles that a machine's operation takes: differences of so many cycles are enumerated.
+#define LONGEST 255
+
+static void apart(Reader *r, void *out) {
+    Apart *a = out;
+    a->first = below(r, r->c->s.nodes);
+    a->second = below(r, r->c->s.nodes);
+    a->where.at = items(r, &a->where.count, sizeof(List), row_numbers);
+}
+
 static void schedule(Reader *r, void *out) {
     Schedule *p = out;
     p->interval = number(r);
     p->tau = numbers(r, r->c->s.nodes);
     p->unit = each(r, r->c->s.nodes, sizeof(uint32_t), unit);
     p->latency = numbers(r, r->c->s.nodes);
+    p->apart = items(r, &p->pairs, sizeof(Apart), apart);
+    for (uint32_t i = 0; i < p->pairs && ok(r->c); ++i)
+        if (p->latency[p->apart[i].first] > LONGEST || p->latency[p->apart[i].second] > LONGEST) malformed(r);
     number(r);
     below(r, 2);
     if (p->interval < 1) malformed(r);

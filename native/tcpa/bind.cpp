@@ -20,6 +20,7 @@
 #include "tcpa/kinds.hpp"
 #include "tcpa/model.hpp"
 #include "tcpa/operations.hpp"
+#include "tcpa/terms.hpp"
 
 namespace nb = nanobind;
 namespace tcpa = polyloom::tcpa;
@@ -129,6 +130,21 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
     return tcpa::run(placements, table, {trace, check_only, poll(progress)});
 }
 
+// One configuration on terms; its inputs are numbers of terms, 8 bytes each.
+tcpa::Result run_terms(const tcpa::Config& config, const std::vector<Words>& inputs, const Latencies& latencies,
+                       const std::vector<bool>& pipelined, int64_t hop_delay, tcpa::Terms& terms) {
+    tcpa::Placement placement{&config, 0, 0, {}};
+    for (const Words& bytes : inputs) placement.inputs.emplace_back(bytes.data(), bytes.shape(0));
+    check_units(config, latencies);
+    const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
+    const Progress silent;
+    nb::gil_scoped_release release;
+    tcpa::Options options;
+    options.terms = &terms;
+    options.poll = poll(silent);
+    return std::move(tcpa::run({&placement, 1}, table, options).front());
+}
+
 std::optional<tcpa::Result> run_kinds(const tcpa::Config& config, const Latencies& latencies,
                                       const std::vector<bool>& pipelined, int64_t hop_delay) {
     check_units(config, latencies);
@@ -157,6 +173,8 @@ std::vector<Layout> arrays(const tcpa::Config& config) {
 }
 
 }  // namespace
+
+void bind_terms(nb::module_&);
 
 NB_MODULE(tcpa, m) {
     m.doc() = "The model of the array.";
@@ -212,5 +230,8 @@ NB_MODULE(tcpa, m) {
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
     m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
           nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none());
+    bind_terms(m);
+    m.def("run_terms", &run_terms, nb::arg("config"), nb::arg("inputs"), nb::arg("latencies"), nb::arg("pipelined"),
+          nb::arg("hop_delay"), nb::arg("terms"));
     m.def("run_kinds", &run_kinds, nb::arg("config"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"));
 }

@@ -135,12 +135,16 @@ struct Result {
     Report report;
 };
 
+class Terms;
+
 struct Options {
     bool trace = false;
     // No data: values are element types, and every rule that does not depend on data is checked and counted.
     bool check_only = false;
     // Called with the cycle some times per second; what it throws ends the run.
     std::function<void(int64_t)> poll = {};
+    // Values are terms of this store, inputs and outputs 64 bits per word, with the number of a term.
+    Terms* terms = nullptr;
 };
 
 // A value that an element takes or gives, relative to the element's start; `type` is what the instruction takes or

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from polyloom import ssa
-    from polyloom.api import Compiled, Instance, Result, compile, load, run_together
+    from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import (
@@ -56,6 +56,7 @@ __all__ = [
     "i32",
     "kernel",
     "load",
+    "prove",
     "round_i32",
     "run_together",
     "sat8",

@@ -56,6 +56,32 @@ class Config:
         """(name, element type's number, shape, strides in words, whether it is an output)."""
 
 @final
+class Terms:
+    """Terms by number (native/tcpa/terms.hpp): 0 is what nothing has written. Operations and element types are given by
+    their numbers in `polyloom.ir.operations`. MemoryError beyond `most` terms."""
+
+    def __init__(self, seed: int, reassociate: bool, most: int) -> None: ...
+    def constant(self, type: int, bits: int) -> int:
+        """`bits` is a word of the model."""
+
+    def inputs(self, array: int, type: int, count: int) -> NDArray[np.uint64]:
+        """One term per element."""
+
+    def apply_one(self, operation: int, type: int, a: int, b: int, c: int) -> int:
+        """Operands that the operation has not are ignored."""
+
+    def apply(
+        self, operation: int, type: int, a: NDArray[np.uint64], b: NDArray[np.uint64], c: NDArray[np.uint64]
+    ) -> NDArray[np.uint64]:
+        """Element by element; an operand of one element is that of all."""
+
+    def parts(self, id: int) -> tuple[int, int, int, int, list[int], int]:
+        """(kind, operation, type of operands, type of the result, operands, bits). The kinds: 0 nothing, 1 a constant
+        with its bits, 2 an input (number of the array, element in two halves), 3 and 4 an operation."""
+
+    def __len__(self) -> int: ...
+
+@final
 class Report:
     """What a static run saw. Lists of (element, index, number) name the first place of each kind."""
 
@@ -144,6 +170,16 @@ def run(
     for programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives
     `Result.report`. `progress` is called with the cycle some times per second; what it raises ends the run.
     """
+
+def run_terms(
+    config: Config,
+    inputs: Sequence[NDArray[np.uint8]],
+    latencies: NDArray[np.uint16],
+    pipelined: Sequence[bool],
+    hop_delay: int,
+    terms: Terms,
+) -> Result:
+    """Runs a configuration on terms: a word of an array takes 8 bytes, the number of its term."""
 
 def run_kinds(
     config: Config, latencies: NDArray[np.uint16], pipelined: Sequence[bool], hop_delay: int

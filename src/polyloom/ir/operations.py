@@ -58,12 +58,13 @@ class Operation:
 
 def _to(dtype: ElementType) -> Operation:
     """The conversion to `dtype` from every other type."""
-    types = tuple(t for t in ELEMENT_TYPES if t != dtype)
+    types: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t != dtype)
     return Operation(f"to_{dtype}", 1, types, stored=dtype != "f16", gives=dtype)
 
 
+_CONVERTED: tuple[ElementType, ...] = (*SIGNED, *UNSIGNED, "bool", *FLOATS, *STORED)
 CONVERSIONS: tuple[Operation, ...] = (
-    *map(_to, ("i8", "i16", "i32", "u8", "u16", "u32", "bool", "f32", "f64", "f16")),
+    *map(_to, _CONVERTED),
     Operation("round_i32", 1, FLOATS, gives="i32"),
     Operation("sat8", 1, ("i32",), gives="i8"),
     Operation("satu8", 1, ("i32",), gives="u8"),
@@ -100,7 +101,13 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("mod", 2, INTEGERS),
     *CONVERSIONS,
 )
-BY_NAME: dict[str, Operation] = {o.name: o for o in OPERATIONS}
+# No machine's: front ends write them (C's library functions), and transform.library puts operations in their place.
+FUNCTIONS: tuple[Operation, ...] = (
+    *(Operation(name, 1, ("f32",)) for name in ("exp", "log", "sin", "cos", "tanh")),
+    *(Operation(name, 1, FLOATS) for name in ("floor", "ceil", "round", "trunc", "rint")),
+    Operation("pow", 2, FLOATS),
+)
+BY_NAME: dict[str, Operation] = {o.name: o for o in (*OPERATIONS, *FUNCTIONS)}
 NUMBER: dict[str, int] = {o.name: n for n, o in enumerate(OPERATIONS)}
 DIVISIONS = ("div", "rem", "floordiv", "mod")
 

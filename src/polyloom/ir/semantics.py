@@ -10,8 +10,9 @@ the exact sum. That of f64 is in ir/fused.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,8 @@ import numpy.typing as npt
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir import fused
 from polyloom.ir.numbers import NUMPY, WIDTH
-from polyloom.ir.operations import INTEGERS, ElementType
+from polyloom.ir.operations import INTEGERS, ElementType, divides
+from polyloom.ir.pla import Constant
 
 Value = npt.NDArray[Any]
 """An array of the element type's NumPy type; NumPy's scalars, which no annotation joins with arrays, do as well."""
@@ -29,6 +31,17 @@ Function = Callable[..., Any]
 def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
     """`operation` on `dtype`, within `np.errstate(all="ignore")`. Integer division by zero is undefined."""
     return function(operation, dtype)(*operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What an interpreter computes with: how elements are stored, the element of a constant, operations, and which of
+    them fault on a divisor of zero."""
+
+    stored: Callable[[ElementType], np.dtype[Any]]
+    constant: Callable[[Constant], Any]
+    apply: Callable[[str, ElementType, Sequence[Any]], Any]
+    divides: Callable[[str, ElementType], bool]
 
 
 def division_by_zero(name: str, at: str, span: Span | None) -> PolyloomError:
@@ -187,3 +200,6 @@ _FLOAT: dict[str, Function] = {
     "max": _number_first(np.greater),
     "madd": _fused,
 }
+
+NUMBERS: Final = Meaning(NUMPY.__getitem__, lambda c: np.asarray(c.value, NUMPY[c.dtype])[()], apply, divides)
+"""Elements as NumPy has them."""

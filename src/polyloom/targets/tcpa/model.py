@@ -22,6 +22,7 @@ from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ELEMENT_TYPES, ElementType
+from polyloom.ir.terms import Ids, Terms
 from polyloom.targets.tcpa import concrete_file, machine_file
 from polyloom.targets.tcpa.isa import OPCODES, opcode
 from polyloom.targets.tcpa.machine import Machine
@@ -40,6 +41,10 @@ _FEW_WORDS: Final = 1 << 26
 """256 MiB."""
 _SPARSE: Final = 256
 """An array of more words than `_FEW_WORDS` has at most so many for each that an access reaches."""
+
+
+_ID: Final = 8
+"""Bytes of the number of a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,32 @@ def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
         return None
     except ValueError as error:
         raise _for_another(error) from None
+
+
+def run_terms(data: bytes, machine: Machine, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
+    """The terms that a configuration's outputs are made of; those that nothing writes are 0. Integer divisions by zero
+    are terms, too. Errors: those of `run`."""
+    config = load(data, machine)
+    layouts = _layouts(config)
+    words = [_ids(a, inputs) for a in layouts]
+    memory.require(
+        config.run_bytes(False) + _ID * sum(_size(a) for a in layouts), "the model of this configuration", _SMALLER
+    )
+    try:
+        result = tcpa.run_terms(config, words, *_timing(machine), terms.native)
+    except tcpa.Fault as fault:
+        raise PolyloomError(_diagnostic(fault, machine)) from None
+    except MemoryError:
+        raise _too_large(None) from None
+    found = zip(layouts, result.take_outputs(), strict=True)
+    return {a.name: _view(ids.view(np.uint64), a) for a, ids in found if a.is_output}
+
+
+def _ids(array: _Array, inputs: Mapping[str, Ids]) -> NDArray[Any]:
+    words = np.zeros(0 if array.is_output else _size(array), np.uint64)
+    if not array.is_output:
+        _view(words, array)[...] = inputs[array.name]
+    return words.view(np.uint8)
 
 
 def _timing(machine: Machine) -> tuple[NDArray[np.uint16], list[bool], int]:

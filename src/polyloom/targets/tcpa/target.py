@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from polyloom import files, transform
-from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.frontend.source import Source
 from polyloom.ir import signature as signatures
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.targets.forms import loops
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Json, Kind, Program, Target
-from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
+from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
+from polyloom.targets.tcpa import against, concrete_file, machine_file, symbolic_file
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.phases import file as phase_file
@@ -152,6 +153,15 @@ def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
     return views.verify(data, where.member if where else None)
 
 
+def _against(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
+    concrete = data
+    if cast(Kind, _owns(data)).symbolic:
+        concrete = whole.instantiate(data, values, _asked(where, options), options.candidate)
+        if found := _verify(concrete, where):
+            raise PolyloomError(*found)
+    return against.prove(concrete, where.member if where else None, source, values)
+
+
 TARGET: Final = Target(
     name="tcpa",
     title="tightly coupled processor arrays",
@@ -176,5 +186,6 @@ TARGET: Final = Target(
     report=_report,
     as_json=views.as_json,
     verify=_verify,
+    against=_against,
     passes=(*transform.PASSES, *PASSES),
 )

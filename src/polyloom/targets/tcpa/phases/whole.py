@@ -259,7 +259,7 @@ def simulate(
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
         observed.append(located(number + 1, len(found.phased.stages), simulated, where))
         return {
-            name: _overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
+            name: overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
             for name, before in held.items()
         }
 
@@ -269,7 +269,7 @@ def simulate(
     return Execution(outputs, tuple(observed), found.transfers, numbers)
 
 
-def _overwritten(held: Any, written: Any, elements: Any) -> Any:
+def overwritten(held: Any, written: Any, elements: Any) -> Any:
     """`held` with the elements that the phase wrote."""
     result = np.array(held, order="C")  # or `reshape` would copy
     result.reshape(-1)[elements] = written.reshape(-1)[elements]
