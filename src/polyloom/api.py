@@ -256,9 +256,9 @@ def run_together(
     fill: Fill | None = None,
     **own: Any,
 ) -> list[Result]:
-    """Run programs side by side on one machine: `at[n]` is where the n-th one is, on the array (row, column) of its first
-    element; `given[n]` are its arrays and scalars, without any made up as `Instance.run` does. `own` are options of the
-    target, on the array `array`, its (rows, columns).
+    """Run programs side by side on one machine: `at[n]` is where the n-th one is, on the array (row, column) of its
+    first element; `given[n]` are its arrays and scalars, without any made up as `Instance.run` does. `own` are options
+    of the target, on the array `array`, its (rows, columns).
 
     A difference from an oracle raises PL0812; errors are those of runs, PL0604 and PL0629 for places, and PL0801."""
     arrays, places = list(given) or [{} for _ in instances], list(at) or [None] * len(instances)

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, cast
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.targets.options import integer, option
+from polyloom.targets.tcpa.layouts import of_words
 from polyloom.targets.tcpa.phases.whole import Choice
 from polyloom.targets.tcpa.place import parse_region
 
@@ -81,6 +82,14 @@ class Options:
     )
     pes: tuple[int, int] | None = option(
         "rows and columns of processing elements (4x4)", "instantiate", "verify", metavar="RxC", read=parse_region
+    )
+    layouts: Any = option(
+        "where an array lies: rows, columns or strides, then its first word and memory (A=columns+100@2)",
+        "run",
+        "instantiate",
+        metavar="NAME=LAYOUT",
+        repeatable=True,
+        read=of_words,
     )
     at: Any = option(
         "row and column of the region's first element on a larger array (0,4); of several files once for each",

@@ -19,7 +19,7 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays as Given
-from polyloom.ir.arguments import Arrays, are_plain, check_parameters
+from polyloom.ir.arguments import Arrays, Signature, are_plain, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
@@ -27,6 +27,7 @@ from polyloom.ir.steps import Steps, Tree, numbered
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.layouts import Layout, Place, placed
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
@@ -176,22 +177,39 @@ def parameters(data: bytes) -> tuple[str, ...]:
     return read(data).parameters if is_phased(data) else program.parameters(data)
 
 
-def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: Choice[int]) -> bytes:
-    """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for candidates that are not
-    of its phases."""
+def instantiate(
+    data: bytes,
+    values: Mapping[str, int],
+    region: tuple[int, int],
+    candidate: Choice[int],
+    layouts: Mapping[str, Layout] | None = None,
+    closed: int = 0,
+) -> bytes:
+    """The concrete file; `closed` are borders of the region without banks. Errors: those of the target, PL0230 for the
+    parameters, PL0818 for candidates that are not of its phases, PL0522 for layouts."""
     if not is_phased(data):
-        return program.instantiate(data, values, region, *_chosen(candidate, program.kernel(data), 1, "candidate"))
+        own: list[int | None] = _chosen(candidate, program.kernel(data), 1, "candidate")
+        arrays = {a.name: a for a, _ in program.arrays(data)} if layouts else {}
+        lying = [*_places(program.domain(data), tuple(arrays.values()), values, layouts).values()]
+        return program.instantiate(data, values, region, own[0], lying or None, closed)
     found = opened(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
-    if found.is_alone and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
+    plain = not layouts and not closed and not isinstance(candidate, Mapping)
+    if found.is_alone and plain and are_plain(phased.parameters, values):
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
     if phased.counters:
-        return _steps(data, phased, tuple(known.values()), region, given)
+        if layouts:
+            message = f"`{phased.name}` is a loop of steps, whose file has no layouts"
+            raise input_error("PL0522", message, help="leave them out; arrays then lie row by row")
+        return _steps(data, phased, tuple(known.values()), region, given, closed)
+    places = _places(phased, phased.arrays, known, layouts)
 
     def make(number: int, own: int | None) -> bytes:
-        return located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
+        stage = phased.stages[number]
+        lying = [places[phased.arrays[n].name] for n in stage.arrays] if places else None
+        return located(number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed))
 
     files = [make(n, own) for n, own in enumerate(given)]
     # Transfers are between phases: with one there is nothing to choose together.
@@ -215,11 +233,27 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     return phase_file.concrete(form, known, [option.stage.data for option in taken])
 
 
+def _places(
+    signature: Signature, arrays: Sequence[Array], values: Mapping[str, int], layouts: Mapping[str, Layout] | None
+) -> dict[str, Place]:
+    """Where all arrays lie, if some were placed. Errors: PL0230, PL0522."""
+    if not layouts:
+        return {}
+    known = check_parameters(signature, values)
+    shapes = {a.name: tuple(max(0, e.evaluate(known)) for e in a.shape) for a in arrays}
+    return placed(layouts, shapes, signature.name)
+
+
 def _steps(
-    data: bytes, phased: Phased, values: tuple[int, ...], region: tuple[int, int], given: Sequence[int | None]
+    data: bytes,
+    phased: Phased,
+    values: tuple[int, ...],
+    region: tuple[int, int],
+    given: Sequence[int | None],
+    closed: int,
 ) -> bytes:
     """The concrete file of steps. Every one is instantiated, so that what does not fit is known before the run."""
-    made = steps_file.encode(Bound(values, *region, tuple(given), data, phased.name))
+    made = steps_file.encode(Bound(values, *region, tuple(given), data, phased.name, closed))
     run(made)
     return made
 
