@@ -77,7 +77,12 @@ class Walked:
     scalars: list[tuple[int, int, int]]
 
 def walk(
-    symbolic: bytes, values: Sequence[int], rows: int, columns: int, candidates: Sequence[int] | None = None
+    symbolic: bytes,
+    values: Sequence[int],
+    rows: int,
+    columns: int,
+    candidates: Sequence[int] | None = None,
+    closed: int = 0,
 ) -> Walked:
     """Every step of a symbolic file of phases, in buffers of just the size that the query asks for. `candidates`: by
     phase; 2**32 - 1 takes the best."""

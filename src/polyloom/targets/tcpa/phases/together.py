@@ -27,6 +27,8 @@ from polyloom.targets.tcpa.program import Simulation
 
 Pair = tuple[int, int]
 """Rows and columns, or row and column."""
+Rectangle = tuple[int, int, int, int]
+"""Its first row and column, and how many it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +48,45 @@ class _Waiting(Exception):
         self.file, self.inputs = file, inputs
 
 
-def size_of(data: bytes) -> Pair:
-    """Rows and columns that a file's steps take, each at most."""
+def _size(data: bytes) -> Pair:
+    """Rows and columns that a step of a file takes at most."""
     found = [outline(step.data).concrete for step in running.run(data).configurations]
     return max((c.rows for c in found), default=1), max((c.columns for c in found), default=1)
 
 
 def least_array(placed: Sequence[tuple[bytes, Pair]]) -> Pair:
     """The smallest array that holds all rectangles."""
-    ends = [(at[0] + size[0], at[1] + size[1]) for at, size in ((at, size_of(data)) for data, at in placed)]
+    ends = [(at[0] + size[0], at[1] + size[1]) for at, size in ((at, _size(data)) for data, at in placed)]
     return max(row for row, _ in ends), max(column for _, column in ends)
 
 
-def check_place(data: bytes, at: Pair, array: Pair) -> None:
-    """That every step lies on the array, with its banks at the array's border. Errors: PL0604 and PL0629."""
+def check_place(data: bytes, at: Pair, array: Pair) -> Rectangle:
+    """The rectangle that all steps take: every one lies on the array, with its banks at the array's border. Errors:
+    PL0604 and PL0629."""
+    taken = [(*at, 1, 1)]
     for step in running.run(data).configurations:
         found = outline(step.data)
-        rectangle = found.concrete.rows, found.concrete.columns
-        check_rectangles([(*at, *rectangle)], array)
-        if (missing := _inside(found, at, array)) is not None:
-            where = f"{rectangle[0]}x{rectangle[1]} elements at ({at[0]}, {at[1]})"
+        stands, size = _first(found, at, array), (found.concrete.rows, found.concrete.columns)
+        check_rectangles([(*stands, *size)], array)
+        if (missing := _inside(found, stands, array)) is not None:
+            where = f"{size[0]}x{size[1]} elements at ({stands[0]}, {stands[1]})"
             raise _refused(step, found, missing, f"{where} would stand inside the array of {array[0]}x{array[1]}")
+        taken.append((*stands, *size))
+    row, column = min(r for r, *_ in taken), min(c for _, c, *_ in taken)
+    return row, column, max(r + n for r, _, n, _ in taken) - row, max(c + n for _, c, _, n in taken) - column
+
+
+def _sides(found: Outline) -> set[str]:
+    return {SIDES[n] for n in np.unique(found.table["side"]).tolist()}
+
+
+def _first(found: Outline, at: Pair, array: Pair) -> Pair:
+    """The first element of a step. One that takes fewer elements than others stands at the border that has its
+    banks."""
+    used = _sides(found)
+    row = array[0] - found.concrete.rows if "south" in used and "north" not in used else at[0]
+    column = array[1] - found.concrete.columns if "east" in used and "west" not in used else at[1]
+    return max(row, at[0]), max(column, at[1])
 
 
 def _inside(found: Outline, at: Pair, array: Pair) -> Pair | None:
@@ -93,9 +113,8 @@ def run_together(
 ) -> tuple[Execution, ...]:
     """What each gives. Errors: those of a run alone, PL0604 where rectangles overlap or leave the array, PL0629."""
     size = array or least_array([(p.data, p.at) for p in placed])
-    check_rectangles([(*p.at, *size_of(p.data)) for p in placed], size)
-    for own in placed:
-        check_place(own.data, own.at, size)
+    check_rectangles([(*p.at, *_size(p.data)) for p in placed], size)
+    check_rectangles([check_place(p.data, p.at, size) for p in placed], size)
     known: list[list[Simulation]] = [[] for _ in placed]
     done: dict[int, Execution] = {}
     while len(done) < len(placed):
@@ -105,7 +124,10 @@ def run_together(
                 done[number] = _replayed(placed[number], member, trace, known[number])
             except _Waiting as step:
                 waiting[number] = step
-        steps = [Placement(step.file, *placed[number].at, step.inputs) for number, step in waiting.items()]
+        steps = [
+            Placement(step.file, *_first(outline(step.file), placed[number].at, size), step.inputs)
+            for number, step in waiting.items()
+        ]
         made = program.simulate_together(steps, member, size, trace) if steps else []
         for number, simulation in zip(waiting, made, strict=True):
             known[number].append(simulation)

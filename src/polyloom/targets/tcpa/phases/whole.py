@@ -8,6 +8,7 @@ made of.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -208,7 +209,7 @@ def instantiate(
 
     def make(number: int, own: int | None) -> bytes:
         stage = phased.stages[number]
-        lying = [places[phased.arrays[n].name] for n in stage.arrays] if places else None
+        lying = _lying(stage, phased.arrays, places) if places else None
         return located(number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed))
 
     files = [make(n, own) for n, own in enumerate(given)]
@@ -242,6 +243,19 @@ def _places(
     known = check_parameters(signature, values)
     shapes = {a.name: tuple(max(0, e.evaluate(known)) for e in a.shape) for a in arrays}
     return placed(layouts, shapes, signature.name)
+
+
+def _lying(stage: Stage, arrays: Sequence[Array], places: Mapping[str, Place]) -> list[Place]:
+    """Where a phase's own arrays lie. What an array held that the phase also writes has a memory of its own."""
+    free = itertools.count(1 + max(number for _, _, number in places.values()))
+    outputs = [is_output for _, is_output in program.arrays(stage.data)]
+    written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
+
+    def place(number: int, is_output: bool) -> Place:
+        strides, base, own = places[arrays[number].name]
+        return strides, base, own if is_output or number not in written else next(free)
+
+    return [place(n, is_output) for n, is_output in zip(stage.arrays, outputs, strict=True)]
 
 
 def _steps(
