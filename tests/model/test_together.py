@@ -108,23 +108,22 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert np.load(tmp_path / "out.npy").tolist() == [[0, 1, 2], [2, 0, 1], [1, 2, 0]]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--at", "0,0"],
-        ["--at", "0,0", "--at", "0-2"],
-        ["--at", "0,0", "--at", "0,2", "--in", "path=x.npy"],
-        ["--at", "0,0", "--at", "0,2", "--in", "3:path=x.npy"],
-        ["--at", "0,0", "--at", "0,2", "--trace", "run.json"],
-    ],
-)
-def test_malformed_commands(
-    words: list[str], tmp_path: Path, golden: Golden, capsys: pytest.CaptureFixture[str]
-) -> None:
+BOTH = ["--at", "0,0", "--at", "0,2"]
+MALFORMED: dict[str, list[str]] = {
+    "one-position": ["--at", "0,0"],
+    "no-position": ["--at", "0,0", "--at", "0-2"],
+    "no-number": [*BOTH, "--in", "path=x.npy"],
+    "no-file": [*BOTH, "--in", "3:path=x.npy"],
+    "trace": [*BOTH, "--trace", "run.json"],
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_commands(name: str, tmp_path: Path, golden: Golden, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "f.plcc"
     compiled("floyd_warshall").instantiate(N=3, pes=(2, 2)).save(file)
-    assert main(["simulate", str(file), str(file), *words]) == 2
-    golden("together" + "".join(w.strip("-").replace(":", ".") for w in words), capsys.readouterr().err)
+    assert main(["simulate", str(file), str(file), *MALFORMED[name]]) == 2
+    golden(f"together-{name}", capsys.readouterr().err)
 
 
 LAYOUTS: dict[str, Any] = {

@@ -104,7 +104,8 @@ def _refused(step: Own, found: Outline, missing: Pair, where: str) -> PolyloomEr
     return input_error(
         "PL0629",
         f"the banks of `{name}` at the {SIDES[side]} side of {where}, where there are none",
-        help=f"place the rectangle at the {SIDES[side]} border, or take a candidate that has no bank there",
+        help=f"place it at the {SIDES[side]} border, or instantiate it for this place and array: banks then stand at the "
+        "array's borders, if the region reaches the north or south one and the west or east one",
     )
 
 
