@@ -307,19 +307,6 @@ static bool plan(Context *c, const polyloom_request *r) {
     return next(c, r);
 }
 
-// The context lies at the first multiple of 16 in the scratch, and what it allocates follows it. Null where there is no
-// room.
-static OUTLINED Context *context(void *scratch, size_t size) {
-    const size_t skipped = (size_t)(-(uintptr_t)scratch & 15);
-    return size < skipped + sizeof(Context) + 16 ? NULL : (Context *)((uint8_t *)scratch + skipped);
-}
-
-static void claim(Context *c, void *scratch, size_t size) {
-    c->base = (uint8_t *)c;
-    c->size = c->high = (size - (size_t)(c->base - (uint8_t *)scratch)) & ~(size_t)15;
-    c->low = c->peak = (sizeof *c + 15) & ~(size_t)15;
-}
-
 static uint32_t report(const Context *c, uint32_t status, polyloom_result *out) {
     *out = (polyloom_result){.status = status};
     if (!c) return status;

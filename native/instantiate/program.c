@@ -50,7 +50,7 @@ void write_program(const Context *c, const Graph *g, uint8_t *at) {
         const GraphNode *n = &g->node[v];
         const uint32_t k = kind(n, v);
         memcpy(at, n->kernel->bytes, n->kernel->size);
-        at[n->kernel->last + 1] |= (uint8_t)(k << 6);
+        at[n->kernel->last] |= (uint8_t)(k << 6);
         at += n->kernel->size;
         if (k == IF) {
             *at++ = n->signals;

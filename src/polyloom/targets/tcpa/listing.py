@@ -205,17 +205,18 @@ def _instruction_node(symbolic: Symbolic, node: InstructionNode) -> list[str]:
     names = ", ".join(symbolic.node_names[v] for v in node.nodes)
     lines = [f"{notation.mnemonic(node.opcode, immediate)} ({names})"]
     sources = ["src"] if len(node.sources) == 1 else [f"src{'ABC'[k]}" for k in range(len(node.sources))]
-    for label, position in (
-        *(("dest", position) for position in node.destinations),
-        *zip(sources, node.sources, strict=True),
+    for label, number, position in (
+        *(("dest", 0, position) for position in node.destinations),
+        *zip(sources, range(len(sources)), node.sources, strict=True),
     ):
-        lines += _position(symbolic, node.opcode, label, position)
+        lines += _position(symbolic, node.opcode, label, number, position)
     return lines
 
 
-def _position(symbolic: Symbolic, opcode: int, label: str, position: Position) -> list[str]:
+def _position(symbolic: Symbolic, opcode: int, label: str, number: int, position: Position) -> list[str]:
     texts = [
-        (notation.fragment(leaf.fragment, opcode, writes=label == "dest"), _leaf(symbolic, leaf)) for leaf in position
+        (notation.fragment(leaf.fragment, opcode, number, writes=label == "dest"), _leaf(symbolic, leaf))
+        for leaf in position
     ]
     width = max((len(name) for name, _ in texts), default=0)
     return [f"  {label if n == 0 else '':4}  {name.ljust(width)}  [{where}]" for n, (name, where) in enumerate(texts)]

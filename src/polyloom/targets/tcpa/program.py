@@ -17,6 +17,7 @@ from typing import Final, cast
 from polyloom import binary
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Arrays
+from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Array, Program
 from polyloom.passes import Watch
 from polyloom.sets import Affine
@@ -86,15 +87,35 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
         made = instantiation.request(data, [values[name] for name in symbolic.parameters], *region, candidate)
         if not made.status:
             return made.file
-    if candidate is not None and candidate not in range(len(symbolic.candidates)):
-        help = f"the file stores candidates 0 to {len(symbolic.candidates) - 1}"
-        raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
+    _check_candidate(symbolic, candidate)
     known = check_parameters(asked, values)
     check_region(symbolic, *region)
     return instantiation.file_of(symbolic, made or instantiation.request(data, known, *region, candidate))
 
 
-def _machine(data: bytes, member: str | None) -> Machine:
+def maker(data: bytes, region: tuple[int, int], candidate: int | None) -> Callable[[tuple[int, ...]], bytes]:
+    """What makes the concrete files of one region, of the values of the parameters in their order: for steps, of which
+    there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there."""
+    symbolic, asked = _opened(data)
+    _check_candidate(symbolic, candidate)
+    check_region(symbolic, *region)
+
+    def make(values: tuple[int, ...]) -> bytes:
+        made = instantiation.request(data, values, *region, candidate)
+        if made.status:
+            check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
+        return instantiation.file_of(symbolic, made)
+
+    return make
+
+
+def _check_candidate(symbolic: Symbolic, candidate: int | None) -> None:
+    if candidate is not None and candidate not in range(len(symbolic.candidates)):
+        help = f"the file stores candidates 0 to {len(symbolic.candidates) - 1}"
+        raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
+
+
+def machine_of(data: bytes, member: str | None) -> Machine:
     """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
     if member is not None:
         return machine_file.load(member)
@@ -108,7 +129,7 @@ def _machine(data: bytes, member: str | None) -> Machine:
 
 
 def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
-    machine = _machine(data, member)
+    machine = machine_of(data, member)
     result = model.run(
         data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data)
     )
@@ -178,8 +199,21 @@ def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterato
     ):
         operation, unit = operation_of(int(opcode)), machine.units[int(number)]
         row, column = divmod(int(element), concrete.columns)
-        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value):08x}"
+        digits = 16 if BY_NAME[operation[0]].result(operation[1]) == "f64" else 8
+        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value) % (1 << 4 * digits):0{digits}x}"
         yield Span(f"element ({row}, {column})", unit.name, name, int(cycle), unit.latencies[operation])
+
+
+KEYS: Final = (
+    "pes",
+    *ALONE,
+    "predicted_cycles",
+    "processor_classes",
+    "kernel_classes",
+    "control_signals",
+    "instruction_words",
+)
+"""Of `facts`, without the sizes of files."""
 
 
 def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
@@ -207,8 +241,9 @@ def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     }
 
 
-def combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[str, Json]:
-    """The least rectangle around all, the most signals at a time, and the sums of everything else."""
+def combine(phases: Sequence[Mapping[str, Json]], cycles: int) -> dict[str, Json]:
+    """The least rectangle around all, the most signals at a time, these predicted cycles, and the sums of everything
+    else."""
 
     def total(key: str) -> int | None:
         values = [cast("int | None", p[key]) for p in phases]
@@ -223,7 +258,7 @@ def combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[
     }
     combined["pes"] = [max(rows for rows, _ in pes), max(columns for _, columns in pes)]
     combined["control_signals"] = max(cast(int, p["control_signals"]) for p in phases)
-    combined["predicted_cycles"] = sum(cast(int, p["predicted_cycles"]) for p in phases) + transfer_cycles
+    combined["predicted_cycles"] = cycles
     return {key: combined[key] for key in phases[0]}
 
 
@@ -418,7 +453,7 @@ def as_json(data: bytes) -> Json:
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     """Both kinds are checked by reading them back, and by the rules of their own verifier."""
     try:
-        machine = _machine(data, member)
+        machine = machine_of(data, member)
     except PolyloomError as error:
         return error.diagnostics
     if is_concrete(data):

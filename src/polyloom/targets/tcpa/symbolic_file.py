@@ -33,7 +33,7 @@ from polyloom.binary import (
     text,
 )
 from polyloom.targets.tcpa import encoding
-from polyloom.targets.tcpa.isa import OPCODE_NOP
+from polyloom.targets.tcpa.isa import OPCODE_NOP, source_type
 from polyloom.targets.tcpa.symbolic import (
     Access,
     Apart,
@@ -60,7 +60,7 @@ from polyloom.targets.tcpa.symbolic import (
     Writer,
 )
 
-KIND = FileKind(b"PLSC", "symbolic configuration", version=1, sections=6)
+KIND = FileKind(b"PLSC", "symbolic configuration", version=2, sections=6)
 _LOCATIONS = ("pe", "north", "east", "south", "west")
 _SYMBOLS = 64
 """A file holds fewer dimensions, and fewer parameters, than this."""
@@ -204,26 +204,29 @@ def _array(row: Codec[Row]) -> Codec[ArrayInfo]:
 
 
 _IMMEDIATE, _USE, _INPUT = range(3)
+_WIDE = fixed(8, "an immediate")
 
 
-def _write_operand(out: bytearray, operand: ImmediateOperand | UseOperand | InputOperand) -> None:
-    """A tag in the two low bits and a number above; an immediate's bits follow as the integer that they mean."""
+def _write_operand(out: bytearray, operand: ImmediateOperand | UseOperand | InputOperand, is_wide: bool) -> None:
+    """A tag in the two low bits and a number above; an immediate's bits follow as the integer that they mean, 64 bits
+    as they are."""
     tag = natural("an operand")
     match operand:
         case ImmediateOperand(bits):
             tag.write(out, _IMMEDIATE)
             # As the signed number that they mean: small negative constants then take one byte, not five.
-            integer("an immediate").write(out, bits - (bits >> 31 << 32))
+            _WIDE.write(out, bits) if is_wide else integer("an immediate").write(out, bits - (bits >> 31 << 32))
         case UseOperand(use):
             tag.write(out, use << 2 | _USE)
         case InputOperand(number):
             tag.write(out, number << 2 | _INPUT)
 
 
-def _read_operand(reader: Reader) -> ImmediateOperand | UseOperand | InputOperand:
+def _read_operand(reader: Reader, is_wide: bool) -> ImmediateOperand | UseOperand | InputOperand:
     at, value = reader.position, natural("an operand").read(reader)
     if value == _IMMEDIATE:
-        return ImmediateOperand(integer("an immediate").read(reader) & 0xFFFFFFFF)
+        bits = _WIDE.read(reader) if is_wide else integer("an immediate").read(reader) & 0xFFFFFFFF
+        return ImmediateOperand(bits)
     if value & 3 == _USE:
         return UseOperand(value >> 2)
     if value & 3 == _INPUT:
@@ -232,21 +235,24 @@ def _read_operand(reader: Reader) -> ImmediateOperand | UseOperand | InputOperan
 
 
 def _node(conditions: int) -> Codec[Node]:
-    opcode, condition, output = fixed(1, "an opcode"), natural("a condition", conditions), optional("an output")
-    operand: Codec[ImmediateOperand | UseOperand | InputOperand] = Codec(_write_operand, _read_operand)
+    opcode, condition = natural("an opcode", OPCODE_NOP), natural("a condition", conditions)
+    output = optional("an output")
 
     def write(out: bytearray, node: Node) -> None:
         opcode.write(out, node.opcode)
         condition.write(out, node.condition)
-        repeated(operand, len(node.operands)).write(out, node.operands)
+        for position, operand in enumerate(node.operands):
+            _write_operand(out, operand, source_type(node.opcode, position) == "f64")
         output.write(out, node.output)
 
     def read(reader: Reader) -> Node:
         at, code = reader.position, opcode.read(reader)
         arity = encoding.arity(code)
-        if arity is None or code == OPCODE_NOP:
+        if arity is None:
             raise binary.malformed(at, f"opcode {code} is no operation")
-        return Node(code, condition.read(reader), repeated(operand, arity).read(reader), output.read(reader))
+        number = condition.read(reader)
+        operands = tuple(_read_operand(reader, source_type(code, k) == "f64") for k in range(arity))
+        return Node(code, number, operands, output.read(reader))
 
     return Codec(write, read)
 
