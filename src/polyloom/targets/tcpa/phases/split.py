@@ -18,8 +18,10 @@ import islpy as isl
 from polyloom.analysis.components import components
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import pla_verify
-from polyloom.ir.pla import Array, Equation, Program, Reference
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Array, Equation, Reference
 from polyloom.ir.plan import Phase
+from polyloom.ir.steps import Steps, Tree, as_loop
 from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import dimension_bounds, parameter_set, to_set
@@ -66,19 +68,34 @@ def fitted(
         return made, kept
 
 
+def expanded(tree: Tree[Phase], parts: Iterator[Sequence[Phase]]) -> Tree[Phase]:
+    """The tree with the parts of each phase, which come in the order of the text."""
+    made: list[Phase | Steps[Phase]] = []
+    for node in tree:
+        if (loop := as_loop(node)) is not None:
+            made.append(replace(loop, body=expanded(loop.body, parts)))
+        else:
+            made += next(parts)
+    return tuple(made)
+
+
 def _halves(phase: Phase, counters: frozenset[str], taken: set[str]) -> tuple[Phase, Phase, tuple[Array, ...]] | None:
-    flow = _Flow(phase)
-    cut = flow.cut(counters)
-    return None if cut is None else flow.separated(cut, taken)
+    # Where all that could cross is cheap, it is kept all the same.
+    for cheap in (CHEAP, 0):
+        flow = _Flow(phase, cheap)
+        cut = flow.cut(counters)
+        if cut is not None:
+            return flow.separated(cut, taken)
+    return None
 
 
 class _Flow:
     """The nodes of a phase, in an order in which values flow forward: variables, with all of their equations, and
     equations that write outputs."""
 
-    def __init__(self, phase: Phase) -> None:
-        self.phase, self.program = phase, phase.program
-        self.variables = {v.name: v.dtype for v in self.program.variables}
+    def __init__(self, phase: Phase, cheap: int) -> None:
+        self.phase, self.program, self.cheap = phase, phase.program, cheap
+        self.variables: dict[str, ElementType] = {v.name: v.dtype for v in self.program.variables}
         self.nodes: dict[str, list[Equation]] = {}
         for e in self.program.equations:
             # A blank, so that the equation of an output is no variable of that name.
@@ -100,7 +117,7 @@ class _Flow:
             first = self._before(place)
             kept = self.kept(first)
             useful = bool(kept) or any(n in self.sinks for n in first)
-            if 4 * size < total or 4 * size > 3 * total or first & self.late or not useful:
+            if 6 * size < total or 6 * size > 5 * total or first & self.late or not useful:
                 continue
             if all((array := self._array(name, name)) and not _symbols(array) & counters for name in kept):
                 found.append((len(kept), abs(2 * size - total), place))
@@ -144,7 +161,7 @@ class _Flow:
     def _is_cheap(self, name: str) -> bool:
         closure = self._closure([name], frozenset())
         costly = [n for n in closure if any(e.operation != "move" for e in self.nodes[n])]
-        return len(costly) <= CHEAP and not any(n in self.cyclic for n in costly)
+        return len(costly) <= self.cheap and not any(n in self.cyclic for n in costly)
 
     def _closure(self, names: Sequence[str], given: frozenset[str]) -> set[str]:
         """The nodes that compute `names`, where `given` are known."""

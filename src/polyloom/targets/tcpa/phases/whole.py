@@ -8,7 +8,7 @@ made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -23,7 +23,7 @@ from polyloom.ir.arguments import Arrays, are_plain, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
-from polyloom.ir.steps import Steps, Tree, as_loop, numbered
+from polyloom.ir.steps import Steps, Tree, numbered
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import program
@@ -32,7 +32,7 @@ from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
 from polyloom.targets.tcpa.phases.running import run
-from polyloom.targets.tcpa.phases.split import PARTS, Part, fitted
+from polyloom.targets.tcpa.phases.split import PARTS, Part, expanded, fitted
 from polyloom.targets.tcpa.phases.stages import is_phased, located, named_stages, names_of, opened, read
 from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
@@ -104,20 +104,9 @@ def compile(
         plan = replace(plan, intermediates=(*plan.intermediates, *kept))
     parts = [part for n in made for part in made[n]]
     if len(parts) > count:
-        plan = replace(plan, body=_expanded(plan.body, iter(made.values())))
+        plan = replace(plan, body=expanded(plan.body, iter([[p.phase for p in made[n]] for n in made])))
     files = [program.explained(part.data, part.reason) if part.reason else part.data for part in parts]
     return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
-
-
-def _expanded(tree: Tree[Phase], parts: Iterator[list[Part]]) -> Tree[Phase]:
-    """The tree with the parts of each phase, in the order of the text."""
-    made: list[Phase | Steps[Phase]] = []
-    for node in tree:
-        if (loop := as_loop(node)) is not None:
-            made.append(replace(loop, body=_expanded(loop.body, parts)))
-        else:
-            made += [part.phase for part in next(parts)]
-    return tuple(made)
 
 
 def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
