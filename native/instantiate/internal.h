@@ -149,8 +149,8 @@ typedef struct {
     List index;
 } Access;
 
-// Two nodes of a unit that they hold, but that is not reserved for them: `where` are the differences between an iteration
-// of the first and one of the second.
+// Two nodes of a unit that they hold, but that is not reserved for them: `where` are the differences between an
+// iteration of the first and one of the second.
 typedef struct {
     uint32_t first, second;
     Union where;
