@@ -76,7 +76,7 @@ static void controller(Out *o) {
 static void head(Out *o, const polyloom_layout *given) {
     Context *c = o->c;
     const uint32_t placed = given ? c->s.arrays : 0;
-    put(o, c->nothing ? 1 : c->schedule->interval, 4);
+    put(o, c->nothing ? 1 : c->t->interval, 4);
     put(o, o->rows, 2);
     put(o, o->columns, 2);
     put(o, c->n, 1);

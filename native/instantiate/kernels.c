@@ -39,7 +39,7 @@ static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 3
 static void set(uint32_t *bits, uint32_t i) { bits[i / 32] |= (uint32_t)1 << i % 32; }
 
 static bool fold(Context *c, const Unit *from, Folded *f) {
-    const Int interval = c->schedule->interval;
+    const Int interval = c->t->interval;
     const UnitTree *unit = &f->unit;
     *f = (Folded){.c = c};
     TRY(unpack_tree(c, c->trees + from->tree, &f->unit));
@@ -201,7 +201,7 @@ static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, 
 static Kernel *kernel(Folded *f, const uint32_t *content) {
     Context *c = f->c;
     const size_t mark = c->high;
-    const uint32_t interval = (uint32_t)c->schedule->interval;
+    const uint32_t interval = (uint32_t)c->t->interval;
     Slot *slots = temp(c, interval, sizeof *slots);
     Kernel *out = temp(c, 1 + sizeof *out / LONGEST + (size_t)interval, LONGEST);
     if (!slots || !out) return NULL;

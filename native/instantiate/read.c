@@ -3,14 +3,7 @@
 // here.
 #include "internal.h"
 
-typedef struct {
-    Context *c;
-    size_t at, end;
-    uint32_t routes;  // of the candidate
-} Reader;
-
 #define SECTIONS 6
-#define HEADER (32 + 4 * SECTIONS)
 
 OUTLINED uint32_t load32(const uint8_t *p) {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -37,7 +30,7 @@ uint64_t fletcher64(const uint8_t *data, size_t size) {
     return b << 32 | a;
 }
 
-static OUTLINED bool malformed(Reader *r) { return fail(r->c, 705, r->at); }
+OUTLINED bool malformed(Reader *r) { return fail(r->c, 705, r->at); }
 
 static uint8_t byte(Reader *r) {
     if (!ok(r->c)) return 0;
@@ -46,7 +39,7 @@ static uint8_t byte(Reader *r) {
     return 0;
 }
 
-static uint64_t natural(Reader *r) {
+uint64_t natural(Reader *r) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
         const uint8_t b = byte(r);
@@ -59,7 +52,7 @@ static uint64_t natural(Reader *r) {
     return 0;
 }
 
-static uint32_t below(Reader *r, uint32_t limit) {
+uint32_t below(Reader *r, uint32_t limit) {
     const uint64_t v = natural(r);
     if (v >= limit) malformed(r);
     return ok(r->c) ? (uint32_t)v : 0;
@@ -75,7 +68,7 @@ static uint32_t fitting(Reader *r, uint32_t most) {
 // A number that has to fit 31 bits here, whatever the format says.
 static OUTLINED uint32_t number(Reader *r) { return fitting(r, INT32_MAX); }
 
-static uint32_t count(Reader *r) {
+uint32_t count(Reader *r) {
     const uint64_t v = natural(r);
     if (v > r->end - r->at) malformed(r);
     return ok(r->c) ? (uint32_t)v : 0;
@@ -103,7 +96,7 @@ static OUTLINED void *items(Reader *r, uint32_t *number, size_t size, One *one) 
     return each(r, *number, size, one);
 }
 
-static OUTLINED Int integer(Reader *r) {
+OUTLINED Int integer(Reader *r) {
     const uint32_t v = fitting(r, UINT32_MAX - 1);
     return v % 2 == 0 ? (Int)(v >> 1) : -(Int)(v >> 1) - 1;
 }
@@ -145,7 +138,7 @@ uint32_t next_number(Mask *m) {
     return m->base - 7 + k;
 }
 
-static void sparse(Reader *r, uint32_t limit, Int *out) {
+void sparse(Reader *r, uint32_t limit, Int *out) {
     Mask places = {.at = r->c->data + r->at};
     mask(r, limit);
     for (uint32_t k; ok(r->c) && (k = next_number(&places)) != NONE;)
@@ -355,12 +348,25 @@ static void graph(Reader *r, Symbolic *s) {
 
 static void unit(Reader *r, void *out) { *(uint32_t *)out = below(r, r->c->s.units); }
 
+// The most cycles that a machine's operation takes: differences of so many cycles are enumerated.
+#define LONGEST 255
+
+static void apart(Reader *r, void *out) {
+    Apart *a = out;
+    a->first = below(r, r->c->s.nodes);
+    a->second = below(r, r->c->s.nodes);
+    a->where.at = items(r, &a->where.count, sizeof(List), row_numbers);
+}
+
 static void schedule(Reader *r, void *out) {
     Schedule *p = out;
     p->interval = number(r);
     p->tau = numbers(r, r->c->s.nodes);
     p->unit = each(r, r->c->s.nodes, sizeof(uint32_t), unit);
     p->latency = numbers(r, r->c->s.nodes);
+    p->apart = items(r, &p->pairs, sizeof(Apart), apart);
+    for (uint32_t i = 0; i < p->pairs && ok(r->c); ++i)
+        if (p->latency[p->apart[i].first] > LONGEST || p->latency[p->apart[i].second] > LONGEST) malformed(r);
     number(r);
     below(r, 2);
     if (p->interval < 1) malformed(r);
@@ -451,37 +457,42 @@ enum { VERSION = 1, CHECKSUM = 2, ENDS = 8 };
 
 static OUTLINED uint32_t word(const Context *c, int number) { return load32(c->data + 4 * number); }
 
-// Where a section begins: after the one before, at a multiple of 4.
-static OUTLINED size_t start_of(const Context *c, int section) {
-    return section ? ((size_t)word(c, ENDS + section - 1) + 3) & ~(size_t)3 : HEADER;
+// Where a section of a file of so many begins: after the one before, at a multiple of 4.
+static OUTLINED size_t start_of(const Context *c, int section, int sections) {
+    return section ? ((size_t)word(c, ENDS + section - 1) + 3) & ~(size_t)3 : 4 * (size_t)(ENDS + sections);
 }
 
-static bool check_container(Context *c, size_t size) {
-    if (size < 4 || !same_bytes(c->data, "PLSC", 4)) return fail(c, 701, 0);
-    if (size < HEADER) return fail(c, 702, size);
-    if (word(c, VERSION) != 0 && word(c, VERSION) != 2) return fail(c, 703, 4);
-    bool ordered = word(c, VERSION) == 2;
-    for (int i = 0; i < SECTIONS; ++i) {
+OUTLINED Reader section_of(Context *c, int section, int sections) {
+    return (Reader){.c = c, .at = start_of(c, section, sections), .end = word(c, ENDS + section)};
+}
+
+// Checks what all files begin with; `version` is the one that is read.
+bool check_container(Context *c, size_t size, const char *magic, uint32_t version, int sections) {
+    if (size < 4 || !same_bytes(c->data, magic, 4)) return fail(c, 701, 0);
+    if (size < 4 * (size_t)(ENDS + sections)) return fail(c, 702, size);
+    if (word(c, VERSION) != 0 && word(c, VERSION) != version) return fail(c, 703, 4);
+    bool ordered = word(c, VERSION) == version;
+    for (int i = 0; i < sections; ++i) {
         const size_t end = word(c, ENDS + i);
         if (end > SIZE_MAX - 3) return fail(c, 702, size);
-        ordered = ordered && end >= start_of(c, i);
+        ordered = ordered && end >= start_of(c, i, sections);
     }
-    if (size < start_of(c, SECTIONS)) return fail(c, 702, size);
+    if (size < start_of(c, sections, sections)) return fail(c, 702, size);
     if (size % 4 || fletcher64(c->data + 16, size - 16) != (word(c, CHECKSUM) | (uint64_t)word(c, CHECKSUM + 1) << 32))
         return fail(c, 704, 8);
-    return (ordered && size == start_of(c, SECTIONS)) || fail(c, 705, 4);
+    return (ordered && size == start_of(c, sections, sections)) || fail(c, 705, 4);
 }
 
 bool read_symbolic(Context *c, size_t size) {
     static void (*const section[])(Reader *, Symbolic *) = {opening, sets, graph, schedules, candidates};
-    TRY(check_container(c, size));
+    TRY(check_container(c, size, "PLSC", SYMBOLIC_VERSION, SECTIONS));
     for (int i = 0; i < SECTIONS - 1; ++i) {
-        Reader r = {.c = c, .at = start_of(c, i), .end = word(c, ENDS + i)};
+        Reader r = section_of(c, i, SECTIONS);
         section[i](&r, &c->s);
         TRY(ok(c));
         if (r.at != r.end) return malformed(&r);
     }
-    c->s.names = start_of(c, SECTIONS - 1);
+    c->s.names = start_of(c, SECTIONS - 1, SECTIONS);
     c->s.names_end = word(c, ENDS + SECTIONS - 1);
     c->n = c->s.dimensions;
     return true;

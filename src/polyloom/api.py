@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from polyloom.run.compare import compare
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
 from polyloom.targets import registry
+from polyloom.targets.forms.image import ELF
 from polyloom.targets.forms.loops import source_of
 from polyloom.targets.options import taken
 from polyloom.targets.subject import Progress, Subject, Written
@@ -182,7 +184,7 @@ def subject_of(
         what = f"'{written.path}'" if written.path is not None else repr(source)
         takes = ", ".join(form.title for form in target.takes)
         message = f"{what} is nothing that the target {target.name} takes"
-        raise input_error("PL0810", message, help=f"give {takes}")
+        raise _program(written) or input_error("PL0810", message, help=f"give {takes}")
     refused: PolyloomError | None = None
     for form in forms:
         try:
@@ -191,6 +193,21 @@ def subject_of(
             refused = refused or error
     assert refused is not None
     raise refused
+
+
+def _program(written: Written) -> PolyloomError | None:
+    """PL0810 for a file that already is a program: it is simulated, and not compiled."""
+    path = written.path
+    if path is None or not Path(path).is_file():
+        return None
+    data = files.read(path)
+    owner = registry.owner(data)
+    if owner is None and not data.startswith(ELF):
+        return None
+    what = f"a {owner[1].title}" if owner else "an executable"
+    verb = "instantiate" if owner and owner[1].symbolic else "simulate"
+    help = f"write `polyloom {verb} {path}`" + ("" if owner else ", with the machine behind --on")
+    return input_error("PL0810", f"'{path}' is {what}, which is no source", help=help)
 
 
 def compile(

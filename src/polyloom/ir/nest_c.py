@@ -166,6 +166,10 @@ def helper(operation: str, dtype: ElementType) -> str:
 
 
 def _body(operation: str, dtype: ElementType) -> str:
+    if operation in _RELATIONS:
+        return f"a {_RELATIONS[operation]} b"
+    if (call := _CALLS.get((operation, dtype))) is not None:
+        return f"__builtin_{call}({', '.join('abc'[: BY_NAME[operation].arity])})"
     if operation == "round_i32":
         return _ROUNDED
     if operation == "to_u32" and dtype not in (*INTEGERS, "bool"):
@@ -260,12 +264,8 @@ class _Printer:
         match value:
             case Reference():
                 return self.reference(value)
-            case Constant(dtype="f64", value=number):
-                return _double(float(number))
-            case Constant(dtype="f32" | "f16" as dtype, value=number):
-                return f"{_cast(dtype)}{_single(float(number))}" if dtype == "f16" else _single(float(number))
-            case Constant(dtype=dtype, value=number):  # the least int has no literal of its own
-                return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
+            case Constant():
+                return literal(value)
             case Index(dtype=dtype, value=form):
                 return f"{_cast(dtype)}({self.affine(form)})"
             case Apply():
@@ -289,6 +289,17 @@ class _Printer:
             operands[1] = str(value.operands[1].value)
         text = f"(-{operands[0]})" if operation == "neg" else f"({operands[0]} {_INFIX[operation]} {operands[1]})"
         return f"({_cast(dtype)}{text})" if _cast(dtype) and dtype not in FLOATS else text
+
+
+def literal(constant: Constant) -> str:
+    """A constant in C."""
+    number, dtype = constant.value, constant.dtype
+    if dtype == "f64":
+        return _double(float(number))
+    if dtype in ("f32", "f16"):
+        return f"{_cast(dtype)}{_single(float(number))}" if dtype == "f16" else _single(float(number))
+    # The least int has no literal of its own.
+    return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
 
 
 def _bounds(nodes: Sequence[Node]) -> Iterator[Affine]:
@@ -325,7 +336,7 @@ def _is_spelled(value: Apply) -> bool:
     recognizes minima."""
     operation, dtype, operands = value.operation, value.dtype, value.operands
     if operation in _RELATIONS:
-        return True
+        return not _is_widened(value)
     if operation == "select":
         return _is_plain_choice(value)
     if operation in ("shl", "shr"):
@@ -340,6 +351,13 @@ def _is_spelled(value: Apply) -> bool:
     return operation in _INFIX and (
         dtype in FLOATS or not all(isinstance(operand, Constant | Index) for operand in operands)
     )
+
+
+def _is_widened(value: Apply) -> bool:
+    """Whether a comparison is of constants of a narrow type, or of what was widened: the reader narrows it."""
+    widened = any(isinstance(part, Apply) and part.operation == f"to_{value.dtype}" for part in _parts(value))
+    narrow = value.dtype not in (*FLOATS, "i32", "u32")
+    return widened or (narrow and all(isinstance(operand, Constant | Index) for operand in value.operands))
 
 
 def _is_plain_choice(value: Apply) -> bool:

@@ -101,7 +101,13 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("mod", 2, INTEGERS),
     *CONVERSIONS,
 )
-BY_NAME: dict[str, Operation] = {o.name: o for o in OPERATIONS}
+# No machine's: front ends write them (C's library functions), and transform.library puts operations in their place.
+FUNCTIONS: tuple[Operation, ...] = (
+    *(Operation(name, 1, ("f32",)) for name in ("exp", "log", "sin", "cos", "tanh")),
+    *(Operation(name, 1, FLOATS) for name in ("floor", "ceil", "round", "trunc", "rint")),
+    Operation("pow", 2, FLOATS),
+)
+BY_NAME: dict[str, Operation] = {o.name: o for o in (*OPERATIONS, *FUNCTIONS)}
 NUMBER: dict[str, int] = {o.name: n for n, o in enumerate(OPERATIONS)}
 DIVISIONS = ("div", "rem", "floordiv", "mod")
 

@@ -48,6 +48,7 @@ def show_symbolic(symbolic: Symbolic) -> str:
         lines += [
             f"schedule {n}: pi = {symbolic.schedules[n].initiation_interval}, {proof}: {bottleneck.bound_by}",
             *_indented(_schedule(symbolic, n)),
+            *_indented(_rare(symbolic, n)),
         ]
     for n in range(len(symbolic.candidates)):
         lines += _candidate(symbolic, n)
@@ -101,6 +102,19 @@ def _schedule(symbolic: Symbolic, number: int) -> list[str]:
         )
     widths = [max(len(row[c]) for row in table) for c in range(5)]
     return ["  ".join((*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[5])) for row in table]
+
+
+def _rare(symbolic: Symbolic, number: int) -> list[str]:
+    """The operations that do not reserve their unit, and the differences between their iterations."""
+    found: list[str] = []
+    for pair in symbolic.schedules[number].apart:
+        pieces = [
+            notation.conjunction((notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in piece), ())
+            for piece in pair.where
+        ]
+        names = " and ".join(dict.fromkeys(symbolic.node_names[v] for v in (pair.first, pair.second)))
+        found.append(f"rare: {names}, in iterations that differ by {' or '.join(_braced(pieces))}")
+    return found
 
 
 def _braced(pieces: Iterable[str]) -> list[str]:

@@ -13,18 +13,17 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
-from functools import cache
+from dataclasses import fields
 from pathlib import Path
 from typing import Final, cast
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
-from polyloom.files import regular
 from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
-from polyloom.machine.table import UNLIMITED, Table, parse
+from polyloom.machine.shipped import Members
+from polyloom.machine.table import UNLIMITED, Table
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 
-_MACHINES: Final = Path(__file__).with_name("machines")
+_MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machine", "machine")
 _SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency"))
 _KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "unit")
 _UNIT_KEYS: Final = ("name", "count", "types", "operations", "latency", "mnemonics", "pipelined")
@@ -37,25 +36,19 @@ _BY_NAME: Final = {o.name: o for o in OPERATIONS if o.gives not in STORED}
 Latencies = dict[tuple[str, ElementType], int]
 
 
-@cache
 def members() -> tuple[str, ...]:
     """The names of the shipped machines, sorted."""
-    return tuple(sorted(path.stem for path in _MACHINES.glob("*.toml")))
+    return _MEMBERS.names()
 
 
 def load(name_or_path: str) -> Machine:
     """The machine of a member's name, or of a file whose name ends in `.toml`; errors PL0301 to PL0307."""
-    if name_or_path.endswith(".toml"):
-        return read(_file(name_or_path), name_or_path)
-    if name_or_path in members():
-        return read(_shipped(name_or_path), f"{name_or_path}.toml")
-    help = f"{nearest(name_or_path, members(), 'machine')} (the name of a file must end in .toml)"
-    raise input_error("PL0301", f"there is no machine '{name_or_path}'", help=help)
+    return read(*_MEMBERS.find(name_or_path))
 
 
 def read(text: str, name: str) -> Machine:
     """The machine that `text` describes, which messages call `name`. The bounds are those of `isa.py`'s words."""
-    table = _based(parse(text, name))
+    table = _MEMBERS.table(text, name, _KEYS)
     machine_name = _name(table, "name")
     channels = table.capacity("channels", 1, 4096)
     inputs = table.capacity("input_registers", 0, 64)
@@ -101,38 +94,6 @@ def resolve(machine: Machine) -> str:
 def fingerprint(machine: Machine) -> int:
     """64 bits of the SHA-256 of the resolved text."""
     return int.from_bytes(hashlib.sha256(resolve(machine).encode()).digest()[:8], "little")
-
-
-def _shipped(name: str) -> str:
-    return (_MACHINES / f"{name}.toml").read_text(encoding="utf-8")
-
-
-def _file(path: str) -> str:
-    try:
-        return regular(path).decode()
-    except UnicodeDecodeError as error:
-        raise input_error("PL0301", f"the machine file '{path}' is not UTF-8 text", help="save it as UTF-8") from error
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        help = f"give a readable file, or one of the machines {', '.join(members())}"
-        raise input_error("PL0301", f"cannot read the machine file '{path}': {reason}", help=help) from error
-
-
-def _based(table: Table) -> Table:
-    """The table over the entries of the member that it is based on. Only shipped members can be a base."""
-    table.only(_KEYS)
-    # Keys of the file replace those of the base whole; lists of units are not merged.
-    if "based_on" not in table.content:
-        return table
-    base = table.text("based_on")
-    if base not in members():
-        raise input_error(
-            "PL0301",
-            f"there is no machine '{base}'",
-            span=table.value_span("based_on"),
-            help=nearest(base, members(), "machine"),
-        )
-    return replace(table, content={**_based(parse(_shipped(base), base)).content, **table.content})
 
 
 def _name(table: Table, key: str) -> str:

@@ -36,6 +36,7 @@ from polyloom.targets.tcpa import encoding
 from polyloom.targets.tcpa.isa import OPCODE_NOP, source_type
 from polyloom.targets.tcpa.symbolic import (
     Access,
+    Apart,
     ArrayInfo,
     Bottleneck,
     Bound,
@@ -63,6 +64,9 @@ KIND = FileKind(b"PLSC", "symbolic configuration", version=2, sections=6)
 _LOCATIONS = ("pe", "north", "east", "south", "west")
 _SYMBOLS = 64
 """A file holds fewer dimensions, and fewer parameters, than this."""
+
+_LONGEST = 255
+"""Cycles that an operation of a machine takes at most (machine_file.py)."""
 
 _port: Codec[Port] = mapped(
     natural("a port"),
@@ -295,8 +299,14 @@ def _graph(sizes: _Sizes, conditions: int, arrays: tuple[ArrayInfo, ...], row: C
     )
 
 
-def _schedules(sizes: _Sizes) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
+def _schedules(sizes: _Sizes, row: Codec[Row]) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
     """Each schedule with its bottleneck, whose sentence is among the names."""
+    apart = record(
+        Apart,
+        first=natural("a node", sizes.nodes),
+        second=natural("a node", sizes.nodes),
+        where=counted(counted(row, natural("the number of rows")), natural("the number of pieces")),
+    )
     per_node = repeated(natural("an offset or a latency"), sizes.nodes)
     schedule = record(
         Schedule,
@@ -304,6 +314,7 @@ def _schedules(sizes: _Sizes) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
         tau=per_node,
         unit=repeated(natural("a unit", sizes.units), sizes.nodes),
         latency=per_node,
+        apart=counted(apart, natural("the number of rare pairs")),
     )
     bottleneck = record(
         partial(Bottleneck, bound_by=""),
@@ -433,6 +444,7 @@ def encode(symbolic: Symbolic) -> bytes:
     row = pooled(rows, "the number of a row", natural)
     sets = section(_sets(sizes, row), _Sets(s.assumptions, s.extents, s.arrays))
     nodes = section(_graph(sizes, len(s.conditions), s.arrays, row), graph)
+    schedules = section(_schedules(sizes, row), tuple(zip(s.schedules, s.bottlenecks, strict=True)))
     table = counted(_row(sizes), natural("the number of rows"))
     return binary.pack(
         KIND,
@@ -444,7 +456,7 @@ def encode(symbolic: Symbolic) -> bytes:
             + section(_conditions(len(s.constraints)), s.conditions)
             + sets,
             nodes,
-            section(_schedules(sizes), tuple(zip(s.schedules, s.bottlenecks, strict=True))),
+            schedules,
             section(_candidates(sizes, graph, len(s.schedules)), s.candidates),
             b"".join(section(text, name) for name in _names(s)),
         ),
@@ -473,11 +485,12 @@ def decode(data: bytes) -> Symbolic:
     conditions = _conditions(len(constraints)).read(set_reader)
     sets = _sets(sizes, row).read(set_reader)
     graph = _resolved(_graph(sizes, len(conditions), sets.arrays, row).read(graph_reader), graph_reader.position)
-    schedules = _schedules(sizes).read(schedule_reader)
+    schedules = _schedules(sizes, row).read(schedule_reader)
     if not dimensions or not schedules or not all(schedule.initiation_interval for schedule, _ in schedules):
         raise binary.malformed(
             schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0"
         )
+    _check_apart([schedule for schedule, _ in schedules], schedule_reader.position)
     _check_parametric(sets, set_reader.position)
     symbolic = Symbolic(
         kernel=kernel,
@@ -504,6 +517,13 @@ def decode(data: bytes) -> Symbolic:
         raise binary.malformed(candidate_reader.position, "there is no candidate")
     binary.check_canonical(data, encode(symbolic))
     return symbolic
+
+
+def _check_apart(schedules: Iterable[Schedule], at: int) -> None:
+    """The differences of rare operations are enumerated as far as they hold their units (PL0705)."""
+    nodes = ((s, v) for s in schedules for pair in s.apart for v in (pair.first, pair.second))
+    if any(s.latency[v] > _LONGEST for s, v in nodes):
+        raise binary.malformed(at, f"a rare operation holds its unit for more than {_LONGEST} cycles")
 
 
 def _check_parametric(sets: _Sets, at: int) -> None:

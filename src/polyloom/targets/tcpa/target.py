@@ -21,6 +21,7 @@ from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.options import Options
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import stages, views, whole
+from polyloom.targets.tcpa.phases.steps_file import STEPS
 from polyloom.targets.tcpa.place import REGION, Place, place, region
 from polyloom.targets.tcpa.summary import brief, summary
 
@@ -32,6 +33,7 @@ _KINDS: Final = {
     phase_file.SYMBOLIC.magic: SYMBOLIC,
     concrete_file.KIND.magic: CONCRETE,
     phase_file.CONCRETE.magic: CONCRETE,
+    STEPS.magic: CONCRETE,
 }
 
 
@@ -90,12 +92,11 @@ def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
 
 
 def _phases(alone: Sequence[dict[str, Json]], execution: Execution | None) -> list[Json]:
-    """What belongs to each phase; of a run also its cycles."""
+    """What belongs to each phase; of a run also the cycles of all its steps."""
     if execution is None:
         return [dict(own) for own in alone]
     ran = cast(whole.Execution, execution.detail)
-    times = zip(alone, ran.phases, ran.transfers, strict=True)
-    return [{**own, "cycles": phase.cycles, "transfer_cycles": transfer} for own, phase, transfer in times]
+    return [{**own, **ran.of_phase(cast(int, own["phase"]) - 1)} for own in alone]
 
 
 def _made(data: bytes) -> dict[str, Json]:

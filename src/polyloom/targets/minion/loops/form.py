@@ -16,9 +16,11 @@ from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_erro
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import plan_interpret, signature
 from polyloom.ir.arguments import Arrays as Held
-from polyloom.ir.plan import Plan
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.steps import numbered
 from polyloom.targets.forms import loops
 from polyloom.targets.minion.loops.compile import Content
+from polyloom.targets.minion.loops.convolution import source as convolutions
 from polyloom.targets.minion.loops.product import form as product
 from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.work import Work
@@ -35,12 +37,10 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     minions = cast(Place, place).minions if place is not None else 1
     fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
     read = simd.read(written)
+    if read is not None and (found := convolutions.of_nest(read.nest, fp, minions)) is not None:
+        return _convolved(*found, read, written)
     source = _source(written, read)
-    products = (
-        [product.work(phase, fp, is_only=len(source.plan.phases) == 1) for phase in source.plan.phases]
-        if source is not None
-        else []
-    )
+    products = [] if source is None else [_on_tensors(source.plan, phase, fp) for phase in source.plan.phases]
     if read is not None and (source is None or not any(products)):
         return _of_nest(read, fp, minions, written)
     assert source is not None, "equations have a plan"
@@ -65,6 +65,21 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     )
 
 
+def _on_tensors(plan: Plan, phase: Phase, fp: Fp) -> Work | None:
+    """None where the phase is neither a product nor a convolution."""
+    made = product.work(phase, fp, is_only=len(plan.phases) == 1)
+    return made if made is not None else convolutions.of_program(phase.program, fp)
+
+
+def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:
+    """A function that is one convolution. Of integers, its own results are the same."""
+    judge = None if work.bounds is None else partial(_judge, plan, work)
+    oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)), judge=judge)
+    source = Oracle("source", f"the source, {read.path}", read.reference)
+    oracles = (oracle, source) if simd.is_of_integers(read.nest) else (oracle,)
+    return Subject("loops", Content(plan, (work,)), read.path, signature.of_plan(plan), oracles, watch=written.watch)
+
+
 def _of_nest(read: simd.Read, fp: Fp, minions: int, written: Written) -> Subject:
     """A function whose nest is compiled as it is. Of integers, its own results are the same; they are close where sums
     of floats change their order."""
@@ -83,26 +98,30 @@ def _source(written: Written, read: simd.Read | None) -> Source | None:
         return loops.source_of(written.value, written.options, written.watch)
     reassociate = written.options.reassociate
     try:
-        return frontend.of_nest(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
+        made = frontend.of_nest(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
     except PolyloomError:
         return None
+    # Loops of steps are for machines that cannot run the nest in its own order.
+    return None if made.plan.loops else made
 
 
 def _results(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inputs: Arrays) -> Arrays:
     """Phase by phase, each as its code computes."""
 
-    def execute(number: int, read: Held, held: Held) -> Held:
+    def execute(number: int, around: Mapping[str, int], read: Held, held: Held) -> Held:
+        del around
         return works[number].results(values, read, held)
 
-    return plan_interpret.chain(plan, plan.phases, values, inputs, execute)
+    return plan_interpret.chain(plan, plan.phases, numbered(plan.body), values, inputs, execute)
 
 
 def _judge(plan: Plan, work: Work, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[Diagnostic | None, Figures]:
     """Errors against the bound, element by element, and the greatest of each for `run --json`. A difference: PL1337."""
     (phase,) = plan.phases
     assert work.bounds is not None
-    bounds = work.bounds({}, {inner: cast(Any, inputs[outer]) for inner, outer in phase.inputs})
     ((inner, name),) = phase.outputs
+    given = {inner: cast(Any, inputs[outer]) for inner, outer in phase.inputs}
+    bounds = work.bounds(given, {inner: cast(Any, expected[name])})
     want, have, allowed = expected[name], got[name], bounds[inner]
     with np.errstate(all="ignore"):
         errors = np.abs(have.astype(np.float64) - want.astype(np.float64))

@@ -53,15 +53,15 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`what` is `product`, `simd` or `serial`; `harts` and `mode` are what the code asks of the team. `results`: values
-    of the parameters, the inputs by the program's names, and what outputs hold before, to what they hold after. Where
-    `bounds` is there, `results` are those of double precision, and each element may be so far from them. `helpers`:
-    whether second harts help at these sizes."""
+    """`what` is `product`, `convolution`, `simd` or `serial`; `harts` and `mode` are what the code asks of the team.
+    `results`: values of the parameters, the inputs by the program's names, and what outputs hold before, to what they
+    hold after. Where `bounds` is there, `results` are those of double precision, and each element may be as far from
+    them as it says of inputs and these results. `helpers`: whether second harts help at these sizes."""
 
     what: str
     harts: int
     mode: Mode
     code: Callable[[Setting], Made]
     results: Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
-    bounds: Callable[[Mapping[str, int], Arrays], Arrays] | None = None
+    bounds: Callable[[Arrays, Arrays], Arrays] | None = None
     helpers: Callable[[Setting], bool] | None = None

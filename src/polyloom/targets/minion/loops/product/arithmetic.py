@@ -32,6 +32,12 @@ def product(left: Array, right: Array) -> Array:
     return made
 
 
+def summed(left: Array, right: Array) -> Array:
+    """As `product`, of sums that begin at +0."""
+    left = np.concatenate([np.zeros((left.shape[0], 1), np.float32), left], axis=1)
+    return product(left, np.concatenate([np.zeros((1, right.shape[1]), np.float32), right]))
+
+
 def added(left: Array, right: Array) -> Array:
     """The sum of two results, as TensorReduce computes it."""
     with np.errstate(all="ignore"):

@@ -107,8 +107,8 @@ def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Ar
     return {**held, c.result.array: unflat(c.result, made, held[c.result.array].shape)}
 
 
-def _bounds(product: Product, values: Mapping[str, int], read: Arrays) -> Arrays:
-    del values
+def _bounds(product: Product, read: Arrays, expected: Arrays) -> Arrays:
+    del expected
     c = product.contraction
     left, right = (flat(m, read[m.array]) for m in (c.left, c.right))
     allowed = arithmetic.bound(left, right, product.kind is FP16)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A convolution for the tensor coprocessor: whether its arithmetic computes it, its code, and its oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import product
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.analysis import convolution as analysis
+from polyloom.analysis.convolution import Convolution, Summed, convolution
+from polyloom.targets.minion.loops.convolution.compile import code
+from polyloom.targets.minion.loops.convolution.loop import TAPS
+from polyloom.targets.minion.loops.product import arithmetic
+from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
+from polyloom.targets.minion.loops.work import Arrays, Work
+
+Array = NDArray[Any]
+_SUMS: Final = {"fp32": "f32", "fp16": "f32", "int8": "i32"}
+Line = tuple[str, int] | None
+"""A file and a line of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convolved:
+    """`reorders`: whether sums may take another order than the source's."""
+
+    found: Convolution
+    kind: Kind
+    reorders: bool
+
+
+def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *, fuses: bool) -> Work | None:
+    """None where these are no sums of a convolution, or ones that only other arithmetic computes, or whose order is not
+    that of the machine: input channels innermost. `fuses`: whether the source adds products with one rounding."""
+    found = None if sums is None else convolution(sums)
+    kind = None if found is None else _kind(found, types)
+    if found is None or kind is None or (kind is not INT8 and fp == "strict" and not (fuses and kind is FP32)):
+        return None
+    deep = next(p.weight for p in found.places if p.result is None)
+    in_order = found.order is not None and found.order[-1] == deep
+    reorders = kind is INT8 or fp == "reassociate"
+    if not (in_order or reorders) or len(found.places) - 1 > TAPS:
+        return None
+    if not in_order:
+        found = replace(found, order=None)
+    made = Convolved(found, kind, fp == "reassociate")
+    exact = kind is INT8 or (kind is FP32 and not made.reorders)
+    if not exact and not all(p.offset.is_constant for p in found.places):
+        return None
+    bounds = None if exact else partial(_bounds, made)
+    return Work("convolution", 1, "scratchpad", partial(code, found, kind, place), partial(_results, made), bounds)
+
+
+def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
+    factors = {types[found.image], types[found.weight]}
+    kinds = {"": (FP32, {"f32"}), "to_f32": (FP16, {"f16"}), "to_i32": (INT8, {"i8", "u8"})}
+    kind, allowed = kinds[found.widened]
+    return kind if factors <= allowed and types[found.result] == _SUMS[kind.name] else None
+
+
+def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+    pixels, weights = _matrices(made.found, values, read, held[made.found.result].shape)
+    if made.kind is INT8:
+        sums = (pixels.astype(np.float64) @ weights.astype(np.float64)).astype(np.int64).astype(np.int32)
+    elif made.kind is FP32 and not made.reorders:
+        sums = arithmetic.summed(pixels, weights)
+    else:
+        sums = arithmetic.doubles(pixels, weights)
+    return {**held, made.found.result: _back(made.found, sums, held[made.found.result].shape)}
+
+
+def _bounds(made: Convolved, read: Arrays, expected: Arrays) -> Arrays:
+    c = made.found
+    shape = expected[c.result].shape
+    pixels, weights = _matrices(c, {}, read, shape)
+    return {c.result: _back(c, arithmetic.bound(pixels, weights, made.kind is FP16), shape)}
+
+
+def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """A row for each pixel of the result, with +0 where a tap is outside of the image, and a column for each output
+    channel; the sum in the machine's order."""
+    image, weight = read[c.image], read[c.weight]
+    deep = next(p.weight for p in c.places if p.result is None)
+    windows = [n for n in c.order or sorted(c.windows) if n != deep]
+    places = {p.result: (at, p) for at, p in enumerate(c.places)}
+    others = [places[n] for n in range(len(shape)) if n != c.output]
+    extents = [shape[p.result] for _, p in others if p.result is not None]
+    turned = image.transpose([*(at for at, _ in others), c.channel])
+    columns = list[Array]()
+    for taps in product(*(range(weight.shape[n]) for n in windows)):
+        steps = dict(zip(windows, taps, strict=True))
+        at = [_along(p, e, values, steps) for (_, p), e in zip(others, extents, strict=True)]
+        inside = [(a >= 0) & (a < turned.shape[n]) for n, a in enumerate(at)]
+        block = turned[np.ix_(*(np.clip(a, 0, turned.shape[n] - 1) for n, a in enumerate(at)))]
+        whole = _all(inside)
+        columns.append(np.where(whole[..., None], block, np.zeros((), image.dtype)).reshape(prod(extents), -1))
+    order = (*windows, *(() if deep is None else (deep,)), c.weights.index(c.output))
+    return np.concatenate(columns, axis=1), weight.transpose(order).reshape(-1, shape[c.output])
+
+
+def _along(place: analysis.Place, extent: int, values: Mapping[str, int], steps: Mapping[int, int]) -> Array:
+    """Where the pixels are in the image at a tap."""
+    tap = 0 if place.weight is None else place.dilation * steps[place.weight]
+    return place.stride * np.arange(extent) + tap + place.offset.evaluate(values)
+
+
+def _all(inside: list[Array]) -> Array:
+    """Where all hold, each along a dimension."""
+    return reduce(np.logical_and.outer, inside)
+
+
+def _back(c: Convolution, sums: Array, shape: tuple[int, ...]) -> Array:
+    extents = [n for at, n in enumerate(shape) if at != c.output]
+    return np.ascontiguousarray(np.moveaxis(sums.reshape([*extents, shape[c.output]]), -1, c.output))
