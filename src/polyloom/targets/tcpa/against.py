@@ -9,7 +9,7 @@ no order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Any, Final
@@ -23,6 +23,7 @@ from polyloom.ir.arguments import check_parameters, shape_of
 from polyloom.ir.interpret import evaluate
 from polyloom.ir.numbers import element
 from polyloom.ir.pla import Array
+from polyloom.ir.pla_text import digest
 from polyloom.ir.plan import Parametric
 from polyloom.ir.steps import walk
 from polyloom.ir.terms import Ids, Terms
@@ -56,7 +57,19 @@ def prove(data: bytes, member: str | None, source: Source, given: Mapping[str, i
     names = [(a.name, shape_of(a, values)) for a in source.plan.inputs]
     differs = (_difference(name, wanted[name], have[name], terms, names) for name in wanted)
     diagnostics = tuple(d for d in differs if d is not None)
-    return Proof(values, sum(ids.size for ids in wanted.values()), len(terms), diagnostics)
+    notes = tuple(_other_program(phased, source))
+    return Proof(values, sum(ids.size for ids in wanted.values()), len(terms), diagnostics, notes)
+
+
+def _other_program(phased: Phased, source: Source) -> Iterator[str]:
+    """Where the file names other equations than the source becomes here. The terms decide: another version of the
+    compiler may have made other equations of the same source."""
+    named = [program.digest(stage.data) for stage in phased.stages]
+    here = [digest(phase.program) for phase in source.plan.phases]
+    if not all(named):
+        yield "the file does not name the program that it was compiled from"
+    elif named != here:
+        yield f"the file was compiled from other equations ({' '.join(named)}) than the source's ({' '.join(here)})"
 
 
 def _values(phased: Phased, source: Source) -> dict[str, int]:
