@@ -472,6 +472,11 @@ def kernel(data: bytes) -> str:
     return outline(data).concrete.kernel if is_concrete(data) else _symbolic(data).kernel
 
 
+def digest(data: bytes) -> str:
+    """Of the equations that a file was compiled from, as it says; empty where it does not."""
+    return outline(data).concrete.program if is_concrete(data) else _symbolic(data).program
+
+
 def show(data: bytes) -> str:
     if not is_concrete(data):
         return listing.show_symbolic(symbolic_file.decode(data))
