@@ -46,7 +46,7 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *,
     deep = next(p.weight for p in found.places if p.result is None)
     in_order = found.order is not None and found.order[-1] == deep
     reorders = kind is INT8 or fp == "reassociate"
-    if not (in_order or reorders) or len(found.places) - 1 > TAPS:
+    if not (in_order or reorders) or not 0 < len(found.places) - 1 <= TAPS:
         return None
     if not in_order:
         found = replace(found, order=None)
