@@ -214,6 +214,7 @@ nb::tuple tile_sizes(const Instantiation& i, size_t dimensions) {
 }  // namespace
 
 void bind_bench(nb::module_& m);
+void bind_plan(nb::module_& m);
 
 NB_MODULE(instantiate, m) {
     m.doc() = "Instantiation.";
@@ -241,4 +242,5 @@ NB_MODULE(instantiate, m) {
     m.def("pack", &pack, "magic"_a, "version"_a, "stamp"_a, "sections"_a);
     m.def("status_message", &polyloom_status_message, "status"_a);
     bind_bench(m);
+    bind_plan(m);
 }

@@ -91,7 +91,8 @@ bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, c
     if (k->axis[0] == NONE) rows = 1;
     if (k->axis[1] == NONE) columns = 1;
     *t = (Tiling){
-        number, rows, columns, keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
+        number, rows, columns, keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)),
+        c->s.schedule[k->schedule].interval};
     TRY(t->sizes && t->tiles && t->extents);
     for (uint32_t m = 0; m < c->n; ++m) {
         const Int count = k->axis[0] == m ? rows : k->axis[1] == m ? columns : 1;

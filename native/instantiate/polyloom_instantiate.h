@@ -86,6 +86,7 @@ enum {
     POLYLOOM_REGION,     // 530: a propagation channel leaves the region
     POLYLOOM_PORT,       // 530: port `index` at location `side` of the element `place` (row by row) is driven twice
     POLYLOOM_FIELD,      // 706: a number `needed` of section `index`, where there is room for less than `available`
+    POLYLOOM_HELD,       // 510: the unit of node `index` may be held by another operation
 };
 
 typedef struct {

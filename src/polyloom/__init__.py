@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from polyloom import ssa
-    from polyloom.api import Compiled, Instance, Result, compile, load
+    from polyloom.api import Compiled, Instance, Result, compile, load, prove
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import (
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         i8,
         i16,
         i32,
+        round_i32,
         sat8,
         satu8,
         size,
@@ -55,6 +56,8 @@ __all__ = [
     "i32",
     "kernel",
     "load",
+    "prove",
+    "round_i32",
     "sat8",
     "satu8",
     "size",
@@ -78,6 +81,7 @@ _MODULES: dict[str, str] = {
             "i8",
             "i16",
             "i32",
+            "round_i32",
             "sat8",
             "satu8",
             "size",

@@ -55,6 +55,29 @@ def query(
 ) -> tuple[int, int, int, int]:
     """(status, bytes of output, bytes of scratch, bytes of scratch of one class's own) that such a request needs."""
 
+Bank = tuple[int, int, int]
+"""Side (0 north to 3 west, 4 outside of the array), row or column, channel."""
+
+class Walked:
+    """What the calls of polyloom_plan.h told, each with the number of steps before it: `steps` (phase, counters, words,
+    words that move, their cycles), `transfers` (step, array, element, from, to), `scalars` (step, array, value)."""
+
+    status: int
+    position: int
+    phase: int
+    cycles: int
+    output: int
+    scratch: int
+    steps: list[tuple[int, tuple[int, ...], bytes, int, int]]
+    transfers: list[tuple[int, int, int, Bank, Bank]]
+    scalars: list[tuple[int, int, int]]
+
+def walk(
+    symbolic: bytes, values: Sequence[int], rows: int, columns: int, candidates: Sequence[int] | None = None
+) -> Walked:
+    """Every step of a symbolic file of phases, in buffers of just the size that the query asks for. `candidates`: by
+    phase; 2**32 - 1 takes the best."""
+
 def seconds(
     symbolic: bytes, values: Sequence[int], rows: int, columns: int, candidate: int, times: int, whole: int
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float, float, float]], int]:

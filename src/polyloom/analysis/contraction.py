@@ -18,7 +18,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 
 _WIDER: Final = ("to_i32", "to_f32")
-_UNARY: Final = ("to_i32", "to_f32", "sat8", "satu8")
+_UNARY: Final = ("round_i32", "to_f32", "sat8", "satu8")
 
 
 @dataclass(frozen=True, slots=True)

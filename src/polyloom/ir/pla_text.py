@@ -14,9 +14,9 @@ from polyloom.sets import Affine, Condition, Polyhedron
 def print_program(program: Program) -> str:
     """The whole text of `program`, ending in a newline."""
     program = spelled(program)
-    lines = [f"parameter {', '.join(_parameters(program))}"] if program.parameters else []
-    lines += [f"input {_array(a)}" for a in program.inputs]
-    lines += [f"output {_array(a)}" for a in program.outputs]
+    lines = print_parameters(program)
+    lines += [f"input {print_array(a)}" for a in program.inputs]
+    lines += [f"output {print_array(a)}" for a in program.outputs]
     lines += [f"variable {v.name}: {v.dtype}" for v in program.variables]
     lines += ["", f"for {', '.join(program.dimensions)}: {print_condition(program.space, program.dimensions)} do"]
     width = max((len(_definition(e)) for e in program.equations), default=0)
@@ -35,6 +35,8 @@ def print_operand(operand: Operand) -> str:
             return f"{name}[{', '.join(map(str, index))}]"
         case Constant(value=value, dtype="f32"):
             return str(float(str(np.float32(value))))
+        case Constant(value=value, dtype="f64"):
+            return str(float(value))
         case Constant(value=value):
             return str(value)
 
@@ -58,9 +60,15 @@ def _definition(equation: Equation) -> str:
     return f"{equation.name}: {print_operand(equation.target)} = {value}"
 
 
-def _array(array: Array) -> str:
+def print_array(array: Array) -> str:
+    """`A[N, M]: f32`."""
     shape = f"[{', '.join(map(str, array.shape))}]" if array.shape else ""
     return f"{array.name}{shape}: {array.dtype}"
+
+
+def print_parameters(program: Program) -> list[str]:
+    """The line of the parameters, if there is any."""
+    return [f"parameter {', '.join(_parameters(program))}"] if program.parameters else []
 
 
 def _parameters(program: Program) -> list[str]:

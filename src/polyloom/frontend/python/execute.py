@@ -21,7 +21,7 @@ from polyloom.frontend.python.affine import affine, as_integer, condition
 from polyloom.frontend.python.function import Function, dtype_named
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.operators import BINARY, CALLS
-from polyloom.ir.numbers import NUMPY, WIDTH
+from polyloom.ir.numbers import NUMPY, WIDTH, limits
 from polyloom.ir.operations import CONVERSIONS, INTEGERS, ElementType
 from polyloom.names import hidden
 from polyloom.sets import Affine
@@ -223,8 +223,8 @@ def _call(name: str, *arguments: ast.expr) -> ast.expr:
 def _integer(dtype: ElementType) -> Callable[[int], Any]:
     """A Python integer as an element of `dtype`, wrapped."""
     # NumPy refuses an integer that is out of range instead of wrapping it.
-    half, kind = 1 << (WIDTH[dtype] - 1), NUMPY[dtype].type
-    return lambda value: kind((int(value) + half) % (2 * half) - half)
+    (least, _), size, kind = limits(dtype) or (0, 0), 1 << WIDTH[dtype], NUMPY[dtype].type
+    return lambda value: kind((int(value) - least) % size + least)
 
 
 def _exactly(wrap: Callable[[int], Any], operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
@@ -249,7 +249,8 @@ def _greatest(*values: Any) -> Any:
 
 def _runtime() -> dict[str, Any]:
     names: dict[str, Any] = {"f32": np.float32, "min": _least, "max": _greatest, "abs": np.abs, "sqrt": np.sqrt}
-    names |= {"u8": np.uint8, "f16": np.float16} | {o.name: getattr(elements, o.name) for o in CONVERSIONS}
+    names |= {"f16": np.float16, "f64": np.float64, "bool": np.bool_}
+    names |= {o.name: elements.conversion(o.name) for o in CONVERSIONS}
     for dtype in INTEGERS:
         wrap, bits = _integer(dtype), WIDTH[dtype] - 1
         names[dtype] = wrap

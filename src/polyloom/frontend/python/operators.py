@@ -41,6 +41,7 @@ CALLS: dict[object, str] = {
     np.sqrt: "sqrt",
     types.sqrt: "sqrt",
     types.to_i32: "to_i32",
+    types.round_i32: "round_i32",
     types.to_f32: "to_f32",
     types.to_f16: "to_f16",
     types.sat8: "sat8",

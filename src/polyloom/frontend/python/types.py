@@ -9,7 +9,8 @@ is then a `pl.f32`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -38,7 +39,7 @@ class Element:
     else:
 
         def __new__(cls, value):
-            return NUMPY[cls.__name__].type(value)
+            return NUMPY[DTYPES[cls]].type(value)
 
 
 class f32(Element):
@@ -86,13 +87,40 @@ class i32(Integer):
     """32 bits."""
 
 
-class u8(Element):
-    """8 bits without a sign: elements that are moved and converted."""
+class u8(Integer):
+    """8 bits without a sign."""
+
+
+class u16(Integer):
+    """16 bits without a sign."""
+
+
+class u32(Integer):
+    """32 bits without a sign."""
+
+
+class bool_(Element):
+    """0 or 1, in one byte; `pl.bool`."""
 
     if TYPE_CHECKING:
 
         def __init__(self, value: int) -> None: ...
         def __setitem__(self, index: Subscript, value: Self | int, /) -> None: ...
+
+
+class f64(Element):
+    """IEEE double precision; every operation rounds."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, value: float) -> None: ...
+        def __setitem__(self, index: Subscript, value: Self | float, /) -> None: ...
+        def __float__(self) -> float: ...
+        def __lt__(self, other: Self | float, /) -> bool: ...
+        def __add__(self, other: Self | float, /) -> Self: ...
+
+        __le__ = __gt__ = __ge__ = __lt__
+        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
 
 
 class f16(Element):
@@ -105,7 +133,7 @@ class f16(Element):
 
 
 DTYPES: dict[object, ElementType] = {
-    kind: name for name, kind in zip(ALL_TYPES, (i8, i16, i32, f32, u8, f16), strict=True)
+    kind: name for name, kind in zip(ALL_TYPES, (i8, i16, i32, f32, u8, u16, u32, bool_, f64, f16), strict=True)
 }
 
 
@@ -182,9 +210,14 @@ def sqrt(x: f32 | float) -> f32:
     return cast(f32, np.sqrt(np.float32(cast(float, x))))
 
 
-def to_i32(x: i8 | i16 | u8 | f32) -> i32:
-    """The integer nearest to an f32, ties to even, saturated; of a narrower integer, the same number."""
+def to_i32(x: i8 | i16 | u8 | u16 | u32 | f32 | f64) -> i32:
+    """The integer part of a float, saturated; of an integer, the number of the same low bits."""
     return cast(i32, _converted("to_i32", x))
+
+
+def round_i32(x: f32 | f64) -> i32:
+    """The integer nearest to a float, ties to even, saturated."""
+    return cast(i32, _converted("round_i32", x))
 
 
 def to_f32(x: i32 | f16) -> f32:
@@ -205,6 +238,11 @@ def sat8(x: i32) -> i8:
 def satu8(x: i32) -> u8:
     """An i32, no less than 0 and no more than 255."""
     return cast(u8, _converted("satu8", x))
+
+
+def conversion(operation: str) -> Callable[[object], object]:
+    """What `operation` makes of a NumPy scalar."""
+    return partial(_converted, operation)
 
 
 def _converted(operation: str, x: object) -> object:

@@ -105,7 +105,7 @@ class Options:
     )
     functional: bool = option("without time: cycles are not counted", *_RUNS, default=False)
     threads: int = option(
-        "threads of the host; the model uses one, whatever is given (1)",
+        "threads of the host, which compute products of tiles; results and cycles do not depend on it (1)",
         *_RUNS,
         default=1,
         metavar="N",

@@ -29,7 +29,7 @@ from polyloom.targets.tcpa.concrete import (
     Place,
 )
 
-KIND = FileKind(b"PLCC", "concrete configuration", version=3, sections=7)
+KIND = FileKind(b"PLCC", "concrete configuration", version=4, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
 _ELEMENT_BYTES = 64

@@ -16,7 +16,7 @@ from polyloom.targets.tcpa.symbolic import Symbolic
 _SIDES = ("pe", "north", "east", "south", "west")
 _SECTIONS = ("head", "classes", "wrappers", "maps", "domains", "generators", "names")
 _DEFECT = "this is a defect of the mapping; please report it"
-_FEEDBACK, _INPUT, _RESULT, _WAVEFRONT, _CHANNELS, _SIGNAL, _GENERATOR, _SLOT, _REGION, _PORT = (
+_FEEDBACK, _INPUT, _RESULT, _WAVEFRONT, _CHANNELS, _SIGNAL, _GENERATOR, _SLOT, _REGION, _PORT, _HELD = (
     3,
     4,
     5,
@@ -27,6 +27,7 @@ _FEEDBACK, _INPUT, _RESULT, _WAVEFRONT, _CHANNELS, _SIGNAL, _GENERATOR, _SLOT, _
     13,
     14,
     15,
+    17,
 )
 """Kinds of polyloom_instantiate.h."""
 
@@ -192,6 +193,8 @@ def _exceeded(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]
 
 
 def _too_early(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
+    if made.kind == _HELD:
+        return _held(symbolic, made)
     use = symbolic.uses[made.index]
     name = symbolic.node_names[use.consumer] if symbolic.node_names else f"node {use.consumer}"
     lack = (
@@ -204,6 +207,13 @@ def _too_early(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str
         f"with tiles of {tile} the dependence of {name} at distance {use.distance} {lack}, in every stored candidate"
     )
     return message, "ask for a smaller region, so that tiles become larger, or use larger loop bounds"
+
+
+def _held(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
+    name = symbolic.node_names[made.index] if symbolic.node_names else f"node {made.index}"
+    tile = "x".join(map(str, made.sizes(len(symbolic.dimensions))))
+    message = f"with tiles of {tile} the unit of {name} may still be held by another operation"
+    return message, "leave the choice of the candidate to the compiler, or ask for a smaller region or larger bounds"
 
 
 def _too_few_channels(made: native.Instantiation) -> tuple[str, str]:

@@ -53,10 +53,11 @@ class Options:
         "take the stored candidate N instead of the best one",
         "run",
         "instantiate",
+        "verify",
         metavar="[PHASE:]N",
         repeatable=True,
         read=lambda words: _choice(words, "--candidate", lambda text: integer(text, "the candidate")),
     )
     pes: tuple[int, int] | None = option(
-        "rows and columns of processing elements (4x4)", "instantiate", metavar="RxC", read=parse_region
+        "rows and columns of processing elements (4x4)", "instantiate", "verify", metavar="RxC", read=parse_region
     )

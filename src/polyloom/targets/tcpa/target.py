@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from polyloom import files, transform
-from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.frontend.source import Source
 from polyloom.ir import signature as signatures
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.targets.forms import loops
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Json, Kind, Program, Target
-from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
+from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
+from polyloom.targets.tcpa import against, concrete_file, machine_file, symbolic_file
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.options import Options
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import stages, views, whole
+from polyloom.targets.tcpa.phases.steps_file import STEPS
 from polyloom.targets.tcpa.place import REGION, Place, place, region
 from polyloom.targets.tcpa.summary import brief, summary
 
@@ -31,6 +33,7 @@ _KINDS: Final = {
     phase_file.SYMBOLIC.magic: SYMBOLIC,
     concrete_file.KIND.magic: CONCRETE,
     phase_file.CONCRETE.magic: CONCRETE,
+    STEPS.magic: CONCRETE,
 }
 
 
@@ -89,12 +92,11 @@ def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
 
 
 def _phases(alone: Sequence[dict[str, Json]], execution: Execution | None) -> list[Json]:
-    """What belongs to each phase; of a run also its cycles."""
+    """What belongs to each phase; of a run also the cycles of all its steps."""
     if execution is None:
         return [dict(own) for own in alone]
     ran = cast(whole.Execution, execution.detail)
-    times = zip(alone, ran.phases, ran.transfers, strict=True)
-    return [{**own, "cycles": phase.cycles, "transfer_cycles": transfer} for own, phase, transfer in times]
+    return [{**own, **ran.of_phase(cast(int, own["phase"]) - 1)} for own in alone]
 
 
 def _made(data: bytes) -> dict[str, Json]:
@@ -122,6 +124,15 @@ def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
     return views.verify(data, where.member if where else None)
 
 
+def _against(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
+    concrete = data
+    if cast(Kind, _owns(data)).symbolic:
+        concrete = whole.instantiate(data, values, _asked(where, options), options.candidate)
+        if found := _verify(concrete, where):
+            raise PolyloomError(*found)
+    return against.prove(concrete, where.member if where else None, source, values)
+
+
 TARGET: Final = Target(
     name="tcpa",
     title="tightly coupled processor arrays",
@@ -145,5 +156,6 @@ TARGET: Final = Target(
     report=_report,
     as_json=views.as_json,
     verify=_verify,
+    against=_against,
     passes=(*transform.PASSES, *PASSES),
 )

@@ -17,6 +17,7 @@ from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import plan_interpret, signature
 from polyloom.ir.arguments import Arrays as Held
 from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.steps import numbered
 from polyloom.targets.forms import loops
 from polyloom.targets.minion.loops.compile import Content
 from polyloom.targets.minion.loops.convolution import source as convolutions
@@ -97,18 +98,21 @@ def _source(written: Written, read: simd.Read | None) -> Source | None:
         return loops.source_of(written.value, written.options, written.watch)
     reassociate = written.options.reassociate
     try:
-        return frontend.of_nest(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
+        made = frontend.of_nest(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
     except PolyloomError:
         return None
+    # Loops of steps are for machines that cannot run the nest in its own order.
+    return None if made.plan.loops else made
 
 
 def _results(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inputs: Arrays) -> Arrays:
     """Phase by phase, each as its code computes."""
 
-    def execute(number: int, read: Held, held: Held) -> Held:
+    def execute(number: int, around: Mapping[str, int], read: Held, held: Held) -> Held:
+        del around
         return works[number].results(values, read, held)
 
-    return plan_interpret.chain(plan, plan.phases, values, inputs, execute)
+    return plan_interpret.chain(plan, plan.phases, numbered(plan.body), values, inputs, execute)
 
 
 def _judge(plan: Plan, work: Work, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[Diagnostic | None, Figures]:

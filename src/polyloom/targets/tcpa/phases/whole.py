@@ -8,7 +8,7 @@ made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -23,14 +23,17 @@ from polyloom.ir.arguments import Arrays, are_plain, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
+from polyloom.ir.steps import Steps, Tree, numbered
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases import file as phase_file
+from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.tcpa.phases.stages import in_phase, is_phased, named_stages, opened, read
-from polyloom.targets.tcpa.phases.transfers import touched, transfer_cycles
+from polyloom.targets.tcpa.phases.running import run
+from polyloom.targets.tcpa.phases.stages import is_phased, located, named_stages, names_of, opened, read
+from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
 from polyloom.targets.trace import Span, Trace
 
@@ -41,11 +44,13 @@ Choice = T | Mapping[int, T] | None
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A run: what the model observed of each phase, and the cycles that banks need before it starts."""
+    """A run: what the model observed of each step, in the order of time, and the cycles that banks need before it
+    starts. `numbers` are the phases that steps are of, counted from 0."""
 
     outputs: Given
     phases: tuple[Simulation, ...]
     transfers: tuple[int, ...]
+    numbers: tuple[int, ...] = (0,)
 
     @property
     def cycles(self) -> int:
@@ -54,6 +59,14 @@ class Execution:
     @property
     def operations(self) -> int:
         return sum(p.operations for p in self.phases)
+
+    def of_phase(self, number: int) -> dict[str, int]:
+        """The cycles of all steps of a phase, and those of the transfers before them."""
+        steps = [n for n, own in enumerate(self.numbers) if own == number]
+        return {
+            "cycles": sum(self.phases[n].cycles for n in steps),
+            "transfer_cycles": sum(self.transfers[n] for n in steps),
+        }
 
     @property
     def trace(self) -> Trace:
@@ -77,7 +90,7 @@ def compile(
     count = len(plan.phases)
     given = _chosen(mapping, plan.name, count, "mapping")
     files = [
-        _located(n, count, partial(program.compile, phase.program, member, own, _part(progress, n, count), watch))
+        located(n, count, partial(program.compile, phase.program, member, own, _part(progress, n, count), watch))
         for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1)
     ]
     return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
@@ -111,7 +124,7 @@ def _is_program(plan: Plan) -> bool:
         arrays = [[(a.name, a.dtype, a.shape) for a in group] for group in (p.inputs, p.outputs, p.intermediates)]
         return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
 
-    return len(plan.phases) == 1 and said(plan) == said(of_program(plan.phases[0].program))
+    return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
 
 
 def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
@@ -126,7 +139,8 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
     roles = tuple(
         INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays
     )
-    stages = tuple(_stage(data, phase, number) for data, phase in zip(files, plan.phases, strict=True))
+    counters = tuple(loop.counter for loop in plan.loops)
+    stages = tuple(_stage(data, phase, number, counters) for data, phase in zip(files, plan.phases, strict=True))
     phased = Phased(
         plan.name,
         plan.parameters,
@@ -135,14 +149,21 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
         roles,
         stages,
         tuple(p.value for p in plan.parametric),
+        counters,
+        _without_spans(numbered(plan.body)) if counters else (),
     )
     named_stages(phased)
     return phased
 
 
-def _stage(data: bytes, phase: Phase, number: Mapping[str, int]) -> Stage:
+def _without_spans(tree: Tree[int]) -> Tree[int]:
+    return tuple([replace(n, span=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree])
+
+
+def _stage(data: bytes, phase: Phase, number: Mapping[str, int], counters: Sequence[str]) -> Stage:
     outside = dict((*phase.inputs, *phase.outputs))
-    return Stage(data, tuple(number[outside[a.name]] for a, _ in program.arrays(data)))
+    taken = tuple(n for n, counter in enumerate(counters) if counter in phase.program.parameters)
+    return Stage(data, tuple(number[outside[a.name]] for a, _ in program.arrays(data)), taken)
 
 
 def kernel(data: bytes) -> str:
@@ -166,9 +187,11 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
+    if phased.counters:
+        return _steps(data, phased, tuple(known.values()), region, given)
 
     def make(number: int, own: int | None) -> bytes:
-        return _located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
+        return located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
 
     files = [make(n, own) for n, own in enumerate(given)]
     # Transfers are between phases: with one there is nothing to choose together.
@@ -192,6 +215,15 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     return phase_file.concrete(form, known, [option.stage.data for option in taken])
 
 
+def _steps(
+    data: bytes, phased: Phased, values: tuple[int, ...], region: tuple[int, int], given: Sequence[int | None]
+) -> bytes:
+    """The concrete file of steps. Every one is instantiated, so that what does not fit is known before the run."""
+    made = steps_file.encode(Bound(values, *region, tuple(given), data, phased.name))
+    run(made)
+    return made
+
+
 def _alone(phased: Phased, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
     """The concrete file of the only phase, which checks its parameters itself; only where it refuses something, the
     kernel's own are asked first, for they have its name."""
@@ -209,22 +241,26 @@ def simulate(
     if not is_phased(data):
         simulation = program.simulate(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
-    phased, observed = read(data), list[Simulation]()
-    stages = named_stages(phased)
+    found, observed = run(data), list[Simulation]()
+    waiting, count = iter(found.steps), len(found.steps)
 
-    def execute(number: int, taken: Arrays, held: Arrays) -> Arrays:
-        file, part = stages[number].data, _part(progress, number + 1, len(stages))
-        observed.append(_located(number + 1, len(stages), partial(program.simulate, file, member, taken, trace, part)))
-        accesses = program.accesses(file)
+    def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
+        own, part = next(waiting), _part(progress, len(observed) + 1, count)
+        simulated = partial(program.simulate, own.data, member, taken, trace, part)
+        where = ", ".join(f"{name} = {value}" for name, value in around.items())
+        observed.append(located(number + 1, len(found.phased.stages), simulated, where))
         return {
-            name: _overwritten(before, observed[-1].outputs[name], accesses[name][1]) for name, before in held.items()
+            name: overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
+            for name, before in held.items()
         }
 
-    outputs = chain(phased, stages, {}, inputs, execute)
-    return Execution(outputs, tuple(observed), transfers(data))
+    phased = found.phased
+    outputs = chain(phased, names_of(data), phased.tree, {}, inputs, execute)
+    numbers = tuple(step.number for step in found.steps)
+    return Execution(outputs, tuple(observed), found.transfers, numbers)
 
 
-def _overwritten(held: Any, written: Any, elements: Any) -> Any:
+def overwritten(held: Any, written: Any, elements: Any) -> Any:
     """`held` with the elements that the phase wrote."""
     result = np.array(held, order="C")  # or `reshape` would copy
     result.reshape(-1)[elements] = written.reshape(-1)[elements]
@@ -232,13 +268,8 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
 
 
 def transfers(data: bytes) -> tuple[int, ...]:
-    """The cycles of transfers before each phase of a concrete file."""
-    stages = named_stages(read(data)) if is_phased(data) else ()
-    return (
-        tuple(transfer_cycles(touched(stage, program.accesses(stage.data)) for stage in stages))
-        if len(stages) > 1
-        else (0,)
-    )
+    """The cycles of transfers before each step of a concrete file."""
+    return run(data).transfers
 
 
 def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
@@ -246,11 +277,3 @@ def _part(progress: Progress | None, number: int, count: int) -> Progress | None
     if progress is None or count == 1:
         return progress
     return lambda step, fraction: progress(f"phase {number} of {count}: {step}", (number - 1 + fraction) / count)
-
-
-def _located(number: int, count: int, action: Callable[[], T]) -> T:
-    """`action`, whose errors say in which phase they arose."""
-    try:
-        return action()
-    except PolyloomError as error:
-        raise PolyloomError(*(in_phase(d, number, count) for d in error.diagnostics)) from None
