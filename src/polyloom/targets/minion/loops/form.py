@@ -37,10 +37,13 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     minions = cast(Place, place).minions if place is not None else 1
     fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
     read = simd.read(written)
-    if read is not None and (found := convolutions.of_nest(read.nest, fp, minions)) is not None:
-        return _convolved(*found, read, written)
+    convolved = None if read is None else convolutions.of_nest(read.nest, fp, minions)
+    if read is not None and convolved is not None and convolved[1].what == "convolution":
+        return _convolved(*convolved, read, written)
     source = _source(written, read)
     products = [] if source is None else [_on_tensors(source.plan, phase, fp) for phase in source.plan.phases]
+    if read is not None and convolved is not None and [p.what for p in products if p is not None] != ["product"]:
+        return _convolved(*convolved, read, written)
     if read is not None and (source is None or not any(products)):
         return _of_nest(read, fp, minions, written)
     assert source is not None, "equations have a plan"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.analysis import convolution as analysis
-from polyloom.analysis.convolution import Convolution, Summed, convolution
+from polyloom.analysis.convolution import Convolution, Summed, convolutions
 from polyloom.targets.minion.loops.convolution.compile import code
 from polyloom.targets.minion.loops.convolution.loop import TAPS
 from polyloom.targets.minion.loops.product import arithmetic
@@ -39,14 +39,16 @@ class Convolved:
 def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *, fuses: bool) -> Work | None:
     """None where these are no sums of a convolution, or ones that only other arithmetic computes, or whose order is not
     that of the machine: input channels innermost. `fuses`: whether the source adds products with one rounding."""
-    found = None if sums is None else convolution(sums)
-    kind = None if found is None else _kind(found, types)
+    several = () if sums is None else convolutions(sums)
+    kind = _kind(several[0], types) if several else None
+    found = min(several, key=lambda each: _packing(each, kind), default=None)
     if found is None or kind is None or (kind is not INT8 and fp == "strict" and not (fuses and kind is FP32)):
         return None
     deep = next(p.weight for p in found.places if p.result is None)
     in_order = found.order is not None and found.order[-1] == deep
     reorders = kind is INT8 or fp == "reassociate"
-    if not (in_order or reorders) or not 0 < len(found.places) - 1 <= TAPS:
+    is_single = found.output is None and deep != len(found.weights) - 1
+    if not (in_order or reorders) or is_single or len(found.places) - 1 > TAPS:
         return None
     if not in_order:
         found = replace(found, order=None)
@@ -55,7 +57,14 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *,
     if not exact and not all(p.offset.is_constant for p in found.places):
         return None
     bounds = None if exact else partial(_bounds, made)
-    return Work("convolution", 1, "scratchpad", partial(code, found, kind, place), partial(_results, made), bounds)
+    what = "convolution" if found.windows else "matrix-vector"
+    return Work(what, 1, "scratchpad", partial(code, found, kind, place), partial(_results, made), bounds)
+
+
+def _packing(c: Convolution, kind: Kind | None) -> int:
+    """How many dimensions the arrays have that have to be packed."""
+    image = 0 if c.channel == len(c.places) - 1 else len(c.places)
+    return image + (0 if kind is FP32 and c.weights[-1] is not None else len(c.weights))
 
 
 def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
@@ -91,6 +100,8 @@ def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tu
     windows = [n for n in c.order or sorted(c.windows) if n != deep]
     places = {p.result: (at, p) for at, p in enumerate(c.places)}
     others = [places[n] for n in range(len(shape)) if n != c.output]
+    if not others:
+        return image[None], weight.transpose((deep or 0, c.weights.index(c.output)))
     extents = [shape[p.result] for _, p in others if p.result is not None]
     turned = image.transpose([*(at for at, _ in others), c.channel])
     columns = list[Array]()
@@ -101,8 +112,9 @@ def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tu
         block = turned[np.ix_(*(np.clip(a, 0, turned.shape[n] - 1) for n, a in enumerate(at)))]
         whole = _all(inside)
         columns.append(np.where(whole[..., None], block, np.zeros((), image.dtype)).reshape(prod(extents), -1))
-    order = (*windows, *(() if deep is None else (deep,)), c.weights.index(c.output))
-    return np.concatenate(columns, axis=1), weight.transpose(order).reshape(-1, shape[c.output])
+    wide = () if c.output is None else (c.weights.index(c.output),)
+    turned = weight.transpose((*windows, *(() if deep is None else (deep,)), *wide))
+    return np.concatenate(columns, axis=1), turned.reshape(-1, 1 if c.output is None else shape[c.output])
 
 
 def _along(place: analysis.Place, extent: int, values: Mapping[str, int], steps: Mapping[int, int]) -> Array:
@@ -117,5 +129,7 @@ def _all(inside: list[Array]) -> Array:
 
 
 def _back(c: Convolution, sums: Array, shape: tuple[int, ...]) -> Array:
+    if c.output is None:
+        return sums.reshape(shape)
     extents = [n for at, n in enumerate(shape) if at != c.output]
     return np.ascontiguousarray(np.moveaxis(sums.reshape([*extents, shape[c.output]]), -1, c.output))

@@ -74,9 +74,10 @@ def shape(c: Convolution, kind: Kind, arrays: Mapping[str, Placed], values: Mapp
     wanted = [*(c.order or ()), *sorted(taps)]
     ordered = [taps[n] for n in dict.fromkeys(wanted) if n in taps]
     turns = c.output != len(result.shape) - 1
+    axes = axes or [Axis(1, 1, 1, 0, LINE, LINE)]
     return Shape(
         kind,
-        result.shape[c.output],
+        1 if c.output is None else result.shape[c.output],
         -(-depth * kind.bytes // WORD),
         tuple(axes),
         tuple(ordered),
@@ -88,7 +89,7 @@ def shape(c: Convolution, kind: Kind, arrays: Mapping[str, Placed], values: Mapp
         words,
         line,
         result.address,
-        result_steps[c.output],
+        LINE if c.output is None else result_steps[c.output],
         turns,
         (image.dtype.kind == "u", weight.dtype.kind == "u"),
     )
@@ -147,11 +148,13 @@ def _padded(array: Placed, deep: int, kind: Kind, room: Room) -> tuple[tuple[int
 def _weights(c: Convolution, kind: Kind, weight: Placed, room: Room) -> tuple[int, tuple[int, ...], int, int, int]:
     """Where lines of weights are: the address, the step of each dimension of a window, that of 16 output channels, of a
     word of depth and of 16 words."""
-    last, wide = len(weight.shape) - 1, next(n for n, r in enumerate(c.weights) if r is not None)
+    last, wide = len(weight.shape) - 1, next((n for n, r in enumerate(c.weights) if r is not None), None)
     deep = next(p.weight for p in c.places if p.result is None)
     assert deep is not None, "it is a convolution"
     start, steps, shape = weight.address, weight.steps(), weight.shape
     group = 0
+    if wide is None:
+        return _packed(c, kind, (start, steps, shape), (deep, None, 0), room)
     if last not in (wide, deep):
         start, steps = _across(kind, weight, deep, wide, room)
         group = 1
@@ -190,7 +193,7 @@ def _packed(
     c: Convolution,
     kind: Kind,
     laid: tuple[int, tuple[int, ...], tuple[int, ...]],
-    roles: tuple[int, int, int],
+    roles: tuple[int, int | None, int],
     room: Room,
 ) -> tuple[int, tuple[int, ...], int, int, int]:
     """Tiles of 16 words of depth by 16 output channels, one behind the other."""
@@ -200,12 +203,13 @@ def _packed(
     steps, at = [0] * len(shape), depth * TILE
     for n in reversed(windows):
         steps[n], at = at, at * shape[n]
-    blocks = -(-shape[wide] // ROWS)
+    # One channel is in all columns.
+    blocks, across = (1, 0) if wide is None else (-(-shape[wide] // ROWS), own[wide])
     to = room.take(at * blocks)
-    digits = [Digit(blocks, ROWS * own[wide], at), *(Digit(shape[n], own[n], steps[n]) for n in windows)]
+    digits = [Digit(blocks, ROWS * across, at), *(Digit(shape[n], own[n], steps[n]) for n in windows)]
     is_last = own[deep] == kind.bytes
     along = LINE if is_last else LINE // kind.bytes * own[deep]
     digits.append(Digit(depth, along, TILE))
-    stride, transform = (own[wide], "transpose32") if is_last else (own[deep], kind.interleave)
+    stride, transform = (across, "transpose32") if is_last else (own[deep], kind.interleave)
     room.move([Move(start, to, tuple(digits), ROWS, stride, LINE, transform)], group)
     return to, tuple(steps), at, LINE, TILE
