@@ -33,7 +33,8 @@ class Place:
 class Convolution:
     """`places` of the image's dimensions; `weights`: the dimension of the result that each of the weights is, None
     where the sum runs over it. `order`: the dimensions of the weights over which the sum runs, outermost first; None
-    where it has no order that is one of them. `widened`: the conversion that both factors go through."""
+    where it has no order that is one of them. `widened`: the conversion that both factors go through. `extents` are
+    those of the weights."""
 
     image: str
     weight: str
@@ -42,6 +43,7 @@ class Convolution:
     weights: tuple[int | None, ...]
     order: tuple[int, ...] | None
     widened: str
+    extents: tuple[Affine, ...] = ()
 
     @property
     def channel(self) -> int:
@@ -110,6 +112,7 @@ def _of(found: Summed, image: Access, weight: Access) -> Convolution | None:
         weights,
         _order(found, weight, weights),
         found.widened,
+        weight.shape,
     )
     return made if _has_roles(made, found, weight) and _is_whole(found, image, weight, made, where) else None
 

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from polyloom.analysis import convolution as analysis
 from polyloom.analysis.convolution import Convolution, Summed, convolutions
 from polyloom.targets.minion.loops.convolution.compile import code
-from polyloom.targets.minion.loops.convolution.loop import TAPS
+from polyloom.targets.minion.loops.convolution.taps import TAPS
 from polyloom.targets.minion.loops.product import arithmetic
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.loops.work import Arrays, Work
+from polyloom.targets.minion.tensor_words import SCP_LINES
 
 Array = NDArray[Any]
 _SUMS: Final = {"fp32": "f32", "fp16": "f32", "int8": "i32"}
@@ -45,20 +46,31 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *,
     if found is None or kind is None or (kind is not INT8 and fp == "strict" and not (fuses and kind is FP32)):
         return None
     deep = next(p.weight for p in found.places if p.result is None)
-    in_order = found.order is not None and found.order[-1] == deep
-    reorders = kind is INT8 or fp == "reassociate"
     is_single = found.output is None and deep != len(found.weights) - 1
-    if not (in_order or reorders) or is_single or len(found.places) - 1 > TAPS:
+    if is_single or len(found.places) - 1 > TAPS or not (found.order or kind is INT8 or fp == "reassociate"):
         return None
-    if not in_order:
-        found = replace(found, order=None)
+    outermost = False
+    if found.order is None or found.order[-1] != deep:
+        outermost = kind is FP32 and fp != "reassociate"
+        if outermost and not _fits(found, deep):
+            return None
+        if not outermost and kind is not INT8 and fp != "reassociate":
+            return None
+        found = found if outermost else replace(found, order=None)
     made = Convolved(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     if not exact and not all(p.offset.is_constant for p in found.places):
         return None
     bounds = None if exact else partial(_bounds, made)
     what = "convolution" if found.windows else "matrix-vector"
-    return Work(what, 1, "scratchpad", partial(code, found, kind, place), partial(_results, made), bounds)
+    return Work(what, 1, "scratchpad", partial(code, found, kind, place, outermost), partial(_results, made), bounds)
+
+
+def _fits(c: Convolution, deep: int | None) -> bool:
+    """Whether L1Scp has a line for each tap, and channels are the outermost loop of the sum."""
+    extents = [c.extents[n] for n in c.windows]
+    known = all(extent.is_constant for extent in extents)
+    return bool(c.order) and c.order[0] == deep and known and prod(e.constant for e in extents) <= SCP_LINES
 
 
 def _packing(c: Convolution, kind: Kind | None) -> int:
@@ -97,7 +109,8 @@ def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tu
     channel; the sum in the machine's order."""
     image, weight = read[c.image], read[c.weight]
     deep = next(p.weight for p in c.places if p.result is None)
-    windows = [n for n in c.order or sorted(c.windows) if n != deep]
+    order = c.order or (*sorted(c.windows), *(() if deep is None else (deep,)))
+    windows = [n for n in order if n != deep]
     places = {p.result: (at, p) for at, p in enumerate(c.places)}
     others = [places[n] for n in range(len(shape)) if n != c.output]
     if not others:
@@ -114,7 +127,11 @@ def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tu
         columns.append(np.where(whole[..., None], block, np.zeros((), image.dtype)).reshape(prod(extents), -1))
     wide = () if c.output is None else (c.weights.index(c.output),)
     turned = weight.transpose((*windows, *(() if deep is None else (deep,)), *wide))
-    return np.concatenate(columns, axis=1), turned.reshape(-1, 1 if c.output is None else shape[c.output])
+    pixels, weights = np.stack(columns), turned.reshape(len(columns), -1, 1 if c.output is None else shape[c.output])
+    # Channels are the last of the sum, or the first.
+    axes = (1, 2, 0) if order[0] == deep and len(order) > 1 else (1, 0, 2)
+    pixels = pixels.transpose(axes).reshape(pixels.shape[1], -1)
+    return pixels, weights.transpose((1, 0, 2) if axes[1] == 2 else (0, 1, 2)).reshape(-1, weights.shape[2])
 
 
 def _along(place: analysis.Place, extent: int, values: Mapping[str, int], steps: Mapping[int, int]) -> Array:

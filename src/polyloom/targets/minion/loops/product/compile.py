@@ -70,7 +70,8 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
 
 
 def settled(setting: Setting) -> list[str]:
-    """What other phases read is in memory, and their hart 0 may read registers; behind the last phase, the machine itself drains stores."""
+    """What other phases read is in memory, and their hart 0 may read registers; behind the last phase, the machine
+    itself drains stores."""
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
