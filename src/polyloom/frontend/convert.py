@@ -60,7 +60,9 @@ def converted(value: Expression, source: ElementType, to: ElementType, span: Spa
     return narrow if narrow is not None and _conversions(narrow) < _conversions(whole) else whole
 
 
-def comparison(operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None) -> Apply:
+def comparison(
+    operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None
+) -> Apply:
     """A comparison in the narrowest type that has what is compared."""
     for narrow in _sources((a, b), dtype):
         operands = exact(a, dtype, narrow), exact(b, dtype, narrow)

@@ -286,10 +286,8 @@ def c_text(name: str, found: Program, prefix: str) -> str:
     """The function `name` in C. `prefix` stands before the names of what it calls, which `c_helpers` defines."""
     kind, lines = TYPES[found.dtype], list[str]()
     for n, step in enumerate(found.steps):
-        given = [
-            f"t{o}" if isinstance(o, int) and o >= 0 else "x" if isinstance(o, int) else literal(o)
-            for o in step.operands
-        ]
+        given = [f"t{o}" if isinstance(o, int) and o >= 0 else "x" if isinstance(o, int) else literal(o)
+                 for o in step.operands]
         result = TYPES[BY_NAME[step.operation].result(step.dtype)]
         lines.append(f"  {result} t{n} = {prefix}{step.operation}_{step.dtype}({', '.join(given)});")
     body = "\n".join([*lines, f"  return t{len(lines) - 1};"])

@@ -86,15 +86,7 @@ def _is_constant(type: Mapping[str, str]) -> bool:
     return found is not None and (found[1] in TYPES)
 
 
-_WIDTHS: Final = {
-    "char": -8,
-    "signed char": -8,
-    "unsigned char": 8,
-    "short": -16,
-    "unsigned short": 16,
-    "int": -32,
-    "unsigned int": 32,
-}
+_WIDTHS: Final = {"char": -8, "signed char": -8, "unsigned char": 8, "short": -16, "unsigned short": 16, "int": -32, "unsigned int": 32}
 """Bits by type, negative with a sign."""
 
 

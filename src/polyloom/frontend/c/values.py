@@ -264,3 +264,5 @@ def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) ->
         else:
             values[parameter.id] = value(argument, element_type(parameter), scope), element_type(parameter)
     return replace(scope, symbols=symbols, values=values)
+
+
