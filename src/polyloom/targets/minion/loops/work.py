@@ -53,10 +53,11 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and `mode` are what the code asks
-    of the team. `results`: values of the parameters, the inputs by the program's names, and what outputs hold before, to
-    what they hold after. Where `bounds` is there, `results` are those of double precision, and each element may be as
-    far from them as it says of inputs and these results. `helpers`: whether second harts help at these sizes."""
+    """`what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and `mode` are what the code
+    asks of the team. `results`: values of the parameters, the inputs by the program's names, and what outputs hold
+    before, to what they hold after. Where `bounds` is there, `results` are those of double precision, and each element
+    may be as far from them as it says of inputs and these results. `helpers`: whether second harts help at these
+    sizes."""
 
     what: str
     harts: int

@@ -39,8 +39,8 @@ def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, outermost: b
     assert s is not None, "the form was checked"
     parts = list[Part]()
     for number, group in enumerate(room.groups):
-        lines = [line for n, move in enumerate(group) for line in moved(move, setting.team, _name(setting, number, n))]
-        named = replace(setting, prefix=_name(setting, number, 0))
+        named = replace(setting, prefix=f"{setting.prefix}.pack{number}")
+        lines = [*moved(group, setting.team, named.prefix), wait(STORED)]
         parts += [
             by_first(Part(tuple(lines), place), named, "skip"),
             barrier(setting.team, f"{named.prefix}.all", _PACKED),
@@ -52,12 +52,8 @@ def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, outermost: b
         parts.append(by_first(Part((*lines, wait(STORED)), place), setting, "skip"))
         parts.append(barrier(setting.team, f"{setting.prefix}.summed", _PACKED))
         setting = replace(setting, prefix=f"{setting.prefix}.back")
-        lines = [line for n, m in enumerate(room.last) for line in moved(m, setting.team, f"{setting.prefix}{n}")]
+        lines = moved(room.last, setting.team, setting.prefix)
     parts.append(by_first(Part((*lines, *settled(setting)), place), setting, "skip"))
     facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": cycles(s, setting.team.minions)}
     depth = setting.arrays[c.image].shape[c.channel]
     return Made(tuple(parts), facts, s.pairs * s.channels * depth, kind.peak, room.free - setting.scratch)
-
-
-def _name(setting: Setting, group: int, number: int) -> str:
-    return f"{setting.prefix}.pack{group}.{number}"

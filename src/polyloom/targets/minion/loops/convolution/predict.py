@@ -52,8 +52,9 @@ def _step(s: Shape, words: int) -> int:
 
 
 def chosen(s: Shape, minions: int) -> Shape | None:
-    """None where windows are larger than L1Scp. With the axis and the number of pixels that are fastest, the most pixels of those. Where tiles are turned over,
-    they lie along the result's last dimension, and lines of pixels are whole."""
+    """With the axis and the number of pixels that are fastest, the most pixels of those; None where windows are larger
+    than L1Scp. Where tiles are turned over, they lie along the result's last dimension, and lines of pixels are
+    whole."""
     if s.turns:
         return s
     options = [

@@ -39,10 +39,10 @@ class Tap:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`image`, `weights`, `result`: where element 0 of each is; `tile` pixels lie along `axes[pixel]`.
-    `block_step`, `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words
-    of depth and of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel. `outermost`: sums run over input
-    channels first (ordered.py)."""
+    """`image`, `weights`, `result`: where element 0 of each is; `tile` pixels lie along `axes[pixel]`. `block_step`,
+    `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words of depth and
+    of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel. `outermost`: sums
+    run over input channels first (ordered.py)."""
 
     kind: Kind
     channels: int

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over the taps of a convolution's windows, as assembly. Taps outside of the image are left out for the whole tile,
-but for those along its pixels, where the mask of the pixels inside is written instead."""
+"""Loops over the taps of a convolution's windows, as assembly. Taps outside of the image are left out for the whole
+tile, but for those along its pixels, where the mask of the pixels inside is written instead."""
 
 from __future__ import annotations
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits of compiled convolutions: every one is needed. Without any one of them, the model reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.minion.convolution.kernels import Kernel
+from tests.minion.gemm.test_waits import Edit, run
+
+from polyloom.diagnostics import PolyloomError
+
+SIZES = {"H": 4, "W": 20, "C": 20, "M": 20}
+PROGRAMS: dict[str, tuple[Kernel, tuple[int, ...], dict[str, Any]]] = {
+    "own": (Kernel(), (2,), {}),
+    # With 20, some have no tile, and wait for nothing but their part of the packing.
+    "turned": (Kernel(image="chw", weight="mcrs", result="mhw", order="crs"), (2, 20), {"fp": "reassociate"}),
+    "ordered": (Kernel(image="chw", weight="mcrs", result="mhw", order="crs"), (2,), {}),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_wait_is_needed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, several, options = PROGRAMS[name]
+    path, found, waits = kernel.path(tmp_path), set[int](), set[int]()
+    for minions in several:
+        program, whole = (path, f"minion:{minions}", SIZES), Edit()
+        assert run(monkeypatch, whole, program, options).data["hazards"] == []
+        waits = set(range(whole.waits))
+        for number in waits:
+            try:
+                run(monkeypatch, Edit(number), program, options)
+            except PolyloomError as error:
+                assert error.code == "PL1380", number
+                found.add(number)
+    assert found == waits
