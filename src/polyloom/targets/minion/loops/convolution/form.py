@@ -61,9 +61,17 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *,
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     if not exact and not all(p.offset.is_constant for p in found.places):
         return None
-    bounds = None if exact else partial(_bounds, made)
+    bounds = partial(_bounds, made)
     what = "convolution" if found.windows else "matrix-vector"
-    return Work(what, 1, "scratchpad", partial(code, found, kind, place, outermost), partial(_results, made), bounds)
+    return Work(
+        what,
+        1,
+        "scratchpad",
+        partial(code, found, kind, place, outermost),
+        partial(_results, made),
+        bounds,
+        exact=exact,
+    )
 
 
 def _fits(c: Convolution, deep: int | None) -> bool:
@@ -97,11 +105,22 @@ def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arr
     return {**held, made.found.result: _back(made.found, sums, held[made.found.result].shape)}
 
 
-def _bounds(made: Convolved, read: Arrays, expected: Arrays) -> Arrays:
+def _bounds(made: Convolved, read: Arrays, errors: Arrays, shape: tuple[int, ...] | None) -> Array:
     c = made.found
-    shape = expected[c.result].shape
+    shape = shape or _shape(c, read)
+    zeros = {name: np.zeros(read[name].shape) for name in (c.image, c.weight)}
     pixels, weights = _matrices(c, {}, read, shape)
-    return {c.result: _back(c, arithmetic.bound(pixels, weights, made.kind is FP16), shape)}
+    of_pixels, of_weights = _matrices(c, {}, {**zeros, **errors}, shape)
+    allowed = arithmetic.grown((pixels, of_pixels), (weights, of_weights), made.kind is FP16)
+    return _back(c, allowed * (made.kind is not INT8), shape)
+
+
+def _shape(c: Convolution, read: Arrays) -> tuple[int, ...]:
+    """Of a result without windows."""
+    extents = {p.result: read[c.image].shape[n] for n, p in enumerate(c.places) if p.result is not None}
+    if c.output is not None:
+        extents[c.output] = read[c.weight].shape[c.weights.index(c.output)]
+    return tuple(extents[n] for n in range(len(extents)))
 
 
 def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tuple[int, ...]) -> tuple[Array, Array]:
