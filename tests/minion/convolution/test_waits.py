@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from tests.minion.convolution.kernels import Kernel
-from tests.minion.gemm.test_waits import Edit, run
+from tests.minion.gemm.test_waits import Edit
 
+import polyloom as pl
 from polyloom.diagnostics import PolyloomError
+from polyloom.targets.minion.loops import compile as compiling
 
-SIZES = {"H": 4, "W": 20, "C": 20, "M": 20}
+SIZES: dict[str, Any] = {"H": 4, "W": 20, "C": 18, "M": 17}
 PROGRAMS: dict[str, tuple[Kernel, tuple[int, ...], dict[str, Any]]] = {
     "own": (Kernel(), (2,), {}),
     # With 20, some have no tile, and wait for nothing but their part of the packing.
@@ -26,12 +28,14 @@ def test_every_wait_is_needed(name: str, tmp_path: Path, monkeypatch: pytest.Mon
     kernel, several, options = PROGRAMS[name]
     path, found, waits = kernel.path(tmp_path), set[int](), set[int]()
     for minions in several:
-        program, whole = (path, f"minion:{minions}", SIZES), Edit()
-        assert run(monkeypatch, whole, program, options).data["hazards"] == []
+        compiled, whole = pl.compile(path, on=f"minion:{minions}", **options), Edit()
+        monkeypatch.setattr(compiling, "executable", whole)
+        assert compiled.run(**SIZES).data["hazards"] == []
         waits = set(range(whole.waits))
         for number in waits:
+            monkeypatch.setattr(compiling, "executable", Edit(number))
             try:
-                run(monkeypatch, Edit(number), program, options)
+                compiled.run(**SIZES)
             except PolyloomError as error:
                 assert error.code == "PL1380", number
                 found.add(number)
