@@ -62,7 +62,13 @@ def values(draw: st.DrawFn, dtype: ElementType, depth: int = 3) -> Expression:
         operands[0] = draw(values("i32", depth - 1))
     if divides(operation.name, inner):
         operands[1] = draw(
-            st.sampled_from([Constant(3, inner), Constant(-2 if inner[0] == "i" else 2, inner), Reference(f"divisor_{inner}", (OUTER,))])
+            st.sampled_from(
+                [
+                    Constant(3, inner),
+                    Constant(-2 if inner[0] == "i" else 2, inner),
+                    Reference(f"divisor_{inner}", (OUTER,)),
+                ]
+            )
         )
     return Apply(operation.name, inner, tuple(operands))
 

@@ -22,7 +22,19 @@ from polyloom.targets.tcpa.concrete import (
     Place,
     Side,
 )
-from polyloom.targets.tcpa.isa import Branch, File, Goto, Halt, If, Immediate, Instruction, Next, Register, opcode, source_type
+from polyloom.targets.tcpa.isa import (
+    Branch,
+    File,
+    Goto,
+    Halt,
+    If,
+    Immediate,
+    Instruction,
+    Next,
+    Register,
+    opcode,
+    source_type,
+)
 from polyloom.targets.tcpa.symbolic import (
     Access,
     ArrayInfo,

@@ -118,9 +118,12 @@ def test_both_harts_load_to_the_shires_scratchpad(thread: int, functional: bool)
     np.testing.assert_array_equal(done.read(SCRATCHPAD + 5 * 64, (256,), np.uint32), array)
 
 
-def test_an_endless_run_ends() -> None:
-    result = run("1: j 1b\n", max_cycles=5000).result
-    assert result["stop"] == "max-cycles"
+@pytest.mark.parametrize("functional", [False, True])
+@pytest.mark.parametrize("most", [5000, 5001, 12345])
+def test_an_endless_run_ends_in_its_cycle(most: int, functional: bool) -> None:
+    result = run("1: j 1b\n", max_cycles=most, functional=functional).result
+    assert (result["stop"], result["cycles"]) == ("max-cycles", most)
+    assert result["instructions"] <= 2 * most
 
 
 def test_what_is_printed_and_a_failure() -> None:
