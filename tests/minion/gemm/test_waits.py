@@ -67,13 +67,11 @@ class Edit:
         return sum("tensor_wait" in line for line in self.lines)
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, edit: Edit, program: tuple[str, str, dict[str, int]], options: Any = None
-) -> Any:
+def run(monkeypatch: pytest.MonkeyPatch, edit: Edit, program: tuple[str, str, dict[str, int]]) -> Any:
     path, place, sizes = program
     monkeypatch.setattr(compiling, "executable", edit)
     arguments: dict[str, Any] = {**sizes}
-    return pl.compile(path, on=place, **(options or {})).run(**arguments)
+    return pl.compile(path, on=place).run(**arguments)
 
 
 @pytest.mark.parametrize("name", ["own", "packed", "staged"])
