@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from polyloom import ssa
-    from polyloom.api import Compiled, Instance, Result, compile, load, prove
+    from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
@@ -79,6 +79,7 @@ __all__ = [
     "prove",
     "rint",
     "round_i32",
+    "run_together",
     "sat8",
     "satu8",
     "sin",

@@ -682,6 +682,12 @@ CODES: dict[str, tuple[str, str]] = {
         "Loops of steps instantiate and run their phases once for each value of their counters. One run takes at most "
         "1048576 of them.",
     ),
+    "PL0522": (
+        "layout of an array",
+        "A layout says where the elements of an array lie: `rows`, `columns` or a stride for each dimension, then the "
+        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word, and the file "
+        "of a loop of steps has no layouts.",
+    ),
     "PL0530": (
         "contradictory mapping",
         "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper "
@@ -812,6 +818,11 @@ CODES: dict[str, tuple[str, str]] = {
         "Nothing of that size is\n"
         "allocated for a file that may have been altered. Declare a smaller array, or instantiate the configuration "
         "again.",
+    ),
+    "PL0629": (
+        "bank inside the array",
+        "Banks stand at the border of an array. A configuration that is placed away from a border of a larger array "
+        "has none at\nthat side. Place it at that border, or take a candidate whose banks are at other sides.",
     ),
     "PL0640": (
         "a capacity of the machine is exceeded",
