@@ -90,5 +90,5 @@ def test_another_source_is_told_apart(made: pl.Instance) -> None:
     assert pl.prove(made, SOURCE)
     nest = SOURCE.nest
     assert nest is not None
-    proof = pl.prove(made, replace(SOURCE, nest=replace(nest, body=nest.body * 2)))
+    proof = against.prove(made.data, None, replace(SOURCE, nest=replace(nest, body=nest.body * 2)), {"N": 3})
     assert [d.code for d in proof.diagnostics] == ["PL0652", "PL0652"]

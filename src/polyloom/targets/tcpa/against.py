@@ -44,8 +44,16 @@ _AGAIN: Final = (
 
 
 def prove(data: bytes, member: str | None, source: Source, given: Mapping[str, int]) -> Proof:
-    """Whether the concrete configuration computes what the source does. Errors: PL0230, PL0653, those of a run but for
-    divisions by zero, and those of `verify`, which must have found nothing."""
+    """Whether the concrete configuration computes what the source does. Errors: PL0230, PL0605, PL0653, those of a run
+    but for divisions by zero, and those of `verify`, which must have found nothing."""
+    try:
+        return _proof(data, member, source, given)
+    except MemoryError:
+        message = "the terms of the configuration and of its source do not fit into memory"
+        raise input_error("PL0605", message, help="give smaller values of the parameters") from None
+
+
+def _proof(data: bytes, member: str | None, source: Source, given: Mapping[str, int]) -> Proof:
     found = run(data)
     phased = found.phased
     values = check_parameters(source.plan, {**_values(phased, source), **given})
@@ -57,13 +65,15 @@ def prove(data: bytes, member: str | None, source: Source, given: Mapping[str, i
     names = [(a.name, shape_of(a, values)) for a in source.plan.inputs]
     differs = (_difference(name, wanted[name], have[name], terms, names) for name in wanted)
     diagnostics = tuple(d for d in differs if d is not None)
-    notes = tuple(_other_program(phased, source))
-    return Proof(values, sum(ids.size for ids in wanted.values()), len(terms), diagnostics, notes)
+    elements = sum(ids.size for ids in wanted.values())
+    return Proof(values, elements, len(terms), diagnostics, tuple(_notes(phased, source)))
 
 
-def _other_program(phased: Phased, source: Source) -> Iterator[str]:
-    """Where the file names other equations than the source becomes here. The terms decide: another version of the
-    compiler may have made other equations of the same source."""
+def _notes(phased: Phased, source: Source) -> Iterator[str]:
+    """What the proof leaves open, and where the file names other equations than the source becomes here. That decides
+    nothing: another version of the compiler may have made other equations of the same source."""
+    if not source.exact:
+        yield "sums and products of floats are compared without their order (--reassociate)"
     named = [program.digest(stage.data) for stage in phased.stages]
     here = [digest(phase.program) for phase in source.plan.phases]
     if not all(named):
