@@ -175,3 +175,11 @@ def test_more_terms_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(terms.inputs([Array("a", "f32", (Affine.symbol("N"),))], {"N": 500})["a"]) == 500
     with pytest.raises(MemoryError):
         terms.inputs([Array("a", "f32", (Affine.symbol("N"),))], {"N": 600})
+
+
+def test_no_such_operation() -> None:
+    terms = Terms()
+    one = terms.constant(1.0, "f32")
+    for operation in ("and", "to_f16"):
+        with pytest.raises(ValueError, match="no such operation"):
+            terms.apply(operation, "f32", (one, one)[: BY_NAME[operation].arity])
