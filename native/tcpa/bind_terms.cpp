@@ -84,5 +84,5 @@ void bind_terms(nb::module_& m) {
                                     known(terms, c));
              })
         .def("parts", &parts)
-        .def("__len__", &Terms::size);
+        .def_prop_ro("size", &Terms::size);
 }
