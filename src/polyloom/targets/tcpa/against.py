@@ -178,7 +178,7 @@ def _difference(name: str, wanted: Any, found: Any, terms: Terms, names: Names) 
     ]
     if (inner, outer) != (have, want):
         notes.append(
-            f"they differ where the configuration has {print_term(inner, terms, names)} and the source "
+            f"they differ first where the configuration has {print_term(inner, terms, names)} and the source "
             f"{print_term(outer, terms, names)}"
         )
     notes.append(f"{len(wrong)} of {prod(wanted.shape)} elements of {name} differ")
