@@ -61,14 +61,17 @@ def _element(name: str, shape: tuple[int, ...], index: int) -> str:
 
 
 def difference(one: int, other: int, terms: Terms) -> tuple[int, int]:
-    """The first parts of two terms that differ by their own operation, constant or input, not by parts of theirs."""
+    """The first parts of two terms that differ by their own operation, constant or input, not by parts of theirs;
+    constants with the operation that they stand in."""
+    around = one, other
     while True:
         a, b = terms[one], terms[other]
+        if isinstance(a, Value) and isinstance(b, Value):
+            return around
         if not isinstance(a, Operated) or not isinstance(b, Operated):
             return one, other
-        if (a.operation, a.dtype) != (b.operation, b.dtype):
+        pairs = [(x, y) for x, y in zip(a.operands, b.operands, strict=False) if x != y]
+        if (a.operation, a.dtype) != (b.operation, b.dtype) or not pairs:
             return one, other
-        pairs = [(x, y) for x, y in zip(a.operands, b.operands, strict=True) if x != y]
-        if not pairs:
-            return one, other
+        around = one, other
         one, other = pairs[0]
