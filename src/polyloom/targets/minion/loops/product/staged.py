@@ -48,6 +48,9 @@ _SLOTS: Final = (6, 3)
 """At most, and at least."""
 _GROUPS: Final = 8
 _DELAY: Final = 500
+"""Of shires, and how many rounds of a loop of four cycles each begins later."""
+_STAGGERED: Final = 1024
+"""Steps of a minion from which on that is worth while."""
 _LENGTH: Final = 4
 """Steps of a chunk: few, so that the first one is there early."""
 
@@ -195,8 +198,10 @@ def _second(stage: Stage) -> list[str]:
 
 
 def _staggered(stage: Stage) -> list[str]:
-    """Shires begin one behind another, in groups."""
-    if stage.g.shire_rows * stage.g.shire_columns < 2 * _GROUPS:
+    """Shires begin one group behind another, where that costs little: all of them reading the same steps at the same
+    time would find them in few banks."""
+    rows, columns = stage.rounds
+    if stage.g.shire_rows * stage.g.shire_columns < 2 * _GROUPS or rows * columns * stage.p.steps < _STAGGERED:
         return []
     lines = [f"srli t0, s0, {MINIONS_PER_SHIRE.bit_length() - 1}", f"andi t0, t0, {_GROUPS - 1}"]
     lines += [f"li t1, {_DELAY}", "mul t0, t0, t1", "addi t0, t0, 1"]
