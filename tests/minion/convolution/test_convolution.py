@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from tests.conftest import Golden
 from tests.minion.convolution.kernels import Kernel
 
 import polyloom as pl
@@ -148,6 +149,14 @@ def test_options_of_products_are_refused(option: dict[str, Any], tmp_path: Path)
     with pytest.raises(PolyloomError) as error:
         pl.compile(Kernel().path(tmp_path), on="minion:2", **option).ready({"H": 4, "W": 4, "C": 4, "M": 4})
     assert error.value.code == "PL1339"
+
+
+def test_rows_that_are_too_long_for_masks(tmp_path: Path, golden: Golden) -> None:
+    path = tmp_path / "clamped.py"
+    path.write_text(CLAMPED)
+    with pytest.raises(PolyloomError) as error:
+        pl.compile(f"{path}:conv", on="minion:2").ready({"H": 40000, "C": 1, "M": 1})
+    golden("long-rows", str(error.value))
 
 
 def test_a_matrix_and_a_vector() -> None:
