@@ -37,6 +37,7 @@ from polyloom.riscv.names import Isa, parse
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, split_critical_edges
+from polyloom.transform.ssa.strength import strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("legalize", partial(legalize, isa=isa), _SSA),
         Pass("common", common, _SSA),
         Pass("dce", dce, _SSA),
+        Pass("strength", strength, _SSA),
         # Before "order": that pass names edges by blocks, and before "destruct", whose copies stand on edges.
         Pass("edges", split_critical_edges, _SSA),
         Pass("order", ordered, _SSA),
