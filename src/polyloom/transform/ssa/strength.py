@@ -10,7 +10,7 @@ reads the counter, it compares a pointer instead.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -139,7 +139,9 @@ class _Work:
                 if moved:
                     changed = True
                     gone = {i.results[0].name for i in moved}
-                    kept = tuple(i for i in self.blocks[k].instructions if not (i.results and i.results[0].name in gone))
+                    kept = tuple(
+                        i for i in self.blocks[k].instructions if not (i.results and i.results[0].name in gone)
+                    )
                     self.blocks[k] = replace(self.blocks[k], instructions=kept)
                     # Flags exclude values where the instruction stood; here it is executed more often.
                     self._append(entry, *(replace(i, flags=()) for i in moved))
@@ -336,5 +338,4 @@ def _with_argument(block: Block, target: str, argument: Operand) -> Block:
     def through(edge: Edge) -> Edge:
         return replace(edge, arguments=(*edge.arguments, argument)) if edge.block == target else edge
 
-    same: Callable[[Operand], Operand] = lambda operand: operand
-    return replace(block, terminator=with_edges(block.terminator, same, through))
+    return replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
