@@ -36,10 +36,13 @@ def _entered(function: Function, header: Block, inside: set[str]) -> tuple[Block
         return function.blocks
     fresh = names(function)
     before = fresh("enter")
-    passed = tuple(Value(fresh(p.name), p.type) for p in header.parameters)
+    edges = [edge for block in entering for edge in edges_of(block.terminator) if edge.block == header.name]
+    # The arguments of a single edge stand where they are used, so that constants are seen to be such.
+    alone = len(edges) == 1
+    passed = () if alone else tuple(Value(fresh(p.name), p.type) for p in header.parameters)
 
     def through(edge: Edge) -> Edge:
-        return replace(edge, block=before) if edge.block == header.name else edge
+        return Edge(before, () if alone else edge.arguments) if edge.block == header.name else edge
 
     blocks = tuple(
         block
@@ -47,4 +50,4 @@ def _entered(function: Function, header: Block, inside: set[str]) -> tuple[Block
         else replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
         for block in function.blocks
     )
-    return (*blocks, Block(before, passed, (), Jump(Edge(header.name, passed))))
+    return (*blocks, Block(before, passed, (), Jump(Edge(header.name, edges[0].arguments if alone else passed))))

@@ -35,6 +35,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_types import PTR
 from polyloom.ir.ssa_verify import uses
+from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import names, throughout, with_operands
 from polyloom.transform.ssa.linear import Linear, Scope
@@ -59,7 +60,7 @@ def strength(function: Function) -> Function:
     for number, loop in reversed(list(enumerate(forest.loops))):
         if not loop.irreducible:
             work.loop(loop, forest.members(number), above)
-    return dce(replace(function, blocks=tuple(work.blocks)))
+    return dce(common(replace(function, blocks=tuple(work.blocks))))
 
 
 @dataclass(frozen=True, slots=True)
