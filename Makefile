@@ -45,8 +45,11 @@ native-test: .venv/tools
 wheel-test: .venv/installed
 	rm -rf $(WHEEL)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target $(WHEEL) .
-	cd $(WHEEL) && PYTHONPATH="$$PWD:$$($(CURDIR)/$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" \
-	  $(CURDIR)/$(BIN)/python -S -m polyloom run polyloom/examples/bits.pla N=16 --on tcpa:paper:1x3
+	cd $(WHEEL) && export PYTHONPATH="$$PWD:$$($(CURDIR)/$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" && \
+	  polyloom="$(CURDIR)/$(BIN)/python -S -m polyloom" && \
+	  $$polyloom run polyloom/examples/bits.pla N=16 --on tcpa:paper:1x3 && \
+	  case "$$($$polyloom device --include)" in "$$PWD"/*) ;; *) echo "the device library is not that of the wheel" >&2; exit 1;; esac && \
+	  $(CC) -std=c11 -ffreestanding -fsyntax-only -Wall -Werror -I"$$($$polyloom device --include)" $$($$polyloom device --sources)
 
 bench: .venv/installed
 	$(BIN)/polyloom bench

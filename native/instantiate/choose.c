@@ -95,11 +95,13 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
     const Candidate *k = &c->s.candidate[t->number];
     const Schedule *p = &c->s.schedule[k->schedule];
     TRY(out->inner = keep(c, c->n, sizeof(Int)));
-    Int weight = p->interval, counts[2], latency = 0;
+    Int weight = t->interval, counts[2], latency = 0;
     for (uint32_t g = 0; g < c->n; ++g) {
         out->inner[k->order[g]] = weight;
         weight = mul(c, weight, t->extents[g]);
     }
+    out->held = collides(c, t, &out->use);
+    if (out->held) return ok(c);
     Demands all = {{{1, 0, 0}, {0, 1, 0}}, 2};
     for (int axis = 0; axis < 2; ++axis) {
         counts[axis] = tiles_along(c, t, axis);

@@ -236,7 +236,7 @@ static bool specialize_one(Context *c, const Instruction *instruction, const Cel
             TRY(piece_sets(c, &(Piece){.condition = c->s.node[v].condition}, group, &issues));
     TRY(unite(c, issues.at, issues.count, &out->domain));
     out->tau = instruction->tau;
-    out->opcode = instruction->opcode & 255;
+    out->opcode = instruction->opcode & 1023;
     if (!out->domain->count) return true;
     const uint32_t arity = c->s.node[instruction->first].arity;
     for (uint32_t position = 0; position <= arity; ++position) {
@@ -254,8 +254,8 @@ static bool specialize_one(Context *c, const Instruction *instruction, const Cel
             TRY(add_fragment(c, &found, writes ? WRITTEN : position, s, d));
         }
     }
-    if (found.count >> 24) return fail(c, POLYLOOM_OVERFLOW, 0);
-    out->fragments = found.count & 0xFFFFFF;
+    if (found.count >> 22) return fail(c, POLYLOOM_OVERFLOW, 0);
+    out->fragments = found.count & 0x3FFFFF;
     out->fragment = found.at;
     return true;
 }

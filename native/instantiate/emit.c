@@ -76,7 +76,7 @@ static void controller(Out *o) {
 static void head(Out *o, const polyloom_layout *given) {
     Context *c = o->c;
     const uint32_t placed = given ? c->s.arrays : 0;
-    put(o, c->nothing ? 1 : c->schedule->interval, 4);
+    put(o, c->nothing ? 1 : c->t->interval, 4);
     put(o, o->rows, 2);
     put(o, o->columns, 2);
     put(o, c->n, 1);
@@ -85,6 +85,7 @@ static void head(Out *o, const polyloom_layout *given) {
     put(o, c->s.arrays, 2);
     for (uint32_t i = 0; i < c->s.arrays; ++i) {
         put(o, c->s.array[i].head, 1);
+        put(o, c->s.array[i].shape.count, 1);
         all(o, c->layout[i].shape, 2 * c->s.array[i].shape.count);
     }
     put(o, placed, 2);
@@ -273,15 +274,15 @@ static void generators_of_all(Out *o) {
     close(o);
 }
 
-// Kernel, machine and arrays, out of the names of the symbolic configuration.
+// Kernel, machine, program and arrays, out of the names of the symbolic configuration.
 static void names(Out *o) {
     Context *c = o->c;
-    const uint32_t first = 2 + c->s.units + c->s.parameters + c->s.dimensions;
+    const uint32_t first = 3 + c->s.units + c->s.parameters + c->s.dimensions;
     size_t at = c->s.names;
     for (uint32_t i = 0; i < first + c->s.arrays; ++i) {
         const size_t start = at;
         at = after_name(c, at);
-        if (i < 2 || i >= first) bytes(o, c->data + start, at - start);
+        if (i < 3 || i >= first) bytes(o, c->data + start, at - start);
     }
     close(o);
 }
@@ -311,7 +312,7 @@ bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
         names(o);
         if (start && ok(c)) {
             store(start, 0x43434C50, 4);  // PLCC
-            store(start + 4, 3, 4);
+            store(start + 4, 4, 4);
             memcpy(start + 16, c->data + 16, 8);
             checksum(o, named, start + 24);
             checksum(o, 16, start + 8);

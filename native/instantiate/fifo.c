@@ -10,7 +10,7 @@ typedef struct {
     uint32_t reg;  // id registers have bit 31
     Int tau, slack;
     Piece piece;
-} Reader;
+} Taker;
 
 typedef struct {
     Int tau, slack;
@@ -21,7 +21,7 @@ typedef struct {
 #define INPUT_FILE ((uint32_t)1 << 31)
 
 static bool readers_of(Context *c, Vec *out) {
-    Reader *r;
+    Taker *r;
     for (uint32_t u = 0; u < c->s.uses; ++u) {
         const Use *use = &c->s.use[u];
         for (uint32_t i = 0; i < c->candidate->links[u].count && use->writers; ++i) {
@@ -37,9 +37,9 @@ static bool readers_of(Context *c, Vec *out) {
     for (uint32_t i = 0; i < c->s.inputs; ++i) {
         const uint32_t v = c->s.input[i].node;
         TRY(r = push(c, out, sizeof *r));
-        *r = (Reader){.reg = c->candidate->input[i] | INPUT_FILE,
-                      .tau = c->schedule->tau[v],
-                      .piece.condition = c->s.node[v].condition};
+        *r = (Taker){.reg = c->candidate->input[i] | INPUT_FILE,
+                     .tau = c->schedule->tau[v],
+                     .piece.condition = c->s.node[v].condition};
     }
     return ok(c);
 }
@@ -90,7 +90,7 @@ static void advance(Context *c, Cursor *at, Int steps) {
             at->time = INT_MOST;
             return;
         }
-    at->time = add(c, mul(c, at->line + at->digits[0], c->schedule->interval), at->tau);
+    at->time = add(c, mul(c, at->line + at->digits[0], c->t->interval), at->tau);
 }
 
 // Merges arrivals and pops by time. A token is present from its arrival to its pop, both inclusive.
@@ -135,7 +135,7 @@ static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
     if (!one_box && ok(c) && steps <= REPLAYED) return replay(c, uses, count, steps, out);
     for (const Reads *r = uses; r < uses + count; ++r) {
         const Domain *d = r->domain;
-        const Int length = floor_div(r->slack, c->schedule->interval) + 1;
+        const Int length = floor_div(r->slack, c->t->interval) + 1;
         Int lower[DIMENSIONS], upper[DIMENSIONS], sum = 0;
         hull(c, d, lower, upper);
         for (uint32_t k = 0; k < d->count; ++k)
@@ -148,7 +148,7 @@ static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
 static bool depth(Context *c, const Vec *readers, uint32_t reg, uint32_t group, Int *out) {
     Vec uses = {0};
     *out = 0;
-    for (const Reader *r = readers->at, *end = r + readers->count; r < end; ++r) {
+    for (const Taker *r = readers->at, *end = r + readers->count; r < end; ++r) {
         if (r->reg != reg) continue;
         Vec sets = {0};
         TRY(piece_sets(c, &r->piece, group, &sets));
@@ -174,7 +174,7 @@ static bool register_depths(Context *c, const Vec *readers, uint32_t reg, uint32
     bool *conditions = temp(c, c->s.conditions, 1);
     Int *known = temp(c, c->groups, sizeof *known);
     TRY(conditions && known);
-    for (const Reader *r = readers->at, *end = r + readers->count; r < end; ++r)
+    for (const Taker *r = readers->at, *end = r + readers->count; r < end; ++r)
         conditions[r->piece.condition] |= r->reg == reg;
     TRY(same = alike(c, conditions));
     for (uint32_t g = 0; g < c->groups; ++g) known[g] = -1;
@@ -193,7 +193,7 @@ static bool register_depths(Context *c, const Vec *readers, uint32_t reg, uint32
 // The depths of a class, out of those by reader, where the first reader of each register has its depth. PL0511 beyond
 // the machine's.
 static bool of_class(Context *c, const Vec *readers, const Int *depths, Class *out) {
-    const Reader *reader = readers->at;
+    const Taker *reader = readers->at;
     const Int limit = c->s.limits.fifo_depth;
     for (uint32_t i = 0; i < readers->count; ++i) {
         const uint32_t input = (reader[i].reg & INPUT_FILE) != 0, index = reader[i].reg & ~INPUT_FILE;
@@ -216,7 +216,7 @@ bool depths(Context *c) {
     const size_t high = c->high;
     Vec readers = {0};
     TRY(readers_of(c, &readers));
-    const Reader *reader = readers.at;
+    const Taker *reader = readers.at;
     Int *found = temp(c, (size_t)c->classes * readers.count, sizeof *found);
     TRY(found);
     for (uint32_t i = 0; i < readers.count; ++i) {

@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
     uint16_t rows, columns;
     bool far;
+    const Tiling *tiling;
 } Region;
 
 typedef struct Search {
@@ -118,7 +119,7 @@ static bool finish(Context *c) {
 }
 
 static bool same(const Context *c, const Tiling *a, const Tiling *b) {
-    return a->number == b->number && a->rows == b->rows && a->columns == b->columns &&
+    return a->number == b->number && a->interval == b->interval && a->rows == b->rows && a->columns == b->columns &&
            same_bytes(a->sizes, b->sizes, c->n * sizeof(Int));
 }
 
@@ -148,7 +149,8 @@ static OUTLINED bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) 
     return true;
 }
 
-// Puts a tiling among the plans. One that is invalid is replaced by smaller ones, until these are valid.
+// Puts a tiling among the plans. One that is invalid is replaced by smaller ones, until these are valid, and by slower
+// ones where that may help.
 static bool offer(Context *c, const Tiling *t) {
     Search *s = c->search;
     Vec pending = {0};
@@ -165,6 +167,11 @@ static bool offer(Context *c, const Tiling *t) {
         TRY(timing(c, &plan->tiling, &plan->timing, &plan->valid));
         plan->waiting = plan->valid;
         if (!plan->valid && s->shrinks) TRY(smaller(c, &plan->tiling, false, &pending));
+        if (!plan->valid && stretches(c, &plan->tiling)) {
+            TRY(slot = push(c, &pending, sizeof *slot));
+            *slot = plan->tiling;
+            slot->interval += c->s.schedule[c->s.candidate[slot->number].schedule].interval;
+        }
     }
     return true;
 }
@@ -190,9 +197,13 @@ static Plan *pop(const Search *s) {
     return best;
 }
 
-static const Region *crowded(const Search *s, const Tiling *t) {
+// Where operations are rare, one candidate says nothing of another: they differ in how many iterations overlap.
+static const Region *crowded(const Context *c, const Search *s, const Tiling *t) {
+    const bool alone = c->s.schedule[c->s.candidate[t->number].schedule].pairs;
     for (uint32_t i = 0; i < s->crowds; ++i)
-        if (s->crowded[i].rows == t->rows && s->crowded[i].columns == t->columns) return &s->crowded[i];
+        if (s->crowded[i].rows == t->rows && s->crowded[i].columns == t->columns &&
+            (!alone || s->crowded[i].tiling->number == t->number))
+            return &s->crowded[i];
     return NULL;
 }
 
@@ -211,7 +222,7 @@ static bool failed(Context *c) {
         s->tiling = t;
     }
     const bool far = error == 513 && mul(c, 2, c->about.needed) > mul(c, 5, max(c->about.available, 1));
-    if (error == 513) s->crowded[s->crowds++] = (Region){(uint16_t)t->rows, (uint16_t)t->columns, far};
+    if (error == 513) s->crowded[s->crowds++] = (Region){(uint16_t)t->rows, (uint16_t)t->columns, far, t};
     return error == 517 || !s->shrinks || fewer(c, t, far);
 }
 
@@ -253,8 +264,8 @@ static bool give_up(Context *c) {
         const Plan *p = ((Plan **)s->plans.at)[i];
         if (p->valid) continue;
         c->t = &p->tiling;
-        return refuse(c, 510, p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT, p->timing.use, p->timing.slack,
-                      0);
+        const uint32_t kind = p->timing.held ? POLYLOOM_HELD : p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT;
+        return refuse(c, 510, kind, p->timing.use, p->timing.slack, 0);
     }
     return fail(c, 510, 0);
 }
@@ -263,7 +274,7 @@ static bool give_up(Context *c) {
 static bool next(Context *c, const polyloom_request *r) {
     Search *s = c->search;
     for (Plan *p; s->failures < TRIES && (p = pop(s));) {
-        const Region *region = crowded(s, &p->tiling);
+        const Region *region = crowded(c, s, &p->tiling);
         if (region) {
             TRY(fewer(c, &p->tiling, region->far));
             continue;
@@ -292,19 +303,6 @@ static bool plan(Context *c, const polyloom_request *r) {
         TRY(t && make_tiling(c, i, r->rows, r->columns, r, t) && offer(c, t));
     }
     return next(c, r);
-}
-
-// The context lies at the first multiple of 16 in the scratch, and what it allocates follows it. Null where there is no
-// room.
-static OUTLINED Context *context(void *scratch, size_t size) {
-    const size_t skipped = (size_t)(-(uintptr_t)scratch & 15);
-    return size < skipped + sizeof(Context) + 16 ? NULL : (Context *)((uint8_t *)scratch + skipped);
-}
-
-static void claim(Context *c, void *scratch, size_t size) {
-    c->base = (uint8_t *)c;
-    c->size = c->high = (size - (size_t)(c->base - (uint8_t *)scratch)) & ~(size_t)15;
-    c->low = c->peak = (sizeof *c + 15) & ~(size_t)15;
 }
 
 static uint32_t report(const Context *c, uint32_t status, polyloom_result *out) {

@@ -9,12 +9,14 @@
 #include <stdbool.h>
 
 #include "polyloom_instantiate.h"
+#include "polyloom_plan.h"
 
 // A freestanding compiler has no <string.h>, but expects these to exist; memory.c has what else is done with bytes.
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
 void *memset(void *to, int value, size_t size);
 
 #define PARAMETERS 63
+#define SYMBOLIC_VERSION 2  // of the format
 #define NONE UINT32_MAX
 #define TRY(x)                  \
     do {                        \
@@ -112,6 +114,12 @@ typedef struct {
     List shape;
 } Array;
 
+// A constant of 64 bits; operands name it by its position in the list.
+typedef struct Wide {
+    struct Wide *next;
+    uint32_t low, high;
+} Wide;
+
 enum { IMMEDIATE, USE, INPUT };
 
 typedef struct {
@@ -119,7 +127,8 @@ typedef struct {
 } Operand;
 
 typedef struct {
-    uint8_t opcode, arity;
+    uint16_t opcode;
+    uint8_t arity;
     uint32_t condition, output;
     Operand operand[3];
 } Node;
@@ -140,9 +149,17 @@ typedef struct {
     List index;
 } Access;
 
+// Two nodes of a unit that they hold, but that is not reserved for them: `where` are the differences between an
+// iteration of the first and one of the second.
+typedef struct {
+    uint32_t first, second;
+    Union where;
+} Apart;
+
 typedef struct {
     Int interval;
-    uint32_t *tau, *unit, *latency;
+    uint32_t *tau, *unit, *latency, pairs;
+    Apart *apart;
 } Schedule;
 
 typedef struct {
@@ -208,11 +225,22 @@ typedef struct {
     Candidate *candidate;
     size_t names, names_end;
     Limits limits;
+    Wide *wide;
 } Symbolic;
 
+// Opcodes are an operation's number, and a type's number in the low four bits (native/tcpa/operations.hpp). An
+// immediate of f64 has 64 bits; the condition of a selection is an i32.
+enum { F64 = 8, SELECT = 18, NOP = 63 };
+
+static inline bool is_wide(uint32_t opcode, uint32_t position) {
+    return (opcode & 15) == F64 && !(opcode >> 4 == SELECT && position == 0);
+}
+
+// `interval` is a multiple of the schedule's.
 typedef struct {
     uint32_t number, rows, columns;
     Int *sizes, *tiles, *extents;
+    Int interval;
 } Tiling;
 
 // What a refusal is about (polyloom_instantiate.h).
@@ -222,13 +250,14 @@ typedef struct {
 } About;
 
 // Where there is none, `use` is the one that no wavefront serves or, if it stays in its tile, comes too early: its
-// slack is negative.
+// slack is negative. If `held`, it is a node whose unit may be held by another one.
 typedef struct {
     Int *inner;
     Int outer[2];
     Int latency;
     uint32_t use;
     Int slack;
+    bool held;
 } Timing;
 
 // The iterations of a condition at positions in the tile from `low` to `high`, along rows and columns.
@@ -251,7 +280,7 @@ typedef struct {
 
 typedef struct {
     Int tau;
-    uint32_t opcode : 8, fragments : 24;
+    uint32_t opcode : 10, fragments : 22;
     const Domain *domain;
     Fragment *fragment;
 } Operation;
@@ -443,9 +472,10 @@ typedef struct Context {
     Served served;
     Sight sight;
     Layout *layout;
-    uint32_t words;  // of a set of channels
-    Vec wires;       // distinct wrappers: Wires
-    Pooled *pool;    // the domains of the file
+    uint32_t words;   // of a set of channels
+    uint32_t closed;  // sides without banks, as in a request
+    Vec wires;        // distinct wrappers: Wires
+    Pooled *pool;     // the domains of the file
     uint32_t pooled;
     Int start, delay[2], steps;
     Int needed;  // channels per side
@@ -456,6 +486,48 @@ typedef struct Context {
     Domain *domains[BUCKETS / 2];
     Half *halves[BUCKETS / 8];  // there are few
 } Context;
+
+// A place in the file that is being read.
+typedef struct {
+    Context *c;
+    size_t at, end;
+    uint32_t routes;  // of the candidate
+} Reader;
+
+enum { PARAMETRIC = 4 };  // the role of a scalar that parameters and counters determine
+
+// An array of a plan: its elements are those from number `first` on, of all arrays'; its extents, or the value of a
+// scalar, are read from `at` on.
+typedef struct {
+    uint32_t role, rank, at, first, size;
+} Variable;
+
+// The file of a phase, which arrays its own are, and which value of the plan each of its parameters has.
+typedef struct {
+    uint32_t at, length, arrays, values;
+    uint32_t *array;
+    uint8_t *value;
+} Stage;
+
+enum { PHASE, UPWARDS, DOWNWARDS };
+
+// Of the tree, in preorder: the next phase, or the loop of a counter, whose bounds are read from `at` on and whose body
+// ends before `end`. `parent` is the loop around it, or NONE; `last` that of its counter's values.
+typedef struct {
+    uint8_t kind;
+    uint32_t number, parent, end, at;
+    Int last;
+} Step;
+
+typedef struct {
+    Context *c;
+    uint32_t parameters, counters, slots, stages, steps;
+    Int *value;  // of parameters, then of counters
+    Variable *slot;
+    Stage *stage;
+    Step *step;
+    size_t most;  // keys at a time, of one call of `touches`
+} Whole;
 
 // What is done with each run of the elements that access an array.
 typedef void Visit(Context *c, Mapped *m, const Run *r);
@@ -472,6 +544,8 @@ void polyloom_begins(int step);
 
 // memory.c
 bool fail(Context *c, uint32_t error, size_t position);
+Context *context(void *scratch, size_t size);
+void claim(Context *c, void *scratch, size_t size);
 bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int needed, Int available);
 void *keep(Context *c, size_t count, size_t size);
 void *copied(Context *c, const void *items, uint32_t count, size_t size);
@@ -506,6 +580,14 @@ static const int8_t STEP[5][2] = {{0, 0}, {-1, 0}, {0, 1}, {1, 0}, {0, -1}};  //
 static inline Int magnitude(Int a) { return a < 0 ? -a : a; }
 
 // read.c
+bool malformed(Reader *r);
+uint64_t natural(Reader *r);
+uint32_t below(Reader *r, uint32_t limit);
+uint32_t count(Reader *r);
+Int integer(Reader *r);
+void sparse(Reader *r, uint32_t limit, Int *out);
+Reader section_of(Context *c, int section, int sections);
+bool check_container(Context *c, size_t size, const char *magic, uint32_t version, int sections);
 bool read_symbolic(Context *c, size_t size);
 Int read_row(Context *c, const Row *row, Int *a);
 uint32_t next_number(Mask *m);
@@ -570,6 +652,10 @@ Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
 bool make_cells(Context *c);
 // The columns of its elements in a row, or rows in a column.
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);
+
+// apart.c
+bool collides(Context *c, const Tiling *t, uint32_t *node);
+bool stretches(const Context *c, const Tiling *t);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
@@ -657,5 +743,21 @@ bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
 
 // kernels.c
 bool control_flow(Context *c, const Unit *unit, Graph *out);
+
+// plan_file.c
+bool read_plan(Whole *w, size_t size, const int64_t *values, uint32_t value_count);
+bool bounds_of(Whole *w, Step *s, Int *first);
+Int scalar_of(Whole *w, const Variable *slot);
+
+// touches.c
+void sort_keys(uint64_t *keys, uint32_t count);
+bool touches(Whole *w, const Stage *stage, const uint8_t *words, bool written, uint64_t *keys, size_t room,
+             uint32_t *count);
+
+// transfers.c
+bool transfers(const Whole *w, const polyloom_calls *calls, const uint64_t *held, uint32_t holders,
+               const uint64_t *needed, uint32_t needs, uint64_t *moved, size_t room, uint32_t *count);
+uint32_t busiest(uint64_t *moved, uint32_t count);
+uint32_t held_after(uint64_t *held, uint32_t holders, uint32_t touched);
 
 #endif

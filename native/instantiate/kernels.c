@@ -39,7 +39,7 @@ static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 3
 static void set(uint32_t *bits, uint32_t i) { bits[i / 32] |= (uint32_t)1 << i % 32; }
 
 static bool fold(Context *c, const Unit *from, Folded *f) {
-    const Int interval = c->schedule->interval;
+    const Int interval = c->t->interval;
     const UnitTree *unit = &f->unit;
     *f = (Folded){.c = c};
     TRY(unpack_tree(c, c->trees + from->tree, &f->unit));
@@ -154,13 +154,18 @@ typedef struct {
     uint32_t first;  // its leaf
 } Slot;
 
+static uint32_t constant(uint8_t *out, uint32_t at, uint32_t bits) {
+    for (int k = 0; k < 4; ++k) out[at++] = (uint8_t)(bits >> 8 * k);
+    return at;
+}
+
 // The bytes of an instruction without its branch (docs/formats.md). One that writes nothing has 1 for all constants,
 // whatever they are.
 static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, uint8_t *out) {
     const Operation *o = s->operation;
     uint32_t destinations = 0, sources = 0, at = 2;
     if (!o) {
-        out[0] = 255;
+        out[0] = NOP;
         out[1] = 0;
         return 2;
     }
@@ -169,27 +174,34 @@ static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, 
             out[at++] = (uint8_t)(o->fragment[i].file << 6 | o->fragment[i].number);
             if (++destinations > 15) return refuse(c, 706, POLYLOOM_FIELD, 1, destinations, 16);
         }
-    uint32_t immediate[3], immediates = 0;
+    const Fragment *immediate[3];
+    uint32_t immediates = 0;
     for (uint32_t i = 0; i < o->fragments; ++i) {
         const Fragment *f = &o->fragment[i];
         if (!has(content, s->first + 1 + i) || f->position == WRITTEN) continue;
         if (f->position != sources++) return clash(c);
         out[at++] = f->file == CONSTANT ? 0xC0 : (uint8_t)(f->file << 6 | f->number);
-        if (f->file == CONSTANT) immediate[immediates++] = destinations ? f->number : 1;
+        if (f->file == CONSTANT) immediate[immediates++] = f;
     }
-    for (uint32_t i = 0; i < immediates; ++i)
-        for (int k = 0; k < 4; ++k) out[at++] = (uint8_t)(immediate[i] >> 8 * k);
-    out[0] = (uint8_t)o->opcode;
-    out[1] = (uint8_t)(destinations | sources << 4);
+    for (uint32_t i = 0; i < immediates; ++i) {
+        const uint32_t number = immediate[i]->number;
+        const bool wide = is_wide(o->opcode, immediate[i]->position);
+        const Wide *w = c->s.wide;
+        for (uint32_t k = 0; wide && k < number; ++k) w = w->next;
+        at = constant(out, at, !destinations ? 1 : wide ? w->low : number);
+        if (wide) at = constant(out, at, destinations ? w->high : 0);
+    }
+    out[0] = (uint8_t)(o->opcode >> 4);
+    out[1] = (uint8_t)(destinations | o->opcode << 4);
     return at;
 }
 
-#define LONGEST 40  // bytes of an instruction without its branch
+#define LONGEST 48  // bytes of an instruction without its branch
 
 static Kernel *kernel(Folded *f, const uint32_t *content) {
     Context *c = f->c;
     const size_t mark = c->high;
-    const uint32_t interval = (uint32_t)c->schedule->interval;
+    const uint32_t interval = (uint32_t)c->t->interval;
     Slot *slots = temp(c, interval, sizeof *slots);
     Kernel *out = temp(c, 1 + sizeof *out / LONGEST + (size_t)interval, LONGEST);
     if (!slots || !out) return NULL;

@@ -16,6 +16,19 @@ bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int neede
     return fail(c, error, 0);
 }
 
+// The context lies at the first multiple of 16 in the scratch, and what it allocates follows it. Null where there is no
+// room.
+OUTLINED Context *context(void *scratch, size_t size) {
+    const size_t skipped = (size_t)(-(uintptr_t)scratch & 15);
+    return size < skipped + sizeof(Context) + 16 ? NULL : (Context *)((uint8_t *)scratch + skipped);
+}
+
+void claim(Context *c, void *scratch, size_t size) {
+    c->base = (uint8_t *)c;
+    c->size = c->high = (size - (size_t)(c->base - (uint8_t *)scratch)) & ~(size_t)15;
+    c->low = c->peak = (sizeof *c + 15) & ~(size_t)15;
+}
+
 static bool fits(Context *c, size_t count, size_t size, size_t alignment, size_t *bytes) {
     size_t product;
     if (__builtin_mul_overflow(count, size, &product) || product > ((c->high - c->low) & ~(alignment - 1)))

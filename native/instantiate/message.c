@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a status means, in English. Nothing else needs this file.
-#include "polyloom_instantiate.h"
+#include "polyloom_plan.h"
 
 typedef struct {
     uint32_t status;
@@ -13,6 +13,7 @@ static const Message MESSAGES[] = {
     {POLYLOOM_OUTPUT, "the output buffer is too small"},
     {POLYLOOM_OVERFLOW, "a number does not fit"},
     {POLYLOOM_AGAIN, "another tiling is planned: instantiate its classes"},
+    {POLYLOOM_STOPPED, "a call ended the walk"},
     {501, "a parameter has no value"},
     {502, "there are more values than parameters"},
     {503, "a parameter's value is not from 0 to 2147483647"},
@@ -30,6 +31,7 @@ static const Message MESSAGES[] = {
     {518, "an address generator has too few dimensions"},
     {519, "an address generator's delay has too few bits"},
     {520, "a bank has too few words"},
+    {521, "there are too many steps"},
     {530, "the symbolic configuration contradicts itself"},
     {701, "this is not a symbolic configuration"},
     {702, "the file is truncated"},

@@ -242,8 +242,8 @@ bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out) {
     TRY(out->operation = temp(c, out->operations, sizeof(Operation)));
     for (Operation *o = out->operation; o < out->operation + out->operations; ++o) {
         o->tau = (Int)get(&at);
-        o->opcode = get(&at) & 255;
-        o->fragments = get(&at) & 0xFFFFFF;
+        o->opcode = get(&at) & 1023;
+        o->fragments = get(&at) & 0x3FFFFF;
         TRY((o->domain = get_domain(c, &at)) && (o->fragment = temp(c, o->fragments, sizeof(Fragment))));
         for (Fragment *f = o->fragment; f < o->fragment + o->fragments; ++f) {
             const uint32_t head = (uint32_t)get(&at);

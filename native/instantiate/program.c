@@ -32,7 +32,7 @@ static uint32_t target(const GraphNode *n, uint32_t code) {
 
 // The words and bytes of a program.
 bool measure(Context *c, Graph *g, uint32_t unit) {
-    const Int words = mul(c, g->nodes, c->schedule->interval), limit = c->s.limits.instruction_words;
+    const Int words = mul(c, g->nodes, c->t->interval), limit = c->s.limits.instruction_words;
     c->about.place = g->nodes;
     if (limit >= 0 && words > limit) return refuse(c, 516, POLYLOOM_UNIT, unit, words, limit);
     if (words > 65535) return refuse(c, 706, POLYLOOM_FIELD, 1, words, 65536);
@@ -50,7 +50,7 @@ void write_program(const Context *c, const Graph *g, uint8_t *at) {
         const GraphNode *n = &g->node[v];
         const uint32_t k = kind(n, v);
         memcpy(at, n->kernel->bytes, n->kernel->size);
-        at[n->kernel->last + 1] |= (uint8_t)(k << 6);
+        at[n->kernel->last] |= (uint8_t)(k << 6);
         at += n->kernel->size;
         if (k == IF) {
             *at++ = n->signals;
@@ -58,7 +58,7 @@ void write_program(const Context *c, const Graph *g, uint8_t *at) {
             for (uint32_t i = 0; i < n->signals; ++i) *at++ = (uint8_t)signals_of(n)[i];
         }
         for (uint32_t code = 0; k >= GOTO && code >> n->signals == 0; ++code) {
-            const uint32_t place = target(n, code) * (uint32_t)c->schedule->interval;
+            const uint32_t place = target(n, code) * (uint32_t)c->t->interval;
             *at++ = (uint8_t)place;
             *at++ = (uint8_t)(place >> 8);
         }

@@ -3,14 +3,7 @@
 // here.
 #include "internal.h"
 
-typedef struct {
-    Context *c;
-    size_t at, end;
-    uint32_t routes;  // of the candidate
-} Reader;
-
 #define SECTIONS 6
-#define HEADER (32 + 4 * SECTIONS)
 
 OUTLINED uint32_t load32(const uint8_t *p) {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -37,7 +30,7 @@ uint64_t fletcher64(const uint8_t *data, size_t size) {
     return b << 32 | a;
 }
 
-static OUTLINED bool malformed(Reader *r) { return fail(r->c, 705, r->at); }
+OUTLINED bool malformed(Reader *r) { return fail(r->c, 705, r->at); }
 
 static uint8_t byte(Reader *r) {
     if (!ok(r->c)) return 0;
@@ -46,7 +39,7 @@ static uint8_t byte(Reader *r) {
     return 0;
 }
 
-static uint64_t natural(Reader *r) {
+uint64_t natural(Reader *r) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
         const uint8_t b = byte(r);
@@ -59,7 +52,7 @@ static uint64_t natural(Reader *r) {
     return 0;
 }
 
-static uint32_t below(Reader *r, uint32_t limit) {
+uint32_t below(Reader *r, uint32_t limit) {
     const uint64_t v = natural(r);
     if (v >= limit) malformed(r);
     return ok(r->c) ? (uint32_t)v : 0;
@@ -75,7 +68,7 @@ static uint32_t fitting(Reader *r, uint32_t most) {
 // A number that has to fit 31 bits here, whatever the format says.
 static OUTLINED uint32_t number(Reader *r) { return fitting(r, INT32_MAX); }
 
-static uint32_t count(Reader *r) {
+uint32_t count(Reader *r) {
     const uint64_t v = natural(r);
     if (v > r->end - r->at) malformed(r);
     return ok(r->c) ? (uint32_t)v : 0;
@@ -103,7 +96,7 @@ static OUTLINED void *items(Reader *r, uint32_t *number, size_t size, One *one) 
     return each(r, *number, size, one);
 }
 
-static OUTLINED Int integer(Reader *r) {
+OUTLINED Int integer(Reader *r) {
     const uint32_t v = fitting(r, UINT32_MAX - 1);
     return v % 2 == 0 ? (Int)(v >> 1) : -(Int)(v >> 1) - 1;
 }
@@ -145,7 +138,7 @@ uint32_t next_number(Mask *m) {
     return m->base - 7 + k;
 }
 
-static void sparse(Reader *r, uint32_t limit, Int *out) {
+void sparse(Reader *r, uint32_t limit, Int *out) {
     Mask places = {.at = r->c->data + r->at};
     mask(r, limit);
     for (uint32_t k; ok(r->c) && (k = next_number(&places)) != NONE;)
@@ -233,7 +226,8 @@ static void pieces(Reader *r, void *out) {
 static void array(Reader *r, void *out) {
     Array *a = out;
     a->head = byte(r);
-    a->shape.count = a->head >> 3;
+    a->shape.count = byte(r);
+    if (a->head >> 1 > F64 || a->shape.count >= 32) malformed(r);
     a->shape.at = each(r, a->shape.count, sizeof(uint32_t), row_number);
 }
 
@@ -247,29 +241,48 @@ static void sets(Reader *r, Symbolic *s) {
     s->array = each(r, s->arrays, sizeof(Array), array);
 }
 
-// Arity in bits 0 and 1, element types in bits 2 to 5, by operation: the rows of the table of operations, in its order.
-#define ALL(arity) (0x3c | (arity))
-#define INTEGERS(arity) (0x1c | (arity))
-static const uint8_t OPERATION[] = {
-    ALL(1),      ALL(2),      ALL(2),      ALL(2), ALL(2),   ALL(2),      ALL(2),      INTEGERS(2), INTEGERS(2),
-    INTEGERS(2), INTEGERS(2), INTEGERS(2), ALL(2), ALL(2),   ALL(2),      ALL(2),      ALL(2),      ALL(2),
-    ALL(3),      ALL(1),      ALL(1),      ALL(3), 0x20 | 1, INTEGERS(2), INTEGERS(2), INTEGERS(2),
+// Arity in bits 0 and 1, element types from bit 2 on, by operation: the rows of the table of operations, in its order.
+#define TYPES(types, arity) ((types) << 2 | (arity))
+#define ALL(arity) TYPES(0x1ff, arity)
+#define NUMBERS(arity) TYPES(0x17f, arity)  // without bool
+#define BITWISE(arity) TYPES(0x0f7, arity)
+#define INTEGERS(arity) TYPES(0x077, arity)
+#define FLOATS(arity) TYPES(0x108, arity)
+#define BUT(type) TYPES(0x1ff & ~(1 << (type)), 1)
+#define ONLY(type) TYPES(1 << (type), 1)
+static const uint16_t OPERATION[] = {
+    ALL(1),     NUMBERS(2),  NUMBERS(2),  NUMBERS(2), NUMBERS(2), NUMBERS(2),  NUMBERS(2),  BITWISE(2),  BITWISE(2),
+    BITWISE(2), INTEGERS(2), INTEGERS(2), ALL(2),     ALL(2),     NUMBERS(2),  NUMBERS(2),  NUMBERS(2),  NUMBERS(2),
+    ALL(3),     NUMBERS(1),  NUMBERS(1),  NUMBERS(3), FLOATS(1),  INTEGERS(2), INTEGERS(2), INTEGERS(2), BUT(0),
+    BUT(1),     BUT(2),      BUT(4),      BUT(5),     BUT(6),     BUT(7),      BUT(3),      BUT(8),      0,
+    FLOATS(1),  ONLY(2),     ONLY(2),     ONLY(3),    ONLY(2),
 };
+
+// The number of a constant of 64 bits among those of the file.
+static uint32_t wide(Reader *r) {
+    uint32_t half[2] = {0, 0}, number = 0;
+    for (int i = 0; i < 64; i += 8) half[i / 32] |= (uint32_t)byte(r) << i % 32;
+    Wide **at = &r->c->s.wide;
+    for (; *at && ((*at)->low != half[0] || (*at)->high != half[1]); at = &(*at)->next) ++number;
+    if (!*at && (*at = keep(r->c, 1, sizeof **at))) **at = (Wide){NULL, half[0], half[1]};
+    return number;
+}
 
 static void node(Reader *r, void *out) {
     Node *v = out;
-    v->opcode = byte(r);
-    if (v->opcode >> 2 >= sizeof OPERATION || !(OPERATION[v->opcode >> 2] >> (2 + (v->opcode & 3)) & 1)) {
+    const uint32_t opcode = below(r, NOP << 4), operation = opcode >> 4;
+    if (operation >= sizeof OPERATION / sizeof *OPERATION || !(OPERATION[operation] >> (2 + (opcode & 15)) & 1)) {
         malformed(r);
         return;
     }
-    v->arity = OPERATION[v->opcode >> 2] & 3;
+    v->opcode = (uint16_t)opcode;
+    v->arity = OPERATION[operation] & 3;
     v->condition = below(r, r->c->s.conditions);
     for (uint32_t k = 0; k < v->arity; ++k) {
         const uint32_t tag = number(r);
         v->operand[k] = (Operand){tag & 3, tag >> 2};
         if (tag == IMMEDIATE)
-            v->operand[k].value = immediate(r);
+            v->operand[k].value = is_wide(opcode, k) ? wide(r) : immediate(r);
         else if ((tag & 3) != USE && (tag & 3) != INPUT)
             malformed(r);
     }
@@ -335,12 +348,25 @@ static void graph(Reader *r, Symbolic *s) {
 
 static void unit(Reader *r, void *out) { *(uint32_t *)out = below(r, r->c->s.units); }
 
+// The most cycles that a machine's operation takes: differences of so many cycles are enumerated.
+#define LONGEST 255
+
+static void apart(Reader *r, void *out) {
+    Apart *a = out;
+    a->first = below(r, r->c->s.nodes);
+    a->second = below(r, r->c->s.nodes);
+    a->where.at = items(r, &a->where.count, sizeof(List), row_numbers);
+}
+
 static void schedule(Reader *r, void *out) {
     Schedule *p = out;
     p->interval = number(r);
     p->tau = numbers(r, r->c->s.nodes);
     p->unit = each(r, r->c->s.nodes, sizeof(uint32_t), unit);
     p->latency = numbers(r, r->c->s.nodes);
+    p->apart = items(r, &p->pairs, sizeof(Apart), apart);
+    for (uint32_t i = 0; i < p->pairs && ok(r->c); ++i)
+        if (p->latency[p->apart[i].first] > LONGEST || p->latency[p->apart[i].second] > LONGEST) malformed(r);
     number(r);
     below(r, 2);
     if (p->interval < 1) malformed(r);
@@ -431,37 +457,42 @@ enum { VERSION = 1, CHECKSUM = 2, ENDS = 8 };
 
 static OUTLINED uint32_t word(const Context *c, int number) { return load32(c->data + 4 * number); }
 
-// Where a section begins: after the one before, at a multiple of 4.
-static OUTLINED size_t start_of(const Context *c, int section) {
-    return section ? ((size_t)word(c, ENDS + section - 1) + 3) & ~(size_t)3 : HEADER;
+// Where a section of a file of so many begins: after the one before, at a multiple of 4.
+static OUTLINED size_t start_of(const Context *c, int section, int sections) {
+    return section ? ((size_t)word(c, ENDS + section - 1) + 3) & ~(size_t)3 : 4 * (size_t)(ENDS + sections);
 }
 
-static bool check_container(Context *c, size_t size) {
-    if (size < 4 || !same_bytes(c->data, "PLSC", 4)) return fail(c, 701, 0);
-    if (size < HEADER) return fail(c, 702, size);
-    if (word(c, VERSION) > 1) return fail(c, 703, 4);
-    bool ordered = word(c, VERSION) == 1;
-    for (int i = 0; i < SECTIONS; ++i) {
+OUTLINED Reader section_of(Context *c, int section, int sections) {
+    return (Reader){.c = c, .at = start_of(c, section, sections), .end = word(c, ENDS + section)};
+}
+
+// Checks what all files begin with; `version` is the one that is read.
+bool check_container(Context *c, size_t size, const char *magic, uint32_t version, int sections) {
+    if (size < 4 || !same_bytes(c->data, magic, 4)) return fail(c, 701, 0);
+    if (size < 4 * (size_t)(ENDS + sections)) return fail(c, 702, size);
+    if (word(c, VERSION) != 0 && word(c, VERSION) != version) return fail(c, 703, 4);
+    bool ordered = word(c, VERSION) == version;
+    for (int i = 0; i < sections; ++i) {
         const size_t end = word(c, ENDS + i);
         if (end > SIZE_MAX - 3) return fail(c, 702, size);
-        ordered = ordered && end >= start_of(c, i);
+        ordered = ordered && end >= start_of(c, i, sections);
     }
-    if (size < start_of(c, SECTIONS)) return fail(c, 702, size);
+    if (size < start_of(c, sections, sections)) return fail(c, 702, size);
     if (size % 4 || fletcher64(c->data + 16, size - 16) != (word(c, CHECKSUM) | (uint64_t)word(c, CHECKSUM + 1) << 32))
         return fail(c, 704, 8);
-    return (ordered && size == start_of(c, SECTIONS)) || fail(c, 705, 4);
+    return (ordered && size == start_of(c, sections, sections)) || fail(c, 705, 4);
 }
 
 bool read_symbolic(Context *c, size_t size) {
     static void (*const section[])(Reader *, Symbolic *) = {opening, sets, graph, schedules, candidates};
-    TRY(check_container(c, size));
+    TRY(check_container(c, size, "PLSC", SYMBOLIC_VERSION, SECTIONS));
     for (int i = 0; i < SECTIONS - 1; ++i) {
-        Reader r = {.c = c, .at = start_of(c, i), .end = word(c, ENDS + i)};
+        Reader r = section_of(c, i, SECTIONS);
         section[i](&r, &c->s);
         TRY(ok(c));
         if (r.at != r.end) return malformed(&r);
     }
-    c->s.names = start_of(c, SECTIONS - 1);
+    c->s.names = start_of(c, SECTIONS - 1, SECTIONS);
     c->s.names_end = word(c, ENDS + SECTIONS - 1);
     c->n = c->s.dimensions;
     return true;

@@ -51,8 +51,7 @@ Answer Chip::fails(HartState& h, uint16_t error) {
 
 // The host's address of bytes that a tensor operation of the hart accesses; null is a fault.
 uint8_t* Chip::tensor_bytes(HartState& h, uint64_t address, unsigned bytes, Use use, uint64_t& physical) {
-    const unsigned shire = h.number / HARTS_PER_SHIRE;
-    if (translated(memory, data_space(h), shire, address, bytes, use, physical).kind != Answer::done) return nullptr;
+    if (translated(memory, h, address, bytes, use, physical).kind != Answer::done) return nullptr;
     return memory.at(physical, bytes);
 }
 

@@ -14,8 +14,7 @@ template <class P>
 Answer elsewhere(riscv::Hart<P>& h, uint64_t address, unsigned size, riscv::Access access, uint64_t& physical) {
     const HartState& state = *h.state.hart;
     const Use use = access == riscv::Access::load ? Use::load : Use::store;
-    const Answer answer =
-        translated(*h.state.memory, data_space(state), h.state.shire->number, address, size, use, physical);
+    const Answer answer = translated(*h.state.memory, state, address, size, use, physical);
     if (answer.kind == Answer::done && region_of(physical) == Region::esr) present(h);
     return answer;
 }
@@ -25,7 +24,11 @@ template <class P>
 POLYLOOM_COLD Answer fetch_line(riscv::Hart<P>& h, uint64_t physical, unsigned set, bool store) {
     uint64_t there = 0;
     const Answer answer = h.state.chip->miss(*h.state.hart, physical, store, false, there);
-    if (answer.kind != Answer::done) return answer;
+    if (answer.kind != Answer::done) {
+        --h.state.hart->accesses;  // it is tried again
+        return answer;
+    }
+    ++h.state.hart->misses;
     insert(h.state.minion->l1, set, physical, there);
     if (!store) h.timing.arrives(there);
     return riscv::DONE;
@@ -37,6 +40,7 @@ POLYLOOM_INLINE Answer use_line(riscv::Hart<P>& h, uint64_t physical, bool store
     L1Tags& l1 = h.state.minion->l1;
     const unsigned set = set_of(h.state.minion->mode, h.state.hart->number & 1, physical);
     const unsigned way = touch(l1, set, physical);
+    ++h.state.hart->accesses;
     if (way == L1Tags::WAYS) [[unlikely]]
         return fetch_line(h, physical, set, store);
     if (!store) h.timing.arrives(l1.there[set][way]);
@@ -84,8 +88,7 @@ Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, boo
     if (address % size) return riscv::trap(fault, address);
     if (const Answer answer = context.chip->turn(state); answer.kind != Answer::done) return answer;
     uint64_t physical = 0;
-    const Answer answer = translated(*context.memory, data_space(state), context.shire->number, address, size,
-                                     writes ? Use::store : Use::load, physical);
+    const Answer answer = translated(*context.memory, state, address, size, writes ? Use::store : Use::load, physical);
     if (answer.kind != Answer::done) return answer;
     datum = context.memory->at(physical, size);
     if (!datum) return riscv::trap(fault, address);

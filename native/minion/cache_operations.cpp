@@ -74,8 +74,8 @@ void work(const Context& context, CacheOperation what, unsigned level, unsigned 
 Answer line_of(const Context& context, CacheOperation what, unsigned level, uint64_t address, uint64_t& physical) {
     const bool loads = what == CacheOperation::prefetch;
     const uint64_t wide = uint64_t(int64_t(address << 16) >> 16);
-    const Answer answer = translated(*context.memory, data_space(*context.hart), context.shire->number, wide, LINE,
-                                     loads ? Use::load : Use::store, physical);
+    const Answer answer =
+        translated(*context.memory, *context.hart, wide, LINE, loads ? Use::load : Use::store, physical);
     if (answer.kind != Answer::done) return answer;
     const bool scratchpad = region_of(physical) == Region::scratchpad;
     const bool behind = loads ? level != 0 : level >= 2;

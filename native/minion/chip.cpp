@@ -42,7 +42,7 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       deadlock(options.minions), minions(options.minions), shires(options.shires),
       codes(make_codes(options.timed, latencies_of(this->parameters, options.timed))), units(options.minions),
       seats(2 * options.minions), pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
-      flb_free(options.shires), groups(options.shires) {
+      flb_free(options.shires), groups(options.shires), workers(options.threads, options.minions) {
     record.on = hazards_on();
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
@@ -133,7 +133,7 @@ void Chip::wake_minion(uint32_t minion) { wake(2 * minion), wake(2 * minion + 1)
 // A hart that is the first of all runs until it needs its turn again, or is too far ahead. Where its sibling can run as
 // well, they alternate.
 void Chip::run_hart(uint32_t number) {
-    const uint64_t until = harts[number]->clock + AHEAD;
+    const uint64_t until = std::min(harts[number]->clock + AHEAD, options.max_cycles);
     std::array<bool, 2> runs{};
     for (const uint32_t n : {number, number ^ 1})
         if (seats[n].queued && (n == number || options.timed)) runs[n & 1] = true, seats[n].queued = false;
@@ -146,6 +146,7 @@ void Chip::run_hart(uint32_t number) {
         }
         const riscv::Outcome outcome = run_once(number);
         runs[number & 1] = goes_on(number, outcome);
+        if (harts[number ^ 1]->wait.kind == Waits::disabled) runs[~number & 1] = false;
         if (stopped || findings.stop || !(runs[0] || runs[1])) return;
         const bool idle = outcome.executed == 0;
         if (runs[0] && runs[1])
@@ -180,6 +181,7 @@ bool Chip::goes_on(uint32_t number, const riscv::Outcome& outcome) {
         last = std::max(last, h.clock);
         return false;
     }
+    if (h.wait.kind == Waits::disabled) return false;
     if (outcome.cause == Cause::wait || outcome.cause == Cause::limit) return h.wait.kind == Waits::nothing;
     if (findings.stop) return false;
     result.stop = Stop::trap, result.hart = number, result.pc = outcome.pc, result.value = outcome.value;
@@ -235,9 +237,11 @@ Result Chip::run(uint64_t entry) {
     return finish();
 }
 
-// Harts that sleep count as ended if all others passed; any other that is left can never run again.
+// Harts that sleep or are disabled count as ended if all others passed; any other that is left can never run again.
 Result Chip::finish() {
-    const auto sleeps = [](const HartState* h) { return h->wait.kind == Waits::interrupt; };
+    const auto sleeps = [](const HartState* h) {
+        return h->wait.kind == Waits::interrupt || h->wait.kind == Waits::disabled;
+    };
     if (result.stop == Stop::passed && alive > std::count_if(harts.begin(), harts.end(), sleeps))
         result.stop = Stop::deadlock;
     if (result.stop == Stop::deadlock || result.stop == Stop::failed || result.stop == Stop::max_cycles) explain();
@@ -245,6 +249,7 @@ Result Chip::finish() {
     if (result.stop == Stop::max_cycles) where_it_runs();
     // Without an end that the program gave, the time is when the run was stopped.
     result.cycles = result.stop == Stop::passed || result.stop == Stop::failed ? last : std::max(last, cycle());
+    if (result.stop == Stop::max_cycles) result.cycles = options.max_cycles;
     return result;
 }
 

@@ -27,6 +27,7 @@
 #include "translate.hpp"
 #include "unit.hpp"
 #include "wait.hpp"
+#include "workers.hpp"
 
 namespace polyloom::riscv {
 struct Outcome;
@@ -83,8 +84,10 @@ struct Chip {
     // 0x87F store. x31 is taken from h.x[31].
     Answer tensor(HartState& h, unsigned csr, uint64_t value);
     Answer tensor_wait(HartState& h, unsigned event);
-    // Before a floating-point or SIMD instruction while h.minion->busy is not 0.
+    // Before a floating-point or SIMD instruction while h.minion->busy has HELD.
     Answer registers(HartState& h);
+    // Before it while h.minion->busy has COMPUTED, and before the flags of hart 0 are read or written.
+    void join(uint32_t minion);
 
     Answer flb(HartState& h, uint64_t operand, uint64_t& old);
     Answer fcc(HartState& h, uint64_t operand);
@@ -194,6 +197,7 @@ struct Chip {
     uint64_t credit_time(unsigned from, unsigned to);
     // esr.cpp
     void interrupt(unsigned shire, uint64_t mask, bool pending);
+    void enable(unsigned shire);
     // pmu.cpp
     [[nodiscard]] uint64_t count_of(uint32_t hart, unsigned event, uint64_t now) const;
     uint64_t& kept(const HartState& h, unsigned number);
@@ -231,6 +235,7 @@ struct Chip {
     void use_line(uint32_t minion, Stream& s, unsigned j);
     // queue.cpp: operations on registers
     Answer enqueue(uint32_t minion, Class c);
+    void note_busy(uint32_t minion);
     void begin_ready(uint32_t minion);
     void begin(uint32_t minion, Class c);
     void take_effect(uint32_t minion);
@@ -242,6 +247,7 @@ struct Chip {
     void complete(uint32_t minion, Class c);
     [[nodiscard]] bool pending(const HartState& h, unsigned event) const;
     tensor::Tile tile_of(uint32_t minion);
+    static tensor::Tile poisoned(tensor::Tile tile, const Operation& op, Scratchpad& copy);
     void raise(uint32_t minion, uint32_t flags);
     // rendezvous.cpp
     void meet(uint32_t minion);
@@ -265,6 +271,7 @@ struct Chip {
     uint32_t alive = 0;
     bool stopped = false;
     Result result;
+    Workers workers;  // the last member: its threads write what the others hold
 };
 
 }  // namespace polyloom::minion

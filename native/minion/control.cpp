@@ -96,8 +96,11 @@ Answer trap_register(const Context& context, unsigned number, const Change& chan
         case 0x344: return part(trap.mip, ALL, MIP_WRITTEN, change, old);
         case 0x180:
             if (context.hart->privilege == Privilege::supervisor && trap.mstatus & TVM) return ILLEGAL;
+            if (change.writes) context.minion->translations = {};
             return root(context.minion->satp, 0, change, old);
-        case 0x7c0: return root(context.minion->matp, ROOT_LOCK, change, old);
+        case 0x7c0:
+            if (change.writes) context.minion->translations = {};
+            return root(context.minion->matp, ROOT_LOCK, change, old);
         default: return riscv::ABSENT;
     }
 }
@@ -105,6 +108,7 @@ Answer trap_register(const Context& context, unsigned number, const Change& chan
 Answer float_register(const Context& context, unsigned number, const Change& change, uint64_t& old) {
     HartState& hart = *context.hart;
     if (!floats_on(hart)) return ILLEGAL;
+    if (context.minion->busy & MinionState::COMPUTED) context.chip->join(hart.number / 2);
     Hazards& hazards = context.chip->hazards;
     if (number != 2 && change.reads && hart.number % 2 == 0 && hazards.watched(hart.number / 2))
         hazards.read_flags({hart.number, hart.pc, hart.now});

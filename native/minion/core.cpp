@@ -38,6 +38,7 @@ template <class P>
 Answer fence_addresses(riscv::Hart<P>& h, const riscv::Decoded<P>&) {
     if (!may_fence(*h.state.hart)) return riscv::ABSENT;
     h.state.codes->template of<P>().renew();
+    h.state.minion->translations = {};
     return go_to(h, behind(h));
 }
 
@@ -109,7 +110,9 @@ Answer floating(riscv::Hart<P>& h, const riscv::Decoded<P>& d) {
         return riscv::trap(Cause::illegal);
     if (h.state.minion->busy) [[unlikely]] {
         present(h);
-        if (const Answer answer = h.state.chip->registers(state); answer.kind != Answer::done) return answer;
+        if (h.state.minion->busy & MinionState::HELD)
+            if (const Answer answer = h.state.chip->registers(state); answer.kind != Answer::done) return answer;
+        h.state.chip->join(state.number / 2);
     }
     if (!(state.number & 1) && h.state.chip->hazards.watched(state.number / 2)) [[unlikely]]
         return check_registers(h, d);
@@ -159,7 +162,7 @@ Answer Policy<TIMED>::fetch(H& h, uint64_t address) {
     if (h.code->holds(address)) return riscv::ABSENT;
     const AddressSpace space = code_space(state);
     uint64_t physical = 0;
-    const Answer answer = translated(*h.state.memory, space, h.state.shire->number, address, 2, Use::fetch, physical);
+    const Answer answer = walked(*h.state.memory, space, h.state.shire->number, address, 2, Use::fetch, physical);
     if (answer.kind != Answer::done) return answer;
     const uint64_t size = translates(space) ? SMALL_PAGE : CODE_PAGE, offset = physical % size;
     const uint8_t* bytes = h.state.memory->at(physical - offset, size);

@@ -36,6 +36,8 @@ std::string printed(const char* form, T... values) {
     return text;
 }
 
+std::string registers(unsigned count) { return printed(count == 1 ? "%u register" : "%u registers", count); }
+
 // Sends and receives meet each other, and steps of the tree those of their height.
 unsigned channel(const tensor::Reduce& reduce) {
     const bool tree = reduce.command == tensor::Command::broadcast || reduce.command == tensor::Command::reduce;
@@ -114,6 +116,7 @@ Reason Deadlock::of_hart(const Blocked& hart, const State& state) const {
             break;
         case Waits::credit: of_credit(reason, hart, state); break;
         case Waits::interrupt: reason.kind = "interrupt", reason.text = "sleeps until an interrupt"; break;
+        case Waits::disabled: reason.kind = "disabled", reason.text = "is disabled by an ESR of its shire"; break;
         default: reason.kind = "runs", reason.text = "could run"; break;
     }
     return reason;
@@ -175,8 +178,8 @@ void Deadlock::of_transfer(Reason& reason, const Held& held, const State& state)
     const tensor::Reduce::Part part = mine.part(held.minion);
     const bool sends = part.role == tensor::Role::sends;
     reason.kind = "transfer", reason.releasers.clear();
-    reason.text = printed(sends ? "sends %u registers to minion %u" : "receives %u registers from minion %u",
-                          unsigned(mine.count), unsigned(part.peer));
+    reason.text = printed(sends ? "sends %s to minion %u" : "receives %s from minion %u", registers(mine.count).c_str(),
+                          unsigned(part.peer));
     if (mine.command == tensor::Command::broadcast || mine.command == tensor::Command::reduce)
         reason.text += printed(" at height %u of the tree", unsigned(mine.height));
     if (part.peer >= minions) {
@@ -199,7 +202,7 @@ void Deadlock::of_transfer(Reason& reason, const Held& held, const State& state)
         reason.note = printed("minion %u %s minion %u as well: one of the two has to %s first", unsigned(part.peer),
                               does, unsigned(its.peer), sends ? "receive" : "send");
     else if (theirs.count != mine.count)
-        reason.note = printed("minion %u names %u registers", unsigned(part.peer), unsigned(theirs.count));
+        reason.note = printed("minion %u names %s", unsigned(part.peer), registers(theirs.count).c_str());
     else if (channel(theirs) != channel(mine))
         reason.note = printed("minion %u names another step of the tree", unsigned(part.peer));
 }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "chip.hpp"
+#include "core.hpp"
 
 namespace polyloom::minion {
 
@@ -15,7 +16,7 @@ constexpr uint64_t IPI_REDIRECT = SHIRE_OTHER + 0x80, COOP = 0x40340290;
 constexpr uint64_t FEATURE = 0xc0340000, THREAD0 = 0xc0340240, THREAD1 = 0xc0340010, IPI = 0xc0340090,
                    IPI_CLEAR = 0xc0340098, IPI_FILTER = 0xc0340088;
 constexpr unsigned SHIRE_BITS = 22, OWN_SHIRE = 0xff;
-constexpr uint64_t SOFTWARE_INTERRUPT = 1 << 3;
+constexpr uint64_t SOFTWARE_INTERRUPT = 1 << 3, ONE_THREAD = 1 << 4;
 
 }  // namespace
 
@@ -27,6 +28,20 @@ void Chip::interrupt(unsigned shire, uint64_t mask, bool pending) {
         uint64_t& mip = harts[number]->trap.mip;
         mip = pending ? mip | SOFTWARE_INTERRUPT : mip & ~SOFTWARE_INTERRUPT;
         if (pending) wake(number);
+    }
+}
+
+// Harts that are disabled stop where they are, and go on there once they are enabled. What waited is tried again.
+void Chip::enable(unsigned shire) {
+    const ShireState& s = shires[shire];
+    const uint64_t second = s.minion_feature & ONE_THREAD ? ~uint64_t(0) : s.thread1_disable;
+    for (unsigned n = 0; n < HARTS_PER_SHIRE; ++n) {
+        const uint32_t number = HARTS_PER_SHIRE * shire + n;
+        if (number >= harts.size() || seats[number].ended) continue;
+        HartState& h = *harts[number];
+        const bool off = (n & 1 ? second : s.thread0_disable) >> n / 2 & 1, was = h.wait.kind == Waits::disabled;
+        if (off && !was) h.wait = {Waits::disabled, 0, cycle(), seats[number].core->pc()}, seats[number].queued = false;
+        if (!off && was) h.wait.kind = Waits::nothing, queue_hart(number, cycle());
     }
 }
 
@@ -59,9 +74,9 @@ Answer Chip::esr(HartState& h, uint64_t address, bool store, uint64_t& value) {
             s.coop_mode = kept;
             return riscv::DONE;
         }
-        case FEATURE: return word(s.minion_feature, 0x3f);
-        case THREAD0: return word(s.thread0_disable, 0xffffffff);
-        case THREAD1: return word(s.thread1_disable, 0xffffffff);
+        case FEATURE: word(s.minion_feature, 0x3f); break;
+        case THREAD0: word(s.thread0_disable, 0xffffffff); break;
+        case THREAD1: word(s.thread1_disable, 0xffffffff); break;
         case IPI_FILTER: return word(s.ipi_redirect_filter);
         case IPI:
         case IPI_CLEAR:
@@ -78,6 +93,8 @@ Answer Chip::esr(HartState& h, uint64_t address, bool store, uint64_t& value) {
             return riscv::DONE;
         default: return riscv::ABSENT;
     }
+    if (store) enable(shire);
+    return h.wait.kind == Waits::disabled ? riscv::leave(riscv::Cause::exit) : riscv::DONE;
 }
 
 }  // namespace polyloom::minion

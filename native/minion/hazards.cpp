@@ -236,7 +236,9 @@ void Hazards::count_mismatch(const Site& sender, unsigned sent, const Site& rece
     found.later = receiver, found.later_name = "tensor_reduce";
     found.earlier = sender, found.earlier_name = "tensor_reduce";
     found.value = expected;
-    found.what = printed("COUNT: the sender has %u registers, the receiver expects %u", sent, expected);
+    found.what = printed(sent == 1 ? "COUNT: the sender has %u register, the receiver expects %u"
+                                   : "COUNT: the sender has %u registers, the receiver expects %u",
+                         sent, expected);
     found.cure = "name the same COUNT on both sides";
     findings.add(std::move(found));
 }

@@ -75,7 +75,7 @@ struct Issue {
     void access(H&, const D&, uint64_t, unsigned, riscv::Access) {}
     template <class H, class D>
     void branch(H& h, const D&, bool taken, uint64_t) {
-        if (taken) h.state.hart->clock += needs->branch - 1u;
+        if (taken) h.state.hart->clock += needs->branch - 1u, ++h.state.hart->taken;
     }
 
     // The data of the load that has just been issued are there in this cycle, or later ones of several.

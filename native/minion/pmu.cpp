@@ -9,11 +9,16 @@ namespace polyloom::minion {
 // How often an event has happened in a minion, on one thread where it is counted by thread.
 uint64_t Chip::count_of(uint32_t hart, unsigned event, uint64_t now) const {
     const Unit& unit = units[hart / 2];
+    const std::array<HartState, 2>& both = minions[hart / 2].hart;
     if (event == CYCLES) return options.timed ? now : 0;
     if (event == RETIRED_0 || event == RETIRED_1) {
         const uint32_t counted = (hart & ~1u) + (event - RETIRED_0);
         return seats[counted].executed + (harts[counted] == running ? running->executed : 0);
     }
+    if (event / 2 == Unit::BRANCHES / 2) return both[event & 1].taken;
+    if (event / 2 == Unit::L1_ACCESSES / 2) return both[event & 1].accesses;
+    if (event / 2 == Unit::L1_MISSES / 2) return both[event & 1].misses;
+    if (event == Unit::L2_MISS_REQ) return both[0].misses + both[1].misses;
     return event < Unit::EVENTS ? unit.counts[event] : 0;
 }
 

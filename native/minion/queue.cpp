@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "chip.hpp"
 #include "state.hpp"
@@ -17,8 +18,20 @@ Answer Chip::enqueue(uint32_t minion, Class c) {
     units[minion].enqueue(c);
     take_effect(minion);
     begin_ready(minion);
-    minions[minion].busy = units[minion].holds_registers();
+    note_busy(minion);
     return riscv::DONE;
+}
+
+void Chip::note_busy(uint32_t minion) {
+    const bool held = units[minion].holds_registers(), computed = workers.pending(minion);
+    minions[minion].busy = (held ? MinionState::HELD : 0) | (computed ? MinionState::COMPUTED : 0);
+}
+
+// Before anyone looks at the registers or the flags of hart 0, or changes them.
+void Chip::join(uint32_t minion) {
+    if (!workers.pending(minion)) return;
+    raise(minion, workers.join(minion));
+    note_busy(minion);
 }
 
 // Does the effects of what is queued, up to a transfer that has not taken place.
@@ -73,31 +86,45 @@ tensor::Tile Chip::tile_of(uint32_t minion) {
     return {harts[2 * minion]->f, m.l1scp[0].data(), m.tenc[0].data(), units[minion].tenb_running[0].data()};
 }
 
-// Under `poison`, lines that it reads too early are not what they will be.
+// Under `poison`, lines that an operation reads too early are not what they will be.
+tensor::Tile Chip::poisoned(tensor::Tile tile, const Operation& op, Scratchpad& copy) {
+    if (!op.poisoned) return tile;
+    std::memcpy(copy[0].data(), tile.scp, sizeof copy);
+    for (uint64_t rest = op.poisoned; rest; rest &= rest - 1)
+        for (unsigned n = 0; n < LINE; n += 4)
+            std::memcpy(&copy[unsigned(std::countr_zero(rest))][n], &Hazards::POISON, 4);
+    tile.scp = copy[0].data();
+    return tile;
+}
+
 void Chip::multiply(uint32_t minion, Operation& op) {
-    uint32_t flags = 0;
-    tensor::Tile tile = tile_of(minion);
-    alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> poisoned;
-    if (op.poisoned) {
-        poisoned = minions[minion].l1scp;
-        for (uint64_t rest = op.poisoned; rest; rest &= rest - 1)
-            for (unsigned n = 0; n < LINE; n += 4)
-                std::memcpy(&poisoned[unsigned(std::countr_zero(rest))][n], &Hazards::POISON, 4);
-        tile.scp = poisoned[0].data();
+    Scratchpad copy;
+    const tensor::Tile tile = poisoned(tile_of(minion), op, copy);
+    const tensor::Fma fma = tensor::fma(op.value);
+    if (!workers.take(fma, minion)) {
+        uint32_t flags = 0;
+        tensor::multiply(fma, tile, op.mask, op.frm, flags);
+        return raise(minion, flags);
     }
-    tensor::multiply(tensor::fma(op.value), tile, op.mask, op.frm, flags);
-    raise(minion, flags);
+    Workers::Product& product = workers.place(minion);
+    product.fma = fma, product.tile = tile, product.minion = minion, product.mode = op.frm;
+    ::new (&product.operands) tensor::Operands(tensor::operands(fma, tile, op.mask));
+    workers.post(minion);
 }
 
 void Chip::quantize(uint32_t minion, Operation& op) {
+    join(minion);
     uint32_t flags = 0;
-    tensor::quantize(tensor::quant(op.value), tile_of(minion), op.frm, flags);
+    Scratchpad copy;
+    tensor::quantize(tensor::quant(op.value), poisoned(tile_of(minion), op, copy), op.frm, flags);
     raise(minion, flags);
 }
 
 void Chip::store(uint32_t minion, Operation& op) {
+    join(minion);
     const tensor::Store store = tensor::store(op.value, op.x31);
-    const tensor::Tile tile = tile_of(minion);
+    Scratchpad copy;
+    const tensor::Tile tile = poisoned(tile_of(minion), op, copy);
     const Lines& lines = units[minion].lines[unsigned(Class::store)];
     uint8_t row[tensor::LINE];
     for (unsigned i = 0; i < lines.count; ++i) {
@@ -141,7 +168,7 @@ void Chip::complete(uint32_t minion, Class c) {
     if (is_load(c)) return wake_minion(minion);
     unit.dequeue(c);
     if (options.timed || c == Class::reduce) begin_ready(minion);
-    minions[minion].busy = unit.holds_registers();
+    note_busy(minion);
     wake_minion(minion);
 }
 

@@ -58,6 +58,7 @@ void Chip::transfer(uint32_t from, uint32_t to) {
     Unit &sender = units[from], &receiver = units[to];
     Operation &source = sender[Class::reduce], &target = receiver[Class::reduce];
     const Reduce sent = tensor::reduce(source.value), taken = tensor::reduce(target.value);
+    join(from), join(to);
     uint32_t flags = 0;
     for (unsigned k = 0; k < taken.count; ++k)
         tensor::combine(taken.funct, harts[2 * from]->f[(sent.freg + k) % 32], harts[2 * to]->f[(taken.freg + k) % 32],

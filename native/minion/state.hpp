@@ -21,6 +21,8 @@ constexpr unsigned MINIONS_PER_SHIRE = MINIONS_PER_NEIGHBOURHOOD * NEIGHBOURHOOD
 constexpr unsigned HARTS_PER_SHIRE = HARTS_PER_MINION * MINIONS_PER_SHIRE;
 constexpr unsigned LINE = 64, SCP_LINES = 48;
 
+using Scratchpad = std::array<std::array<uint8_t, LINE>, SCP_LINES>;
+
 enum class Privilege : uint8_t { user = 0, supervisor = 1, machine = 3 };
 
 // Flags as they lie in a hart: those of fflags, and InputDenorm behind them, which programs see as bit 31.
@@ -85,6 +87,9 @@ struct HartState {
     uint64_t now = 0, clock = 0, window = 0, resume = 0;
     uint64_t executed = 0;  // instructions of this run before the one that is being executed
     uint64_t horizon = 0;   // the key of the first event of all others
+    // What the timed mode counts for the PMU: branches and jumps that were taken, accesses to L1, and those that
+    // missed.
+    uint64_t taken = 0, accesses = 0, misses = 0;
     Wait wait;
 };
 
@@ -98,6 +103,16 @@ struct L1Tags {
     uint64_t clock = 0;
 };
 
+// Translations of pages of DRAM that accesses to data have found: a page's number with what else decided about it, 0
+// while there is none, and where the page lies.
+struct Translations {
+    static constexpr unsigned PLACES = 64;
+    struct Place {
+        uint64_t root = 0, key = 0, page = 0;
+    };
+    std::array<Place, PLACES> places{};
+};
+
 struct MinionState {
     uint32_t number = 0;  // shire * 32 + minion in the shire
     ShireState* shire = nullptr;
@@ -106,12 +121,16 @@ struct MinionState {
     L1Mode mode = L1Mode::shared;
     uint16_t ucache_control = 0;  // RepRate and CacheOpMax, in their places; the mode's bits are `mode`
     uint64_t satp = 0, matp = 0;
+    Translations translations;
     uint8_t menable_shadows = 0, excl_mode = 0;  // excl_mode: 0, or 1 + 2 * thread
     L1Tags l1;
-    alignas(64) std::array<std::array<uint8_t, LINE>, SCP_LINES> l1scp{};
+    alignas(64) Scratchpad l1scp{};
     alignas(64) std::array<std::array<uint32_t, 16>, 16> tenc{};
 
-    uint32_t busy = 0;        // operations that hold the registers of hart 0: floating-point and SIMD instructions wait
+    // HELD: an operation holds the registers of hart 0, and floating-point and SIMD instructions wait. COMPUTED:
+    // workers may still write them.
+    static constexpr uint32_t HELD = 1, COMPUTED = 2;
+    uint32_t busy = 0;
     uint64_t slot = 0;        // the first cycle in which no instruction has issued
     uint64_t multiplier = 0;  // the first in which MulDiv is free
 };

@@ -211,7 +211,10 @@ uint32_t step16(uint32_t a, uint32_t b, uint32_t c, bool with_c, uint32_t& flags
 }
 
 void multiply(const Fma& fma, const Tile& tile, uint16_t mask, int mode, uint32_t& flags) {
-    const Operands o = operands(fma, tile, mask);
+    multiply(fma, operands(fma, tile, mask), tile, mode, flags);
+}
+
+void multiply(const Fma& fma, const Operands& o, const Tile& tile, int mode, uint32_t& flags) {
     const uint16_t done = wide_rows(fma, o, tile, mode, flags);
     for (unsigned i = 0; i < fma.rows; ++i) {
         if (done >> i & 1) continue;

@@ -20,6 +20,9 @@ struct Operands {
 // The mask counts where the word says so.
 Operands operands(const Fma& fma, const Tile& tile, uint16_t mask);
 
+// The product of operands that were taken before: of the tile, its registers and TenC.
+void multiply(const Fma& fma, const Operands& o, const Tile& tile, int mode, uint32_t& flags);
+
 // One step of one element; `with_c` false in the first step of a first pass.
 uint32_t step32(uint32_t a, uint32_t b, uint32_t c, bool with_c, int mode, uint32_t& flags);
 uint32_t step16(uint32_t a, uint32_t b, uint32_t c, bool with_c, uint32_t& flags);

@@ -76,8 +76,8 @@ AddressSpace code_space(const HartState& hart) {
 
 bool translates(const AddressSpace& space) { return levels(root_of(space)) != 0; }
 
-Answer translated(Memory& memory, const AddressSpace& space, unsigned shire, uint64_t address, unsigned size, Use use,
-                  uint64_t& physical) {
+Answer walked(Memory& memory, const AddressSpace& space, unsigned shire, uint64_t address, unsigned size, Use use,
+              uint64_t& physical) {
     const uint64_t root = root_of(space);
     unsigned level = levels(root);
     if (!level) {
@@ -105,6 +105,32 @@ Answer translated(Memory& memory, const AddressSpace& space, unsigned shire, uin
         return reached(space, physical, size, use, address);
     }
     return page_fault(use, address);
+}
+
+// What decides beside the root, in the 12 bits below a page's number; never 0.
+static uint64_t key_of(const AddressSpace& space, uint64_t address, Use use) {
+    const uint64_t allowed = uint64_t(space.privilege) << 4 | uint64_t(space.sum) << 3 | uint64_t(space.mxr) << 2;
+    return address >> PAGE_BITS << PAGE_BITS | allowed | uint64_t(use) << 1 | 1;
+}
+
+Answer translated(Memory& memory, const HartState& hart, uint64_t address, unsigned size, Use use, uint64_t& physical) {
+    const AddressSpace space = data_space(hart);
+    const unsigned shire = hart.number / HARTS_PER_SHIRE;
+    const uint64_t root = root_of(space);
+    if (!levels(root)) return walked(memory, space, shire, address, size, use, physical);
+    const uint64_t key = key_of(space, address, use), number = address >> PAGE_BITS;
+    Translations::Place& place =
+        hart.minion->translations.places[(number ^ number >> 9 ^ uint64_t(use) << 3) % Translations::PLACES];
+    const uint64_t within = address & ((uint64_t(1) << PAGE_BITS) - 1);
+    if (place.key == key && place.root == root) {
+        physical = place.page | within;
+        return riscv::DONE;
+    }
+    const Answer answer = walked(memory, space, shire, address, size, use, physical);
+    const Region region = region_of(physical);
+    if (answer.kind == Answer::done && (region == Region::dram || region == Region::dram_machine))
+        place = {root, key, physical - within};
+    return answer;
 }
 
 }  // namespace polyloom::minion

@@ -26,8 +26,13 @@ AddressSpace code_space(const HartState& hart);
 bool translates(const AddressSpace& space);
 
 // The canonical physical address for an access of `size` bytes that does not cross a page of 4096 bytes: DONE, or the
-// trap that it is.
-riscv::Answer translated(Memory& memory, const AddressSpace& space, unsigned shire, uint64_t address, unsigned size,
-                         Use use, uint64_t& physical);
+// trap that it is. It walks the page tables.
+riscv::Answer walked(Memory& memory, const AddressSpace& space, unsigned shire, uint64_t address, unsigned size,
+                     Use use, uint64_t& physical);
+// The same for data of a hart, with what its minion has found before: sfence.vma of one of its harts, and a write of
+// satp or matp, make it forget that. Until then it may miss changes of the page tables, as the hardware may; faults are
+// never kept.
+riscv::Answer translated(Memory& memory, const HartState& hart, uint64_t address, unsigned size, Use use,
+                         uint64_t& physical);
 
 }  // namespace polyloom::minion

@@ -60,6 +60,8 @@ struct Unit {
 
     uint64_t first_fma = 0, last_fma = 0;  // when the first FMA began and the last ended
     std::array<uint64_t, 36> counts{};     // of events of the PMU, by their numbers; then of those below
+    // Of thread 0; those of thread 1 are one more. L2_MISS_REQ is of both.
+    static constexpr unsigned BRANCHES = 4, L1_ACCESSES = 6, L1_MISSES = 8, L2_MISS_REQ = 10;
     static constexpr unsigned TL_INST = 14, TL_OPS = 15, TS_INST = 16, TS_OPS = 17, TENB_WAITS = 18, TIMA_OPS = 19,
                               TXFMA_3216_OPS = 20, TXFMA_32_OPS = 21, TFMA_INST = 26, TREDUCE_INST = 27,
                               TQUANT_INST = 28, EVENTS = 32;

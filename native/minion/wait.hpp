@@ -13,6 +13,7 @@ enum class Waits : uint8_t {
     registers,  // a floating-point or SIMD instruction, for operations that have the registers
     credit,     // `a`: which of its two counters
     interrupt,  // wfi or stall
+    disabled,   // by the shire's thread0_disable, thread1_disable or minion_feature
     ended,      // it passed or failed
 };
 

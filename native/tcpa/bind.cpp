@@ -19,6 +19,8 @@
 
 #include "tcpa/kinds.hpp"
 #include "tcpa/model.hpp"
+#include "tcpa/operations.hpp"
+#include "tcpa/terms.hpp"
 
 namespace nb = nanobind;
 namespace tcpa = polyloom::tcpa;
@@ -27,8 +29,8 @@ namespace {
 
 template <class T>
 using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-using Words = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Latencies = nb::ndarray<const uint16_t, nb::shape<-1, 256>, nb::c_contig, nb::device::cpu>;
+using Words = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Latencies = nb::ndarray<const uint16_t, nb::shape<-1, 1024>, nb::c_contig, nb::device::cpu>;
 
 using Triple = std::tuple<int32_t, int32_t, int64_t>;
 // executed, driven by destination, met by branch code, lowest equal signal by position
@@ -41,12 +43,12 @@ Owned<T> give(std::vector<T>& values) {
     return Owned<T>(moved->data(), {moved->size()}, owner);
 }
 
-Owned<uint32_t> give(tcpa::Buffer<uint32_t>& words) {
+Owned<uint8_t> give(tcpa::Buffer<uint8_t>& words) {
     const size_t size = words.size();
-    uint32_t* data = words.release();
+    uint8_t* data = words.release();
     nb::capsule owner(data ? static_cast<void*>(data) : &owner, [](void*) noexcept {});
     if (data) owner = nb::capsule(data, [](void* p) noexcept { std::free(p); });
-    return Owned<uint32_t>(data, {size}, owner);
+    return Owned<uint8_t>(data, {size}, owner);
 }
 
 std::vector<Triple> places(const std::vector<tcpa::Place>& list) {
@@ -85,7 +87,7 @@ tcpa::Machine machine(const Latencies& latencies, const std::vector<bool>& pipel
     made.hop_delay = hop_delay;
     for (size_t u = 0; u < latencies.shape(0); ++u) {
         tcpa::Unit& unit = made.units.emplace_back();
-        std::copy_n(latencies.data() + u * 256, 256, unit.latency.begin());
+        std::copy_n(latencies.data() + u * 1024, 1024, unit.latency.begin());
         unit.pipelined = pipelined.at(u);
     }
     return made;
@@ -119,12 +121,28 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
         check_units(*config, latencies);
         for (size_t a = 0; !check_only && a < config->arrays.size(); ++a)
             if (!config->arrays[a].is_output &&
-                (a >= inputs.size() || inputs[a].shape(0) < tcpa::words_of(config->arrays[a])))
+                (a >= inputs.size() || inputs[a].shape(0) < tcpa::bytes_of(tcpa::Type(config->arrays[a].type)) *
+                                                                tcpa::words_of(config->arrays[a])))
                 throw nb::value_error("an input array is missing or too short");
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
     nb::gil_scoped_release release;
     return tcpa::run(placements, table, {trace, check_only, poll(progress)});
+}
+
+// One configuration on terms; its inputs are numbers of terms, 8 bytes each.
+tcpa::Result run_terms(const tcpa::Config& config, const std::vector<Words>& inputs, const Latencies& latencies,
+                       const std::vector<bool>& pipelined, int64_t hop_delay, tcpa::Terms& terms) {
+    tcpa::Placement placement{&config, 0, 0, {}};
+    for (const Words& bytes : inputs) placement.inputs.emplace_back(bytes.data(), bytes.shape(0));
+    check_units(config, latencies);
+    const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
+    const Progress silent;
+    nb::gil_scoped_release release;
+    tcpa::Options options;
+    options.terms = &terms;
+    options.poll = poll(silent);
+    return std::move(tcpa::run({&placement, 1}, table, options).front());
 }
 
 std::optional<tcpa::Result> run_kinds(const tcpa::Config& config, const Latencies& latencies,
@@ -155,6 +173,8 @@ std::vector<Layout> arrays(const tcpa::Config& config) {
 }
 
 }  // namespace
+
+void bind_terms(nb::module_&);
 
 NB_MODULE(tcpa, m) {
     m.doc() = "The model of the array.";
@@ -210,5 +230,8 @@ NB_MODULE(tcpa, m) {
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
     m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
           nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none());
+    bind_terms(m);
+    m.def("run_terms", &run_terms, nb::arg("config"), nb::arg("inputs"), nb::arg("latencies"), nb::arg("pipelined"),
+          nb::arg("hop_delay"), nb::arg("terms"));
     m.def("run_kinds", &run_kinds, nb::arg("config"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"));
 }

@@ -113,7 +113,8 @@ void check(const Config& config, uint64_t most_bytes) {
         require(number < config.wrappers.size(), "an element's wrapper does not exist");
     for (const auto& wrapper : config.wrappers) check_wrapper(wrapper);
     for (const Array& array : config.arrays) {
-        require(array.type < 4 && array.shape.size() == array.strides.size(), "an array's layout is malformed");
+        require(array.type < type_count && array.shape.size() == array.strides.size(),
+                "an array's layout is malformed");
         uint64_t words = 1;
         for (size_t m = 0; m < array.shape.size(); ++m) {
             require(in_range(array.shape[m]) && in_range(array.strides[m]), "an array's layout is out of range");

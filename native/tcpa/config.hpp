@@ -40,16 +40,16 @@ enum class File : uint8_t { rd, fd, io, immediate };
 // `value` is the register's index, or an immediate's bits.
 struct Operand {
     File file = File::rd;
-    uint32_t value = 0;
+    uint64_t value = 0;
 };
 
 enum class Branch : uint8_t { next, halt, jump, select };
 
-constexpr uint8_t opcode_nop = 255;
+constexpr uint16_t opcode_nop = 63 << 4;
 constexpr size_t max_sources = 3;
 
 struct Instruction {
-    uint8_t opcode = opcode_nop;
+    uint16_t opcode = opcode_nop;
     std::vector<Operand> destinations, sources;
     Branch branch = Branch::next;
     std::vector<uint32_t> signals;  // of `select`
@@ -89,7 +89,7 @@ struct Generator {
 
 struct Array {
     std::string name;
-    uint8_t type = 0;  // i8, i16, i32, f32
+    uint8_t type = 0;  // its number in `Type`
     std::vector<int64_t> shape, strides;
     bool is_output = false;
     int64_t base = 0;  // the first element's word in its memory; the addresses of generators are less it

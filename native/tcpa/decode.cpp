@@ -28,9 +28,11 @@ Code decoded(const Instruction& words, const Unit& unit, uint32_t feedback, bool
     code.latency = unit.latency[words.opcode];
     for (const Operand& source : words.sources) {
         code.file[code.sources] = source.file == File::io ? File::fd : source.file;
-        code.source[code.sources++] = source.file == File::io                       ? feedback + source.value
-                                      : is_static && source.file == File::immediate ? any_type
-                                                                                    : source.value;
+        if (source.file == File::immediate)
+            code.source[code.sources] = is_static ? any_type : immediate_word(words.opcode, code.sources, source.value);
+        else
+            code.source[code.sources] = source.file == File::io ? feedback + source.value : source.value;
+        ++code.sources;
     }
     size_t destinations = 0;
     for (auto [file, count] :
@@ -89,8 +91,9 @@ std::array<size_t, 4> registers_used(const ElementProgram& element, const std::v
     for (const Program& program : element.programs)
         for (const Instruction& instruction : program) {
             for (const Operand& o : instruction.sources)
-                if (o.file != File::immediate) need(size_t(o.file), o.value);
-            for (const Operand& o : instruction.destinations) need(o.file == File::io ? 3 : size_t(o.file), o.value);
+                if (o.file != File::immediate) need(size_t(o.file), uint32_t(o.value));
+            for (const Operand& o : instruction.destinations)
+                need(o.file == File::io ? 3 : size_t(o.file), uint32_t(o.value));
         }
     for (const Connection& c : wrapper) {
         if (c.sink.location == Location::pe) need(2, c.sink.index);

@@ -91,7 +91,7 @@ std::array<Reader, section_count> sections(std::span<const uint8_t> bytes, uint6
     if (bytes.size() % 4 || bytes.size() < header + 4 * section_count ||
         !std::ranges::equal(head.take(4), std::string_view("PLCC")))
         throw FormatError("not a concrete configuration");
-    if (head.u32() != 3) throw FormatError("another format version");
+    if (head.u32() != 4) throw FormatError("another format version");
     if (head.number(8) != fletcher64(bytes.subspan(checked_from))) throw FormatError("the checksum does not match");
     stamp = head.number(8);
     const uint64_t names_hash = head.number(8);
@@ -115,13 +115,15 @@ Operand operand(uint8_t byte) { return {File(byte >> 6), uint32_t(byte & 63)}; }
 
 Instruction instruction(Reader& in) {
     Instruction made;
-    made.opcode = in.u8();
-    const uint8_t counts = in.u8();
-    made.branch = Branch(counts >> 6);
-    made.destinations = list<Operand>(counts & 15, [&] { return operand(in.u8()); });
-    made.sources = list<Operand>(counts >> 4 & 3, [&] { return operand(in.u8()); });
-    for (Operand& source : made.sources)
-        if (source.file == File::immediate) source.value = in.u32();
+    const uint8_t first = in.u8(), second = in.u8();
+    made.opcode = uint16_t((first & 63) << 4 | second >> 4);
+    made.branch = Branch(first >> 6);
+    const unsigned sources = made.opcode == opcode_nop ? 0 : arity(operation_of(made.opcode));
+    made.destinations = list<Operand>(second & 15, [&] { return operand(in.u8()); });
+    made.sources = list<Operand>(sources, [&] { return operand(in.u8()); });
+    for (unsigned n = 0; n < sources; ++n)
+        if (Operand& source = made.sources[n]; source.file == File::immediate)
+            source.value = in.number(immediate_bytes(made.opcode, n));
     if (made.branch == Branch::jump) made.targets = {in.u16()};
     if (made.branch == Branch::select) {
         const size_t signals = in.u8();
@@ -191,10 +193,11 @@ Controller controller(Reader& in, const Pool& pool) {
 Array array(Reader& in) {
     Array made;
     const uint8_t packed = in.u8();
-    made.type = packed & 3;
-    made.is_output = packed & 4;
-    made.shape = list<int64_t>(packed >> 3, [&] { return in.u32(); });
-    made.strides = list<int64_t>(packed >> 3, [&] { return in.u32(); });
+    const unsigned rank = in.u8();
+    made.type = packed >> 1;
+    made.is_output = packed & 1;
+    made.shape = list<int64_t>(rank, [&] { return in.u32(); });
+    made.strides = list<int64_t>(rank, [&] { return in.u32(); });
     return made;
 }
 
@@ -251,6 +254,7 @@ Config load(std::span<const uint8_t> bytes, uint64_t most_bytes) {
         if (g.array < config.arrays.size()) g.base -= config.arrays[g.array].base;
     config.kernel = names.text();
     config.machine = names.text();
+    names.text();  // the digest of the program, which decides nothing
     for (Array& array : config.arrays) array.name = names.text();
     for (const Reader* section : {&head, &classes, &wrappers, &maps, &domains, &generators, &names})
         if (!section->done()) throw FormatError("bytes follow a section's last item");

@@ -110,7 +110,8 @@ uint64_t signal_ring(const Config& config) {
 uint64_t run_bytes(const Config& config, bool check_only) {
     uint64_t bytes = plus(plus(wire_bytes(config), element_bytes(config)), stream_bytes(config));
     for (const Array& array : config.arrays)
-        if (array.is_output) bytes = plus(bytes, times(words_of(array), check_only ? 1 : 1 + sizeof(uint32_t)));
+        if (array.is_output)
+            bytes = plus(bytes, times(words_of(array), check_only ? 1 : 1 + bytes_of(Type(array.type))));
     return plus(bytes,
                 times(signal_ring(config), (config.controller.signals.size() + 63) / 64 * (check_only ? 16 : 8)));
 }

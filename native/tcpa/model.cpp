@@ -6,29 +6,71 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <deque>
 #include <map>
 
 #include "decode.hpp"
 #include "state.hpp"
+#include "terms.hpp"
 
 namespace polyloom::tcpa {
 namespace {
 
-constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "constant"};
+constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "u8", "u16", "u32", "bool", "f64"};
+
+template <class T>
+Word loaded(const uint8_t* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return word(value);
+}
+
+// The element of an array's storage as a word.
+Word load_element(Type type, const uint8_t* at) {
+    switch (type) {
+        case Type::i8: return loaded<int8_t>(at);
+        case Type::i16: return loaded<int16_t>(at);
+        case Type::i32: return loaded<int32_t>(at);
+        case Type::u16: return loaded<uint16_t>(at);
+        case Type::f64: return loaded<uint64_t>(at);
+        case Type::u8: return *at;
+        case Type::boolean: return *at != 0;
+        default: return loaded<uint32_t>(at);
+    }
+}
+
+// The low bytes of a word; the order of bytes is that of the host, as NumPy's is.
+void store_element(Type type, uint8_t* at, Word value) {
+    const auto byte = uint8_t(value);
+    const auto half = uint16_t(value);
+    const auto single = uint32_t(value);
+    switch (bytes_of(type)) {
+        case 1: std::memcpy(at, &byte, 1); return;
+        case 2: std::memcpy(at, &half, 2); return;
+        case 4: std::memcpy(at, &single, 4); return;
+        default: std::memcpy(at, &value, 8);
+    }
+}
 
 // The type that an instruction takes as its operand `source`.
 uint32_t wanted_type(const Code& code, unsigned source) {
     return uint32_t(operation_of(code.opcode) == Operation::select && source == 0 ? Type::i32 : type_of(code.opcode));
 }
 
-// A configuration that runs on its rectangle of the array. A static run (`verify`) has no data: values are element
-// types, and what is never used is collected in a Report. Both choices are made at compile time, because they stand in
-// the innermost loops.
-template <bool Static, bool Traced>
+// What values are: numbers, without and with a trace; element types, in a static run (`verify`), which has no data and
+// collects in a Report what is never used; or terms (terms.hpp). The choice is made at compile time, because it stands
+// in the innermost loops.
+enum class Mode : uint8_t { numbers, traced, types, terms };
+
+// A configuration that runs on its rectangle of the array.
+template <Mode M>
 class Rectangle {
+    static constexpr bool Static = M == Mode::types, Traced = M == Mode::traced, Symbolic = M == Mode::terms;
+
   public:
-    Rectangle(const Placement& placement, const Machine& machine, Recording* recording = nullptr);
+    Rectangle(const Placement& placement, const Machine& machine, Recording* recording = nullptr,
+              Terms* terms = nullptr);
 
     // The next cycle after `now` in which something happens.
     int64_t next(int64_t now) const {
@@ -41,7 +83,9 @@ class Rectangle {
     [[noreturn]] void fail(Cause cause, int64_t cycle, uint32_t element, int unit, const std::string& what) const;
     [[noreturn]] void fail(Cause cause, int64_t cycle, const BorderPort& port, const std::string& what) const;
     static std::string name(const Fifo& fifo);
+    static uint64_t stored_bytes(const Array& array) { return Symbolic ? sizeof(Word) : bytes_of(Type(array.type)); }
 
+    void intern_immediates();
     void build_elements();
     void connect();
     std::vector<Place> idle_connections() const;
@@ -58,15 +102,15 @@ class Rectangle {
     void inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const;
     [[gnu::always_inline]] void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
     void note_driven(const Element& element, const Code& code);
-    uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands,
-                     int64_t now) const;
+    Word compute(const Element& element, const UnitState& unit, const Code& code, const Word* operands,
+                 int64_t now) const;
     bool branch(const Element& element, UnitState& unit, const Code& code);
     void note_branch(const Element& element, const Code& code, uint32_t number);
 
     [[gnu::always_inline]] void settle(Element& element, General& general, size_t index, int64_t now);
-    [[gnu::always_inline]] uint32_t read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
-    uint32_t take_recorded(Element& element, const UnitState& unit, const Code& code, unsigned source, int64_t now);
-    [[gnu::always_inline]] uint32_t pop(Fifo& fifo, const UnitState& unit, int64_t now);
+    [[gnu::always_inline]] Word read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
+    Word take_recorded(Element& element, const UnitState& unit, const Code& code, unsigned source, int64_t now);
+    [[gnu::always_inline]] Word pop(Fifo& fifo, const UnitState& unit, int64_t now);
     [[noreturn]] void fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const;
     [[gnu::always_inline]] void push(Fifo& fifo, int unit, Token token, int64_t now) const;
     void push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const;
@@ -80,9 +124,10 @@ class Rectangle {
     const Placement& placement_;
     const Machine& machine_;
     Recording* const recording_;  // of a static run of single elements
+    Terms* const terms_;
     Wires wires_;
     Result result_;
-    const Programs programs_;
+    Programs programs_;
     std::vector<Element> elements_;  // only those with a program
     // The registers that elements refer to, in deques because references must stay valid while more are added.
     std::deque<std::vector<General>> generals_;
@@ -107,24 +152,22 @@ class Rectangle {
     std::vector<int64_t> digits_;
 };
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, uint32_t element, int unit,
-                                     const std::string& what) const {
+template <Mode M>
+void Rectangle<M>::fail(Cause cause, int64_t cycle, uint32_t element, int unit, const std::string& what) const {
     const int row = placement_.row + int(element / config_.columns),
               column = placement_.column + int(element % config_.columns);
     throw Fault(cause, cycle, row, column, unit, what);
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, const BorderPort& port,
-                                     const std::string& what) const {
+template <Mode M>
+void Rectangle<M>::fail(Cause cause, int64_t cycle, const BorderPort& port, const std::string& what) const {
     static constexpr const char* sides[] = {"pe", "north", "east", "south", "west"};
     fail(cause, cycle, wires_.element(port), -1,
          what + " at the " + sides[int(port.side)] + " bank of channel " + std::to_string(port.channel));
 }
 
-template <bool Static, bool Traced>
-std::string Rectangle<Static, Traced>::name(const Fifo& fifo) {
+template <Mode M>
+std::string Rectangle<M>::name(const Fifo& fifo) {
     return (fifo.is_port ? "border port " : fifo.feedback ? "fd" : "id") + std::to_string(fifo.index);
 }
 
@@ -139,13 +182,14 @@ static bool uniform(const Machine& machine) {
     return true;
 }
 
-template <bool Static, bool Traced>
-Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& machine, Recording* recording)
-    : config_(*placement.config), placement_(placement), machine_(machine), recording_(recording), wires_(config_),
-      programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
+template <Mode M>
+Rectangle<M>::Rectangle(const Placement& placement, const Machine& machine, Recording* recording, Terms* terms)
+    : config_(*placement.config), placement_(placement), machine_(machine), recording_(recording), terms_(terms),
+      wires_(config_), programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
       digits_(config_.extents.size()) {
     result_.issues.resize(machine.units.size());
     uniform_ = uniform(machine);
+    if constexpr (Symbolic) intern_immediates();
     build_elements();
     connect();
     const Controller& controller = config_.controller;
@@ -155,8 +199,19 @@ Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& 
     if constexpr (Static) readings_.resize(signals_.size());
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::build_elements() {
+// Immediates are constants of the type that their instruction takes.
+template <Mode M>
+void Rectangle<M>::intern_immediates() {
+    for (auto& units : programs_)
+        for (auto& program : units)
+            for (Code& code : program)
+                for (unsigned n = 0; n < code.sources; ++n)
+                    if (code.file[n] == File::immediate)
+                        code.source[n] = terms_->constant(Type(wanted_type(code, n)), code.source[n]);
+}
+
+template <Mode M>
+void Rectangle<M>::build_elements() {
     const Controller& controller = config_.controller;
     element_at_.assign(config_.element_class.size(), -1);
     for (uint32_t index = 0; index < config_.element_class.size(); ++index) {
@@ -197,8 +252,8 @@ void Rectangle<Static, Traced>::build_elements() {
                      [](const Element* a, const Element* b) { return a->start > b->start; });
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::connect() {
+template <Mode M>
+void Rectangle<M>::connect() {
     for (const Generator& generator : config_.generators) {
         const BorderPort port{generator.side, generator.position, generator.channel};
         const Array& array = config_.arrays[generator.array];
@@ -245,12 +300,12 @@ void Rectangle<Static, Traced>::connect() {
     for (const Array& array : config_.arrays) {
         const uint64_t words = array.is_output ? words_of(array) : 0;
         written_.emplace_back(words);
-        result_.outputs.emplace_back(Static ? 0 : words);
+        result_.outputs.emplace_back(Static ? 0 : words * stored_bytes(array));
     }
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::cycle(int64_t now) {
+template <Mode M>
+void Rectangle<M>::cycle(int64_t now) {
     stream(readers_, now);
     stream(writers_, now);
     while (activation() <= now) {
@@ -267,8 +322,8 @@ void Rectangle<Static, Traced>::cycle(int64_t now) {
 
 // Lets all generators work whose next step is due: each walks its enable domain in scan order, and makes the one access
 // that its bank can take in this cycle.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::stream(Streams& streams, int64_t now) {
+template <Mode M>
+void Rectangle<M>::stream(Streams& streams, int64_t now) {
     while (streams.next() <= now) {
         Stream& stream = streams.pop();
         const Generator& g = *stream.generator;
@@ -287,16 +342,19 @@ void Rectangle<Static, Traced>::stream(Streams& streams, int64_t now) {
     }
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::put(const Stream& stream, uint64_t address, int64_t now) {
+template <Mode M>
+void Rectangle<M>::put(const Stream& stream, uint64_t address, int64_t now) {
     const uint32_t array = stream.generator->array;
-    const uint32_t value = Static ? config_.arrays[array].type : placement_.inputs[array][address];
+    const Type type = Type(config_.arrays[array].type);
+    const Word value = Static     ? Word(type)
+                       : Symbolic ? loaded<Word>(placement_.inputs[array].data() + address * sizeof(Word))
+                                  : load_element(type, placement_.inputs[array].data() + address * bytes_of(type));
     for (const Sink& sink : *stream.sinks) push(*sink.fifo, -1, {now + sink.delay, value}, now);
 }
 
 // A token at a border port must be taken in the cycle in which it arrives: there is no buffer.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::take(const Stream& stream, uint64_t address, int64_t now) {
+template <Mode M>
+void Rectangle<M>::take(const Stream& stream, uint64_t address, int64_t now) {
     const uint32_t array = stream.generator->array;
     if (!stream.exit || stream.exit->tokens.empty() || stream.exit->tokens.front().ready > now)
         fail(Cause::missing_token, now, stream.port, "the address generator is enabled and no token arrives");
@@ -312,14 +370,17 @@ void Rectangle<Static, Traced>::take(const Stream& stream, uint64_t address, int
         fail(Cause::double_write, now, stream.port,
              "word " + std::to_string(address) + " of " + config_.arrays[array].name + " is written twice");
     written_[array][address] = 1;
-    if constexpr (!Static) result_.outputs[array][address] = token.value;
+    if constexpr (!Static) {
+        const Type type = Symbolic ? Type::f64 : Type(config_.arrays[array].type);
+        store_element(type, &result_.outputs[array][address * bytes_of(type)], token.value);
+    }
     last_write_ = now;
 }
 
 // Computes the control signals of step `generated_`, over those of a step that every element has left. Steps are
 // generated in order, when the first element reaches them, so that digits count up like an odometer.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::step_signals() {
+template <Mode M>
+void Rectangle<M>::step_signals() {
     if constexpr (Static) note_unread_signals(generated_ - ring_);
     const auto& signals = config_.controller.signals;
     uint64_t* words = signals_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_;
@@ -336,8 +397,8 @@ void Rectangle<Static, Traced>::step_signals() {
 }
 
 // Reports signals that are 1 in a step in which no branch reads them; called when the step leaves the ring.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
+template <Mode M>
+void Rectangle<M>::note_unread_signals(int64_t step) {
     if (step < 0) return;
     auto& wasted = result_.report.wasted;
     for (size_t s = 0; s < config_.controller.signals.size(); ++s) {
@@ -350,8 +411,8 @@ void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
 
 // One cycle of an element. A step takes `initiation_interval` cycles, its slots; the signals of the step hold in all of
 // them.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
+template <Mode M>
+void Rectangle<M>::element(Element& element, int64_t now) {
     if (element.slot == 0) {
         if (element.step >= config_.controller.steps)
             fail(Cause::runaway, now, element.index, element.running[0].unit,
@@ -382,8 +443,8 @@ void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
 }
 
 // Drops the units that halted.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::retire(Element& element) {
+template <Mode M>
+void Rectangle<M>::retire(Element& element) {
     for (const UnitState& unit : element.running)
         if (!unit.at) result_.issues[size_t(unit.unit)] += unit.issued;
     std::erase_if(element.running, [](const UnitState& unit) { return !unit.at; });
@@ -392,8 +453,8 @@ void Rectangle<Static, Traced>::retire(Element& element) {
 }
 
 // The rare checks before an instruction issues; only instructions that decoding marks as special need them.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const {
+template <Mode M>
+void Rectangle<M>::inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const {
     if (code.latency == 0)
         fail(Cause::no_operation, now, element.index, unit.unit,
              "the unit has no operation " + std::to_string(code.opcode));
@@ -402,13 +463,13 @@ void Rectangle<Static, Traced>::inspect(const Element& element, UnitState& unit,
     if (!machine_.units[size_t(unit.unit)].pipelined) unit.free = now + code.latency;
 }
 
-template <bool Static, bool Traced>
-inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const Code& code, int64_t now) {
+template <Mode M>
+inline void Rectangle<M>::issue(Element& element, UnitState& unit, const Code& code, int64_t now) {
     if (code.special) inspect(element, unit, code, now);
-    uint32_t operands[max_sources] = {};
+    Word operands[max_sources] = {};
     for (unsigned n = 0; n < code.sources; ++n) {
         if (code.file[n] == File::rd)
-            operands[n] = read(element, unit, code.source[n], now);
+            operands[n] = read(element, unit, uint32_t(code.source[n]), now);
         else if (Static && recording_ && code.file[n] == File::fd && code.source[n] >= element.inputs)
             operands[n] = take_recorded(element, unit, code, n, now);
         else if (code.file[n] == File::fd)
@@ -432,7 +493,8 @@ inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, 
             fail(Cause::double_write, result.ready, element.index, unit.unit,
                  "two writes to od" + std::to_string(*to) + " in a cycle");
         if constexpr (Static)
-            if (recording_) recording_->given[size_t(element.number)][*to].push_back({result.ready, result.value});
+            if (recording_)
+                recording_->given[size_t(element.number)][*to].push_back({result.ready, uint32_t(result.value)});
         for (const Sink& sink : output.sinks)
             push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
     }
@@ -450,16 +512,16 @@ inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, 
     }
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::note_driven(const Element& element, const Code& code) {
+template <Mode M>
+void Rectangle<M>::note_driven(const Element& element, const Code& code) {
     const unsigned registers = code.to_general + code.to_feedback;
     for (unsigned n = 0; n < registers + code.to_output; ++n)
         code.coverage->driven[code.position[n]] |= n < registers || !element.output[code.destination[n]].sinks.empty();
 }
 
-template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitState& unit, const Code& code,
-                                            const uint32_t* operands, int64_t now) const {
+template <Mode M>
+Word Rectangle<M>::compute(const Element& element, const UnitState& unit, const Code& code, const Word* operands,
+                           int64_t now) const {
     if constexpr (Static) {
         const Operation operation = operation_of(code.opcode);
         for (unsigned n = 0; n < code.sources; ++n) {
@@ -469,16 +531,19 @@ uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitSt
                  "operand " + std::to_string(n) + " is of type " + type_names[operands[n]] +
                      " where the instruction takes " + type_names[wanted]);
         }
-        return uint32_t(compares(operation) ? Type::i32 : type_of(code.opcode));
+        return Word(result_of(operation, type_of(code.opcode)));
     }
+    if constexpr (Symbolic)
+        return terms_->apply(operation_of(code.opcode), type_of(code.opcode), Terms::Id(operands[0]),
+                             Terms::Id(operands[1]), Terms::Id(operands[2]));
     if (code.special && divides(code.opcode) && operands[1] == 0)
         fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
     return code.function(operands[0], operands[1], operands[2]);
 }
 
 // False when the unit halts.
-template <bool Static, bool Traced>
-inline bool Rectangle<Static, Traced>::branch(const Element& element, UnitState& unit, const Code& code) {
+template <Mode M>
+inline bool Rectangle<M>::branch(const Element& element, UnitState& unit, const Code& code) {
     if (code.branch == Branch::next) {
         ++unit.at;
     } else if (code.branch == Branch::halt) {
@@ -495,8 +560,8 @@ inline bool Rectangle<Static, Traced>::branch(const Element& element, UnitState&
 
 // Notes the code that a branch met, and for each of its signals narrows the set of control signals that always had the
 // same value: the lowest of these could have been read instead.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::note_branch(const Element& element, const Code& code, uint32_t number) {
+template <Mode M>
+void Rectangle<M>::note_branch(const Element& element, const Code& code, uint32_t number) {
     if (code.branch != Branch::select) return;
     const auto row = size_t(element.signals - signals_.data());
     code.coverage->codes[number] = 1;
@@ -508,8 +573,8 @@ void Rectangle<Static, Traced>::note_branch(const Element& element, const Code& 
 }
 
 // Reports a value that was overwritten, or left at the end, and that nothing read: once for each register.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, int64_t cycle) {
+template <Mode M>
+void Rectangle<M>::note_dead(const Element& element, size_t index, int64_t cycle) {
     auto& unread = result_.report.unread;
     const auto same = [&](const Place& p) { return p.element == int32_t(element.index) && p.index == int32_t(index); };
     if (std::none_of(unread.begin(), unread.end(), same))
@@ -518,8 +583,8 @@ void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, 
 
 // Lets writes take effect that are ready by cycle `now`. Registers are settled only when they are touched, which costs
 // nothing for those that are not.
-template <bool Static, bool Traced>
-inline void Rectangle<Static, Traced>::settle(Element& element, General& general, size_t index, int64_t now) {
+template <Mode M>
+inline void Rectangle<M>::settle(Element& element, General& general, size_t index, int64_t now) {
     while (general.waiting && general.next.ready <= now) {
         if constexpr (Static)
             if (general.defined && !general.read) note_dead(element, index, general.next.ready);
@@ -527,8 +592,8 @@ inline void Rectangle<Static, Traced>::settle(Element& element, General& general
     }
 }
 
-template <bool Static, bool Traced>
-inline uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
+template <Mode M>
+inline Word Rectangle<M>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
     General& general = element.general[index];
     settle(element, general, index, now);
     if (!general.defined)
@@ -539,23 +604,23 @@ inline uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitStat
 }
 
 // Tokens that are still on their way take no room in the FIFO; those that have arrived do.
-template <bool Static, bool Traced>
-inline void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) const {
+template <Mode M>
+inline void Rectangle<M>::count_arrived(Fifo& fifo, int64_t now) const {
     if (fifo.tokens.latest() <= now) fifo.arrived = fifo.tokens.size();
     while (fifo.arrived < fifo.tokens.size() && fifo.tokens[fifo.arrived].ready <= now) ++fifo.arrived;
     if (fifo.arrived > fifo.high) raise_high(fifo);
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::raise_high(Fifo& fifo) const {
+template <Mode M>
+void Rectangle<M>::raise_high(Fifo& fifo) const {
     fifo.high = fifo.arrived;
     if (fifo.high > fifo.depth)
         fail(Cause::overflow, fifo.tokens[fifo.depth].ready, fifo.element, -1,
              name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const {
+template <Mode M>
+void Rectangle<M>::fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const {
     if (fifo.last_pop == now)
         fail(Cause::two_pops, now, fifo.element, unit.unit, name(fifo) + " is read twice in a cycle");
     if (!fifo.driven)
@@ -564,8 +629,8 @@ void Rectangle<Static, Traced>::fail_pop(const Fifo& fifo, const UnitState& unit
 }
 
 // Occupancy rises only between pops, so that its maximum is found by looking at every pop.
-template <bool Static, bool Traced>
-inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
+template <Mode M>
+inline Word Rectangle<M>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
     if (fifo.last_pop == now || fifo.tokens.empty() || fifo.tokens.front().ready > now) fail_pop(fifo, unit, now);
     count_arrived(fifo, now);
     const Token token = fifo.tokens.front();
@@ -577,9 +642,9 @@ inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit
 }
 
 // From an id that holds whatever is asked for.
-template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::take_recorded(Element& element, const UnitState& unit, const Code& code,
-                                                  unsigned source, int64_t now) {
+template <Mode M>
+Word Rectangle<M>::take_recorded(Element& element, const UnitState& unit, const Code& code, unsigned source,
+                                 int64_t now) {
     Fifo& fifo = element.fifos[code.source[source]];
     if (fifo.last_pop == now) fail_pop(fifo, unit, now);
     fifo.last_pop = now;
@@ -587,22 +652,22 @@ uint32_t Rectangle<Static, Traced>::take_recorded(Element& element, const UnitSt
     return any_type;
 }
 
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::note_late(const Fifo& fifo, int64_t slack) {
+template <Mode M>
+void Rectangle<M>::note_late(const Fifo& fifo, int64_t slack) {
     auto& late = result_.report.late;
     const auto same = [&](const Place& p) { return p.element == int32_t(fifo.element) && p.index == fifo.index; };
     if (fifo.fed && slack && std::none_of(late.begin(), late.end(), same))
         late.push_back({int32_t(fifo.element), fifo.index, slack});
 }
 
-template <bool Static, bool Traced>
-inline void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, int64_t now) const {
+template <Mode M>
+inline void Rectangle<M>::push(Fifo& fifo, int unit, Token token, int64_t now) const {
     if (!fifo.tokens.append(token)) push_slowly(fifo, unit, token, now);
 }
 
 // What `append` does not take: a full ring, or a token that is ready before the latest one.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const {
+template <Mode M>
+void Rectangle<M>::push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const {
     if (fifo.tokens.full() && !fifo.tokens.empty()) check_room(fifo, now);
     if (!fifo.tokens.insert(token))
         fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
@@ -610,8 +675,8 @@ void Rectangle<Static, Traced>::push_slowly(Fifo& fifo, int unit, Token token, i
 
 // Bounds the memory of FIFOs whose tokens are never taken: before a ring grows, what has arrived must fit the depth,
 // and at a border port nothing may have arrived at all.
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::check_room(Fifo& fifo, int64_t now) const {
+template <Mode M>
+void Rectangle<M>::check_room(Fifo& fifo, int64_t now) const {
     if (!fifo.is_port) return count_arrived(fifo, now);
     if (fifo.tokens.front().ready < now)
         fail(Cause::stray_token, fifo.tokens.front().ready, fifo.element, -1,
@@ -622,8 +687,8 @@ static int32_t packed(Port port) { return int32_t(port.index * 8 + uint32_t(port
 
 // The connections that no token passes. Paths are walked from each place where a token ends, a register or a bank, back
 // to what drives it; what no such path passes is idle.
-template <bool Static, bool Traced>
-std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
+template <Mode M>
+std::vector<Place> Rectangle<M>::idle_connections() const {
     std::vector<std::vector<uint8_t>> busy;
     for (uint32_t index = 0; index < config_.wrapper.size(); ++index)
         busy.emplace_back(wires_.connections(index).size());
@@ -651,8 +716,8 @@ std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     return idle;
 }
 
-template <bool Static, bool Traced>
-Result Rectangle<Static, Traced>::finish() {
+template <Mode M>
+Result Rectangle<M>::finish() {
     for (const auto& [port, exit] : exits_)
         if (!exit.tokens.empty())
             fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
@@ -689,12 +754,12 @@ Result Rectangle<Static, Traced>::finish() {
 
 // Runs all placements on one clock. Time jumps to the next cycle in which something happens in any of them. `poll` is
 // called after about a million cycles of elements, so that its cost does not depend on the region.
-template <bool Static, bool Traced>
+template <Mode M>
 std::vector<Result> run_all(std::span<const Placement> placements, const Machine& machine, const Options& options) {
-    std::deque<Rectangle<Static, Traced>> rectangles;
+    std::deque<Rectangle<M>> rectangles;
     int64_t elements = 1, passed = 0;  // cycles of an element since the last poll
     for (const Placement& placement : placements) {
-        rectangles.emplace_back(placement, machine);
+        rectangles.emplace_back(placement, machine, nullptr, options.terms);
         elements += int64_t(placement.config->rows) * placement.config->columns;
     }
     for (int64_t now = -1;;) {
@@ -721,7 +786,7 @@ Result record(const Config& config, const Machine& machine, Recording& recording
         recording.taken.emplace_back(used[2]);
         recording.given.emplace_back(used[3]);
     }
-    Rectangle<true, false> rectangle(placement, machine, &recording);
+    Rectangle<Mode::types> rectangle(placement, machine, &recording);
     int64_t passed = 0;
     for (int64_t now = rectangle.next(-1); now != never; now = rectangle.next(now)) {
         if (poll && (passed += single.columns) >= 1 << 20) poll(now), passed = 0;
@@ -733,9 +798,10 @@ Result record(const Config& config, const Machine& machine, Recording& recording
 }
 
 std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options) {
-    if (options.check_only) return run_all<true, false>(placements, machine, options);
-    return options.trace ? run_all<false, true>(placements, machine, options)
-                         : run_all<false, false>(placements, machine, options);
+    if (options.terms) return run_all<Mode::terms>(placements, machine, options);
+    if (options.check_only) return run_all<Mode::types>(placements, machine, options);
+    return options.trace ? run_all<Mode::traced>(placements, machine, options)
+                         : run_all<Mode::numbers>(placements, machine, options);
 }
 
 }  // namespace polyloom::tcpa

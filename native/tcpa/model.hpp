@@ -19,7 +19,7 @@ namespace polyloom::tcpa {
 
 // One functional unit: cycles by opcode, 0 where it lacks the operation.
 struct Unit {
-    std::array<uint16_t, 256> latency{};
+    std::array<uint16_t, 1024> latency{};
     bool pipelined = true;
 };
 
@@ -62,20 +62,20 @@ struct Fault : std::exception {
     std::string text;
 };
 
-// A configuration in a rectangle whose first element is (row, column), and the words of each input array
+// A configuration in a rectangle whose first element is (row, column), and the bytes of each input array
 // (an empty span for an output, and for every array of a static run).
 struct Placement {
     const Config* config = nullptr;
     int row = 0, column = 0;
-    std::vector<std::span<const uint32_t>> inputs;
+    std::vector<std::span<const uint8_t>> inputs;
 };
 
 // One row for every operation that was issued, in order of cycles; `element` counts row by row.
 struct Trace {
     std::vector<int32_t> element, unit, pc;
     std::vector<int64_t> cycle;
-    std::vector<uint8_t> opcode;
-    std::vector<uint32_t> value;
+    std::vector<uint16_t> opcode;
+    std::vector<uint64_t> value;
 };
 
 // What a static run saw of one instruction in any element of its class.
@@ -127,7 +127,7 @@ struct Result {
     Result(Result&&) = default;
     Result& operator=(Result&&) = default;
 
-    std::vector<Buffer<uint32_t>> outputs;  // by array: its words; empty for inputs
+    std::vector<Buffer<uint8_t>> outputs;  // by array: its elements' bytes; empty for inputs
     int64_t cycles = 0, operations = 0, first_issue = 0;
     std::vector<int64_t> issues;                                   // by unit
     std::vector<std::vector<uint32_t>> feedback_high, input_high;  // by class and register: greatest occupancy
@@ -135,12 +135,16 @@ struct Result {
     Report report;
 };
 
+class Terms;
+
 struct Options {
     bool trace = false;
     // No data: values are element types, and every rule that does not depend on data is checked and counted.
     bool check_only = false;
     // Called with the cycle some times per second; what it throws ends the run.
     std::function<void(int64_t)> poll = {};
+    // Values are terms of this store, inputs and outputs 64 bits per word, with the number of a term.
+    Terms* terms = nullptr;
 };
 
 // A value that an element takes or gives, relative to the element's start; `type` is what the instruction takes or

@@ -10,7 +10,7 @@ namespace polyloom::tcpa {
 
 struct Token {
     int64_t ready = 0;
-    uint32_t value = 0;
+    uint64_t value = 0;
 };
 
 class Queue {

@@ -21,13 +21,14 @@
 namespace polyloom::tcpa {
 
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
-constexpr uint32_t any_type = 4;  // of an immediate, in a static run
+constexpr uint32_t any_type = 15;  // of an immediate, in a static run
 constexpr size_t max_destinations = 15, max_signals = 15;
 
 // An instruction, decoded once per class. Destinations are sorted by file: first rd, then fd, then od. FIFOs have one
 // numbering, in which the fds of an element come before its ids.
 struct Code {
-    uint8_t opcode = opcode_nop, sources = 0;
+    uint16_t opcode = opcode_nop;
+    uint8_t sources = 0;
     Branch branch = Branch::next;
     bool special = false;  // needs a look before it issues: no such operation, blocking unit, or a division
     bool outside = false;  // stands after a program's last instruction and for all targets beyond
@@ -35,7 +36,7 @@ struct Code {
     std::array<File, max_sources> file{};  // rd, fd for any FIFO, immediate
     uint8_t signals = 0;
     uint16_t latency = 0;
-    std::array<uint32_t, max_sources> source{};
+    std::array<Word, max_sources> source{};  // a register, or an immediate
     Function function = nullptr;
     std::vector<const Code*> targets;
     std::array<uint8_t, max_destinations> destination{};
@@ -48,7 +49,7 @@ struct Code {
 // cycle, those after it in a queue of their own.
 struct General {
     Token next;
-    uint32_t value = 0;
+    Word value = 0;
     bool defined = false, read = false, waiting = false, more = false;
 
     // False for a second write with the same ready cycle.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model on hand-written configurations: the paper's running example on 1x3 elements, and one fault of every cause.
 #include <cstdio>
+#include <cstring>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -19,7 +20,7 @@ static void expect(bool condition, const std::string& what) {
     std::printf("FAILED: %s\n", what.c_str());
 }
 
-static constexpr uint8_t i32(Operation o) { return uint8_t(unsigned(o) * 4 + 2); }
+static constexpr uint16_t i32(Operation o) { return opcode_of(o, Type::i32); }
 
 static Operand rd(uint32_t n) { return {File::rd, n}; }
 static Operand fd(uint32_t n) { return {File::fd, n}; }
@@ -49,8 +50,7 @@ static Instruction select(Instruction made, uint32_t signal, uint32_t zero, uint
 
 static Unit generic(uint16_t latency = 1) {
     Unit unit;
-    for (unsigned code = 0; code < operation_count * 4; ++code)
-        unit.latency[code] = valid_opcode(uint8_t(code)) ? latency : 0;
+    for (uint16_t code = 0; code < operation_count * 16; ++code) unit.latency[code] = valid_opcode(code) ? latency : 0;
     return unit;
 }
 
@@ -97,7 +97,7 @@ static Config bits() {
     return config;
 }
 
-static const uint32_t word = 0xA5C3;
+static const uint32_t given = 0xA5C3;
 
 static std::vector<Result> simulate(const Config& config, const Machine& with = machine(), Options options = {},
                                     int copies = 1) {
@@ -105,15 +105,22 @@ static std::vector<Result> simulate(const Config& config, const Machine& with = 
     std::vector<Placement> placements;
     for (int n = 0; n < copies; ++n) {
         Placement placement{&config, n, 0, {}};
-        for (const Array& array : config.arrays) placement.inputs.push_back({&word, array.is_output ? 0u : 1u});
+        for (const Array& array : config.arrays)
+            placement.inputs.push_back({reinterpret_cast<const uint8_t*>(&given), array.is_output ? 0u : 4u});
         placements.push_back(placement);
     }
     return run(placements, with, options);
 }
 
+static uint32_t output(const Result& result, uint32_t n) {
+    uint32_t value;
+    std::memcpy(&value, &result.outputs[1][4 * n], sizeof value);
+    return value;
+}
+
 static void test_bits() {
     const Result result = std::move(simulate(bits())[0]);
-    for (uint32_t n = 0; n < 16; ++n) expect(result.outputs[1][n] == (word >> n & 1), "bit " + std::to_string(n));
+    for (uint32_t n = 0; n < 16; ++n) expect(output(result, n) == (given >> n & 1), "bit " + std::to_string(n));
     expect(result.cycles == 34, "cycles of bits are " + std::to_string(result.cycles));
     expect(result.operations == 16 * 3 - 1, "operations of bits are " + std::to_string(result.operations));
     expect(result.feedback_high[0][0] == 1 && result.input_high[0][0] == 1, "occupancy of bits");
@@ -121,14 +128,14 @@ static void test_bits() {
 
 static void test_together() {
     const auto results = simulate(bits(), machine(), {}, 3);
-    expect(results.size() == 3 && results[2].cycles == 34 && results[2].outputs[1][0] == (word & 1),
+    expect(results.size() == 3 && results[2].cycles == 34 && output(results[2], 0) == (given & 1),
            "three copies run as one does");
 }
 
 static void test_trace() {
     const Result result = std::move(simulate(bits(), machine(), {true, false})[0]);
     expect(result.trace.cycle.size() == size_t(result.operations), "one trace row an operation");
-    expect(result.trace.cycle[0] == 0 && result.trace.value[0] == word && result.trace.element[0] == 0,
+    expect(result.trace.cycle[0] == 0 && result.trace.value[0] == given && result.trace.element[0] == 0,
            "the first operation reads the input");
 }
 
@@ -309,28 +316,31 @@ static void test_hops() {
     for (Generator& g : config.generators)
         if (g.side == Location::north) g.delay += 3 * g.position;
     const Result result = std::move(simulate(config, with)[0]);
-    expect(result.cycles == 40 && result.outputs[1][15] == (word >> 15 & 1), "a later wavefront makes up for hops");
+    expect(result.cycles == 40 && output(result, 15) == (given >> 15 & 1), "a later wavefront makes up for hops");
 }
 
 static void test_operations() {
-    const auto f = [](float v) { return std::bit_cast<uint32_t>(v); };
-    const auto code = [](Operation o, Type t) { return uint8_t(unsigned(o) * 4 + unsigned(t)); };
-    expect(execute(code(Operation::add, Type::i8), 127, 1, 0) == 0xffffff80u, "i8 addition wraps");
-    expect(execute(code(Operation::div, Type::i32), 0x80000000u, ~0u, 0) == 0x80000000u,
+    const auto f = [](float v) { return word(v); };
+    const auto d = [](double v) { return word(v); };
+    const auto i = [](int32_t v) { return word(v); };
+    const auto code = opcode_of;
+    expect(execute(code(Operation::add, Type::i8), 127, 1, 0) == i(-128), "i8 addition wraps");
+    expect(execute(code(Operation::div, Type::i32), i(INT32_MIN), i(-1), 0) == i(INT32_MIN),
            "the smallest number divided by -1 wraps");
-    expect(execute(code(Operation::div, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-3), "division truncates");
-    expect(execute(code(Operation::rem, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-1),
-           "a remainder has the sign of the dividend");
-    expect(execute(code(Operation::floordiv, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-4),
-           "a floored quotient is rounded down");
-    expect(execute(code(Operation::mod, Type::i32), 7, uint32_t(-2), 0) == uint32_t(-1),
-           "a modulus has the sign of the divisor");
-    expect(execute(code(Operation::mod, Type::i32), 0x80000000u, ~0u, 0) == 0, "the smallest number modulo -1 is 0");
-    expect(execute(code(Operation::floordiv, Type::i8), 0xffffff80u, ~0u, 0) == 0xffffff80u,
+    expect(execute(code(Operation::div, Type::i32), i(-7), 2, 0) == i(-3), "division truncates");
+    expect(execute(code(Operation::rem, Type::i32), i(-7), 2, 0) == i(-1), "a remainder has the sign of the dividend");
+    expect(execute(code(Operation::floordiv, Type::i32), i(-7), 2, 0) == i(-4), "a floored quotient is rounded down");
+    expect(execute(code(Operation::mod, Type::i32), 7, i(-2), 0) == i(-1), "a modulus has the sign of the divisor");
+    expect(execute(code(Operation::mod, Type::i32), i(INT32_MIN), i(-1), 0) == 0, "the smallest number modulo -1 is 0");
+    expect(execute(code(Operation::floordiv, Type::i8), i(-128), i(-1), 0) == i(-128),
            "the smallest number divided by -1 wraps");
     expect(execute(code(Operation::shl, Type::i16), 1, 17, 0) == 2, "shift amounts count modulo the width");
-    expect(execute(code(Operation::shr, Type::i8), 0xffffff80u, 1, 0) == 0xffffffc0u, "shr is arithmetic");
-    expect(execute(code(Operation::abs, Type::i32), 0x80000000u, 0, 0) == 0x80000000u,
+    expect(execute(code(Operation::shr, Type::i8), i(-128), 1, 0) == i(-64), "shr is arithmetic");
+    expect(execute(code(Operation::shr, Type::u8), 128, 1, 0) == 64, "shr of an unsigned number is logical");
+    expect(execute(code(Operation::div, Type::u32), 0xffffffffu, 2, 0) == 0x7fffffffu, "u32 divides without a sign");
+    expect(execute(code(Operation::lt, Type::u32), 1, 0xffffffffu, 0) == 1, "u32 compares without a sign");
+    expect(execute(code(Operation::sub, Type::u16), 0, 1, 0) == 0xffff, "u16 wraps");
+    expect(execute(code(Operation::abs, Type::i32), i(INT32_MIN), 0, 0) == i(INT32_MIN),
            "abs of the smallest number wraps");
     expect(execute(code(Operation::min, Type::f32), f(NAN), f(1), 0) == f(1),
            "min returns the operand that is a number");
@@ -340,8 +350,15 @@ static void test_operations() {
            "max returns the first operand of a tie");
     expect(execute(code(Operation::madd, Type::f32), f(1 + 0x1p-12f), f(1 - 0x1p-12f), f(-1)) == f(-0x1p-24f),
            "multiply-add rounds once");
+    expect(execute(code(Operation::madd, Type::f64), d(1 + 0x1p-30), d(1 - 0x1p-30), d(-1)) == d(-0x1p-60),
+           "multiply-add of doubles rounds once");
+    expect(execute(code(Operation::to_i32, Type::f32), f(3e9f), 0, 0) == i(INT32_MAX), "to_i32 saturates");
+    expect(execute(code(Operation::to_u8, Type::f32), f(3e9f), 0, 0) == 255, "to_u8 is to_i32, wrapped");
+    expect(execute(code(Operation::round_i32, Type::f64), d(2.5), 0, 0) == 2, "round_i32 rounds ties to even");
+    expect(execute(code(Operation::bits_i32, Type::f32), f(-0.0f), 0, 0) == i(INT32_MIN), "bits_i32 keeps the bits");
     expect(!valid_opcode(code(Operation::sqrt, Type::i32)) && !valid_opcode(code(Operation::bit_and, Type::f32)) &&
-               !valid_opcode(code(Operation::mod, Type::f32)),
+               !valid_opcode(code(Operation::mod, Type::f32)) && !valid_opcode(code(Operation::add, Type::boolean)) &&
+               !valid_opcode(code(Operation::to_u8, Type::u8)) && !valid_opcode(code(Operation::to_f16, Type::f32)),
            "types an operation lacks");
 }
 

@@ -8,10 +8,11 @@ back; what comes out is compared with the oracles of the source, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
@@ -28,11 +29,13 @@ from polyloom.run import inputs
 from polyloom.run.compare import compare
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
+from polyloom.run.together import measure_together
 from polyloom.targets import registry
+from polyloom.targets.forms.image import ELF
 from polyloom.targets.forms.loops import source_of
 from polyloom.targets.options import taken
 from polyloom.targets.subject import Progress, Subject, Written
-from polyloom.targets.target import Json, Place, Target, need
+from polyloom.targets.target import Json, Place, Proof, Target, need
 
 __all__ = [
     "Compiled",
@@ -44,6 +47,8 @@ __all__ = [
     "compile",
     "decode",
     "load",
+    "prove",
+    "run_together",
     "source_of",
 ]
 
@@ -181,7 +186,7 @@ def subject_of(
         what = f"'{written.path}'" if written.path is not None else repr(source)
         takes = ", ".join(form.title for form in target.takes)
         message = f"{what} is nothing that the target {target.name} takes"
-        raise input_error("PL0810", message, help=f"give {takes}")
+        raise _program(written) or input_error("PL0810", message, help=f"give {takes}")
     refused: PolyloomError | None = None
     for form in forms:
         try:
@@ -190,6 +195,21 @@ def subject_of(
             refused = refused or error
     assert refused is not None
     raise refused
+
+
+def _program(written: Written) -> PolyloomError | None:
+    """PL0810 for a file that already is a program: it is simulated, and not compiled."""
+    path = written.path
+    if path is None or not Path(path).is_file():
+        return None
+    data = files.read(path)
+    owner = registry.owner(data)
+    if owner is None and not data.startswith(ELF):
+        return None
+    what = f"a {owner[1].title}" if owner else "an executable"
+    verb = "instantiate" if owner and owner[1].symbolic else "simulate"
+    help = f"write `polyloom {verb} {path}`" + ("" if owner else ", with the machine behind --on")
+    return input_error("PL0810", f"'{path}' is {what}, which is no source", help=help)
 
 
 def compile(
@@ -226,6 +246,37 @@ def compile_subject(
     return Compiled(target, data, registry.shown(target, place), place, subject, seconds, options)
 
 
+def run_together(
+    instances: Sequence[Instance],
+    given: Sequence[Mapping[str, Any]] = (),
+    *,
+    at: Sequence[Any] = (),
+    seed: int = 0,
+    trace: bool = False,
+    fill: Fill | None = None,
+    **own: Any,
+) -> list[Result]:
+    """Run programs side by side on one machine: `at[n]` is where the n-th one is, on the array (row, column) of its
+    first element; `given[n]` are its arrays and scalars, without any made up as `Instance.run` does. `own` are options
+    of the target, on the array `array`, its (rows, columns).
+
+    A difference from an oracle raises PL0812; errors are those of runs, PL0604 and PL0629 for places, and PL0801."""
+    arrays, places = list(given) or [{} for _ in instances], list(at) or [None] * len(instances)
+    if not len(instances) == len(arrays) == len(places):
+        message = (
+            f"{len(instances)} programs, {len(places)} positions and inputs of {len(arrays)} do not belong together"
+        )
+        raise input_error("PL0231", message, help="give a position, and inputs, for each program")
+    options = [{**own} if place is None else {**own, "at": place} for place in places]
+    for instance, chosen in zip(instances, options, strict=True):
+        options_for(instance.target, chosen, "simulate")
+    results = measure_together(instances, arrays, options, seed=seed, trace=trace, fill=fill)
+    differences = [d for result in results for d in result.differences]
+    if differences:
+        raise PolyloomError(*differences)
+    return results
+
+
 def load(path: str | PathLike[str]) -> Compiled | Instance:
     """A file that was saved; of which kind, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
     data = files.read(path)
@@ -250,3 +301,29 @@ def _of_file(diagnostic: Diagnostic, path: str) -> Diagnostic:
         return diagnostic
     exit_code, help = (INPUT, _AGAIN) if diagnostic.exit_code == INTERNAL else (diagnostic.exit_code, diagnostic.help)
     return replace(diagnostic, exit_code=exit_code, notes=(*diagnostic.notes, f"in the file '{path}'"), help=help)
+
+
+def prove(
+    file: Compiled | Instance | str | PathLike[str],
+    source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
+    values: Mapping[str, int] | None = None,
+    /,
+    *,
+    options: Options | None = None,
+    **more: Any,
+) -> Proof:
+    """Whether a file computes what a source does, for all data at the sizes of `values` (or by keyword): its words run
+    on terms instead of numbers. A file for all sizes is instantiated first (`pes`, `candidate`). What differs stands in
+    the proof's `diagnostics`.
+
+    Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays."""
+    made = file if isinstance(file, Compiled | Instance) else load(file)
+    found = need(made.target, "verify", registry.having(lambda t: t.verify is not None))(made.data, made.place)
+    if found:
+        raise PolyloomError(*found)
+    own = {n: v for n, v in more.items() if n in _names(made.target, "verify")}
+    known = (made.parameters or {}) if isinstance(made, Instance) else {}
+    given = {**known, **named(values, {n: v for n, v in more.items() if n not in own}, "PL0230", "N=16")}
+    compare = need(made.target, "against", registry.having(lambda t: t.against is not None))
+    chosen = made.target.options(**own)
+    return deeply(compare)(made.data, made.place, chosen, source_of(source, options), given)

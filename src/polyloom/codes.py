@@ -74,10 +74,10 @@ CODES: dict[str, tuple[str, str]] = {
         "Arrays are arguments, and are read and written by elements with one index for each dimension: `A[i, j]`.",
     ),
     "PL0139": (
-        "types do not agree",
-        "All operands of an operation, and the target of an assignment, have one of the types i8, i16, i32 and f32; "
-        "comparisons give i32. There are no\n"
-        "conversions; constants and loop variables take the type of their neighbours.",
+        "types do not fit",
+        "Operands are converted to NumPy's common type. Where that is one of 64 bits (i32 with u32), convert "
+        "one of them: "
+        "`pl.i32(x)`. A variable without a declaration has one type; `v: pl.i32 = 0` converts what is assigned.",
     ),
     "PL0140": (
         "unknown name",
@@ -98,10 +98,6 @@ CODES: dict[str, tuple[str, str]] = {
         "constant out of range",
         "A constant takes the type of its neighbours, which cannot hold this one: 200 is no i8, and 0.5 no i32.",
     ),
-    "PL0144": (
-        "division of integers by `/`",
-        "In Python the quotient is a double. `//` rounds down; on f32 values `/` rounds to single precision.",
-    ),
     "PL0145": (
         "call that does not fit the declaration",
         "A kernel that is called takes NumPy arrays of exactly the declared types, which share no memory; sizes come "
@@ -110,7 +106,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0147": (
         "value instead of a condition",
-        "`and` and `or` join comparisons: `a > 0 and b > 0`. The bits of integers are combined by `&` and `|`.",
+        "`and` and `or` join comparisons and bools: `a > 0 and b > 0`. The bits of integers are combined by "
+        "`&` and `|`.",
     ),
     "PL0148": (
         "name without a value here",
@@ -134,13 +131,14 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0153": (
         "type not supported",
-        "Elements are signed char, short, int or float. `double A[n]` becomes `float A[n]`; PolyBench's files take -D "
-        "DATA_TYPE_IS_FLOAT.",
+        "Elements are _Bool, signed and unsigned char, short and int, float and double; _Float16 is moved "
+        "and converted. "
+        "`long` and `long long` count loops and index arrays, and are no elements: `long A[n]` becomes `int A[n]`.",
     ),
     "PL0154": (
-        "computed in double precision",
-        "A constant such as `0.5` is a double, and C computes with its neighbours in double precision. Write `0.5f`, "
-        "or give --single-constants.",
+        "no such precision",
+        "Of `exp` and its like there are kernels of single precision: `expf(x)`. `long double` is computed "
+        "by no machine.",
     ),
     "PL0155": (
         "extent not known",
@@ -155,8 +153,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0157": (
         "call not supported",
-        "Only sqrtf, fabsf, fminf, fmaxf, fmaf and abs can be called, and functions of the file that do not return "
-        "within a loop, call themselves, or stand where they are called only sometimes.",
+        "A call is of a function of the file, which does not return within a loop, call itself, or stand "
+        "where it is called only "
+        "sometimes, or of one of C's library that docs/languages/c.md lists: `sqrtf`, `expf`, `floorf`, `powf(x, 3)`.",
     ),
     "PL0158": (
         "loop not supported",
@@ -169,7 +168,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0160": (
         "expression not supported",
-        "An assignment within an expression, `sizeof`, an unsigned or a long value, or a structure's member.",
+        "An assignment within an expression, `sizeof`, or a structure as a whole.",
     ),
     "PL0161": (
         "pointer arithmetic",
@@ -182,14 +181,14 @@ CODES: dict[str, tuple[str, str]] = {
         "j]` nor `A[i / 2]`.",
     ),
     "PL0163": (
-        "conversion of data",
-        "Values are never converted from one element type to another: with `int x[n]` and `float y[n]`, `y[i] = x[i]` "
-        "has no counterpart.",
+        "computed in 64 bits",
+        "Data have 32 bits at most as integers: with `int x[n]`, `x[i] * 3L` is computed in `long`. "
+        "Counters, sizes and "
+        "subscripts may be `long` or `size_t`; `x[i] < (int)n` compares in `int`.",
     ),
     "PL0164": (
-        "not exact in a narrow type",
-        "C computes with signed char and short in int. `c[i] = (a[i] + b[i]) / 2` with signed char elements needs "
-        "nine bits for the sum: use int.",
+        "operation that a type does not have",
+        "`_Float16` elements are moved and converted, and not computed with: `(float)x[i] + (float)y[i]`.",
     ),
     "PL0165": (
         "variable misused",
@@ -367,31 +366,31 @@ CODES: dict[str, tuple[str, str]] = {
         "not uniform",
         "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be "
         "passed on from\n"
-        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Written "
-        "to an array in one\n"
-        "loop nest and read in a later one, the value is passed through memory between two phases. Where an earlier "
-        "iteration of the outermost\n"
-        "loop computed it, as in `path[i, j] = min(path[i, j], path[i, k] + path[k, j])`, make a kernel of one step, "
-        "with `k: int` as an argument,\n"
-        "and run it once for each `k`.",
+        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Such "
+        "loops run in steps;\n"
+        "this is said where a function has none. Written to an array in one loop nest and read in a later one, the "
+        "value is passed through memory between two phases.",
     ),
     "PL0262": (
         "no order of the loops",
         "A processor array scans a tile along its loops, each upwards or downwards. Here some dependence contradicts "
         "every such order.\n"
-        "Separate the statements into loop nests of their own, or reverse a loop.",
+        "Such loops run in steps; this is said where a function has none. Separate the statements into loop nests of "
+        "their own, or reverse a loop.",
     ),
     "PL0263": (
         "loop variable as data",
         "The value of a loop variable is an operand, and is counted from the first iterations that need it. There it "
-        "must be affine in the parameters. "
-        "Begin the loop elsewhere, or pass an array that holds the values.",
+        "must be affine in the parameters.\n"
+        "Such loops run in steps; this is said where a function has none. Begin the loop elsewhere, or pass an array "
+        "that holds the values.",
     ),
     "PL0264": (
         "several values for one element between phases",
         "A later phase needs more than one of the values that an element had, and no array is made for them, because "
         "a loop around them counts from\n"
-        "below 0, or to no sum of sizes. Store each in an element of its own.",
+        "below 0, or to no sum of sizes. Such loops run in steps; this is said where a function has none. Store each "
+        "value in an element of its own.",
     ),
     # PL03xx: machine descriptions
     "PL0301": (
@@ -678,6 +677,17 @@ CODES: dict[str, tuple[str, str]] = {
         "The array elements that one bank serves span more words than it has (bank_words). A larger region spreads "
         "them over more banks.",
     ),
+    "PL0521": (
+        "too many steps",
+        "Loops of steps instantiate and run their phases once for each value of their counters. One run takes at most "
+        "1048576 of them.",
+    ),
+    "PL0522": (
+        "layout of an array",
+        "A layout says where the elements of an array lie: `rows`, `columns` or a stride for each dimension, then the "
+        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word, and the file "
+        "of a loop of steps has no layouts.",
+    ),
     "PL0530": (
         "contradictory mapping",
         "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper "
@@ -809,6 +819,11 @@ CODES: dict[str, tuple[str, str]] = {
         "allocated for a file that may have been altered. Declare a smaller array, or instantiate the configuration "
         "again.",
     ),
+    "PL0629": (
+        "bank inside the array",
+        "Banks stand at the border of an array. A configuration that is placed away from a border of a larger array "
+        "has none at\nthat side. Place it at that border, or take a candidate whose banks are at other sides.",
+    ),
     "PL0640": (
         "a capacity of the machine is exceeded",
         "The configuration uses more of something than the machine has: registers, FIFO depth, instructions, signals, "
@@ -876,6 +891,18 @@ CODES: dict[str, tuple[str, str]] = {
         "Two parameters or arrays of a symbolic configuration have one name, or a name is empty or has an equals "
         "sign, so that no command\n"
         "can give it a value. The compiler makes no such file. Compile the program again.",
+    ),
+    "PL0652": (
+        "the configuration computes something else than the source",
+        "`polyloom verify --against` runs the words of the configuration on terms instead of numbers: a value is the "
+        "operation and the\noperands that it was made by. The term of an output is not the one that the source makes; "
+        "the notes print both, as far as they\nare short, and where they differ. The file was altered, or was made "
+        "from another source, or the source has changed since.",
+    ),
+    "PL0653": (
+        "the configuration has other arrays than the source",
+        "A configuration is compared with a source whose arrays have the same names, types and extents. Extents depend "
+        "on the parameters:\ngive `polyloom verify --against` the values that the configuration was instantiated for.",
     ),
     # PL07xx: files
     "PL0701": (

@@ -55,7 +55,7 @@ def test_options_are_explained(golden: Golden) -> None:
         ("bare_pointer.c", Options(shapes=("A=k", "B=n,m"))),
         ("bare_pointer.c", Options(shapes=("A=n", "B=n"))),
         ("bare_pointer.c", Options(shapes=("A=n", "A=m"))),
-        ("double_on_the_command_line.c", Options(defines=("HALF=0.5",))),
+        ("half_operation.c", Options(defines=("_Float16=long",))),
         ("absent.c", Options()),
     ]
     golden("options", "\n\n".join(str(diagnose(Path(name), options)) for name, options in cases))

@@ -17,8 +17,8 @@ from polyloom.frontend import c, python
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Apply, Assign, Expression, Index, Loop, Nest, Storage
 from polyloom.ir.nest_c import print_c
-from polyloom.ir.numbers import WIDTH
-from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType, divides
+from polyloom.ir.numbers import limits
+from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, OPERATIONS, ElementType, Operation, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -45,7 +45,7 @@ def _inputs(nest: Nest, parameters: dict[str, int]) -> Arrays:
     return {
         name: array if name.startswith("divisor") else (array * 3 - 4).astype(array.dtype)
         for name, array in found.items()
-    } | {name: array + 1 for name, array in found.items() if name.startswith("divisor")}
+    } | {name: (array + 1).astype(array.dtype) for name, array in found.items() if name.startswith("divisor")}
 
 
 @st.composite
@@ -53,23 +53,38 @@ def values(draw: st.DrawFn, dtype: ElementType, depth: int = 3) -> Expression:
     """Expressions of every operation and type; divisors are positive."""
     if depth == 0 or draw(st.integers(0, 3)) == 0:
         return draw(_leaf(dtype))
-    operation = draw(st.sampled_from([o for o in OPERATIONS if (dtype == "i32" if o.compares else dtype in o.types)]))
-    inner = draw(st.sampled_from(ELEMENT_TYPES)) if operation.compares else dtype
+    fitting = [o for o in OPERATIONS if _gives(o, dtype)]
+    operation = draw(st.sampled_from(fitting))
+    sources: list[ElementType] = [t for t in ELEMENT_TYPES if operation.works_on(t)]
+    inner = draw(st.sampled_from(sources)) if operation.compares or operation.gives else dtype
     operands = [draw(values(inner, depth - 1)) for _ in range(operation.arity)]
     if operation.name == "select":
         operands[0] = draw(values("i32", depth - 1))
     if divides(operation.name, inner):
         operands[1] = draw(
-            st.sampled_from([Constant(3, inner), Constant(-2, inner), Reference(f"divisor_{inner}", (OUTER,))])
+            st.sampled_from(
+                [
+                    Constant(3, inner),
+                    Constant(-2 if inner[0] == "i" else 2, inner),
+                    Reference(f"divisor_{inner}", (OUTER,)),
+                ]
+            )
         )
     return Apply(operation.name, inner, tuple(operands))
 
 
+def _gives(operation: Operation, dtype: ElementType) -> bool:
+    """Whether the operation may give an element of the type."""
+    if operation.compares or operation.gives:
+        return dtype == ("i32" if operation.compares else operation.gives)
+    return operation.works_on(dtype)
+
+
 def _leaf(dtype: ElementType) -> st.SearchStrategy[Expression]:
-    half = 1 << (WIDTH[dtype] - 1)
-    number = (
-        st.floats(width=32, allow_nan=False) if dtype == "f32" else st.integers(-half, half - 1) | st.integers(-3, 3)
-    )
+    least, most = limits(dtype) or (0, 0)
+    number = st.integers(least, most) | st.integers(max(least, -3), min(most, 3))
+    if dtype in FLOATS:
+        number = st.floats(width=32, allow_nan=False)
     constant = st.builds(Constant, number, st.just(dtype))
     index = st.sampled_from(
         [Index(form, dtype) for form in (OUTER, INNER * -2 + 1, OUTER + SIZE, SIZE * 3 - INNER - 7)]
@@ -82,7 +97,7 @@ def _leaf(dtype: ElementType) -> st.SearchStrategy[Expression]:
             Reference(f"t_{dtype}"),
         ]
     )
-    return element | element | constant | index
+    return element | element | constant if dtype == "bool" else element | element | constant | index
 
 
 @st.composite
@@ -100,13 +115,13 @@ def computations(draw: st.DrawFn) -> Nest:
         target = draw(
             st.sampled_from([Reference(f"a_{dtype}", (INNER,)), Reference(f"t_{dtype}"), Reference(f"s_{dtype}")])
         )
-        body.append(Assign(f"S{n + 5}", target, draw(values(dtype))))
+        body.append(Assign(f"S{n + 1 + len(ELEMENT_TYPES)}", target, draw(values(dtype))))
     inner = Loop("j", (Affine(), OUTER + -1), (SIZE, OUTER + 1), tuple(body), -1)
     nest = Loop("i", (Affine(),), (SIZE,), (inner,))
     return Nest("compute", ("N",), Condition((Polyhedron((SIZE + -1,)),)), tuple(storage), (nest,))
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(computations())
 def test_every_operation_reads_back(nest: Nest) -> None:
     assert canonical(read_back(nest)[0]) == canonical(nest)

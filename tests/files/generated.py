@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType
+from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
 from polyloom.targets.tcpa.concrete import (
     ArrayLayout,
     Concrete,
@@ -22,7 +22,19 @@ from polyloom.targets.tcpa.concrete import (
     Place,
     Side,
 )
-from polyloom.targets.tcpa.isa import Branch, File, Goto, Halt, If, Immediate, Instruction, Next, Register, opcode
+from polyloom.targets.tcpa.isa import (
+    Branch,
+    File,
+    Goto,
+    Halt,
+    If,
+    Immediate,
+    Instruction,
+    Next,
+    Register,
+    opcode,
+    source_type,
+)
 from polyloom.targets.tcpa.symbolic import (
     Access,
     ArrayInfo,
@@ -52,7 +64,8 @@ names = st.text(st.characters(codec="utf-8"), max_size=6)
 words = st.integers(0, 2**32 - 1)
 small = st.integers(0, 300)
 signed = st.integers(-(2**31), 2**31 - 1)
-opcodes = st.sampled_from([(opcode(o.name, t), o.arity) for o in OPERATIONS for t in o.types])
+opcodes = st.sampled_from([(opcode(o.name, t), o.arity) for o in OPERATIONS if o.gives not in STORED for t in o.types])
+wide = st.integers(0, 2**64 - 1)
 
 
 T = TypeVar("T")
@@ -76,13 +89,18 @@ _BRANCHES: list[SearchStrategy[Branch]] = [
 ]
 
 
+def bits(code: int, position: int) -> SearchStrategy[int]:
+    """Of an immediate."""
+    return wide if source_type(code, position) == "f64" else words
+
+
 @st.composite
 def instructions(draw: DrawFn) -> Instruction:
     branch = draw(st.one_of(_BRANCHES))
     if draw(st.booleans()):
         return Instruction(branch=branch)
     code, arity = draw(opcodes)
-    sources = tuple(draw(st.one_of(registers, st.builds(Immediate, words))) for _ in range(arity))
+    sources = tuple(draw(st.one_of(registers, st.builds(Immediate, bits(code, k)))) for k in range(arity))
     return Instruction(code, draw(some(registers, 15)), sources, branch)
 
 
@@ -149,6 +167,7 @@ def concretes(draw: DrawFn) -> Concrete:
         wrapper=draw(tuples(tuples(st.integers(0, len(wrappers) - 1), columns), rows)),
         generators=draw(some(generators(n, rows, columns, len(arrays)))) if arrays else (),
         arrays=arrays,
+        program=draw(names),
     )
 
 
@@ -207,17 +226,17 @@ class _Graph:
 
     def _node(self, v: int) -> Node:
         code, arity = self.draw(opcodes)
-        operands = tuple(self._operand(v, k) for k in range(arity))
+        operands = tuple(self._operand(v, k, code) for k in range(arity))
         output = None
         if self.arrays and self.draw(st.booleans()):
             output = len(self.outputs)
             self.outputs.append(OutputUse(v, self._access()))
         return Node(code, self.draw(self.condition), operands, output)
 
-    def _operand(self, v: int, k: int) -> ImmediateOperand | UseOperand | InputOperand:
+    def _operand(self, v: int, k: int, code: int) -> ImmediateOperand | UseOperand | InputOperand:
         kind = self.draw(st.integers(0, 2))
         if kind == 0:
-            return ImmediateOperand(self.draw(words))
+            return ImmediateOperand(self.draw(bits(code, k)))
         if kind == 1 and self.arrays:
             self.inputs.append(InputUse(v, k, self._access()))
             return InputOperand(len(self.inputs) - 1)
@@ -288,4 +307,5 @@ def symbolics(draw: DrawFn) -> Symbolic:
         candidates=draw(st.lists(candidates(n, graph, len(schedules)), min_size=1, max_size=3).map(tuple)),
         node_names=draw(tuples(names, nodes)),
         bottlenecks=draw(tuples(st.builds(Bottleneck, small, st.booleans(), names), len(schedules))),
+        program=draw(names),
     )

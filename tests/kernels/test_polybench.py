@@ -15,7 +15,8 @@ from tests.python.helpers import KERNELS
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
 
 pytestmark = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
-REFUSED = Path(__file__).parent / "refused" / "floyd_warshall.c"
+STEPS = Path(__file__).parent / "steps" / "floyd_warshall.c"
+REFUSED = Path(__file__).parent / "refused" / "indirect.c"
 
 
 @pytest.fixture
@@ -33,7 +34,9 @@ def folder(tmp_path: Path) -> Path:
             .replace('#include "kernels.h"', f'#include <polybench.h>\n#include "{name}.h"')
         )
         _write(tmp_path / place / name / f"{name}.c", text, PRIMES[name])
-    _write(tmp_path / "medley" / "floyd-warshall" / "floyd-warshall.c", REFUSED.read_text(encoding="utf-8"), {"N": 5})
+    _write(tmp_path / "medley" / "floyd-warshall" / "floyd-warshall.c", STEPS.read_text(encoding="utf-8"), {"N": 5})
+    text = REFUSED.read_text(encoding="utf-8").replace("void indirect", "void kernel_indirect")
+    _write(tmp_path / "medley" / "indirect" / "indirect.c", text, {"N": 5})
     return tmp_path
 
 
@@ -50,8 +53,8 @@ def test_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert polybench.main(folder) == 0
     shown = capsys.readouterr()
     results = {line.split("|")[1].strip(): line.split("|")[2].strip() for line in shown.out.splitlines()[2:]}
-    assert results == {"matvec": "equal", "trisolv": "equal", "floyd-warshall": "PL0261"}
-    assert "floyd-warshall: error[PL0261]" in shown.err
+    assert results == {"matvec": "equal", "trisolv": "equal", "floyd-warshall": "equal", "indirect": "PL0162"}
+    assert "indirect: error[PL0162]" in shown.err
 
 
 def test_a_difference_is_an_error(

@@ -19,7 +19,7 @@ parameter N >= 1
 input a[N]: u8, w[N]: i8, h[N]: f16
 output y[N]: u8, z[N]: f16
 for 0 <= i < N do
-  y[i] = satu8(to_i32(to_f32(to_i32(a[i]) * to_i32(w[i])) * 0.25))
+  y[i] = satu8(round_i32(to_f32(to_i32(a[i]) * to_i32(w[i])) * 0.25))
   z[i] = to_f16(to_f32(h[i]) * 2.0)
 """
 N = pl.size("N")
@@ -29,7 +29,7 @@ N = pl.size("N")
 def quantised(a: pl.u8[N], w: pl.i8[N], s: pl.f32, y: pl.i8[N]) -> None:
     for i in range(N):
         t = pl.to_i32(a[i]) * pl.to_i32(w[i]) + 3
-        y[i] = pl.sat8(pl.to_i32(pl.to_f32(t) * s))
+        y[i] = pl.sat8(pl.round_i32(pl.to_f32(t) * s))
 
 
 def test_equations() -> None:
@@ -54,7 +54,7 @@ def test_kernel() -> None:
     [(0.5, 0), (1.5, 2), (-2.5, -2), (3e9, 2**31 - 1), (-3e9, -(2**31)), (np.nan, 2**31 - 1), (np.inf, 2**31 - 1)],
 )
 def test_rounding_to_integers(value: float, expected: int) -> None:
-    assert int(apply("to_i32", "f32", [np.array([value], np.float32)])[0]) == expected
+    assert int(apply("round_i32", "f32", [np.array([value], np.float32)])[0]) == expected
 
 
 @pytest.mark.parametrize(("value", "low", "high"), [(-129, -128, 0), (127, 127, 127), (128, 127, 128), (256, 127, 255)])
@@ -65,5 +65,5 @@ def test_saturation(value: int, low: int, high: int) -> None:
 
 def test_no_arithmetic_on_stored_types() -> None:
     with pytest.raises(PolyloomError) as error:
-        parse(TEXT.replace("to_i32(a[i])", "to_i32(a[i] + a[i])"), "text")
+        parse(TEXT.replace("a[N]: u8", "a[N]: f16").replace("to_i32(a[i])", "to_i32(a[i] + a[i])"), "text")
     assert error.value.code == "PL0208"

@@ -9,18 +9,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.model.configurations import MACHINE, box
+from tests.model.configurations import box
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import semantics
-from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import BY_NAME, DIVISIONS, OPERATIONS, ElementType, Operation, divides
+from polyloom.ir.numbers import NUMPY, limits
+from polyloom.ir.operations import BY_NAME, DIVISIONS, OPERATIONS, STORED, ElementType, Operation, divides
 from polyloom.targets.tcpa import concrete_file, machine_file, model
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Controller, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import File, Halt, If, Instruction, Register, opcode
 
-CASES = [(o, t) for o in OPERATIONS for t in o.types]
-SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3.4e38, 0.1, -7.5], np.float32)
+MACHINE = machine_file.load("generic")
+CASES = [(o, t) for o in OPERATIONS for t in o.types if o.gives not in STORED]
+SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3.4e38, 0.1, -7.5]
+EDGES = [
+    2.5,
+    127.5,
+    -128.5,
+    255.5,
+    32767.5,
+    2147483520.0,
+    2147483647.5,
+    2.0**31,
+    -(2.0**31),
+    -2147483649.0,
+    4294967040.0,
+]
+WIDE_EDGES = [4294967295.5, 2.0**32, -2147483648.5, 1e308, 5e-324, 1 + 2.0**-30, 3.4028235677973366e38]
 
 
 def _streaming(operation: Operation, types: tuple[ElementType, ...], result: ElementType, count: int) -> bytes:
@@ -40,7 +55,7 @@ def _streaming(operation: Operation, types: tuple[ElementType, ...], result: Ele
             columns=1,
             extents=(count,),
             controller=Controller(False, False, 0, 0, 0, count, (box(count - 2, count - 2),)),
-            classes=(ElementProgram((program, ()), (), (1,) * operation.arity),),
+            classes=(ElementProgram((program,), (), (1,) * operation.arity),),
             element_class=((0,),),
             wrappers=((),),
             wrapper=((0,),),
@@ -55,12 +70,16 @@ def _streaming(operation: Operation, types: tuple[ElementType, ...], result: Ele
 
 def _values(dtype: ElementType, arity: int) -> list[npt.NDArray[Any]]:
     rng = np.random.default_rng(arity)
-    if dtype == "f32":
-        pool = np.concatenate([SPECIAL, rng.standard_normal(20).astype(np.float32) * np.float32(1000)])
+    bounds = limits(dtype)
+    if bounds is None:
+        listed = [*SPECIAL, *EDGES, *(WIDE_EDGES if dtype == "f64" else [])]
+        pool = np.concatenate([listed, rng.standard_normal(10) * 1000]).astype(NUMPY[dtype])
     else:
-        kind = np.iinfo(NUMPY[dtype])
-        edges = np.array([0, 1, -1, 2, -7, 31, kind.max, kind.min, kind.max - 1])
-        pool = np.concatenate([edges, rng.integers(kind.min, kind.max, 20, endpoint=True)]).astype(NUMPY[dtype])
+        least, most = bounds
+        edges = [
+            v for v in (0, 1, -1, 2, -7, 31, 127, 128, 255, 32768, 65535, most, least, most - 1) if least <= v <= most
+        ]
+        pool = np.concatenate([edges, rng.integers(least, most, 16, endpoint=True)]).astype(NUMPY[dtype])
     return [a.ravel() for a in np.meshgrid(*[pool] * min(arity, 2))] + [
         rng.choice(pool, pool.size**2) for _ in range(arity - 2)
     ]
@@ -80,12 +99,12 @@ def test_every_operation(operation: Operation, dtype: ElementType) -> None:
     got = model.run(data, MACHINE, {f"x{n}": x for n, x in enumerate(operands)}).outputs["y"]
     assert got.dtype == wanted.dtype
     np.testing.assert_array_equal(got, wanted)
-    if dtype == "f32" and got.dtype == np.float32:
+    if got.dtype.kind == "f":
         assert (np.signbit(got) == np.signbit(wanted))[~np.isnan(wanted)].all()
 
 
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_division_by_zero_names_its_place(name: str) -> None:
     data = _streaming(BY_NAME[name], ("i32", "i32"), "i32", 3)
-    with pytest.raises(PolyloomError, match=r"PL0619.*element \(0, 0\), unit alu0, cycle 1: integer division by zero"):
+    with pytest.raises(PolyloomError, match=r"PL0619.*element \(0, 0\), unit alu, cycle 1: integer division by zero"):
         model.run(data, MACHINE, {"x0": np.ones(3, np.int32), "x1": np.array([1, 0, 1], np.int32)})

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.ir.operations import OPERATIONS, ElementType
+from polyloom.ir.operations import OPERATIONS, STORED, ElementType
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.symbolic import Symbolic
@@ -14,8 +14,9 @@ from polyloom.targets.tcpa.symbolic import Symbolic
 
 def fitting(symbolic: Symbolic, latency: int = 1) -> tuple[Symbolic, Machine]:
     """A machine of unlimited capacity with the units that `symbolic` names, and `symbolic` bound to it."""
-    latencies: dict[tuple[str, ElementType], int] = {(o.name, t): latency for o in OPERATIONS for t in o.types}
-    mnemonics = {o.name: o.name for o in OPERATIONS}
+    operations = [o for o in OPERATIONS if o.gives not in STORED]
+    latencies: dict[tuple[str, ElementType], int] = {(o.name, t): latency for o in operations for t in o.types}
+    mnemonics = {o.name: o.name for o in operations}
     limits = symbolic.limits
     machine = Machine(
         name="naive",

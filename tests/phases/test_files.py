@@ -260,7 +260,7 @@ def test_an_infeasible_phase_is_named() -> None:
         ),
     )
     with pytest.raises(PolyloomError) as caught:
-        pl.compile(replace(MVT.plan, phases=(MVT.plan.phases[0], divided)), on="tcpa:fau")
+        pl.compile(replace(MVT.plan, body=(MVT.plan.phases[0], divided)), on="tcpa:fau")
     (found,) = caught.value.diagnostics
     assert found.exit_code == 3 and found.notes[-1] == "in phase 2 of 2"
 
@@ -309,6 +309,6 @@ def test_a_mapping_is_of_a_phase(tmp_path: Path) -> None:
 
 
 def test_a_candidate_of_one_phase_may_be_chosen() -> None:
-    compiled = pl.compile(replace(PARTLY.plan, phases=(PARTLY.plan.phases[1],)))
+    compiled = pl.compile(replace(PARTLY.plan, body=(PARTLY.plan.phases[1],)))
     assert compiled.instantiate(N=4, candidate=0).run().verified
     assert pl.compile(SQUARE).instantiate(N=4, candidate=0).run().verified

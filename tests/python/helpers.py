@@ -48,7 +48,10 @@ def assert_same(expected: Mapping[str, npt.NDArray[Any]], got: Mapping[str, npt.
 
 
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return array if array.dtype != np.float32 else np.where(np.isnan(array), -1, array.view(np.uint32).astype(np.int64))
+    if array.dtype.kind != "f":
+        return array
+    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").astype(np.uint64)
+    return np.where(np.isnan(array), np.uint64(2**64 - 1), bits.reshape(array.shape))
 
 
 def meaning(nest: Nest, parameters: Mapping[str, int], inputs: Arrays) -> Mapping[str, npt.NDArray[Any]]:

@@ -27,8 +27,7 @@ CASES: tuple[Case, ...] = (
     ("matvec", "unit", {"N": 3, "M": 2}, (1, 2)),
     ("matvec", "unit", {"N": 0, "M": 3}, (2, 2)),
 )
-"""Ten of which every change is noticed, and lcs, whose maxima a lower border does not change. Program, machine,
-parameters, region: full, partial and empty tiles, one element, no iteration at all."""
+"""Program, machine, parameters, region: full, partial and empty tiles, one element, no iteration at all."""
 
 
 @cache

@@ -55,10 +55,15 @@ def damages(data: bytes, word: int, rng: random.Random) -> Iterator[bytes]:
         yield repaired(data[:at] + changed.to_bytes(4, "little") + data[at + 4 :])
 
 
+def noticed_at_rest(subject: Subject, data: bytes) -> str | None:
+    """The code of what `verify` finds in `data`."""
+    found = verify.verify(data, subject.machine)
+    return found[0].code if found else None
+
+
 def noticed_by(subject: Subject, data: bytes) -> str | None:
     """Who objects to `data` in the place of the subject's file: a diagnostic's code, "outputs", or nobody."""
-    found = verify.verify(data, subject.machine)
-    return found[0].code if found else noticed_by_running(subject.runs, subject.machine, data)
+    return noticed_at_rest(subject, data) or noticed_by_running(subject.runs, subject.machine, data)
 
 
 def noticed_by_running(runs: Sequence[tuple[Arrays, Arrays]], machine: Machine, data: bytes) -> str | None:

@@ -59,11 +59,11 @@ int checked(int a, int b) {
   return __builtin_add_overflow(a, b, &sum) ? -1 : sum;
 }
 
-double lower(double a) {
-  return __builtin_floor(a);
+double canonical(double a) {
+  return __builtin_canonicalize(a);
 }
 
-unsigned mirrored(unsigned a) { return __builtin_bitreverse32(a); }
+unsigned long counted(void) { return __builtin_readcyclecounter(); }
 
 int volatile_field(volatile struct three { int a : 24; } __attribute__((packed)) *p) {
   return p->a;

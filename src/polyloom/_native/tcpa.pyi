@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model of the array (native/tcpa/bind.cpp).
 
-Arrays cross the boundary as words: one 32-bit register value per element, integers sign-extended, f32 as its bits.
+Arrays cross the boundary as bytes: their elements as they lie in memory, of the width of their type.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,6 +54,32 @@ class Config:
     @property
     def arrays(self) -> list[tuple[str, int, list[int], list[int], bool]]:
         """(name, element type's number, shape, strides in words, whether it is an output)."""
+
+@final
+class Terms:
+    """Terms by number (native/tcpa/terms.hpp): 0 is what nothing has written. Operations and element types are given by
+    their numbers in `polyloom.ir.operations`. MemoryError beyond `most` terms."""
+
+    def __init__(self, seed: int, reassociate: bool, most: int) -> None: ...
+    def constant(self, type: int, bits: int) -> int:
+        """`bits` is a word of the model."""
+
+    def inputs(self, array: int, type: int, count: int) -> NDArray[np.uint64]:
+        """One term per element."""
+
+    def apply_one(self, operation: int, type: int, a: int, b: int, c: int) -> int:
+        """Operands that the operation has not are ignored."""
+
+    def apply(
+        self, operation: int, type: int, a: NDArray[np.uint64], b: NDArray[np.uint64], c: NDArray[np.uint64]
+    ) -> NDArray[np.uint64]:
+        """Element by element; an operand of one element is that of all."""
+
+    def parts(self, id: int) -> tuple[int, int, int, int, list[int], int]:
+        """(kind, operation, type of operands, type of the result, operands, bits). The kinds: 0 nothing, 1 a constant
+        with its bits, 2 an input (number of the array, element in two halves), 3 and 4 an operation."""
+
+    def __len__(self) -> int: ...
 
 @final
 class Report:
@@ -112,7 +138,7 @@ class Result:
 
     @property
     def report(self) -> Report: ...
-    def take_outputs(self) -> list[NDArray[np.uint32]]:
+    def take_outputs(self) -> list[NDArray[np.uint8]]:
         """The words of each array, empty for inputs. Only the first call returns them."""
 
     def take_trace(
@@ -122,14 +148,14 @@ class Result:
         NDArray[np.int32],
         NDArray[np.int64],
         NDArray[np.int32],
-        NDArray[np.uint8],
-        NDArray[np.uint32],
+        NDArray[np.uint16],
+        NDArray[np.uint64],
     ]:
         """(element, unit, cycle, instruction, opcode, value), one row per operation. Only the first call returns
         them."""
 
 def run(
-    placements: Sequence[tuple[Config, int, int, Sequence[NDArray[np.uint32]]]],
+    placements: Sequence[tuple[Config, int, int, Sequence[NDArray[np.uint8]]]],
     latencies: NDArray[np.uint16],
     pipelined: Sequence[bool],
     hop_delay: int,
@@ -144,6 +170,16 @@ def run(
     for programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives
     `Result.report`. `progress` is called with the cycle some times per second; what it raises ends the run.
     """
+
+def run_terms(
+    config: Config,
+    inputs: Sequence[NDArray[np.uint8]],
+    latencies: NDArray[np.uint16],
+    pipelined: Sequence[bool],
+    hop_delay: int,
+    terms: Terms,
+) -> Result:
+    """Runs a configuration on terms: a word of an array takes 8 bytes, the number of its term."""
 
 def run_kinds(
     config: Config, latencies: NDArray[np.uint16], pipelined: Sequence[bool], hop_delay: int

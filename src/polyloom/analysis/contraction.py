@@ -18,7 +18,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 
 _WIDER: Final = ("to_i32", "to_f32")
-_UNARY: Final = ("to_i32", "to_f32", "sat8", "satu8")
+_UNARY: Final = ("round_i32", "to_f32", "sat8", "satu8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _is_for_empty_loops(program: Program, equation: Equation) -> bool:
 
 
 def _matrices(program: Program, equation: Equation, value: Sum) -> Contraction:
-    term, widened = _narrow(value.term)
+    term, widened = narrow(value.term)
     if not isinstance(term, Apply) or term.operation != "mul" or not all(isinstance(o, Leaf) for o in term.operands):
         refuse(f"`{equation.target.name}` is no sum of products of two inputs", equation.span)
     left, right = (dimensions_of(program, o, equation) for o in term.operands if isinstance(o, Leaf))
@@ -158,7 +158,7 @@ def _matrices(program: Program, equation: Equation, value: Sum) -> Contraction:
     )
 
 
-def _narrow(term: Term) -> tuple[Term, str]:
+def narrow(term: Term) -> tuple[Term, str]:
     """The product of what is converted, where both factors are by one operation; and that operation."""
     if isinstance(term, Apply) and term.operation == "mul":
         first, second = term.operands
@@ -175,7 +175,7 @@ def _begins_with(out: tuple[str, ...], left: tuple[str, ...], over: str) -> bool
 def dimensions_of(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
     """The dimension that each place of an index is."""
     names = tuple(name for name in (_single(index) for index in leaf.index) if name in program.dimensions)
-    if len(names) != len(leaf.index) or len(set(names)) != len(names):
+    if len(names) != len(leaf.index) or len(set(names)) != len(names) or leaf.padded:
         at = ", ".join(map(str, leaf.index))
         refuse(f"`{leaf.array}[{at}]` is not indexed by one loop in each place", equation.span)
     return names

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each value of a program is, as a term over input arrays, found by following its equations.
 
-A variable that is copied along a direction in which its source's index does not change is that source everywhere. One
+A variable that is copied along a direction in which its source's index does not change is that source everywhere, with
+zeros where the input has no such element if the equations say so. One
 that adds a term to its neighbour along one dimension is the sum of that term. All others must be one formula of values
 of the same iteration. Induction over the program's well-founded dependences makes this exact: equations were checked to
 define every instance once (analysis.check), so only the first instance and the step have to be looked at.
@@ -13,9 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+import islpy as isl
+
 from polyloom.diagnostics import Span
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
-from polyloom.sets import Affine, Condition
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import to_set
 
 
 class Unlike(Exception):
@@ -29,10 +33,11 @@ class Unlike(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """An element of an input; the index is affine in the dimensions."""
+    """An element of an input; the index is affine in the dimensions. `padded`: 0 where there is no such element."""
 
     array: str
     index: tuple[Affine, ...]
+    padded: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,11 +70,12 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """All of `term` along `dimension`, from where `first` holds up to the iteration."""
+    """All of `term` along `dimension`, from where `first` holds up to the iteration; `where`: all of its iterations."""
 
     term: Term
     dimension: str
     first: Condition
+    where: Condition
 
 
 Term = Leaf | Number | Apply | Sum
@@ -128,6 +134,8 @@ def _reads(equation: Equation, name: str) -> bool:
 
 def _formula(program: Program, equations: Sequence[Equation], found: dict[str, Term]) -> Term:
     """One equation wherever the variable is needed."""
+    if (leaf := _padded(program, equations)) is not None:
+        return leaf
     first, *others = equations
     made = _applied(program, first, found)
     for other in others:
@@ -143,10 +151,12 @@ def _applied(program: Program, equation: Equation, found: dict[str, Term]) -> Te
 
 def _carried(program: Program, copies: Sequence[Equation], sources: Sequence[Equation]) -> Leaf:
     """An input that travels: the index of its source is the same where it comes from."""
-    leaves = {_source(program, equation) for equation in sources}
-    if len(leaves) != 1:
-        refuse(f"`{copies[0].target.name}` travels, and is not one element of an input", copies[0].span)
-    (leaf,) = leaves
+    leaf = _padded(program, sources)
+    if leaf is None:
+        leaves = {_source(program, equation) for equation in sources}
+        if len(leaves) != 1:
+            refuse(f"`{copies[0].target.name}` travels, and is not one element of an input", copies[0].span)
+        (leaf,) = leaves
     for copy in copies:
         operand = copy.operands[0]
         assert isinstance(operand, Reference)
@@ -156,6 +166,38 @@ def _carried(program: Program, copies: Sequence[Equation], sources: Sequence[Equ
         if any(index.substitute(moved) != index for index in leaf.index):
             refuse(f"`{copy.target.name}` is another element of `{leaf.array}` where it comes from", copy.span)
     return leaf
+
+
+def _padded(program: Program, equations: Sequence[Equation]) -> Leaf | None:
+    """An element of an input where there is one, and 0 elsewhere; None where these equations do not say so."""
+    zeros = [e for e in equations if e.operation == "move" and _is_zero(e.operands[0])]
+    others = [e for e in equations if e not in zeros]
+    origins = {e.operands[0] if e.operation == "move" else None for e in others}
+    leaves = {Leaf(o.name, o.index, True) for o in origins if isinstance(o, Reference)}
+    if not zeros or len(leaves) != 1 or None in origins or not all(isinstance(o, Reference) for o in origins):
+        return None
+    (leaf,) = leaves
+    array = next((a for a in program.inputs if a.name == leaf.array), None)
+    if array is None:
+        return None
+    inside = inside_of(program, leaf)
+    return leaf if all(_points(program, e.condition).intersect(inside).is_empty() for e in zeros) else None
+
+
+def _is_zero(operand: Operand) -> bool:
+    return isinstance(operand, Constant) and Number(operand.value) == Number(0)
+
+
+def inside_of(program: Program, leaf: Leaf) -> isl.Set:
+    """Where an input has the element."""
+    shape = next(a.shape for a in program.inputs if a.name == leaf.array)
+    limits = [limit for at, n in zip(leaf.index, shape, strict=True) for limit in (at, n - 1 - at)]
+    return _points(program, Condition((Polyhedron(tuple(limits)),)))
+
+
+def _points(program: Program, condition: Condition) -> isl.Set:
+    assumed = to_set(program.assumptions, program.dimensions, program.parameters)
+    return to_set(condition, program.dimensions, program.parameters).intersect(assumed)
 
 
 def _source(program: Program, equation: Equation) -> Leaf:
@@ -175,7 +217,8 @@ def _sum(program: Program, steps: Sequence[Equation], firsts: Sequence[Equation]
     first = firsts[0]
     if _without_zero(_applied(program, first, found)) != term:
         refuse(f"the sum `{name}` does not begin with its first term alone", first.span)
-    return Sum(term, dimension, first.condition)
+    pieces = [piece for equation in (first, *steps) for piece in equation.condition.pieces]
+    return Sum(term, dimension, first.condition, Condition(tuple(pieces)))
 
 
 def _step(program: Program, step: Equation, found: dict[str, Term]) -> tuple[str, Term]:

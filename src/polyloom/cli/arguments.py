@@ -33,6 +33,7 @@ class Request(argparse.Namespace):
     files: list[str]
     max_executions: str
     against: list[str]
+    source: str | None
     strategy: str
     peer: str | None
     frontiers: bool

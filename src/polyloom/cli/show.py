@@ -20,6 +20,7 @@ from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence_text import print_system
 from polyloom.ir.ssa import Function, flow_edges
 from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.steps import as_data, numbered, outline
 from polyloom.targets import registry
 from polyloom.targets.forms import image
 from polyloom.targets.subject import Written
@@ -125,6 +126,8 @@ def _text(source: Source) -> Iterator[str]:
         return
     if source.nest is not None and source.system is not None:
         yield from ("Nest", "", print_c(source.nest), "Dataflow", "", print_system(source.system))
+    if plan.loops:
+        yield from ("Steps", "", *outline(numbered(plan.body)), "")
     for number, phase in enumerate(plan.phases, 1):
         yield f"Phase {number} of {len(plan.phases)}" if len(plan.phases) > 1 else "Equations"
         names = [f"{inner} is {outer}" for inner, outer in (*phase.inputs, *phase.outputs) if inner != outer]
@@ -147,8 +150,9 @@ def _data(source: Source) -> dict[str, object]:
         "intermediates": _arrays(plan.intermediates),
         "nest": None if source.nest is None else print_c(source.nest),
         "dataflow": None if source.system is None else print_system(source.system),
+        **({"steps": as_data(numbered(plan.body))} if plan.loops else {}),
         "phases": phases,
-        **(phases[0] if len(phases) == 1 else {}),
+        **(phases[0] if len(phases) == 1 and not plan.loops else {}),
     }
 
 

@@ -1,43 +1,86 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom verify`: what can be known of a program, or of a configuration, without running it. A Python file is
-executed to find its kernels."""
+"""`polyloom verify`: what can be known of a program, or of a configuration without running it; with `--against`,
+whether a configuration computes what a source does, for all data. A Python file is executed to find its kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polyloom import api, files
+from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request
+from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.cli.entry import as_object
+from polyloom.deep import deeply
 from polyloom.diagnostics import Diagnostic
 from polyloom.frontend import is_source
 from polyloom.targets import registry
-from polyloom.targets.target import need
+from polyloom.targets.target import Target, need
 
 
 def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
+    shared.parameter_operands(parser, "with --against: values of the parameters")
     of_target.on_option(parser)
+    help = "a source (.py, .c, .pla): compare the configuration with it, for all data"
+    parser.add_argument("--against", dest="source", metavar="SOURCE", help=help)
     of_target.target_options(parser, "verify")
 
 
 def execute(options: Request) -> Answer:
     """A program that does not hold raises; its faults are located."""
+    if options.words and options.source is None:
+        what = f"polyloom verify takes no operand '{options.words[0]}'"
+        raise usage_error(what, f"leave out {' '.join(options.words)}")
     placed = registry.split(options.on) if options.on is not None else None
     if is_source(options.file):
+        if options.source is not None:
+            raise usage_error(f"'{options.file}' is a source itself", "give a configuration (.plsc, .plcc) first")
         api.source_of(options.file, sources.options_of(options))
         found: Sequence[Diagnostic] = ()
     else:
-        found = _named(options.file, _faults(options, files.read(options.file), placed))
-    data: dict[str, object] = {
+        data = files.read(options.file)
+        found = _named(options.file, _faults(options, data, placed))
+        if options.source is not None and not found:
+            return _against(options, data, placed)
+    shown: dict[str, object] = {
         "file": options.file,
         "valid": not found,
         "diagnostics": [as_object(d) for d in found],
     }
-    return Answer(data, "" if found else f"{options.file}: valid", tuple(found))
+    return Answer(shown, "" if found else f"{options.file}: valid", tuple(found))
+
+
+def _against(options: Request, data: bytes, placed: tuple[Target, registry.Place] | None) -> Answer:
+    """The file is valid; it equals the source, or there are differences (exit 4)."""
+    target = registry.owned(options.file, data)[0]
+    prove = need(target, "against", registry.having(lambda t: t.against is not None))
+    source = api.source_of(options.source, sources.options_of(options))
+    chosen = target.options(**of_target.given_options(options, target, "verify"))
+    place = placed[1] if placed is not None and placed[0] is target else None
+    proof = deeply(prove)(data, place, chosen, source, shared.parameters(options.words))
+    found = _named(options.file, proof.diagnostics)
+    shown: dict[str, object] = {
+        "file": options.file,
+        "valid": True,
+        "source": options.source,
+        "parameters": dict(proof.values),
+        "equal": not found,
+        "elements": proof.elements,
+        "terms": proof.terms,
+        "notes": list(proof.notes),
+        "diagnostics": [as_object(d) for d in found],
+    }
+    head = f"{options.file}: valid, and computes what {options.source} does for all data{_at(proof.values)}"
+    count = f"{proof.elements} elements of outputs, {proof.terms} terms"
+    lines = [*(f"note: {note}" for note in proof.notes), *([] if found else [f"{head}: {count}"])]
+    return Answer(shown, "\n".join(lines), tuple(found))
+
+
+def _at(values: Mapping[str, int]) -> str:
+    return f" at {' '.join(f'{name}={value}' for name, value in values.items())}" if values else ""
 
 
 def _faults(

@@ -22,9 +22,9 @@ from polyloom import memory
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import ElementType, divides
+from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
-from polyloom.ir.semantics import Value, apply, division_by_zero
+from polyloom.ir.semantics import NUMBERS, Meaning, Value, division_by_zero
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 
@@ -36,7 +36,10 @@ BATCH = 256
 
 
 def interpret(
-    program: Program, parameters: Mapping[str, Any], inputs: Mapping[str, Any], held: Mapping[str, Any] | None = None
+    program: Program,
+    parameters: Mapping[str, Any],
+    inputs: Mapping[str, Any],
+    held: Mapping[str, Any] | None = None,
 ) -> Arrays:
     """The outputs by name; elements that no equation writes are those of `held`, 0 without it.
 
@@ -49,14 +52,19 @@ def interpret(
         a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) if held is None else np.array(held[a.name])
         for a in program.outputs
     }
+    evaluate(program, values, arrays, outputs, NUMBERS)
+    return outputs
+
+
+def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: Arrays, meaning: Meaning) -> None:
+    """Write what the equations define into `outputs`, with elements as `meaning` has them. Errors: PL0222, PL0233."""
     box = _Box.around(program, values)
     if box is None:
-        return outputs
-    run = _Run(program, values, arrays, box)
+        return
+    run = _Run(program, values, inputs, box, meaning)
     with np.errstate(all="ignore"):
         run.all()
     run.store(outputs)
-    return outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +142,9 @@ class _Task:
 class _Run:
     """The state of one interpretation."""
 
-    def __init__(self, program: Program, values: dict[str, int], inputs: Arrays, box: _Box) -> None:
-        self.program, self.values, self.box = program, values, box
-        self.internal = {v.name: np.zeros(box.size, NUMPY[v.dtype]) for v in program.variables}
+    def __init__(self, program: Program, values: dict[str, int], inputs: Arrays, box: _Box, meaning: Meaning) -> None:
+        self.program, self.values, self.box, self.meaning = program, values, box, meaning
+        self.internal = {v.name: np.zeros(box.size, meaning.stored(v.dtype)) for v in program.variables}
         self.tasks = [self.task(e, inputs) for e in program.equations]
         for n, equation in enumerate(program.equations):
             for operand in equation.operands:
@@ -156,14 +164,14 @@ class _Run:
         result = self.internal.get(equation.target.name)
         if result is None:
             dtype: ElementType = next(a.dtype for a in self.program.outputs if a.name == equation.target.name)
-            result = np.zeros(self.box.size, NUMPY[dtype])
+            result = np.zeros(self.box.size, self.meaning.stored(dtype))
         return _Task(equation, sources, result, missing, coordinates, positions, [])
 
     def source(
         self, operand: Operand, inputs: Arrays, coordinates: Positions, positions: Positions
     ) -> tuple[npt.NDArray[Any], int] | Value:
         if isinstance(operand, Constant):
-            return np.asarray(operand.value, NUMPY[operand.dtype])[()]
+            return self.meaning.constant(operand)
         if operand.name in self.internal:
             return self.internal[operand.name], -self.box.offset(self.program.distance(operand))
         array = inputs[operand.name]
@@ -242,9 +250,9 @@ class _Run:
             source[0][at + source[1]] if isinstance(source, tuple) else source for source in task.sources
         ]
         equation = task.equation
-        if divides(equation.operation, equation.dtype):
+        if self.meaning.divides(equation.operation, equation.dtype):
             self.check_divisor(equation, np.broadcast_to(operands[1], np.shape(at)), at)
-        return apply(equation.operation, equation.dtype, operands)
+        return self.meaning.apply(equation.operation, equation.dtype, operands)
 
     def check_divisor(self, equation: Equation, divisor: Value, at: Positions | int) -> None:
         zero = np.atleast_1d(at)[np.atleast_1d(divisor == 0)]

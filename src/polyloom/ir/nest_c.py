@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from polyloom.ir.c_library import FUNCTIONS
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, loops, statements
 from polyloom.ir.numbers import WIDTH
-from polyloom.ir.operations import BY_NAME, ElementType, divides
+from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, UNSIGNED, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -29,6 +29,10 @@ TYPES: dict[ElementType, str] = {
     "i32": "int",
     "f32": "float",
     "u8": "unsigned char",
+    "u16": "unsigned short",
+    "u32": "unsigned int",
+    "bool": "_Bool",
+    "f64": "double",
     "f16": "_Float16",
 }
 PREFIX = "polyloom_"
@@ -51,6 +55,11 @@ _CALLS = {
     ("min", "f32"): "fminf",
     ("max", "f32"): "fmaxf",
     ("madd", "f32"): "fmaf",
+    ("sqrt", "f64"): "sqrt",
+    ("abs", "f64"): "fabs",
+    ("min", "f64"): "fmin",
+    ("max", "f64"): "fmax",
+    ("madd", "f64"): "fma",
 }
 _KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long "
@@ -84,13 +93,16 @@ _BODIES = {
     "abs": "a < 0 ? -a : a",
     "madd": "a * b + c",
     "select": "a ? b : c",
-    "to_i32": "a",
-    "to_f32": "a",
-    "to_f16": "a",
+    **{f"to_{dtype}": "a" for dtype in TYPES},
+    "bits_i32": "(union {{ float a; int b; }}){{a}}.b",
+    "bits_f32": "(union {{ int a; float b; }}){{a}}.b",
     "sat8": "a < -128 ? -128 : a > 127 ? 127 : a",
     "satu8": "a < 0 ? 0 : a > 255 ? 255 : a",
 }
-_ROUNDED = "a != a || a >= 2147483648.0f ? 2147483647 : a < -2147483648.0f ? -2147483647 - 1 : (int)__builtin_rintf(a)"
+_UNSIGNED = {"div": "a / b", "rem": "a % b", "floordiv": "a / b", "mod": "a % b"}
+_TRUNCATED = "a != a || a >= 2147483648.0 ? 2147483647 : a < -2147483648.0 ? -2147483647 - 1 : (int)a"
+_ROUNDED = "a != a || a >= 2147483647.5 ? 2147483647 : a < -2147483648.0 ? -2147483647 - 1 : (int)__builtin_rint(a)"
+_UNSIGNED_LIMITS = "a != a || a >= 4294967296.0 ? 4294967295u : a < 0 ? 0 : (unsigned int)a"
 """The meaning of operations that are called; the operands are a, b and c."""
 
 
@@ -101,7 +113,7 @@ def print_c(nest: Nest) -> str:
     name = c_name(nest)
     lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
     declared = sorted(
-        {f"float {call}({', '.join(['float'] * BY_NAME[operation].arity)});" for operation, call in printer.called}
+        {f"{kind} {call}({', '.join([kind] * BY_NAME[operation].arity)});" for operation, call, kind in printer.called}
     )
     return "\n".join([*declared, *(helper(*called) for called in sorted(printer.helpers)), *lines, ""])
 
@@ -148,10 +160,23 @@ def helper(operation: str, dtype: ElementType) -> str:
     """The function that means an operation, in one line."""
     kind = TYPES[dtype]
     operands = ["int a" if operation == "select" else f"{kind} a", f"{kind} b", f"{kind} c"][: BY_NAME[operation].arity]
-    rounds = (operation, dtype) == ("to_i32", "f32")
-    body = _ROUNDED if rounds else _BODIES[operation].format(mask=WIDTH[dtype] - 1)
+    body = _body(operation, dtype).format(mask=WIDTH[dtype] - 1)
     result = TYPES[dtype] if BY_NAME[operation].compares else TYPES[BY_NAME[operation].result(dtype)]
     return f"static inline {result} {PREFIX}{operation}_{dtype}({', '.join(operands)}) {{ return {body}; }}"
+
+
+def _body(operation: str, dtype: ElementType) -> str:
+    if operation in _RELATIONS:
+        return f"a {_RELATIONS[operation]} b"
+    if (call := _CALLS.get((operation, dtype))) is not None:
+        return f"__builtin_{call}({', '.join('abc'[: BY_NAME[operation].arity])})"
+    if operation == "round_i32":
+        return _ROUNDED
+    if operation == "to_u32" and dtype not in (*INTEGERS, "bool"):
+        return _UNSIGNED_LIMITS
+    if dtype not in (*INTEGERS, "bool") and BY_NAME[operation].gives in INTEGERS and operation != "bits_i32":
+        return _TRUNCATED
+    return (_UNSIGNED if dtype in UNSIGNED else _BODIES).get(operation, _BODIES[operation])
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +186,7 @@ class _Printer:
     nest: Nest
     names: dict[str, str]
     helpers: set[tuple[str, ElementType]] = field(default_factory=set[tuple[str, ElementType]])
-    called: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    called: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
 
     def parameters(self) -> list[str]:
         arguments = [self.declaration(s) for s in self.nest.storage if s.role == "argument"]
@@ -239,10 +264,8 @@ class _Printer:
         match value:
             case Reference():
                 return self.reference(value)
-            case Constant(dtype="f32" | "f16" as dtype, value=number):
-                return f"{_cast(dtype)}{_single(float(number))}" if dtype == "f16" else _single(float(number))
-            case Constant(dtype=dtype, value=number):  # the least int has no literal of its own
-                return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
+            case Constant():
+                return literal(value)
             case Index(dtype=dtype, value=form):
                 return f"{_cast(dtype)}({self.affine(form)})"
             case Apply():
@@ -253,7 +276,7 @@ class _Printer:
         operands = [self.value(operand) for operand in value.operands]
         call = _CALLS.get((operation, dtype))
         if call:
-            self.called.add((operation, call))
+            self.called.add((operation, call, TYPES[dtype]))
             return f"{call}({', '.join(operands)})"
         if not _is_spelled(value):
             self.helpers.add((operation, dtype))
@@ -265,7 +288,18 @@ class _Printer:
         if operation in ("shl", "shr") and isinstance(value.operands[1], Constant):
             operands[1] = str(value.operands[1].value)
         text = f"(-{operands[0]})" if operation == "neg" else f"({operands[0]} {_INFIX[operation]} {operands[1]})"
-        return f"({_cast(dtype)}{text})" if _cast(dtype) and dtype != "f32" else text
+        return f"({_cast(dtype)}{text})" if _cast(dtype) and dtype not in FLOATS else text
+
+
+def literal(constant: Constant) -> str:
+    """A constant in C."""
+    number, dtype = constant.value, constant.dtype
+    if dtype == "f64":
+        return _double(float(number))
+    if dtype in ("f32", "f16"):
+        return f"{_cast(dtype)}{_single(float(number))}" if dtype == "f16" else _single(float(number))
+    # The least int has no literal of its own.
+    return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
 
 
 def _bounds(nodes: Sequence[Node]) -> Iterator[Affine]:
@@ -290,12 +324,19 @@ def _single(number: float) -> str:
     return f"{sign}__builtin_inff()" if math.isinf(number) else f"{sign}{abs(number)!r}f"
 
 
+def _double(number: float) -> str:
+    if math.isnan(number):
+        return '__builtin_nan("")'
+    sign = "-" if math.copysign(1.0, number) < 0 else ""
+    return f"{sign}__builtin_inf()" if math.isinf(number) else f"{sign}{abs(number)!r}"
+
+
 def _is_spelled(value: Apply) -> bool:
     """Whether C's operators say exactly `value`, and the reader takes them for it: it folds affine expressions and
     recognizes minima."""
     operation, dtype, operands = value.operation, value.dtype, value.operands
     if operation in _RELATIONS:
-        return True
+        return not _is_widened(value)
     if operation == "select":
         return _is_plain_choice(value)
     if operation in ("shl", "shr"):
@@ -308,8 +349,15 @@ def _is_spelled(value: Apply) -> bool:
     if operation == "neg":
         return not isinstance(operands[0], Constant | Index)
     return operation in _INFIX and (
-        dtype == "f32" or not all(isinstance(operand, Constant | Index) for operand in operands)
+        dtype in FLOATS or not all(isinstance(operand, Constant | Index) for operand in operands)
     )
+
+
+def _is_widened(value: Apply) -> bool:
+    """Whether a comparison is of constants of a narrow type, or of what was widened: the reader narrows it."""
+    widened = any(isinstance(part, Apply) and part.operation == f"to_{value.dtype}" for part in _parts(value))
+    narrow = value.dtype not in (*FLOATS, "i32", "u32")
+    return widened or (narrow and all(isinstance(operand, Constant | Index) for operand in value.operands))
 
 
 def _is_plain_choice(value: Apply) -> bool:
@@ -320,7 +368,7 @@ def _is_plain_choice(value: Apply) -> bool:
         return False
     if any(isinstance(part, Apply) and divides(part.operation, part.dtype) for arm in arms for part in _parts(arm)):
         return False
-    return not (value.dtype != "f32" and isinstance(condition, Apply) and set(condition.operands) == set(arms))
+    return not (value.dtype not in FLOATS and isinstance(condition, Apply) and set(condition.operands) == set(arms))
 
 
 def _parts(value: Expression) -> Iterator[Expression]:

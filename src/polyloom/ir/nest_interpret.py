@@ -32,7 +32,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
     """
     signature = signature_of(nest)
     values = check_parameters(signature, parameters)
-    zeros = {s.name: np.zeros(shape_of(_array(s), values), NUMPY[s.dtype]) for s in nest.storage}
+    zeros = {s.name: np.zeros(shape_of(array_of(s), values), NUMPY[s.dtype]) for s in nest.storage}
     # An argument that the nest assigns to need not be given.
     blank = {a.name: zeros[a.name] for a in signature.outputs if a.name not in inputs}
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
@@ -43,7 +43,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
 def signature_of(nest: Nest) -> Plan:
     """What a caller gives and gets: all arguments are inputs, those assigned to are outputs."""
-    arguments = tuple(_array(s) for s in nest.storage if s.role == "argument")
+    arguments = tuple(array_of(s) for s in nest.storage if s.role == "argument")
     written = {s.assign.target.name for s in statements(nest)}
     return Plan(
         nest.name,
@@ -56,7 +56,8 @@ def signature_of(nest: Nest) -> Plan:
     )
 
 
-def _array(storage: Storage) -> Array:
+def array_of(storage: Storage) -> Array:
+    """A storage as a caller sees it."""
     return Array(storage.name, storage.dtype, storage.shape, storage.span)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.ir.operations import ElementType
+from polyloom.ir.operations import INTEGERS, ElementType
 
 NUMPY: dict[ElementType, np.dtype[Any]] = {
     "i8": np.dtype("i1"),
@@ -17,26 +17,49 @@ NUMPY: dict[ElementType, np.dtype[Any]] = {
     "i32": np.dtype("<i4"),
     "f32": np.dtype("<f4"),
     "u8": np.dtype("u1"),
+    "u16": np.dtype("<u2"),
+    "u32": np.dtype("<u4"),
+    "bool": np.dtype("?"),
+    "f64": np.dtype("<f8"),
     "f16": np.dtype("<f2"),
 }
-WIDTH: dict[ElementType, int] = {"i8": 8, "i16": 16, "i32": 32, "f32": 32, "u8": 8, "f16": 16}
+WIDTH: dict[ElementType, int] = {t: 8 * kind.itemsize for t, kind in NUMPY.items()}
+"""Bits in memory."""
 
 
 def element(value: int, dtype: ElementType) -> Any:
-    """An integer as an element of `dtype`: wrapped, or rounded once to f32."""
+    """An integer as an element of `dtype`: wrapped, or rounded once to a float."""
     return np.int64(value).astype(NUMPY[dtype])
 
 
+def limits(dtype: ElementType) -> tuple[int, int] | None:
+    """The least and the greatest element of an integer type or of bool; None of the others."""
+    if dtype == "bool":
+        return 0, 1
+    if dtype not in INTEGERS:
+        return None
+    found = np.iinfo(NUMPY[dtype])
+    return int(found.min), int(found.max)
+
+
 def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
-    """`value` as an element of `dtype`, f32 rounded to nearest; None when it is out of range or not an integer."""
+    """`value` as an element of `dtype`, floats rounded to nearest; None when it is out of range or not an integer."""
     if dtype == "f32":
         return single(value)
     if dtype == "f16":
         return half(value)
-    if dtype == "u8":
-        return value if isinstance(value, int) and 0 <= value < 256 else None
-    limit = 1 << (WIDTH[dtype] - 1)
-    return value if isinstance(value, int) and -limit <= value < limit else None
+    bounds = limits(dtype)
+    if bounds is None:
+        return double(value)
+    return value if isinstance(value, int) and bounds[0] <= value <= bounds[1] else None
+
+
+def double(value: int | float) -> float | None:
+    """Rounded once to f64; None for an integer beyond its range."""
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def single(value: int | float) -> float | None:

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The named operations of a piecewise linear algorithm: one table row each.
 
-Semantics: two's complement, wrapping; `shr` is arithmetic and shift amounts count modulo the
-width; comparisons give i32 0 or 1; f32 is IEEE single, `madd` rounds once. Integer `div` and `rem` truncate as C's /
-and %, `floordiv` and `mod` floor as Python's // and %; all four fault on a zero divisor.
+Semantics: two's complement, wrapping; `shr` is arithmetic where the operand has a sign, and shift amounts count modulo
+the width; comparisons give i32 0 or 1; f32 and f64 are IEEE single and double, `madd` rounds once. Integer `div` and
+`rem` truncate as C's / and %, `floordiv` and `mod` floor as Python's // and %; all four fault on a zero divisor.
+Division, shifts to the right, comparisons, min and max are those of the operand's type: u8, u16 and u32 have no sign.
 min(a, b) and max(a, b) are NaN-aware and ties return the first operand: b if a is a NaN, else b if b < a (max: b > a),
 else a. All operands of an operation have one element type, except the first operand of `select`, which is i32.
+A bool is 0 or 1, in one byte of memory.
 
-Elements of the types `STORED` are moved, chosen and converted, as C's promotions have it; arithmetic is on the others.
-`to_f32` and `to_f16` round to nearest, ties to even; `to_i32` of an f32 does so too, then saturates, and a NaN gives
-the largest number (RISC-V's fcvt). `sat8` and `satu8` saturate an i32.
+Conversions are C's. Integers wrap to narrower ones. Floats go to integers toward zero: `to_i32` and `to_u32` saturate
+(a NaN gives the largest number, as RISC-V's fcvt), the narrower ones are `to_i32` and then wrapped. `to_bool` is "not
+equal to zero". What is converted to a float is rounded to nearest, ties to even. `round_i32` of a float rounds so, too,
+and saturates as `to_i32` does. `sat8` and `satu8` saturate an i32. `bits_i32` and `bits_f32` keep the 32 bits.
+Elements of the types `STORED` are moved, chosen and converted; arithmetic is on the others.
 """
 
 from __future__ import annotations
@@ -17,11 +21,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ElementType = Literal["i8", "i16", "i32", "f32", "u8", "f16"]
-ELEMENT_TYPES: tuple[ElementType, ...] = ("i8", "i16", "i32", "f32")
-STORED: tuple[ElementType, ...] = ("u8", "f16")
+ElementType = Literal["i8", "i16", "i32", "f32", "u8", "u16", "u32", "bool", "f64", "f16"]
+# The position in this table is the type's number in machine words: append only.
+ELEMENT_TYPES: tuple[ElementType, ...] = ("i8", "i16", "i32", "f32", "u8", "u16", "u32", "bool", "f64")
+STORED: tuple[ElementType, ...] = ("f16",)
 ALL_TYPES: tuple[ElementType, ...] = (*ELEMENT_TYPES, *STORED)
-INTEGERS: tuple[ElementType, ...] = ("i8", "i16", "i32")
+SIGNED: tuple[ElementType, ...] = ("i8", "i16", "i32")
+UNSIGNED: tuple[ElementType, ...] = ("u8", "u16", "u32")
+INTEGERS: tuple[ElementType, ...] = (*SIGNED, *UNSIGNED)
+FLOATS: tuple[ElementType, ...] = ("f32", "f64")
+_NUMBERS: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t != "bool")
+_BITWISE: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t not in FLOATS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,44 +56,58 @@ class Operation:
         return "i32" if self.compares else self.gives or operand_type
 
 
+def _to(dtype: ElementType) -> Operation:
+    """The conversion to `dtype` from every other type."""
+    types: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t != dtype)
+    return Operation(f"to_{dtype}", 1, types, stored=dtype != "f16", gives=dtype)
+
+
+_CONVERTED: tuple[ElementType, ...] = (*SIGNED, *UNSIGNED, "bool", *FLOATS, *STORED)
+CONVERSIONS: tuple[Operation, ...] = (
+    *map(_to, _CONVERTED),
+    Operation("round_i32", 1, FLOATS, gives="i32"),
+    Operation("sat8", 1, ("i32",), gives="i8"),
+    Operation("satu8", 1, ("i32",), gives="u8"),
+    Operation("bits_i32", 1, ("f32",), gives="i32"),
+    Operation("bits_f32", 1, ("i32",), gives="f32"),
+)
 # The position in this table is the operation's number in machine words: append only.
 OPERATIONS: tuple[Operation, ...] = (
     Operation("move", 1, ELEMENT_TYPES, stored=True),
-    Operation("add", 2, ELEMENT_TYPES, "+"),
-    Operation("sub", 2, ELEMENT_TYPES, "-"),
-    Operation("mul", 2, ELEMENT_TYPES, "*"),
-    Operation("div", 2, ELEMENT_TYPES, "/"),
-    Operation("min", 2, ELEMENT_TYPES),
-    Operation("max", 2, ELEMENT_TYPES),
-    Operation("and", 2, INTEGERS, "and"),
-    Operation("or", 2, INTEGERS, "or"),
-    Operation("xor", 2, INTEGERS, "xor"),
+    Operation("add", 2, _NUMBERS, "+"),
+    Operation("sub", 2, _NUMBERS, "-"),
+    Operation("mul", 2, _NUMBERS, "*"),
+    Operation("div", 2, _NUMBERS, "/"),
+    Operation("min", 2, _NUMBERS),
+    Operation("max", 2, _NUMBERS),
+    Operation("and", 2, _BITWISE, "and"),
+    Operation("or", 2, _BITWISE, "or"),
+    Operation("xor", 2, _BITWISE, "xor"),
     Operation("shl", 2, INTEGERS, "shl"),
     Operation("shr", 2, INTEGERS, "shr"),
     Operation("eq", 2, ELEMENT_TYPES, "==", compares=True),
     Operation("ne", 2, ELEMENT_TYPES, "!=", compares=True),
-    Operation("lt", 2, ELEMENT_TYPES, "<", compares=True),
-    Operation("le", 2, ELEMENT_TYPES, "<=", compares=True),
-    Operation("gt", 2, ELEMENT_TYPES, ">", compares=True),
-    Operation("ge", 2, ELEMENT_TYPES, ">=", compares=True),
+    Operation("lt", 2, _NUMBERS, "<", compares=True),
+    Operation("le", 2, _NUMBERS, "<=", compares=True),
+    Operation("gt", 2, _NUMBERS, ">", compares=True),
+    Operation("ge", 2, _NUMBERS, ">=", compares=True),
     Operation("select", 3, ELEMENT_TYPES, stored=True),
-    Operation("neg", 1, ELEMENT_TYPES, "-"),
-    Operation("abs", 1, ELEMENT_TYPES),
-    Operation("madd", 3, ELEMENT_TYPES),
-    Operation("sqrt", 1, ("f32",)),
+    Operation("neg", 1, _NUMBERS, "-"),
+    Operation("abs", 1, _NUMBERS),
+    Operation("madd", 3, _NUMBERS),
+    Operation("sqrt", 1, FLOATS),
     Operation("rem", 2, INTEGERS),
     Operation("floordiv", 2, INTEGERS),
     Operation("mod", 2, INTEGERS),
+    *CONVERSIONS,
 )
-# A target lists those that it has; words of the array have no numbers for them.
-CONVERSIONS: tuple[Operation, ...] = (
-    Operation("to_i32", 1, ("i8", "i16", "u8", "f32"), gives="i32"),
-    Operation("to_f32", 1, ("i32", "f16"), gives="f32"),
-    Operation("to_f16", 1, ("f32",), gives="f16"),
-    Operation("sat8", 1, ("i32",), gives="i8"),
-    Operation("satu8", 1, ("i32",), gives="u8"),
+# No machine's: front ends write them (C's library functions), and transform.library puts operations in their place.
+FUNCTIONS: tuple[Operation, ...] = (
+    *(Operation(name, 1, ("f32",)) for name in ("exp", "log", "sin", "cos", "tanh")),
+    *(Operation(name, 1, FLOATS) for name in ("floor", "ceil", "round", "trunc", "rint")),
+    Operation("pow", 2, _NUMBERS),
 )
-BY_NAME: dict[str, Operation] = {o.name: o for o in (*OPERATIONS, *CONVERSIONS)}
+BY_NAME: dict[str, Operation] = {o.name: o for o in (*OPERATIONS, *FUNCTIONS)}
 NUMBER: dict[str, int] = {o.name: n for n, o in enumerate(OPERATIONS)}
 DIVISIONS = ("div", "rem", "floordiv", "mod")
 

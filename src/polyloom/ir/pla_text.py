@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
 from polyloom.ir.operations import BY_NAME
@@ -14,13 +16,18 @@ from polyloom.sets import Affine, Condition, Polyhedron
 def print_program(program: Program) -> str:
     """The whole text of `program`, ending in a newline."""
     program = spelled(program)
-    lines = [f"parameter {', '.join(_parameters(program))}"] if program.parameters else []
-    lines += [f"input {_array(a)}" for a in program.inputs]
-    lines += [f"output {_array(a)}" for a in program.outputs]
+    lines = print_parameters(program)
+    lines += [f"input {print_array(a)}" for a in program.inputs]
+    lines += [f"output {print_array(a)}" for a in program.outputs]
     lines += [f"variable {v.name}: {v.dtype}" for v in program.variables]
     lines += ["", f"for {', '.join(program.dimensions)}: {print_condition(program.space, program.dimensions)} do"]
     width = max((len(_definition(e)) for e in program.equations), default=0)
     return "\n".join([*lines, *(_equation(program, e, width) for e in program.equations), ""])
+
+
+def digest(program: Program) -> str:
+    """What files name the program by: 16 hexadecimal digits of the SHA-256 of its text."""
+    return hashlib.sha256(print_program(program).encode()).hexdigest()[:16]
 
 
 def print_condition(condition: Condition, dimensions: tuple[str, ...]) -> str:
@@ -35,6 +42,8 @@ def print_operand(operand: Operand) -> str:
             return f"{name}[{', '.join(map(str, index))}]"
         case Constant(value=value, dtype="f32"):
             return str(float(str(np.float32(value))))
+        case Constant(value=value, dtype="f64"):
+            return str(float(value))
         case Constant(value=value):
             return str(value)
 
@@ -58,9 +67,15 @@ def _definition(equation: Equation) -> str:
     return f"{equation.name}: {print_operand(equation.target)} = {value}"
 
 
-def _array(array: Array) -> str:
+def print_array(array: Array) -> str:
+    """`A[N, M]: f32`."""
     shape = f"[{', '.join(map(str, array.shape))}]" if array.shape else ""
     return f"{array.name}{shape}: {array.dtype}"
+
+
+def print_parameters(program: Program) -> list[str]:
+    """The line of the parameters, if there is any."""
+    return [f"parameter {', '.join(_parameters(program))}"] if program.parameters else []
 
 
 def _parameters(program: Program) -> list[str]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a plan: its phases one after another on named arrays, each by the interpreter of its equations.
+"""The meaning of a plan: its phases one after another on named arrays, each by the interpreter of its equations; loops
+of steps repeat theirs.
 
 `chain` is the one place that knows how arrays pass from phase to phase; whoever executes phases, interpreter or model,
 goes through it, and an execution of one phase overwrites elements of what its outputs held before.
@@ -8,17 +9,20 @@ goes through it, and an execution of one phase overwrites elements of what its o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 
 from polyloom import memory
+from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, shape_of
 from polyloom.ir.interpret import interpret as interpret_program
 from polyloom.ir.numbers import NUMPY, element
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Parametric, Plan
+from polyloom.ir.steps import Tree, numbered, walk
 
 
 class Bindings(Protocol):
@@ -39,8 +43,9 @@ class Chained(Signature, Protocol):
     def parametric(self) -> tuple[Parametric, ...]: ...
 
 
-Execute = Callable[[int, Arrays, Arrays], Arrays]
-"""Phase number, its inputs, and what its outputs hold before it: what they hold after it."""
+Execute = Callable[[int, Mapping[str, int], Arrays, Arrays], Arrays]
+"""Phase number, values of parameters and counters, its inputs, and what its outputs hold before it: what they hold
+after it."""
 
 
 _COPIES = 8
@@ -51,20 +56,35 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
     """The outputs by name. Errors: PL0222 and PL0230 to PL0233, as for a program."""
     values = check_parameters(plan, parameters)
 
-    def execute(number: int, read: Arrays, held: Arrays) -> Arrays:
-        return interpret_program(plan.phases[number].program, values, read, held)
+    phases = plan.phases
 
-    return chain(plan, plan.phases, values, inputs, execute)
+    def execute(number: int, around: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+        program = phases[number].program
+        try:
+            return interpret_program(program, {name: around[name] for name in program.parameters}, read, held)
+        except PolyloomError as error:
+            counters = {name: value for name, value in around.items() if name not in plan.parameters}
+            raise PolyloomError(*(in_step(d, counters) for d in error.diagnostics)) from None
+
+    return chain(plan, phases, numbered(plan.body), values, inputs, execute)
+
+
+def in_step(diagnostic: Diagnostic, counters: Mapping[str, int]) -> Diagnostic:
+    """A diagnostic that arose in the step of these values, if it arose in any."""
+    where = ", ".join(f"{name} = {value}" for name, value in counters.items())
+    return replace(diagnostic, notes=(*diagnostic.notes, f"in the step of {where}")) if where else diagnostic
 
 
 def chain(
     signature: Chained,
     phases: Sequence[Bindings],
+    tree: Tree[int],
     values: Mapping[str, int],
     inputs: Mapping[str, Any],
     execute: Execute,
 ) -> Arrays:
-    """The outputs after all phases. Given arrays are not changed. Errors: PL0231 and PL0232 for the inputs."""
+    """The outputs after all steps of `tree`, whose leaves number `phases`. Given arrays are not changed. Errors: PL0231
+    and PL0232 for the inputs."""
     made = (*signature.outputs, *signature.intermediates)
     memory.require(
         sum(prod(shape_of(a, values)) * _COPIES for a in made),
@@ -72,11 +92,15 @@ def chain(
         "use smaller loop bounds",
     )
     arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in made}
-    arrays |= {p.name: element(p.value.evaluate(values), p.dtype) for p in signature.parametric}
     arrays |= check_inputs(signature, values, inputs)
-    for number, phase in enumerate(phases):
+    known = {p.name: p for p in signature.parametric}
+    for number, around in walk(tree, values):
+        phase = phases[number]
+        # Counters are in scope only here.
+        used = [known[outer] for _, outer in phase.inputs if outer in known]
+        arrays |= {p.name: element(p.value.evaluate(around), p.dtype) for p in used}
         read = {inner: arrays[outer] for inner, outer in phase.inputs}
         held = {inner: arrays[outer] for inner, outer in phase.outputs}
-        written = execute(number, read, held)
+        written = execute(number, around, read, held)
         arrays |= {outer: written[inner] for inner, outer in phase.outputs}
     return {a.name: arrays[a.name] for a in signature.outputs}

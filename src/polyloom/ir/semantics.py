@@ -4,21 +4,24 @@ mean).
 
 Integer arithmetic wraps because NumPy's does. f32 multiply-add rounds once: the product of two singles is exact in
 double, the sum is rounded to odd (Boldo, Melquiond, IEEE TC 57(4), 2008), and rounding that to single equals rounding
-the exact sum.
+the exact sum. That of f64 is in ir/fused.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.ir import fused
 from polyloom.ir.numbers import NUMPY, WIDTH
-from polyloom.ir.operations import ElementType
+from polyloom.ir.operations import INTEGERS, ElementType, divides
+from polyloom.ir.pla import Constant
 
 Value = npt.NDArray[Any]
 """An array of the element type's NumPy type; NumPy's scalars, which no annotation joins with arrays, do as well."""
@@ -30,6 +33,17 @@ def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
     return function(operation, dtype)(*operands)
 
 
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What an interpreter computes with: how elements are stored, the element of a constant, operations, and which of
+    them fault on a divisor of zero."""
+
+    stored: Callable[[ElementType], np.dtype[Any]]
+    constant: Callable[[Constant], Any]
+    apply: Callable[[str, ElementType, Sequence[Any]], Any]
+    divides: Callable[[str, ElementType], bool]
+
+
 def division_by_zero(name: str, at: str, span: Span | None) -> PolyloomError:
     """PL0233: the statement or equation `name` divides an integer by zero, in the iteration that `at` describes."""
     help = "keep the divisor away from 0 by a selection, or give other inputs (--in): what is not given is made up"
@@ -38,7 +52,8 @@ def division_by_zero(name: str, at: str, span: Span | None) -> PolyloomError:
 
 def function(operation: str, dtype: ElementType) -> Function:
     """The function of the operands that `apply` applies."""
-    special = _SINGLE.get(operation) if dtype == "f32" else _INTEGER.get(operation)
+    table = _BOOL if dtype == "bool" else _INTEGER if dtype in INTEGERS else _FLOAT
+    special = table.get(operation)
     return partial(special, dtype) if special is not None else _COMMON[operation]
 
 
@@ -82,26 +97,46 @@ def _number_first(better: Function) -> Function:
     return choose
 
 
+def _move_bool(dtype: ElementType, a: Value) -> Value:
+    return np.bitwise_or(a, a)
+
+
 def _multiply_add(a: Value, b: Value, c: Value) -> Value:
     return a * b + c
 
 
 def _fused(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
+    if dtype == "f64":
+        return fused.multiply_add(a, b, c)
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
-    total = product + addend
-    rest = total - product
-    error = (product - (total - rest)) + (addend - rest)  # Knuth's TwoSum: total + error is the exact sum
-    inexact_even = (error != 0) & np.isfinite(error) & (total.view(np.int64) & 1 == 0)
-    odd = np.nextafter(total, np.copysign(np.inf, error))
-    return np.where(inexact_even, odd, total).astype(np.float32)
+    return fused.odd_sum(product, addend).astype(np.float32)
 
 
-def _to_i32(dtype: ElementType, a: Value) -> Value:
-    if dtype != "f32":
-        return a.astype(np.int32)
-    nearest = np.rint(a.astype(np.float64))
-    least, most = -(2.0**31), 2.0**31 - 1
-    return np.where(np.isnan(nearest), most, np.clip(nearest, least, most)).astype(np.int32)
+def _truncated_float(result: ElementType) -> Function:
+    """Toward zero, saturated; a narrow integer is the i32, wrapped."""
+    wide = "u32" if result == "u32" else "i32"
+
+    def convert(dtype: ElementType, a: Value) -> Value:
+        return _saturated(np.trunc(a.astype(np.float64)), wide).astype(NUMPY[result])
+
+    return convert
+
+
+def _round_i32(a: Value) -> Value:
+    return _saturated(np.rint(a.astype(np.float64)), "i32")
+
+
+def _saturated(a: Value, result: ElementType) -> Value:
+    """A float without a fraction as the nearest element of the type; the greatest one for a NaN."""
+    least, most = int(np.iinfo(NUMPY[result]).min), int(np.iinfo(NUMPY[result]).max)
+    return np.where(np.isnan(a), most, np.clip(a, least, most)).astype(NUMPY[result])
+
+
+def _bits(result: ElementType) -> Function:
+    def convert(a: Value) -> Value:
+        return np.asarray(a).view(NUMPY[result])[()]
+
+    return convert
 
 
 def _clipped(result: ElementType) -> Function:
@@ -122,8 +157,10 @@ def _to(result: ElementType) -> Function:
 
 
 _COMMON: dict[str, Function] = {
-    "to_f32": _to("f32"),
-    "to_f16": _to("f16"),
+    **{f"to_{t}": _to(t) for t in NUMPY},
+    "round_i32": _round_i32,
+    "bits_i32": _bits("i32"),
+    "bits_f32": _bits("f32"),
     "sat8": _clipped("i8"),
     "satu8": _clipped("u8"),
     "move": np.positive,
@@ -148,8 +185,8 @@ _COMMON: dict[str, Function] = {
     "madd": _multiply_add,
     "sqrt": np.sqrt,
 }
+_BOOL: dict[str, Function] = {"move": _move_bool}
 _INTEGER: dict[str, Function] = {
-    "to_i32": _to_i32,
     "div": _widely(_truncated),
     "rem": _widely(np.fmod),
     "floordiv": _widely(np.floor_divide),
@@ -157,9 +194,12 @@ _INTEGER: dict[str, Function] = {
     "shl": _shift(np.left_shift),
     "shr": _shift(np.right_shift),
 }
-_SINGLE: dict[str, Function] = {
-    "to_i32": _to_i32,
+_FLOAT: dict[str, Function] = {
+    **{f"to_{t}": _truncated_float(t) for t in INTEGERS},
     "min": _number_first(np.less),
     "max": _number_first(np.greater),
     "madd": _fused,
 }
+
+NUMBERS: Final = Meaning(NUMPY.__getitem__, lambda c: np.asarray(c.value, NUMPY[c.dtype])[()], apply, divides)
+"""Elements as NumPy has them."""

@@ -151,12 +151,22 @@ def dimension_bounds(
 
 def _bounds(value: isl.PwAff, domain: isl.Set) -> list[Bound]:
     pieces: list[tuple[isl.Set, isl.Aff]] = []
-    value.coalesce().foreach_piece(lambda where, aff: pieces.append((where, aff)))
+    value = value.coalesce()
+    value.foreach_piece(lambda where, aff: pieces.append((where, aff)))
+    if len(pieces) > 1:
+        pieces = _everywhere(value, pieces) or pieces
     return [
         (guard.constraints, *_quotient(aff))
         for where, aff in pieces
         for guard in from_set(where.params(), domain).pieces
     ]
+
+
+def _everywhere(value: isl.PwAff, pieces: list[tuple[isl.Set, isl.Aff]]) -> list[tuple[isl.Set, isl.Aff]]:
+    """A piece whose expression is the value of all of them, alone; isl tells 0 for N = 1 from N - 1 elsewhere."""
+    where = value.domain()
+    same = (aff for _, aff in pieces if isl.PwAff.from_aff(aff).intersect_domain(where).is_equal(value))
+    return [(where, aff) for aff in list(same)[:1]]
 
 
 def _quotient(aff: isl.Aff) -> tuple[Affine, int]:

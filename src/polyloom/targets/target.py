@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, TypeVar
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
-from polyloom.frontend.source import Arrays
+from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.signature import Signature
 from polyloom.targets.options import NoOptions
 from polyloom.targets.report import Report
@@ -118,6 +118,22 @@ class Program:
     options: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of comparing a file with a source for all data: the parameter values, how many elements of outputs were
+    compared, and how many different terms both sides made. Without `diagnostics` they are equal; `notes` decide
+    nothing."""
+
+    values: Mapping[str, int]
+    elements: int
+    terms: int
+    diagnostics: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return not self.diagnostics
+
+
 def _nothing(*of: Any) -> Mapping[str, Json]:
     """No facts."""
     del of
@@ -149,6 +165,8 @@ class Target:
     show: Callable[[bytes, Any], str]
     """The listing of a file, by options of the verb `show`."""
     options: type[Any] = NoOptions
+    run_together: Callable[[Sequence[tuple[bytes, Job]]], Sequence[Execution]] | None = None
+    """Several programs side by side on one machine, each where its options say."""
     per_size: bool = False
     instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None
     """Symbolic file, parameter values, place, options: the concrete file."""
@@ -172,6 +190,9 @@ class Target:
     """The findings in a file, without running it."""
     show_given: Callable[[Given], tuple[str, Json]] | None = None
     """The listing of a file that no target wrote, as text and for `show --json`."""
+    against: Callable[[bytes, Place | None, Any, Source, Mapping[str, int]], Proof] | None = None
+    """A file, place, options of the verb `verify`, a loaded source and values of parameters: whether the file computes
+    what the source does, for all data. The file has been verified."""
     verify_given: Callable[[Given], Sequence[Diagnostic]] | None = None
     """The findings in such a file."""
     simulate_given: Callable[[Simulation], Simulated] | None = None
@@ -198,6 +219,8 @@ _WORDS: Final = {
     "assemble": "has no notation that is assembled",
     "as_json": "gives no listing as JSON",
     "verify": "has nothing that verifies a file",
+    "run_together": "runs one program at a time",
+    "against": "has nothing that compares a file with a source for all data",
 }
 
 

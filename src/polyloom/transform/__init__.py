@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a sequential loop nest to piecewise linear algorithms, in three steps on this page.
+"""From a sequential loop nest to piecewise linear algorithms, in four steps on this page.
 
 Nest -> System       dataflow.py (reduction.py, forward.py, prune.py): which instance wrote what every read reads
 System -> spaces     phases.py, embed.py: statements that share a space, and their places in it;
                      crossing.py: what passes between spaces
 spaces -> Plan       carry.py, share.py, count.py: every value at a constant distance; assemble.py, program.py:
                      one operation per equation
+nest -> Plan         steps.py: where there is no such plan, loops of steps around parts that have one
 """
 
 from __future__ import annotations
@@ -14,32 +15,38 @@ from contextlib import suppress
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir import pla_verify
+from polyloom.ir import plan_verify
 from polyloom.ir.nest import Nest
-from polyloom.ir.pla_text import print_program
 from polyloom.ir.plan import Plan
+from polyloom.ir.plan_text import print_plan
 from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.reverse import reversals
+from polyloom.transform.steps import SEQUENTIAL, in_steps
 
 
 def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System, Plan]:
-    """The dataflow of a checked nest and the plan made from it; raises PL026x for what cannot be made uniform."""
+    """The dataflow of a checked nest and the plan made from it: in phases, if that is not possible in steps. Raises
+    PL025x, and PL026x for what cannot be made uniform."""
+    system = analyse(nest, reassociate, watch)
     try:
-        return _planned(nest, reassociate, watch)
+        return system, _shown(make_plan(nest, system), watch)
     except PolyloomError as error:
         for other in reversals(nest, reassociate):
             with suppress(PolyloomError):
-                return _planned(other, reassociate, watch)
-        raise error
+                turned = analyse(other, reassociate, watch)
+                return turned, _shown(make_plan(other, turned), watch)
+        made = in_steps(nest, system, reassociate) if error.diagnostics[0].code in SEQUENTIAL else None
+        if made is None:
+            raise error
+        return system, _shown(made, watch)
 
 
-def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[System, Plan]:
-    system = analyse(nest, reassociate, watch)
-    made: Plan = run_passes(system, (Pass("plan", lambda equations: make_plan(nest, equations), _PLAN),), watch)
-    return system, made
+def _shown(plan: Plan, watch: Watch | None) -> Plan:
+    made: Plan = run_passes(plan, (Pass("plan", lambda plan: plan, _PLAN),), watch)
+    return made
 
 
 def only_written(nest: Nest) -> frozenset[str]:
@@ -48,16 +55,6 @@ def only_written(nest: Nest) -> frozenset[str]:
     return frozenset(s.name for s in nest.storage if s.role == "argument") - held(system)
 
 
-def _show(plan: Plan) -> str:
-    """The programs of the phases, one behind the other."""
-    return "\n".join(print_program(phase.program) for phase in plan.phases)
-
-
-def _verify(plan: Plan) -> None:
-    for phase in plan.phases:
-        pla_verify.verify(phase.program)
-
-
-_PLAN: Final = Form(_show, _verify)
+_PLAN: Final = Form(print_plan, plan_verify.verify)
 PASSES: Final = (*(each.name for each in passes()), "plan")
 """The names of all passes, in their order."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from polyloom.ir.nest import Apply, Expression, accesses
-from polyloom.ir.numbers import WIDTH
+from polyloom.ir.numbers import limits
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.recurrence import Piece, Produced, Recurrence
 
 Read = tuple[Piece, ...]
 ASSOCIATIVE = ("add", "mul", "min", "max", "and", "or", "xor")
-"""These are commutative too; in f32, add and mul round differently in another order."""
+"""These are commutative too; in floats, add and mul round differently in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,12 @@ def recognise(equation: Recurrence) -> Accumulation | None:
 
 def identity_of(operation: str, dtype: ElementType) -> Constant:
     """The element e with e op x = x for all x."""
-    if dtype == "f32":
+    bounds = limits(dtype)
+    if bounds is None:
         return Constant({"add": 0.0, "mul": 1.0, "min": float("inf"), "max": float("-inf")}[operation], dtype)
-    half = 1 << (WIDTH[dtype] - 1)
-    return Constant({"add": 0, "mul": 1, "min": half - 1, "max": -half, "and": -1, "or": 0, "xor": 0}[operation], dtype)
+    least, most = bounds
+    ones = most if least == 0 else -1
+    return Constant({"add": 0, "mul": 1, "min": most, "max": least, "and": ones, "or": 0, "xor": 0}[operation], dtype)
 
 
 def _leaves(value: Expression, family: str, reads: Iterator[Read], negative: bool) -> Iterator[_Leaf]:

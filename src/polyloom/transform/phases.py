@@ -16,6 +16,7 @@ import islpy as isl
 from polyloom.analysis.components import components
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.nest import Apply, Expression, Nest, Storage
+from polyloom.ir.operations import FLOATS
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, origins
@@ -207,9 +208,9 @@ class _Groups:
 
 
 def _accumulated(unit: Group, placements: Placements) -> set[int]:
-    """The dimensions along which f32 values of `unit` are computed from those of the iteration before."""
+    """The dimensions along which floats of `unit` are computed from those of the iteration before."""
     found: set[int] = set()
-    for d in dependences([e for e in unit if e.dtype == "f32"]):
+    for d in dependences([e for e in unit if e.dtype in FLOATS]):
         reader, writer = placements[d.reader], placements[d.writer]
         index = dict(zip(writer.loops, d.index, strict=True))
         apart = [

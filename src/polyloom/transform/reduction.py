@@ -20,6 +20,7 @@ import islpy as isl
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Apply, Expression
+from polyloom.ir.operations import FLOATS
 from polyloom.ir.recurrence import Final, Immediate, Piece, Produced, Recurrence, System
 from polyloom.names import dotted, fresh
 from polyloom.sets import Affine, Condition
@@ -33,7 +34,7 @@ def nested(system: System, reassociate: bool) -> System:
     """`system` with nested accumulations where distances would not be constant; each added equation has its reason."""
     for name in [e.name for e in system.equations]:
         equation = system[name]
-        accumulation = recognise(equation) if equation.dtype != "f32" or reassociate else None
+        accumulation = recognise(equation) if equation.dtype not in FLOATS or reassociate else None
         chain = _chain(system, equation, accumulation) if accumulation is not None else None
         system = _rewritten(system, chain) if chain is not None else system
     return system

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.nest import accesses
+from polyloom.ir.operations import FLOATS
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Produced, Recurrence, System
 from polyloom.sets import Affine
@@ -101,8 +102,8 @@ def _carrying(reader: Recurrence, writer: Recurrence, origin: Produced) -> str |
 
 
 def _is_one_sum(system: System, reader: Recurrence) -> bool:
-    """Whether only the order of an f32 reduction stands in the way."""
-    if reader.dtype != "f32":
+    """Whether only the order of a reduction of floats stands in the way."""
+    if reader.dtype not in FLOATS:
         return False
     added = {e.name for e in nested(system, reassociate=True).equations} - {e.name for e in system.equations}
     return any(name.startswith(f"{reader.name}.") for name in added)

@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Final
 
 from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, accesses
+from polyloom.ir.operations import FLOATS, STORED
 from polyloom.ir.pla import Reference
 from polyloom.transform.accumulation import ASSOCIATIVE
 
@@ -50,7 +51,7 @@ def _accumulates(body: tuple[Node, ...], loop: str, nest: Nest, reassociate: boo
     if not isinstance(value, Apply) or any(loop in index.symbols for index in target.index):
         return False
     family = "add" if value.operation == "sub" else value.operation
-    allowed = family in ASSOCIATIVE and (nest[target.name].dtype not in ("f32", "f16") or reassociate)
+    allowed = family in ASSOCIATIVE and (nest[target.name].dtype not in (*FLOATS, *STORED) or reassociate)
     return allowed and _terms(value, family, target) == 1
 
 

@@ -94,11 +94,27 @@ class Space:
         # Different for each parameter: with equal ones a non-square box would look square.
         values = {name: TYPICAL + n for n, name in enumerate(self.params)}
         if not self.assumptions.contains(values):
-            found = sample(self.set(Condition())) or {}
-            values = {name: found.get(name, 0) for name in self.params}
+            values = self._allowed(values)
         return self.where(
             *(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v))
         )
+
+    def _allowed(self, wished: dict[str, int]) -> dict[str, int]:
+        """Values that the assumptions allow: one after another the one that is wished for, or where it is not allowed
+        one halfway, as of a counter below the size of its loop."""
+        known = Space((), self.params, self.assumptions).set(Condition())
+        values = dict[str, int]()
+        for n, name in enumerate(self.params):
+            wish = known.fix_val(isl.dim_type.param, n, isl.Val(wished[name]))
+            if wish.is_empty():
+                alone = known.params().move_dims(isl.dim_type.set, 0, isl.dim_type.param, n, 1)
+                alone = alone.project_out(isl.dim_type.param, 0, alone.dim(isl.dim_type.param))
+                wish = known.fix_val(isl.dim_type.param, n, isl.Val(_halfway(alone)))
+            if wish.is_empty():
+                found = sample(self.set(Condition())) or {}
+                return {name: found.get(name, 0) for name in self.params}
+            known, values[name] = wish, _integer(wish.plain_get_val_if_fixed(isl.dim_type.param, n))
+        return values
 
     def image(self, points: isl.Set, coordinates: Point, names: tuple[str, ...]) -> isl.Set:
         """The points (over `names`) that the affine `coordinates` of `points` are."""
@@ -191,6 +207,12 @@ def extremes(points: isl.Set) -> tuple[Vector, Vector]:
     return tuple(_integer(points.dim_min_val(n)) for n in range(size)), tuple(
         _integer(points.dim_max_val(n)) for n in range(size)
     )
+
+
+def _halfway(values: isl.Set) -> int:
+    """Between the least and the greatest of these numbers; the least, where there is no greatest."""
+    least, greatest = values.dim_min_val(0), values.dim_max_val(0)
+    return (_integer(least) + _integer(greatest)) // 2 if greatest.is_int() else _integer(least)
 
 
 def _integer(value: isl.Val) -> int:

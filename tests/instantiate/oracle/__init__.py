@@ -10,11 +10,12 @@ elements.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 import numpy as np
 from tests.instantiate.oracle import control, generators, interconnect, program
+from tests.instantiate.oracle.apart import stretches
 from tests.instantiate.oracle.choose import Refusal, Timing, time
 from tests.instantiate.oracle.classes import Classes, Traffic, classify
 from tests.instantiate.oracle.concretize import Tiles, Tiling, space_bounds, tiling
@@ -60,10 +61,12 @@ def instantiate(
     for n in numbers:
         search.offer(tiling(symbolic, n, values, bounds, (rows, columns), sizes), shrink=sizes is None)
     failures: list[PolyloomError] = []
-    crowded: dict[tuple[int, int], bool] = {}
+    crowded: dict[tuple[int, int, int | None], bool] = {}
     while search.queue and len(failures) < _TRIES:
         plan = search.pop()
-        far = crowded.get((plan.tiling.rows, plan.tiling.columns))
+        far = crowded.get(
+            (plan.tiling.rows, plan.tiling.columns, plan.tiling.number if plan.tiling.schedule.apart else None)
+        )
         if far is not None:
             search.fewer(plan.tiling, halve=far)
             continue
@@ -75,7 +78,9 @@ def instantiate(
             failures.append(error)
             excess = error.excess if isinstance(error, control.SignalsExceeded) else 0.0
             if excess:
-                crowded[plan.tiling.rows, plan.tiling.columns] = excess > _FAR
+                # Of the first one, for all; where operations are rare, for each candidate.
+                for number in (None, plan.tiling.number):
+                    crowded.setdefault((plan.tiling.rows, plan.tiling.columns, number), excess > _FAR)
             if sizes is None and error.diagnostics[0].code != "PL0517":
                 search.fewer(plan.tiling, halve=excess > _FAR)
     raise failures[0] if failures else _no_candidate(symbolic, search)
@@ -94,13 +99,13 @@ class _Search:
         self.queue: list[tuple[int, int, int]] = []
         self.refused: list[tuple[Tiling, Refusal]] = []
         self._plans: list[_Plan] = []
-        self._seen: set[tuple[int, tuple[int, ...], int, int]] = set()
+        self._seen: set[tuple[int, tuple[int, ...], int, int, int]] = set()
 
     def offer(self, candidate: Tiling, *, shrink: bool = True) -> None:
         pending = [candidate]
         while pending:
             t = pending.pop()
-            key = (t.number, t.sizes, t.rows, t.columns)
+            key = (t.number, t.sizes, t.rows, t.columns, t.factor)
             if key in self._seen:
                 continue
             self._seen.add(key)
@@ -111,6 +116,7 @@ class _Search:
             else:
                 self.refused.append((t, timing))
                 pending += list(_smaller(t)) if shrink else []
+                pending += [replace(t, factor=t.factor + 1)] if stretches(t) else []
 
     def fewer(self, failed: Tiling, *, halve: bool) -> None:
         for t in _smaller(failed, halve):
@@ -159,6 +165,7 @@ def _build(t: Tiling, timing: Timing) -> Concrete:
     return Concrete(
         kernel=symbolic.kernel,
         machine=symbolic.machine,
+        program=symbolic.program,
         machine_hash=symbolic.machine_hash,
         initiation_interval=t.schedule.initiation_interval,
         rows=t.rows,
@@ -218,6 +225,14 @@ def _channels_of_square(t: Tiling, size: int) -> int:
 
 def _no_candidate(symbolic: Symbolic, search: _Search) -> PolyloomError:
     t, refusal = search.refused[0]
+    tile = "x".join(map(str, t.sizes))
+    if refusal.is_node:
+        name = symbolic.node_names[refusal.use]
+        return infeasible(
+            "PL0510",
+            f"with tiles of {tile} the unit of {name} may still be held by another operation",
+            help="leave the choice of the candidate to the compiler, or ask for a smaller region or larger bounds",
+        )
     use = symbolic.uses[refusal.use]
     name = symbolic.node_names[use.consumer] if symbolic.node_names else f"node {use.consumer}"
     lack = (
@@ -225,7 +240,6 @@ def _no_candidate(symbolic: Symbolic, search: _Search) -> PolyloomError:
         if refusal.slack is None
         else f"comes {-refusal.slack} cycles too early"
     )
-    tile = "x".join(map(str, t.sizes))
     return infeasible(
         "PL0510",
         f"with tiles of {tile} the dependence of {name} at distance {use.distance} {lack}, in every stored candidate",
@@ -238,6 +252,7 @@ def _empty(symbolic: Symbolic, values: tuple[int, ...], rows: int, columns: int)
     return Concrete(
         kernel=symbolic.kernel,
         machine=symbolic.machine,
+        program=symbolic.program,
         machine_hash=symbolic.machine_hash,
         initiation_interval=1,
         rows=rows,

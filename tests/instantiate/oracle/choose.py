@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tests.instantiate.oracle.apart import held
 from tests.instantiate.oracle.concretize import Element, Tiling
 
 from polyloom.targets.tcpa.skew import skew
@@ -31,10 +32,12 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a tiling is invalid: the use, its slack (negative) or None where no lambda_K fits."""
+    """Why a tiling is invalid: the use, its slack (negative) or None where no lambda_K fits; or the node whose unit is
+    held."""
 
     use: int
     slack: int | None
+    is_node: bool = False
 
 
 def slack(tiling: Tiling, inner: tuple[int, ...], outer: Element, use: int, link: Link) -> int:
@@ -56,6 +59,9 @@ def slack(tiling: Tiling, inner: tuple[int, ...], outer: Element, use: int, link
 def time(tiling: Tiling) -> Timing | Refusal:
     """The schedule vectors of a tiling, or why there are none."""
     inner = _inner(tiling)
+    node = held(tiling, inner)
+    if node is not None:
+        return Refusal(node, None, is_node=True)
     bounds: list[tuple[int, int, int]] = []
     last = 0
     for use, link in _instances(tiling):

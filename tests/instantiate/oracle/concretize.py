@@ -10,7 +10,7 @@ box implies have equal conditions: `Tiles` groups them, by row and column, witho
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -59,6 +59,8 @@ class Tiling:
     rows: int
     columns: int
     sizes: tuple[int, ...]
+    factor: int = 1
+    """Of the schedule's interval."""
 
     @property
     def candidate(self) -> Candidate:
@@ -66,7 +68,8 @@ class Tiling:
 
     @property
     def schedule(self) -> Schedule:
-        return self.symbolic.schedules[self.candidate.schedule]
+        schedule = self.symbolic.schedules[self.candidate.schedule]
+        return replace(schedule, initiation_interval=self.factor * schedule.initiation_interval)
 
     @cached_property
     def tiles(self) -> tuple[int, ...]:

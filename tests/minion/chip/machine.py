@@ -78,9 +78,11 @@ def run(
     timing: dict[str, float] | None = None,
     max_cycles: int = 1_000_000,
     trace: bool = False,
+    threads: int = 1,
 ) -> Run:
     options = {
-        "functional": int(functional), "hazards": HAZARDS[hazards], "max_cycles": max_cycles, "trace": int(trace)
+        "functional": int(functional), "hazards": HAZARDS[hazards], "max_cycles": max_cycles, "trace": int(trace),
+        "threads": threads,
     }  # fmt: skip
     chip = Chip(minions, MACHINE, timing or {}, options)
     assert chip.write(ENTRY, assemble_lines(text + END, ENTRY, "test.s").data) == ""

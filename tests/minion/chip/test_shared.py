@@ -118,9 +118,12 @@ def test_both_harts_load_to_the_shires_scratchpad(thread: int, functional: bool)
     np.testing.assert_array_equal(done.read(SCRATCHPAD + 5 * 64, (256,), np.uint32), array)
 
 
-def test_an_endless_run_ends() -> None:
-    result = run("1: j 1b\n", max_cycles=5000).result
-    assert result["stop"] == "max-cycles"
+@pytest.mark.parametrize("functional", [False, True])
+@pytest.mark.parametrize("most", [5000, 5001, 12345])
+def test_an_endless_run_ends_in_its_cycle(most: int, functional: bool) -> None:
+    result = run("1: j 1b\n", max_cycles=most, functional=functional).result
+    assert (result["stop"], result["cycles"]) == ("max-cycles", most)
+    assert result["instructions"] <= 2 * most
 
 
 def test_what_is_printed_and_a_failure() -> None:
@@ -136,3 +139,47 @@ def test_spans_of_the_trace() -> None:
     spans = {track: (start, end) for start, end, _, track, _, _ in events}
     assert {0, 2, 3, 6} <= set(spans)
     assert spans[6][1] - spans[6][0] >= 529
+
+
+@pytest.mark.parametrize("thread", [0, 1])
+def test_branches_and_accesses_are_counted_by_thread(thread: int) -> None:
+    """Of 100 turns, 99 branches are taken. 100 stores hit one line, and each of 100 loads has a line of its own."""
+    text = (
+        "csrr s0, mhartid\nandi t1, s0, 1\n" + ("beqz t1, end\n" if thread else "bnez t1, end\n") + "srli s0, s0, 1\n"
+    )
+    text += f"csrwi mhpmevent3, {4 + thread}\ncsrwi mhpmevent4, {6 + thread}\ncsrwi mhpmevent5, {8 + thread}\n"
+    text += f"csrwi mhpmevent6, 10\nli t3, 100\nli a4, {OUT + 0x8000}\nli a5, {OUT + 0x10000}\n"
+    text += "1: sd t3, 0(a4)\nld t4, 0(a5)\naddi a5, a5, 64\naddi t3, t3, -1\nbnez t3, 1b\n"
+    text += "".join(f"csrr s{2 + n}, mhpmcounter{3 + n}\n" for n in range(4)) + f"li a0, {OUT}\n"
+    text += "".join(f"sd s{2 + n}, {8 * n}(a0)\n" for n in range(4))
+    assert kept(run(text).read(OUT, (4,), np.uint64)) == [99, 200, 101, 101]
+
+
+DISABLE = (ESR + 0xC0340240, ESR + 0xC0340010)
+
+
+@pytest.mark.parametrize("functional", [False, True])
+def test_a_hart_that_is_disabled_stops_until_it_is_enabled(functional: bool) -> None:
+    """Hart 1 counts; hart 0 stops it, looks twice, lets it go on, and looks again."""
+    count = "1: ld t1, 0(a0)\naddi t1, t1, 1\nsd t1, 0(a0)\nld t2, 8(a0)\nbeqz t2, 1b\n"
+    pause = "li t3, 3000\n2: addi t3, t3, -1\nbnez t3, 2b\n"
+    text = f"li a0, {OUT}\ncsrr s0, mhartid\nbeqz s0, 3f\n{count}j end\n3:\n{pause}{esr(DISABLE[1], 1)}"
+    for name in ("s2", "s3"):
+        text += pause.replace("2:", f"2{name[1]}:").replace("2b", f"2{name[1]}b") + f"ld {name}, 0(a0)\n"
+    text += esr(DISABLE[1], 0) + pause.replace("2:", "29:").replace("2b", "29b") + "ld s4, 0(a0)\n"
+    text += "sd s2, 16(a0)\nsd s3, 24(a0)\nsd s4, 32(a0)\nsd s0, 8(a0)\nli t1, 1\nsd t1, 8(a0)\n"
+    first, second, third = kept(run(text, functional=functional).read(OUT + 16, (3,), np.uint64))
+    assert 0 < first == second < third
+
+
+def test_a_hart_that_disables_itself_does_not_count_and_is_named_in_a_deadlock() -> None:
+    text = FIRST_HARTS + f"bnez s0, 1f\n{esr(DISABLE[0], 1)}j end\n1: csrwi fcc, 0\n"
+    assert run(FIRST_HARTS + f"{esr(DISABLE[0], 1)}1: j 1b\n", minions=1).result["stop"] == "passed"
+    done = run(text, minions=2)
+    assert done.result["stop"] == "deadlock"
+    assert done.result["waits"][0]["text"] == "is disabled by an ESR of its shire"
+
+
+def test_one_thread_by_minion_feature() -> None:
+    text = f"csrr s0, mhartid\nbnez s0, 1f\n{esr(FEATURE, 16)}j end\n1: j 1b\n"
+    assert run(text).result["stop"] == "passed"

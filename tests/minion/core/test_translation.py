@@ -237,3 +237,27 @@ def test_cache_operations_and_tensor_loads_are_translated() -> None:
 def test_bare_addresses_have_40_bits() -> None:
     made = run(f"li a0, {FREE | 1 << 44}\nld a1, 0(a0)\nkeep a1", data={FREE: struct.pack("<Q", 5)})
     assert made.kept == (5,)
+
+
+@MODES
+def test_changed_tables_are_seen_behind_a_fence(functional: bool) -> None:
+    """Between the change and sfence.vma, an access may find the page that was there: that is what is modelled. A page
+    that was not there, and another use of the page, are looked up."""
+    address, entry = 0x1000, TABLES + 0x2000 + 8
+    data = tables(3, address, 0, ALL) | {DATA: struct.pack("<Q", 11), DATA + 0x1000: struct.pack("<Q", 22)}
+    satp = f"li t0, {root(3)}\ncsrw satp, t0\n"
+    look = by_mprv(address, LOAD).replace(satp.splitlines()[0], "nop").replace("csrw satp, t0", "nop")
+    change = f"li t1, {(DATA + 0x1000) >> 12 << 10 | ALL}\nli t2, {entry}\nsd t1, 0(t2)\n"
+    other = look.replace(f"li a0, {address}", f"li a0, {address + 0x1000}")
+    add = f"li t1, {DATA >> 12 << 10 | ALL}\nsd t1, 8(t2)\n"
+    source = satp + look + change + look + SFENCE + "\n" + look + other + add + other
+    made = run(source, functional, data=data)
+    assert made.kept == (11, 11, 22, 0x1234, 11)
+    assert made.causes == [13]
+
+
+def test_a_write_of_satp_forgets_translations() -> None:
+    address, entry = 0x1000, TABLES + 0x2000 + 8
+    data = tables(3, address, 0, ALL) | {DATA: struct.pack("<Q", 11), DATA + 0x1000: struct.pack("<Q", 22)}
+    again = f"li t1, {(DATA + 0x1000) >> 12 << 10 | ALL}\nli t2, {entry}\nsd t1, 0(t2)\n"
+    assert run(by_mprv(address, LOAD) + again + by_mprv(address, LOAD), data=data).kept == (11, 22)

@@ -12,8 +12,8 @@ import pytest
 import polyloom as pl
 
 CHAINS = {
-    "bytes": ("i8", "bias[M]: i32, scale[M]: f32", "sat8(max(to_i32(to_f32(c[i, j, k] + bias[j]) * scale[j]), 0))"),
-    "unsigned": ("u8", "bias[N]: i32, scale[M]: f32", "satu8(to_i32(to_f32(c[i, j, k] + bias[i]) * scale[j]))"),
+    "bytes": ("i8", "bias[M]: i32, scale[M]: f32", "sat8(max(round_i32(to_f32(c[i, j, k] + bias[j]) * scale[j]), 0))"),
+    "unsigned": ("u8", "bias[N]: i32, scale[M]: f32", "satu8(round_i32(to_f32(c[i, j, k] + bias[i]) * scale[j]))"),
     "singles": ("f32", "bias[M]: i32, scale[N]: f32", "to_f32(bias[j] + c[i, j, k]) * scale[i]"),
     "sums": ("i32", "bias[M]: i32, scale[M]: f32", "max(c[i, j, k] + bias[j], 0)"),
 }

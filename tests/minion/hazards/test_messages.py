@@ -121,5 +121,16 @@ def test_poisoned_registers() -> None:
     assert bytes_of([steps], DATA + 3 * PITCH, 4, "report") == bytes(4)
 
 
+@pytest.mark.parametrize("functional", [False, True], ids=["timed", "functional"])
+@pytest.mark.parametrize("quants", [False, True], ids=["store", "quant"])
+def test_poisoned_lines_of_others_than_products(quants: bool, functional: bool) -> None:
+    """A store of the line gives the poison, a product of zeros with it a NaN; without poison, 2 and 0."""
+    early = [load(0), quant(0), store(rows=1)] if quants else [load(0), store_scp(0)]
+    steps = [line("li t0, 0x40000000\nsw t0, 0(s2)"), flush("s2"), wait(6), *early, wait(8)]
+    plain = bytes(4) if quants else b"\0\0\0\x40"
+    assert bytes_of([steps], DATA + 2 * PITCH, 4, "report", functional) == plain
+    assert bytes_of([steps], DATA + 2 * PITCH, 4, "poison", functional) == (NAN if quants else POISON)
+
+
 def test_quant_is_checked_too() -> None:
     assert kinds(run([[load(0), quant(0), wait(10)]])) == {"scp_read:0"}

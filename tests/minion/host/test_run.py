@@ -60,6 +60,19 @@ def test_tile(simulate: Simulate, time: str) -> None:
     assert data["outputs"] == {"c": {"dtype": "float32", "shape": [16, 16]}}
 
 
+@pytest.mark.parametrize("words", [["run"], ["compile", "-o", "out.elf"]], ids=["run", "compile"])
+def test_an_executable_is_no_source(call: Call, words: list[str]) -> None:
+    example("tile")
+    status, _, err = call(*words, "tile.elf", "--on", "minion")
+    assert (status, err.splitlines()[:2]) == (
+        1,
+        [
+            "error[PL0810]: 'tile.elf' is a program of minions, which is no source",
+            "help: write `polyloom simulate tile.elf`",
+        ],
+    )
+
+
 def test_allreduce(simulate: Simulate) -> None:
     example("allreduce")
     x = np.zeros((32, 16), np.float32)

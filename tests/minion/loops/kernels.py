@@ -28,7 +28,7 @@ def quantised(a: pl.u8[N, M], w: pl.i8[M], s: pl.f32, c: pl.i8[N]) -> None:
         t = pl.i32(0)
         for j in range(M):
             t += pl.to_i32(a[i, j]) * pl.to_i32(w[j])
-        c[i] = pl.sat8(pl.to_i32(pl.to_f32(t) * s) + 3)
+        c[i] = pl.sat8(pl.round_i32(pl.to_f32(t) * s) + 3)
 
 
 @pl.kernel
@@ -37,7 +37,7 @@ def halves(a: pl.f16[N, M], b: pl.f16[N, M], c: pl.f16[N, M], u: pl.u8[N, M]) ->
         for j in range(M):
             t = pl.to_f32(a[i, j]) * 0.5 + pl.to_f32(b[i, j])
             c[i, j] = pl.to_f16(t)
-            u[i, j] = pl.satu8(pl.to_i32(t * 10.0))
+            u[i, j] = pl.satu8(pl.round_i32(t * 10.0))
 
 
 @pl.kernel
@@ -45,6 +45,13 @@ def narrow(a: pl.i16[N], b: pl.i16[N], c: pl.i16[N], d: pl.i8[N], e: pl.i8[N]) -
     for i in range(N):
         c[i] = (a[i] * b[i] - (a[i] << 3)) ^ (b[i] >> 2)
         e[i] = -abs(d[i] * d[i]) + 100
+
+
+@pl.kernel
+def unsigned(a: pl.u8[N], b: pl.u8[N], c: pl.u8[N], d: pl.u16[N], e: pl.u16[N]) -> None:
+    for i in range(N):
+        c[i] = (a[i] * b[i] - (a[i] << 3)) ^ (b[i] >> 2)
+        e[i] = max(d[i] * d[i] - 100, d[i] >> 1) // (d[i] | 1)
 
 
 @pl.kernel
@@ -176,6 +183,7 @@ ALL = (
     quantised,
     halves,
     narrow,
+    unsigned,
     divided,
     border,
     triangle,

@@ -19,6 +19,12 @@ for 0 <= i < N, 0 <= j < N do
   x[i, j] = x[i-1, j+1] + x[i+1, j-2]    if 1 <= i <= N - 2 and 2 <= j <= N - 2
   y[i, j] = x[i, j]
 """
+WIDE = """parameter N >= 1
+input a[N]: f32
+output y[N]: f64
+for 0 <= i < N do
+  y[i] = to_f64(a[i])
+"""
 LOCALS = [f"t{n}" for n in range(20)]
 CROWDED = "\n".join(
     [
@@ -35,7 +41,8 @@ CROWDED = "\n".join(
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "code"), [("skewed.pla", SKEWED, "PL1350"), ("crowded.py", CROWDED, "PL1352")]
+    ("name", "text", "code"),
+    [("skewed.pla", SKEWED, "PL1350"), ("crowded.py", CROWDED, "PL1352"), ("wide.pla", WIDE, "PL1353")],
 )
 def test_refusals(
     name: str, text: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None]

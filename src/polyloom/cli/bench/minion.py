@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom import api, temporary
+from polyloom._native import minion as native
 from polyloom.cli import examples
+from polyloom.cli.bench import minion_convolutions as convolutions
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.targets.minion import peer as emulator
 from polyloom.targets.minion import timing
@@ -49,7 +51,8 @@ def rows(peer: str | None = None) -> list[Row]:
     if peer is not None:
         emulator.check(peer)
     theirs = [] if peer is None else [emulated(peer, EMULATED, CHIP)]
-    return [*(_beside(measure) for measure in measures()), *compiled(), *speeds(), *theirs]
+    products = [*compiled(), *convolutions.rows()]
+    return [*(_beside(measure) for measure in measures()), *products, *speeds(), *threaded(), *theirs]
 
 
 def measures() -> list[Measure]:
@@ -185,14 +188,7 @@ def product_rows(product: Product) -> list[Row]:
 
 def measured(product: Product) -> dict[str, float]:
     """One run on random operands, whose results are not compared: `polyloom run` does that."""
-    n, m, k = product.sizes
-    with temporary.folder() as folder:
-        path = folder / "product.pla"
-        path.write_text(source(product.element), encoding="utf-8")
-        instance = api.compile(path, on="minion:1024", resident=product.resident).ready({"N": n, "M": m, "K": k})
-    random = np.random.default_rng(1)
-    shapes = {"A": (n, k), "B": (k, m)}
-    operands = {name: _operand(product.element, shape, random) for name, shape in shapes.items()}
+    instance, operands = prepared(product)
     job = Job(operands, None, Options())
     start = process_time()
     made: Any = TARGET.run(instance.data, job)
@@ -206,6 +202,18 @@ def measured(product: Product) -> dict[str, float]:
         "of_dram_bound": made.cycles / dram if dram else float("inf"),
         "host_seconds": seconds,
     }
+
+
+def prepared(product: Product) -> tuple[api.Instance, Mapping[str, NDArray[np.generic]]]:
+    """Compiled for these sizes, and random operands."""
+    n, m, k = product.sizes
+    with temporary.folder() as folder:
+        path = folder / "product.pla"
+        path.write_text(source(product.element), encoding="utf-8")
+        instance = api.compile(path, on="minion:1024", resident=product.resident).ready({"N": n, "M": m, "K": k})
+    random = np.random.default_rng(1)
+    shapes = {"A": (n, k), "B": (k, m)}
+    return instance, {name: _operand(product.element, shape, random) for name, shape in shapes.items()}
 
 
 def _operand(element: str, shape: tuple[int, int], random: np.random.Generator) -> NDArray[np.generic]:
@@ -241,15 +249,40 @@ def speeds() -> list[Row]:
     """Instructions per second of CPU time, hazards on; the medians of five runs."""
     return [
         _speed("scalar code", 30e6, 2_000_000, functional=False),
+        _speed("the same on both harts, which alternate", 30e6, 2_000_000, functional=False, both=True),
         _speed("the same, functional", 100e6, 8_000_000, functional=True),
     ]
 
 
-def _speed(what: str, asked: float, count: int, *, functional: bool) -> Row:
+def threaded() -> list[Row]:
+    """How much sooner a product has run with two threads of the host than with one: elapsed time, the best of three."""
+    products = [Product("f16", (512, 512, 512), True, {}), Product("f32", (512, 512, 512), True, {})]
+    return [*(_threaded(each, "") for each in products), _threaded(products[1], ", host without vectors")]
+
+
+def _threaded(product: Product, where: str) -> Row:
+    instance, operands = prepared(product)
+
+    def seconds(threads: int) -> float:
+        start = perf_counter()
+        TARGET.run(instance.data, Job(operands, None, Options(threads=threads)))
+        return perf_counter() - start
+
+    before = native.tensor_wide()
+    try:
+        native.set_tensor_wide(before and not where)
+        one, two = (min(seconds(threads) for _ in range(3)) for threads in (1, 2))
+    finally:
+        native.set_tensor_wide(before)
+    what = f"2 threads, {product.element} {product.sizes[0]}{where}"
+    return {"what": what, "model": round(one / two, 2), "unit": "times as fast as with one"}
+
+
+def _speed(what: str, asked: float, count: int, *, functional: bool, both: bool = False) -> Row:
     text = programs.scalar(count // 10)
 
     def once() -> float:
         start = process_time()
-        return programs.instructions(text, functional=functional) / (process_time() - start)
+        return programs.instructions(text, functional=functional, both=both) / (process_time() - start)
 
     return {"what": what, "asked": asked, "model": round(median(once() for _ in range(5))), "unit": "instructions/s"}

@@ -45,9 +45,9 @@ def run(text: str, minions: int) -> int:
     return _result(text, minions, {"hazards": 0, "functional": 0, "max_cycles": 10**7})["cycles"]
 
 
-def _result(text: str, minions: int, options: dict[str, int]) -> Result:
+def _result(text: str, minions: int, options: dict[str, int], start: str = _START) -> Result:
     chip = Chip(minions, _MACHINE, timing.parameters(), options)
-    chip.write(ENTRY, assemble_lines(_START + text + _END, ENTRY, "bench.s").data)
+    chip.write(ENTRY, assemble_lines(start + text + _END, ENTRY, "bench.s").data)
     result = chip.run(ENTRY)
     assert result["stop"] == "passed", result
     return result
@@ -59,10 +59,10 @@ def scalar(times: int) -> str:
     return _loop(work + "and s8, s7, s3\nsltu s9, s8, s2\nadd s2, s2, s9\n", times)
 
 
-def instructions(text: str, *, functional: bool) -> int:
-    """How many a program executes on one minion, with hazards on: for the host's speed."""
+def instructions(text: str, *, functional: bool, both: bool = False) -> int:
+    """How many a program executes on one hart of a minion, or on both, with hazards on: for the host's speed."""
     options = {"hazards": 1, "functional": int(functional), "max_cycles": 10**9}
-    return _result(text, 1, options)["instructions"]
+    return _result(text, 1, options, "" if both else _START)["instructions"]
 
 
 def each(text: Text, minions: int, few: int, many: int) -> float:

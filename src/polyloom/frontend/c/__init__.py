@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from polyloom.deep import deeply, too_deep
 from polyloom.files import read_source
-from polyloom.frontend.c.affine import Scope
+from polyloom.frontend.c.affine import Scope, callee
 from polyloom.frontend.c.choose import choose, defined
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, with_constants
@@ -38,4 +38,6 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
     found = nest(function, declared, outside, options, File(functions, *declarations(unit)))
     parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")
-    return found, Native(path, found, parameters, options)
+    called = {callee(node) for each in functions.values() for node in each if node.kind == "CallExpr"}
+    library = frozenset(name.removeprefix("__builtin_") for name in called.difference(defined(unit)))
+    return found, Native(path, found, parameters, options, library)

@@ -46,6 +46,8 @@ ARITHMETIC = (
     "-fno-strict-aliasing",
     "-fno-builtin-fminf",
     "-fno-builtin-fmaxf",
+    "-fno-builtin-fmin",
+    "-fno-builtin-fmax",
 )
 INLINE = ("-mllvm", "-disable-loop-idiom-strlen", "-mllvm", "-disable-loop-idiom-wcslen")
 SCALAR = (
@@ -70,6 +72,8 @@ are spaces."""
 _LIBRARY = """
 __attribute__((weak)) float fminf(float a, float b) { return a != a || b < a ? b : a; }
 __attribute__((weak)) float fmaxf(float a, float b) { return a != a || b > a ? b : a; }
+__attribute__((weak)) double fmin(double a, double b) { return a != a || b < a ? b : a; }
+__attribute__((weak)) double fmax(double a, double b) { return a != a || b > a ? b : a; }
 """
 """C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package. A unit of
 its own, which a file's macros do not reach; functions that the file defines under these names win."""
@@ -205,7 +209,9 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
         expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=_machine(model))
-        key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, _LIBRARY, model, expanded)).encode()).hexdigest()
+        # What the preprocessor writes is all that is compiled, but for how constants are read.
+        made = (version("ziglang"), ARITHMETIC, ALONE, _LIBRARY, model, options.single_constants, expanded)
+        key = sha256(repr(made).encode()).hexdigest()
         library = _folder() / f"{key}.so"
         if not library.exists():
             _build(source, library, options, model)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants that a file declares outside of its functions: enumerators, and `const` variables of integer types up to
-`int`, and of `float`.
+"""Constants that a file declares outside of its functions: enumerators, and `const` variables of element types.
 
 clang gives enumerators their written values; one without counts on from the one before (C17 6.7.2.2). A variable stands
 for its initial value; one whose value has another type or is no expression of ours stays unknown, which matters only
@@ -17,8 +16,9 @@ from typing import Any, Final
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, affine
 from polyloom.frontend.c.plain.structs import Fields
+from polyloom.frontend.c.signature import TYPES
 from polyloom.frontend.c.tree import Builder, Node, aliases, ctype
-from polyloom.frontend.c.values import single
+from polyloom.frontend.c.values import value
 from polyloom.sets import Affine
 
 
@@ -83,10 +83,18 @@ def _constants(item: Mapping[str, Any]) -> Iterator[str]:
 
 def _is_constant(type: Mapping[str, str]) -> bool:
     found = re.fullmatch(r"const (.*)", type.get("desugaredQualType", type["qualType"]))
-    return found is not None and (found[1] in _WIDTHS or found[1] == "float")
+    return found is not None and (found[1] in TYPES)
 
 
-_WIDTHS: Final = {"char": -8, "signed char": -8, "unsigned char": 8, "short": -16, "unsigned short": 16, "int": -32}
+_WIDTHS: Final = {
+    "char": -8,
+    "signed char": -8,
+    "unsigned char": 8,
+    "short": -16,
+    "unsigned short": 16,
+    "int": -32,
+    "unsigned int": 32,
+}
 """Bits by type, negative with a sign."""
 
 
@@ -115,7 +123,8 @@ def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> S
             if form is None
             else replace(scope, symbols={**scope.symbols, variable.id: _wrapped(form, variable.ctype)})
         )
+    dtype = TYPES[variable.ctype]
     try:
-        return replace(scope, values={**scope.values, variable.id: (single(initial, scope), "f32")})
+        return replace(scope, values={**scope.values, variable.id: (value(initial, dtype, scope), dtype)})
     except PolyloomError:
         return scope

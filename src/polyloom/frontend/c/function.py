@@ -34,6 +34,7 @@ from polyloom.ir.nest_c import assumed
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.sets.normal import conjunction
+from polyloom.transform.library import written_out
 
 
 def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options, file: File) -> Nest:
@@ -64,7 +65,7 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     )
     body, assumptions, stored = _body(function, parameters, found, scope)
     made = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
-    return replace(made, assumptions=bounded(made))
+    return written_out(replace(made, assumptions=bounded(made)))
 
 
 def _shapes(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.frontend.c import llvm_widths
+from polyloom.frontend.c import llvm_expand, llvm_widths
 from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
 from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, size_of
 from polyloom.ir.ssa import (
@@ -46,6 +46,7 @@ _LIBRARY: Final = {
     "fmaxf": "maxnum",
     "fma": "fma",
     "fmaf": "fma",
+    **llvm_expand.LIBRARY,
 }
 _IN_C: Final = {
     "atomicrmw": "an atomic read-modify-write",
@@ -298,6 +299,9 @@ class Lowering:
             return
         if (external := self.externals.get(callee[1:])) is not None:
             self._external(external, name, returned, _arguments(words))
+            return
+        if known in llvm_expand.EXPANDED and isinstance(returned, Scalar):
+            llvm_expand.expanded(known, self.emit, _arguments(words), name, returned.type)
             return
         if known not in INTRINSICS and known not in EFFECTS:
             unknown = f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`"

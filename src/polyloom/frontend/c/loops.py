@@ -132,6 +132,13 @@ def _names(node: Node) -> str:
     return node.declaration if node.kind == "DeclRefExpr" else ""
 
 
+def _unconverted(node: Node) -> Node:
+    """A counter that is not negative keeps its value where it is compared with a size of another type."""
+    node = strip(node)
+    is_cast = node.kind == "ImplicitCastExpr" and node.data["castKind"] == "IntegralCast"
+    return node.inner[0] if is_cast and node.ctype in COUNTING and node.inner[0].ctype in COUNTING else node
+
+
 def _conjuncts(test: Node) -> list[Node]:
     test = strip(test)
     return [t for child in test.inner for t in _conjuncts(child)] if test.opcode == "&&" else [test]
@@ -141,14 +148,18 @@ def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope:
     """The bounds that one comparison sets: past the last value upwards, or the last value downwards."""
     if test.opcode not in ("<", "<=", ">", ">=", "!="):
         raise refuse("PL0158", "the loop's condition does not compare its variable with a bound", test, _FORM)
-    sides = {_names(child): other for child, other in zip(test.inner, reversed(test.inner), strict=True)}
+    counts = step > 0 and all(nonnegative(form, scope.domain) for form in first)
+    sides = {
+        _names(_unconverted(child) if counts else child): other
+        for child, other in zip(test.inner, reversed(test.inner), strict=True)
+    }
     if variable not in sides:
         data = next((side for side in test.inner if affine(side, scope) is None and _names(side) == ""), None)
         if data is not None:
             raise _not_affine(data, scope)
         raise refuse("PL0158", "the loop's condition does not compare its variable alone", test, _FORM)
     # `n > i` means `i < n`.
-    opcode = test.opcode if _names(test.inner[0]) == variable else test.opcode.translate(_MIRRORED)
+    opcode = test.opcode if _names(_unconverted(test.inner[0])) == variable else test.opcode.translate(_MIRRORED)
     bounds = extremes(sides[variable], scope, least=step > 0)
     if bounds is None:
         raise _not_affine(sides[variable], scope)

@@ -19,11 +19,12 @@ import numpy.typing as npt
 from polyloom import temporary
 from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.c.clang import included, shared_library
+from polyloom.frontend.c.library import with_kernels
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.nest import Nest, Storage, statements
+from polyloom.ir.nest_c import TYPES
 from polyloom.ir.numbers import NUMPY
 
-TYPES = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
 ENTRY = "__polyloom_"
 """What stands before the names that a generated unit adds to a user's file. C keeps such names for those who translate
 it (C17 7.1.3)."""
@@ -46,12 +47,13 @@ _ALIGNMENT = 64
 @dataclass(frozen=True, slots=True)
 class Native:
     """Calls the function of `nest` in the file `path`; `parameters` are its parameters in C's order. Outputs are the
-    written arrays."""
+    written arrays. `library` are the functions of others that the file calls."""
 
     path: str
     nest: Nest
     parameters: tuple[str, ...]
     options: Options
+    library: frozenset[str] = frozenset()
 
     def __call__(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         values = {s.name: _initial(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
@@ -72,7 +74,8 @@ class Native:
         call = f"{self.nest.name}({', '.join(passed)})"
         for result in self._result():
             call = f"*({TYPES[self.nest[result].dtype]} *){ENTRY}{len(passed)} = {call}"
-        return entry_unit(self.path, len(passed) + len(self._result()), call)
+        unit = entry_unit(self.path, len(passed) + len(self._result()), call)
+        return with_kernels(unit, self.library, ENTRY)
 
     def _result(self) -> tuple[str, ...]:
         """The argument that stands for what the function returns; no parameter has its name."""

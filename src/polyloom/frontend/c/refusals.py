@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, callee, obstacle
 from polyloom.frontend.c.roles import assumption
 from polyloom.frontend.c.tree import Node, refuse
+from polyloom.ir.operations import ElementType
 
-_IN_SINGLE = {"sqrt": "sqrtf", "fabs": "fabsf", "fmin": "fminf", "fmax": "fmaxf", "fma": "fmaf"}
 _STATEMENTS = {
     "WhileStmt": (
         "a `while` loop has no bounds that are known before it runs",
@@ -66,10 +64,7 @@ def call(node: Node, own: bool = False) -> PolyloomError:
     if own:
         help = f"give `{name}` another name: C's library has a function of this one"
         return refuse("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
-    # The function exists, but promotes to double: its single counterpart is what is meant.
-    if name in _IN_SINGLE:
-        return refuse("PL0157", f"`{name}` computes in double precision", node, f"call `{_IN_SINGLE[name]}`")
-    help = "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function of the file; write out others"
+    help = "call a function of the file, or one of those that the page of C lists, such as sqrtf and expf"
     return refuse(
         "PL0157",
         f"the function `{name}` cannot be called here" if name else "a computed function cannot be called",
@@ -84,13 +79,8 @@ def expression(node: Node) -> PolyloomError:
         return call(node)
     if node.kind in _EXPRESSIONS:
         return refuse("PL0160", _EXPRESSIONS[node.kind], node)
-    if "unsigned" in node.ctype or node.ctype in ("long", "long long", "size_t"):
-        return refuse(
-            "PL0160",
-            f"the type `{node.ctype}` is not supported",
-            node,
-            "compute in `int`; constants have no suffix u or l",
-        )
+    if node.ctype == "long double":
+        return refuse("PL0154", "this is computed in `long double`, which no machine has", node, "compute in `double`")
     if node.opcode == "&" and node.kind == "UnaryOperator":
         return refuse("PL0161", "an address is no value of an element type", node, "name elements as in A[i][j]")
     if node.opcode in ("=", "++", "--"):
@@ -102,36 +92,22 @@ def expression(node: Node) -> PolyloomError:
     return refuse("PL0160", f"this expression of the type `{node.ctype}` cannot be compiled", node)
 
 
-def double_precision(node: Node) -> PolyloomError:
-    """A computation in double precision: at the constant that promotes it, at the function, or at the conversion."""
-    # The usual culprit: `0.5 * x` without the suffix promotes everything around it.
-    literal = next((n for n in _promoted(node) if n.kind == "FloatingLiteral"), None)
-    if literal is not None:
-        message = (
-            f"{f'`{literal.text}`' if literal.text else 'this'} is a constant of the type double, so this is "
-            "computed in double precision"
-        )
-        help = f"write `{literal.text}f`" if literal.text else "give it the suffix `f`"
-        return refuse("PL0154", message, literal, f"{help}, or give --single-constants")
-    function = next((n for n in _promoted(node) if n.kind == "CallExpr"), None)
-    if function is not None:
-        return call(function)
-    return refuse("PL0154", "this is computed in double precision", node, "compute in `float`")
-
-
-def _promoted(node: Node) -> Iterator[Node]:
-    """The parts of an expression that are computed in double precision."""
-    if node.ctype in ("double", "long double"):
-        yield node
-        for child in node.inner:
-            yield from _promoted(child)
-
-
-def conversion(node: Node, message: str) -> PolyloomError:
-    """A value of one element type where another one stands."""
-    return refuse(
-        "PL0163", message, node, "there are no conversions between element types: declare both with the same type"
+def width(node: Node) -> PolyloomError:
+    """Data that become a number of 64 bits."""
+    part = next((n for n in node if n.kind == "IntegerLiteral" and n.ctype == node.ctype and n.text), None)
+    suffix = f"write `{part.text.rstrip('lL')}` instead of `{part.text}`, or " if part is not None else ""
+    unsigned = node.ctype.startswith("unsigned")
+    help = (
+        f"{suffix}compute in `{'unsigned' if unsigned else 'int'}` or `double`: data have 32 bits at most as integers"
     )
+    return refuse("PL0163", f"this is computed in `{node.ctype}`, which has 64 bits", node, help)
+
+
+def operation(node: Node, dtype: ElementType) -> PolyloomError:
+    """An operation that its type does not have."""
+    help = "convert the operands: `(float)x`" if dtype == "f16" else "convert the operands"
+    what = f"`{node.opcode}`" if node.opcode else "this operation"
+    return refuse("PL0164", f"there is no {what} of the type `{node.ctype}`, whose elements are only moved", node, help)
 
 
 def index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:

@@ -18,28 +18,33 @@ from polyloom.frontend.names import suggestion
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine
 
-TYPES: dict[str, ElementType] = {"char": "i8", "signed char": "i8", "short": "i16", "int": "i32", "float": "f32"}
-_HELP = {
-    "double": "use `float`; PolyBench's files take -D DATA_TYPE_IS_FLOAT",
-    "long double": "use `float`",
-    "_Bool": "use `int`",
+TYPES: dict[str, ElementType] = {
+    "char": "i8",
+    "signed char": "i8",
+    "short": "i16",
+    "int": "i32",
+    "unsigned char": "u8",
+    "unsigned short": "u16",
+    "unsigned int": "u32",
+    "_Bool": "bool",
+    "_Float16": "f16",
+    "float": "f32",
+    "double": "f64",
 }
+_WIDE = ("long", "unsigned long", "long long", "unsigned long long")
 _NAME = re.compile(r"\b[^\W\d]\w*")
-_INTEGERS = ("unsigned int", "long", "unsigned long", "long long", "unsigned long long")
 
 
 def element_type(declaration: Node) -> ElementType:
     """The element type of a variable, an array or a pointer to elements; raises PL0153."""
     base = re.split(r" ?[(*\[]", declaration.ctype)[0]
     if base not in TYPES:
-        help = _HELP.get(
-            base,
-            "use `int`"
-            if "[" not in declaration.ctype and base in _INTEGERS
-            else "the element types are signed char, short, int and float",
-        )
-        if help == "use `int`" and base.startswith("unsigned"):
-            help += ", whose comparisons, `>>`, `/` and `%` heed the sign"
+        help = "the element types are _Bool, integers of up to 32 bits, float and double"
+        if base in _WIDE:
+            short = "unsigned int" if base.startswith("unsigned") else "int"
+            help = f"use `{short}`: elements have 32 bits at most; counters, sizes and subscripts may be `{base}`"
+        elif base == "long double":
+            help = "use `double`"
         alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.data["type"].get("qualType", "")).split(" ")[0]
         written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
         raise refuse(

@@ -21,12 +21,13 @@ from polyloom.frontend.c.remainders import stride, undecided
 from polyloom.frontend.c.roles import Roles
 from polyloom.frontend.c.signature import TYPES, affine_text, element_type, extents, is_pointer
 from polyloom.frontend.c.tree import Node, ctype, refuse, strip
-from polyloom.frontend.c.values import truth, value
+from polyloom.frontend.c.values import binary, truth, value
+from polyloom.frontend.convert import converted
 from polyloom.frontend.known import divided, nonnegative, rounded
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, negate
 from polyloom.ir.nest import Node as NestNode
-from polyloom.ir.operations import ElementType
+from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -192,15 +193,19 @@ class Statements:
         initial = declaration.inner[-1] if "init" in declaration.data else None
         form = (
             affine(initial, scope)
-            if initial is not None and declaration.ctype == "int" and declaration.id not in self.roles.assigned
+            if initial is not None and declaration.ctype in COUNTING and declaration.id not in self.roles.assigned
             else None
         )
         if form is not None:
             return (), scope.naming(declaration.name, declaration.id, form)
+        product = polynomial(initial, scope) if initial is not None and declaration.ctype in COUNTING else None
+        known = product is not None and declaration.id not in self.roles.assigned
+        if known and declaration.ctype not in TYPES:
+            # An offset of 64 bits, which is for subscripts alone.
+            return (), replace(scope, products={**scope.products, declaration.id: product})
         storage = self.local(declaration, scope)
         scope = scope.storing(declaration.name, declaration.id, storage)
-        product = polynomial(initial, scope) if initial is not None and declaration.ctype in COUNTING else None
-        if product is not None and declaration.id not in self.roles.assigned:
+        if known:
             scope = replace(scope, products={**scope.products, declaration.id: product})
         if initial is None:
             return (), scope
@@ -365,18 +370,21 @@ class Statements:
             return value(node.inner[1], dtype, scope)
         if node.opcode in ("++", "--"):
             # `x++` as a statement: its value is not used, so that the order of reading and writing does not show.
-            one = Constant(1.0 if dtype == "f32" else 1, dtype, node.span)
-            return Apply("add" if node.opcode == "++" else "sub", dtype, (target, one), node.span)
+            one = Constant(1 if dtype in INTEGERS else 1.0, dtype, node.span)
+            if dtype != "bool":
+                return Apply("add" if node.opcode == "++" else "sub", dtype, (target, one), node.span)
+            # An addition in int, whose result becomes true where it is not 0 (C17 6.3.1.2).
+            number, one = converted(target, dtype, "i32"), Constant(1, "i32")
+            changed = Apply("add" if node.opcode == "++" else "sub", "i32", (number, one), node.span)
+            return converted(changed, "i32", dtype, node.span)
         # C computes `a op= b` in the promoted type, and converts the result back (C17 6.5.16.2).
-        computed = ctype(node.data["computeResultType"], {})
-        if computed == "double":
-            raise refusals.double_precision(node.inner[1])
-        if (computed == "float") != (dtype == "f32"):
-            raise refusals.conversion(
-                node, f"a result of the type {computed} is stored in an element of the type {dtype}"
-            )
-        data = {"id": node.id, "opcode": node.opcode.removesuffix("=")}
-        return value(replace(node, kind="BinaryOperator", ctype=computed, data=data), dtype, scope)
+        types = [ctype(node.data[key], {}) for key in ("computeLHSType", "computeResultType")]
+        if types[0] not in TYPES or types[1] not in TYPES:
+            raise refusals.width(replace(node, ctype=types[0] if types[0] not in TYPES else types[1]))
+        before = converted(target, dtype, TYPES[types[0]], node.span)
+        whole = replace(node, ctype=types[1], data={**node.data, "opcode": node.opcode.removesuffix("=")})
+        found, of = binary(whole, (before, TYPES[types[0]]), node.inner[1], scope)
+        return converted(found, of, dtype, node.span)
 
     def choose(self, expression: Node, part: Part, scope: Scope) -> Nodes:
         """`part`, once for each outcome of the affine conditions in `expression`: those of conditional operators, and

@@ -210,7 +210,7 @@ def _dtype(declaration: Declaration) -> ElementType:
     for dtype in ALL_TYPES:
         if dtype == declaration.dtype:
             return dtype
-    help = suggestion(declaration.dtype, ALL_TYPES, "write i8, i16, i32, f32, u8 or f16")
+    help = suggestion(declaration.dtype, ALL_TYPES, f"write {', '.join(ALL_TYPES[:-1])} or {ALL_TYPES[-1]}")
     raise input_error("PL0204", f"unknown type `{declaration.dtype}`", span=declaration.dtype_span, help=help)
 
 

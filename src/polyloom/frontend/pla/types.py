@@ -13,7 +13,7 @@ from typing import Final
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.frontend.pla.lower import RawEquation, RawProgram
 from polyloom.frontend.pla.syntax import Number
-from polyloom.ir.numbers import constant_in
+from polyloom.ir.numbers import constant_in, limits
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference, Variable
 from polyloom.names import hidden
@@ -113,7 +113,7 @@ def _mixed(
     equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]
 ) -> Diagnostic:
     left, right = (_describe(slot, dtype) for slot, dtype in zip((a, b), dtypes, strict=True))
-    help = "all operands and the result of an operation have one type; to_i32, to_f32, to_f16, sat8 and satu8 convert"
+    help = "all operands and the result of an operation have one type; `to_i32(x)`, `to_f32(x)` and so on convert"
     if equation.operation == "select" and b == _I32:
         help = "the first operand of select is i32, such as the result of a comparison"
     return Diagnostic("PL0208", f"{equation.operation} mixes {left} and {right}", span=equation.span, help=help)
@@ -158,16 +158,16 @@ def _constant(number: Number, dtype: ElementType) -> Constant:
     value = constant_in(number.value, dtype)
     if value is None:
         raise input_error(
-            "PL0207", f"{number.value} is not a value of type {dtype}", span=number.span, help=_RANGES[dtype]
+            "PL0207", f"{number.value} is not a value of type {dtype}", span=number.span, help=_range(dtype)
         )
     return Constant(value, dtype, number.span)
 
 
-_RANGES: dict[ElementType, str] = {
-    "i8": "write an integer from -128 to 127",
-    "i16": "write an integer from -32768 to 32767",
-    "i32": "write an integer from -2147483648 to 2147483647",
-    "f32": "write a number of magnitude below 3.4e38, or `inf`",
-    "u8": "write an integer from 0 to 255",
-    "f16": "write a number of magnitude below 65520, or `inf`",
-}
+def _range(dtype: ElementType) -> str:
+    bounds = limits(dtype)
+    if bounds is not None:
+        return f"write an integer from {bounds[0]} to {bounds[1]}"
+    return f"write a number of magnitude below {_LARGEST[dtype]}, or `inf`"
+
+
+_LARGEST: Final[dict[ElementType, str]] = {"f16": "65520", "f32": "3.4e38", "f64": "1.8e308"}

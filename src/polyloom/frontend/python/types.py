@@ -9,11 +9,13 @@ is then a `pl.f32`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Self, cast
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 
+from polyloom.ir import library
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 from polyloom.ir.semantics import apply
@@ -38,7 +40,10 @@ class Element:
     else:
 
         def __new__(cls, value):
-            return NUMPY[cls.__name__].type(value)
+            dtype = DTYPES[cls]
+            source = NAMED.get(type(value), dtype)
+            # NumPy refuses numbers out of range here; values are converted as everywhere in a kernel.
+            return NUMPY[dtype].type(value) if source == dtype else conversion(f"to_{dtype}")(value)
 
 
 class f32(Element):
@@ -86,13 +91,40 @@ class i32(Integer):
     """32 bits."""
 
 
-class u8(Element):
-    """8 bits without a sign: elements that are moved and converted."""
+class u8(Integer):
+    """8 bits without a sign."""
+
+
+class u16(Integer):
+    """16 bits without a sign."""
+
+
+class u32(Integer):
+    """32 bits without a sign."""
+
+
+class bool_(Element):
+    """0 or 1, in one byte; `pl.bool`."""
 
     if TYPE_CHECKING:
 
         def __init__(self, value: int) -> None: ...
         def __setitem__(self, index: Subscript, value: Self | int, /) -> None: ...
+
+
+class f64(Element):
+    """IEEE double precision; every operation rounds."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, value: float) -> None: ...
+        def __setitem__(self, index: Subscript, value: Self | float, /) -> None: ...
+        def __float__(self) -> float: ...
+        def __lt__(self, other: Self | float, /) -> bool: ...
+        def __add__(self, other: Self | float, /) -> Self: ...
+
+        __le__ = __gt__ = __ge__ = __lt__
+        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
 
 
 class f16(Element):
@@ -105,8 +137,10 @@ class f16(Element):
 
 
 DTYPES: dict[object, ElementType] = {
-    kind: name for name, kind in zip(ALL_TYPES, (i8, i16, i32, f32, u8, f16), strict=True)
+    kind: name for name, kind in zip(ALL_TYPES, (i8, i16, i32, f32, u8, u16, u32, bool_, f64, f16), strict=True)
 }
+NAMED: dict[object, ElementType] = {**DTYPES, **{NUMPY[name].type: name for name in ALL_TYPES}}
+"""What a text may call an element type: `pl.u8`, and `np.uint8`."""
 
 
 if TYPE_CHECKING:
@@ -164,6 +198,9 @@ else:
         return Size(form + term * sign) if isinstance(term, Affine | int) else NotImplemented
 
 
+_Float = TypeVar("_Float", f32, f64)
+
+
 def size(name: str) -> Size:
     """A size, which kernels share by its name; raises ValueError when `name` is no identifier."""
     if not (name.isidentifier() and name.isascii()):
@@ -182,9 +219,67 @@ def sqrt(x: f32 | float) -> f32:
     return cast(f32, np.sqrt(np.float32(cast(float, x))))
 
 
-def to_i32(x: i8 | i16 | u8 | f32) -> i32:
-    """The integer nearest to an f32, ties to even, saturated; of a narrower integer, the same number."""
+def _library(name: str, x: object) -> object:
+    """A function of `ir.library`, of singles unless the operand is a double."""
+    dtype: ElementType = "f64" if getattr(x, "dtype", None) == NUMPY["f64"] else "f32"
+    if dtype == "f64" and name in library.SINGLE:
+        raise TypeError(f"{name} takes an f32, not {x!r}")
+    return library.evaluate(library.program(name, dtype), NUMPY[dtype].type(cast(Any, x)))[()]
+
+
+def exp(x: f32) -> f32:
+    """e to the power of x, with an error below a unit in the last place."""
+    return cast(f32, _library("exp", x))
+
+
+def log(x: f32) -> f32:
+    """The natural logarithm, with an error below a unit in the last place."""
+    return cast(f32, _library("log", x))
+
+
+def sin(x: f32) -> f32:
+    """The sine of up to 2^30, a NaN beyond."""
+    return cast(f32, _library("sin", x))
+
+
+def cos(x: f32) -> f32:
+    """The cosine of up to 2^30, a NaN beyond."""
+    return cast(f32, _library("cos", x))
+
+
+def tanh(x: f32) -> f32:
+    """The hyperbolic tangent, with an error of at most 1.5 units in the last place."""
+    return cast(f32, _library("tanh", x))
+
+
+def floor(x: _Float) -> _Float:
+    """The greatest whole number that is no greater, as a float."""
+    return cast(_Float, _library("floor", x))
+
+
+def ceil(x: _Float) -> _Float:
+    """The least whole number that is no less, as a float."""
+    return cast(_Float, _library("ceil", x))
+
+
+def trunc(x: _Float) -> _Float:
+    """The whole part, as a float."""
+    return cast(_Float, _library("trunc", x))
+
+
+def rint(x: _Float) -> _Float:
+    """The nearest whole number, ties to even, as a float."""
+    return cast(_Float, _library("rint", x))
+
+
+def to_i32(x: i8 | i16 | u8 | u16 | u32 | f32 | f64) -> i32:
+    """The integer part of a float, saturated; of an integer, the number of the same low bits."""
     return cast(i32, _converted("to_i32", x))
+
+
+def round_i32(x: f32 | f64) -> i32:
+    """The integer nearest to a float, ties to even, saturated."""
+    return cast(i32, _converted("round_i32", x))
 
 
 def to_f32(x: i32 | f16) -> f32:
@@ -205,6 +300,11 @@ def sat8(x: i32) -> i8:
 def satu8(x: i32) -> u8:
     """An i32, no less than 0 and no more than 255."""
     return cast(u8, _converted("satu8", x))
+
+
+def conversion(operation: str) -> Callable[[object], object]:
+    """What `operation` makes of a NumPy scalar."""
+    return partial(_converted, operation)
 
 
 def _converted(operation: str, x: object) -> object:

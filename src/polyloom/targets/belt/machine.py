@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Final, cast, get_args
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
-from polyloom.files import regular
-from polyloom.machine.table import Table, parse
+from polyloom.machine.shipped import Members
+from polyloom.machine.table import Table
 from polyloom.targets.belt.ir import BYTES, Width
 from polyloom.targets.belt.isa import BY_WIDTH, OPS, Op, Unit
 from polyloom.targets.belt.program import Slot
 
-_MACHINES: Final = Path(__file__).with_name("machines")
+_MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL1000", "belt machine")
 LATENCIES: Final = (
     *("alu", "compare", "smear", "shuffle", "widen", "widenv"),
     *("shift", "mul", "float", "fused", "div"),
@@ -123,19 +123,15 @@ class Machine:
         return int.from_bytes(hashlib.sha256(self.description.encode()).digest()[:8], "little")
 
 
-@cache
 def members() -> tuple[str, ...]:
     """The names of the shipped members, sorted."""
-    return tuple(sorted(path.stem for path in _MACHINES.glob("*.toml")))
+    return _MEMBERS.names()
 
 
 @cache
 def member(name: str, phasing: bool | None = None) -> Machine:
     """The shipped member, its phasing as given; error PL1000."""
-    if name not in members():
-        help = f"{nearest(name, members(), 'member')} (the name of a file must end in .toml)"
-        raise input_error("PL1000", f"there is no belt machine '{name}'", help=help)
-    machine = read(_shipped(name), f"{name}.toml")
+    machine = read(*_MEMBERS.find(name))
     return machine if phasing is None else replace(machine, phasing=phasing)
 
 
@@ -143,23 +139,14 @@ def load(name_or_path: str, phasing: bool | None = None) -> Machine:
     """The machine of a member's name, or of a file whose name ends in `.toml`."""
     if not name_or_path.endswith(".toml"):
         return member(name_or_path, phasing)
-    machine = read(_file(name_or_path), name_or_path)
+    machine = read(*_MEMBERS.find(name_or_path))
     return machine if phasing is None else replace(machine, phasing=phasing)
-
-
-def _file(path: str) -> str:
-    try:
-        return regular(path).decode()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
-        help = f"give a readable file, or one of the members {', '.join(members())}"
-        raise input_error("PL1000", f"cannot read the machine file '{path}': {reason}", help=help) from error
 
 
 @lru_cache(64)
 def read(text: str, name: str) -> Machine:
     """The member that `text` describes; messages call the text `name`. Errors PL0302 to PL0306, PL1000 to PL1002."""
-    table = _based(parse(text, name))
+    table = _MEMBERS.table(text, name, _KEYS)
     machine = Machine(
         name=table.text("name"),
         belt=table.integer("belt", 4, 62),
@@ -199,22 +186,6 @@ def resolve(machine: Machine) -> str:
         *(f"{key} = {machine.busies[key]}" for key in _BUSY),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _shipped(name: str) -> str:
-    return (_MACHINES / f"{name}.toml").read_text(encoding="utf-8")
-
-
-def _based(table: Table) -> Table:
-    """The table with the entries of the member that it is based on under its own."""
-    table.only(_KEYS)
-    if "based_on" not in table.content:
-        return table
-    base = table.text("based_on")
-    if base not in members() or base == table.content.get("name"):
-        help = nearest(base, (m for m in members() if m != table.content.get("name")), "member")
-        raise input_error("PL1000", f"there is no belt machine '{base}'", span=table.value_span("based_on"), help=help)
-    return replace(table, content={**_based(parse(_shipped(base), base)).content, **table.content})
 
 
 def _power(table: Table, key: str, least: int, most: int) -> int:

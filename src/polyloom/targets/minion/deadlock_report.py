@@ -27,7 +27,7 @@ _NAMED: Final = 4  # harts that a sentence lists
 def chain(waits: Sequence[Wait]) -> list[Wait]:
     """From the first hart that does not merely sleep, whoever it waits for, until nobody is left or one comes again."""
     harts = {row["hart"]: row for row in waits if not row["operation"]}
-    awake = [row for row in harts.values() if row["kind"] != "interrupt"]
+    awake = [row for row in harts.values() if row["kind"] not in ("interrupt", "disabled")]
     row = awake[0] if awake else next(iter(waits), None)
     found: list[Wait] = []
     while row is not None and not any(row is known for known in found):

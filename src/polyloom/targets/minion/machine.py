@@ -9,16 +9,16 @@ of the four blocks of 1 MiB one use; here the split is free.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from polyloom.diagnostics import input_error, nearest
-from polyloom.files import regular
-from polyloom.machine.table import Table, parse
+from polyloom.diagnostics import input_error
+from polyloom.machine.shipped import Members
+from polyloom.machine.table import Table
 
-_MACHINES: Final = Path(__file__).with_name("machines")
+_MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL1300", "Minion machine")
 DEFAULT: Final = "et-soc-1"
 SHIRE_KIB: Final = 4096
 """SRAM of a shire: four banks of 1 MiB."""
@@ -50,26 +50,20 @@ class Machine:
         return self.scratchpad_kib * 1024
 
 
-@cache
 def members() -> tuple[str, ...]:
     """The names of the shipped members, sorted."""
-    return tuple(sorted(path.stem for path in _MACHINES.glob("*.toml")))
+    return _MEMBERS.names()
 
 
 def load(name_or_path: str) -> Machine:
     """A shipped member, or a file whose name ends in `.toml`. Errors: PL0302 to PL0306, PL1300, PL1301."""
-    if name_or_path.endswith(".toml"):
-        return read(_file(name_or_path), name_or_path)
-    if name_or_path not in members():
-        help = f"{nearest(name_or_path, members(), 'member')} (the name of a file must end in .toml)"
-        raise input_error("PL1300", f"there is no Minion machine '{name_or_path}'", help=help)
-    return read(_shipped(name_or_path), f"{name_or_path}.toml")
+    return read(*_MEMBERS.find(name_or_path))
 
 
 @lru_cache(64)
 def read(text: str, name: str) -> Machine:
     """The member that `text` describes; messages call the text `name`. Errors: PL0302 to PL0306, PL1300, PL1301."""
-    table = _based(parse(text, name))
+    table = _MEMBERS.table(text, name, _KEYS)
     machine = Machine(
         name=table.text("name"),
         shires=table.integer("shires", 1, SHIRES),
@@ -107,30 +101,3 @@ def _given(table: Table) -> str:
     """The last key of the split that the file itself gives."""
     path = table.path
     return next((key for key in reversed(_SPLIT) if (*path, key) in table.places.keys), _SPLIT[-1])
-
-
-def _based(table: Table) -> Table:
-    """The table with the entries of the member that it is based on under its own."""
-    table.only(_KEYS)
-    if "based_on" not in table.content:
-        return table
-    base = table.text("based_on")
-    if base not in members() or base == table.content.get("name"):
-        help = nearest(base, (m for m in members() if m != table.content.get("name")), "member")
-        raise input_error(
-            "PL1300", f"there is no Minion machine '{base}'", span=table.value_span("based_on"), help=help
-        )
-    return replace(table, content={**_based(parse(_shipped(base), base)).content, **table.content})
-
-
-def _shipped(name: str) -> str:
-    return (_MACHINES / f"{name}.toml").read_text(encoding="utf-8")
-
-
-def _file(path: str) -> str:
-    try:
-        return regular(path).decode()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
-        help = f"give a readable file, or one of the members {', '.join(members())}"
-        raise input_error("PL1300", f"cannot read the machine file '{path}': {reason}", help=help) from error

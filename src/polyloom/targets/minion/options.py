@@ -105,7 +105,7 @@ class Options:
     )
     functional: bool = option("without time: cycles are not counted", *_RUNS, default=False)
     threads: int = option(
-        "threads of the host; the model uses one, whatever is given (1)",
+        "threads of the host, which compute products of tiles; results and cycles do not depend on it (1)",
         *_RUNS,
         default=1,
         metavar="N",
@@ -132,8 +132,10 @@ class Options:
         metavar="PATH",
     )
     errata: bool = option(
-        "report erratum 1.29 (a stale register after tensor operations); compiled programs do not avoid it",
-        *_RUNS,
+        "avoid erratum 1.29 (a stale register after tensor operations), and report it",
+        "run",
+        "compile",
+        "simulate",
         default=False,
     )
     fp: Fp = option(

@@ -8,6 +8,7 @@ from polyloom.targets.entry import Entry
 ENTRY: Final = Entry(
     "tcpa",
     "polyloom.targets.tcpa.target:TARGET",
+    verbs={"device": ("where the library for firmware is", "polyloom.cli.device")},
     bench={
         name: f"polyloom.cli.bench.{function}"
         for name, function in {

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from polyloom.ir.numbers import WIDTH
 from polyloom.ir.pla import Array, Constant, Equation, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition
@@ -116,12 +117,14 @@ def tables(graph: Graph) -> Tables:
 
 
 def immediate(equation: Equation, position: int, constant: Constant) -> int:
-    """The 32 bits of a constant: integers sign-extended, f32 its bits, a shift amount below the width."""
+    """The bits of a constant, 64 of an f64: integers sign-extended, floats theirs, a shift amount below the width."""
     if constant.dtype == "f32":
         return struct.unpack("<I", struct.pack("<f", constant.value))[0]
+    if constant.dtype == "f64":
+        return struct.unpack("<Q", struct.pack("<d", constant.value))[0]
     # Amounts are taken modulo the width, as every target of the language does; the word holds the reduced one.
     is_amount = equation.operation in ("shl", "shr") and position == 1
-    return int(constant.value) & (int(constant.dtype[1:]) - 1 if is_amount else 0xFFFFFFFF)
+    return int(constant.value) & (WIDTH[constant.dtype] - 1 if is_amount else 0xFFFFFFFF)
 
 
 def limits(machine: Machine) -> s.Limits:

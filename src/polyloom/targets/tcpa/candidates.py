@@ -15,7 +15,7 @@ chooses among the kept ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from polyloom.ir.rdg import Graph
 from polyloom.targets.tcpa.allocate import Allocation, Order
+from polyloom.targets.tcpa.apart import collide
 from polyloom.targets.tcpa.schedule import Scheduled
 from polyloom.targets.tcpa.skew import skew
 from polyloom.targets.tcpa.symbolic import Schedule
@@ -39,6 +40,8 @@ INVALID = 4.0
 MOVING_RESULTS = 0.2
 """What a channel of computed values counts for: partial results that stay need fewer classes."""
 
+_JUDGED = 4
+"""Of more dimensions, whose scan orders are many, rare operations are taken never to collide."""
 NEARLY = 1.25
 """What another allocation may take of the best latency to be kept for its control signals."""
 
@@ -203,7 +206,7 @@ def _judge(
             np.array([o.order for o in mine]), np.array([[-1 if r else 1 for r in o.reflected] for o in mine])
         )
         for allocation in allocations:
-            columns = [_evaluate(edges, hop_delay, allocation, scans, scheduled.schedule, s) for s in samples]
+            columns = [_stretched(edges, hop_delay, allocation, scans, scheduled.schedule, s) for s in samples]
             triples += [Triple(allocation, o, number) for o in mine]
             latencies.append(np.stack([c[0] for c in columns], axis=1))
             depths.append(np.stack([c[1] for c in columns], axis=1))
@@ -220,6 +223,27 @@ def _edges(graph: Graph, schedule: Schedule) -> tuple[Integers, Integers]:
                 gaps[use.distance] = max(gaps.get(use.distance, gap), gap)
     distances = np.array(list(gaps), dtype=np.int64).reshape(len(gaps), len(graph.program.dimensions))
     return distances, np.array(list(gaps.values()), dtype=np.int64)
+
+
+def _stretched(
+    edges: tuple[Integers, Integers],
+    hop_delay: int,
+    allocation: Allocation,
+    scans: _Scans,
+    schedule: Schedule,
+    sample: _Sample,
+) -> tuple[Floats, Floats]:
+    """`_evaluate` in the least multiple of the interval that is valid, as instantiation chooses it."""
+    latency, depth = _evaluate(edges, hop_delay, allocation, scans, schedule, sample)
+    most = max((schedule.latency[one.first] for one in schedule.apart), default=0)
+    for interval in range(2 * schedule.initiation_interval, most + 1, schedule.initiation_interval):
+        if np.isfinite(latency).all():
+            break
+        slower = replace(schedule, initiation_interval=interval)
+        rest = _evaluate(edges, hop_delay, allocation, scans, slower, sample)
+        depth = np.where(np.isfinite(latency), depth, rest[1])
+        latency = np.where(np.isfinite(latency), latency, rest[0])
+    return latency, depth
 
 
 def _evaluate(
@@ -249,6 +273,9 @@ def _evaluate(
     inside = (np.abs(distances) < np.array(sizes)).all(axis=1)
     # lambda_J . d >= tau(producer) + latency - tau(consumer): the operand is ready when it is read.
     valid = ((steps >= gaps) | ~inside).all(axis=1)
+    if schedule.apart and len(sizes) <= _JUDGED:
+        pairs = zip(scans.orders.tolist(), scans.signs.tolist(), strict=True)
+        valid &= np.array([not collide(schedule, order, signs, sizes, None) for order, signs in pairs])
     length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
     latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
     depth = np.maximum(1.0, (steps * inside).max(axis=1, initial=0) / schedule.initiation_interval)

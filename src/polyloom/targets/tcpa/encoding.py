@@ -9,7 +9,7 @@ to say.
 from __future__ import annotations
 
 from polyloom.binary import Codec, Reader, fixed, malformed
-from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType
+from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
 from polyloom.targets.tcpa.isa import (
     OPCODE_NOP,
     Branch,
@@ -22,12 +22,15 @@ from polyloom.targets.tcpa.isa import (
     Next,
     Register,
     Source,
+    is_operation,
+    source_type,
 )
 
 _NEXT, _HALT, _GOTO, _IF = range(4)
-_BYTE = fixed(1, "a byte")
 _TARGET = fixed(2, "a branch target")
 _BITS = fixed(4, "an immediate")
+_WIDE_BITS = fixed(8, "an immediate")
+_OPERATION = fixed(1, "an operation's number", limit=64)
 _INDEX = fixed(1, "a register's number", limit=64)
 _DESTINATIONS = fixed(1, "the number of destinations", limit=16)
 _MOST_SIGNALS = 15
@@ -39,23 +42,28 @@ def arity(opcode: int) -> int | None:
     """How many sources an opcode has; None when no operation has this number or does not work on its element type."""
     if opcode == OPCODE_NOP:
         return 0
-    if opcode >> 2 >= len(OPERATIONS):
+    if not is_operation(opcode):
         return None
-    operation = OPERATIONS[opcode >> 2]
-    return operation.arity if ELEMENT_TYPES[opcode & 3] in operation.types else None
+    operation = OPERATIONS[opcode >> 4]
+    is_on_the_array = operation.gives not in STORED and ELEMENT_TYPES[opcode & 15] in operation.types
+    return operation.arity if is_on_the_array else None
+
+
+def bits(opcode: int, position: int) -> Codec[int]:
+    """An immediate that is a source of the operation."""
+    return _WIDE_BITS if source_type(opcode, position) == "f64" else _BITS
 
 
 def _write(out: bytearray, instruction: Instruction) -> None:
-    _BYTE.write(out, instruction.opcode)
-    count = bytearray()
-    _DESTINATIONS.write(count, len(instruction.destinations))
-    # Four bits of destinations, two of sources, two of the branch: the second byte of every word.
-    out.append(count[0] | len(instruction.sources) << 4 | _branch_kind(instruction.branch) << 6)
+    _OPERATION.write(out, instruction.opcode >> 4)
+    out[-1] |= _branch_kind(instruction.branch) << 6
+    _DESTINATIONS.write(out, len(instruction.destinations))
+    out[-1] |= (instruction.opcode & 15) << 4
     for operand in (*instruction.destinations, *instruction.sources):
         _write_operand(out, operand)
-    for source in instruction.sources:
+    for position, source in enumerate(instruction.sources):
         if isinstance(source, Immediate):
-            _BITS.write(out, source.bits)
+            bits(instruction.opcode, position).write(out, source.bits)
     _write_branch(out, instruction.branch)
 
 
@@ -95,15 +103,17 @@ def _write_branch(out: bytearray, branch: Branch) -> None:
 
 def _read(reader: Reader) -> Instruction:
     at = reader.position
-    opcode, counts = reader.take(2)
-    if arity(opcode) != counts >> 4 & 3:
-        raise malformed(at, f"opcode {opcode} with {counts >> 4 & 3} sources is no instruction")
-    if opcode == OPCODE_NOP and counts & 15:
+    first, second = reader.take(2)
+    opcode, count = (first & 63) << 4 | second >> 4, second & 15
+    number = arity(opcode)
+    if number is None:
+        raise malformed(at, f"opcode {opcode} is no instruction")
+    if opcode == OPCODE_NOP and count:
         raise malformed(at + 1, "a nop has destinations")
-    destinations = tuple(_read_register(reader) for _ in range(counts & 15))
-    kinds = [_read_source(reader) for _ in range(counts >> 4 & 3)]
-    sources = tuple(Immediate(_BITS.read(reader)) if kind is None else kind for kind in kinds)
-    return Instruction(opcode, destinations, sources, _read_branch(reader, counts >> 6))
+    destinations = tuple(_read_register(reader) for _ in range(count))
+    kinds = [_read_source(reader) for _ in range(number)]
+    sources = tuple(Immediate(bits(opcode, k).read(reader)) if kind is None else kind for k, kind in enumerate(kinds))
+    return Instruction(opcode, destinations, sources, _read_branch(reader, first >> 6))
 
 
 def _read_source(reader: Reader) -> Register | None:
@@ -166,16 +176,18 @@ ArrayHead = tuple[ElementType, bool, int]
 
 def _write_array_head(out: bytearray, head: ArrayHead) -> None:
     dtype, is_output, rank = head
+    out.append(ELEMENT_TYPES.index(dtype) << 1 | is_output)
     _RANK.write(out, rank)
-    # A rank is below 32, so that all three fit into the byte.
-    out[-1] = out[-1] << 3 | is_output << 2 | ELEMENT_TYPES.index(dtype)
 
 
 def _read_array_head(reader: Reader) -> ArrayHead:
+    at = reader.position
     (packed,) = reader.take(1)
-    return ELEMENT_TYPES[packed & 3], bool(packed & 4), packed >> 3
+    if packed >> 1 >= len(ELEMENT_TYPES):
+        raise malformed(at, f"an array has the element type {packed >> 1}, but there are {len(ELEMENT_TYPES)}")
+    return ELEMENT_TYPES[packed >> 1], bool(packed & 1), _RANK.read(reader)
 
 
 _RANK = fixed(1, "an array's rank", limit=32)
 array_head: Codec[ArrayHead] = Codec(_write_array_head, _read_array_head)
-"""Of an array in either configuration: rank in bits 3 to 7, output in bit 2, element type in bits 0 and 1."""
+"""Of an array in either configuration: a byte with output in bit 0 and the element type above, and the rank."""

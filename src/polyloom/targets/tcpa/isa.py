@@ -4,14 +4,15 @@
 An instruction is a pair (paper section 6.3): a functional instruction, which reads up to three sources and writes one
 result to any number of destinations, and a branch instruction, which names the next instruction. Words are bytes:
 
-    opcode    u8   operation number * 4 + element type number
-    counts    u8   destinations (bits 0-3) | sources (bits 4-5) | branch kind (bits 6-7)
+    operation   u8   operation number (bits 0-5) | branch kind (bits 6-7)
+    type        u8   destinations (bits 0-3) | element type number (bits 4-7)
     per destination and per source   u8   register file (bits 6-7) | index (bits 0-5); a source of file 3 is an
-    immediate per immediate                    u32  the value's bits, in source order
+    immediate per immediate          u32  the value's bits, in source order; u64 of f64
     goto      u16  target
     if        u8   number of control signals n, then n signal numbers u8, then 2**n targets u16
 
-`OPCODE_NOP` has no operands. A target is an instruction's index in its unit's program. In `if`, target number
+An operation has as many sources as its arity, and `OPCODE_NOP` (operation 63, type 0) no operands. A target is an
+instruction's index in its unit's program. In `if`, target number
 `sum(signal[i] << i)` is taken; entries for codes that cannot occur repeat the entry of the lowest code that can.
 """
 
@@ -22,7 +23,8 @@ from enum import IntEnum
 
 from polyloom.ir.operations import ELEMENT_TYPES, NUMBER, OPERATIONS, ElementType
 
-OPCODE_NOP = 255
+OPCODES = 1024
+OPCODE_NOP = 63 << 4
 
 
 class File(IntEnum):
@@ -45,7 +47,8 @@ class Register:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Immediate:
-    """A constant operand: the 32 bits that a register would hold (integers sign-extended, f32 its IEEE bits)."""
+    """A constant operand: the low 32 bits that a register would hold (integers sign-extended, f32 its IEEE bits); of
+    an f64 all 64."""
 
     bits: int
 
@@ -95,9 +98,20 @@ class Instruction:
 def opcode(operation: str, dtype: ElementType) -> int:
     """The number that stands for `operation` on elements of `dtype`."""
     # Positions in the table are numbers in files: rows are only ever appended (ARCHITECTURE, "An operation").
-    return NUMBER[operation] * 4 + ELEMENT_TYPES.index(dtype)
+    return NUMBER[operation] << 4 | ELEMENT_TYPES.index(dtype)
 
 
 def operation_of(code: int) -> tuple[str, ElementType]:
     """The operation's name and element type of an opcode other than `OPCODE_NOP`."""
-    return OPERATIONS[code >> 2].name, ELEMENT_TYPES[code & 3]
+    return OPERATIONS[code >> 4].name, ELEMENT_TYPES[code & 15]
+
+
+def is_operation(code: int) -> bool:
+    """Whether `operation_of` knows the opcode."""
+    return code >> 4 < len(OPERATIONS) and code & 15 < len(ELEMENT_TYPES)
+
+
+def source_type(code: int, position: int) -> ElementType:
+    """The element type that an operation takes as a source."""
+    operation, dtype = operation_of(code)
+    return "i32" if operation == "select" and position == 0 else dtype

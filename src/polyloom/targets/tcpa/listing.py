@@ -48,6 +48,7 @@ def show_symbolic(symbolic: Symbolic) -> str:
         lines += [
             f"schedule {n}: pi = {symbolic.schedules[n].initiation_interval}, {proof}: {bottleneck.bound_by}",
             *_indented(_schedule(symbolic, n)),
+            *_indented(_rare(symbolic, n)),
         ]
     for n in range(len(symbolic.candidates)):
         lines += _candidate(symbolic, n)
@@ -101,6 +102,19 @@ def _schedule(symbolic: Symbolic, number: int) -> list[str]:
         )
     widths = [max(len(row[c]) for row in table) for c in range(5)]
     return ["  ".join((*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[5])) for row in table]
+
+
+def _rare(symbolic: Symbolic, number: int) -> list[str]:
+    """The operations that do not reserve their unit, and the differences between their iterations."""
+    found: list[str] = []
+    for pair in symbolic.schedules[number].apart:
+        pieces = [
+            notation.conjunction((notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in piece), ())
+            for piece in pair.where
+        ]
+        names = " and ".join(dict.fromkeys(symbolic.node_names[v] for v in (pair.first, pair.second)))
+        found.append(f"rare: {names}, in iterations that differ by {' or '.join(_braced(pieces))}")
+    return found
 
 
 def _braced(pieces: Iterable[str]) -> list[str]:
@@ -191,17 +205,18 @@ def _instruction_node(symbolic: Symbolic, node: InstructionNode) -> list[str]:
     names = ", ".join(symbolic.node_names[v] for v in node.nodes)
     lines = [f"{notation.mnemonic(node.opcode, immediate)} ({names})"]
     sources = ["src"] if len(node.sources) == 1 else [f"src{'ABC'[k]}" for k in range(len(node.sources))]
-    for label, position in (
-        *(("dest", position) for position in node.destinations),
-        *zip(sources, node.sources, strict=True),
+    for label, number, position in (
+        *(("dest", 0, position) for position in node.destinations),
+        *zip(sources, range(len(sources)), node.sources, strict=True),
     ):
-        lines += _position(symbolic, node.opcode, label, position)
+        lines += _position(symbolic, node.opcode, label, number, position)
     return lines
 
 
-def _position(symbolic: Symbolic, opcode: int, label: str, position: Position) -> list[str]:
+def _position(symbolic: Symbolic, opcode: int, label: str, number: int, position: Position) -> list[str]:
     texts = [
-        (notation.fragment(leaf.fragment, opcode, writes=label == "dest"), _leaf(symbolic, leaf)) for leaf in position
+        (notation.fragment(leaf.fragment, opcode, number, writes=label == "dest"), _leaf(symbolic, leaf))
+        for leaf in position
     ]
     width = max((len(name) for name, _ in texts), default=0)
     return [f"  {label if n == 0 else '':4}  {name.ljust(width)}  [{where}]" for n, (name, where) in enumerate(texts)]

@@ -12,50 +12,49 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
-from functools import cache
+from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, cast
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
-from polyloom.files import regular
-from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType
-from polyloom.machine.table import UNLIMITED, Table, parse
+from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
+from polyloom.machine.shipped import Members
+from polyloom.machine.table import UNLIMITED, Table
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 
-_MACHINES: Final = Path(__file__).with_name("machines")
+_MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machine", "machine")
 _SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency"))
 _KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "unit")
-_UNIT_KEYS: Final = ("name", "count", "operations", "latency", "mnemonics", "pipelined")
+_UNIT_KEYS: Final = ("name", "count", "types", "operations", "latency", "mnemonics", "pipelined")
 _LATENCIES: Final = (1, 255)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PORT: Final = re.compile(r"(pe|north|east|south|west)(0|[1-9][0-9]{0,5})")
 _EVERY_PAIR: Final = "all"
-_BY_NAME: Final = {o.name: o for o in OPERATIONS}
+_BY_NAME: Final = {o.name: o for o in OPERATIONS if o.gives not in STORED}
 
 Latencies = dict[tuple[str, ElementType], int]
+_KEPT: Final = 16
+"""Machines that are kept, so that every step of a run does not read its machine again."""
+_FINGERPRINTS: deque[tuple[Machine, int]] = deque(maxlen=_KEPT)
 
 
-@cache
 def members() -> tuple[str, ...]:
     """The names of the shipped machines, sorted."""
-    return tuple(sorted(path.stem for path in _MACHINES.glob("*.toml")))
+    return _MEMBERS.names()
 
 
 def load(name_or_path: str) -> Machine:
     """The machine of a member's name, or of a file whose name ends in `.toml`; errors PL0301 to PL0307."""
-    if name_or_path.endswith(".toml"):
-        return read(_file(name_or_path), name_or_path)
-    if name_or_path in members():
-        return read(_shipped(name_or_path), f"{name_or_path}.toml")
-    help = f"{nearest(name_or_path, members(), 'machine')} (the name of a file must end in .toml)"
-    raise input_error("PL0301", f"there is no machine '{name_or_path}'", help=help)
+    return read(*_MEMBERS.find(name_or_path))
 
 
+@lru_cache(_KEPT)
 def read(text: str, name: str) -> Machine:
     """The machine that `text` describes, which messages call `name`. The bounds are those of `isa.py`'s words."""
-    table = _based(parse(text, name))
+    table = _MEMBERS.table(text, name, _KEYS)
     machine_name = _name(table, "name")
     channels = table.capacity("channels", 1, 4096)
     inputs = table.capacity("input_registers", 0, 64)
@@ -100,39 +99,12 @@ def resolve(machine: Machine) -> str:
 
 def fingerprint(machine: Machine) -> int:
     """64 bits of the SHA-256 of the resolved text."""
-    return int.from_bytes(hashlib.sha256(resolve(machine).encode()).digest()[:8], "little")
-
-
-def _shipped(name: str) -> str:
-    return (_MACHINES / f"{name}.toml").read_text(encoding="utf-8")
-
-
-def _file(path: str) -> str:
-    try:
-        return regular(path).decode()
-    except UnicodeDecodeError as error:
-        raise input_error("PL0301", f"the machine file '{path}' is not UTF-8 text", help="save it as UTF-8") from error
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        help = f"give a readable file, or one of the machines {', '.join(members())}"
-        raise input_error("PL0301", f"cannot read the machine file '{path}': {reason}", help=help) from error
-
-
-def _based(table: Table) -> Table:
-    """The table over the entries of the member that it is based on. Only shipped members can be a base."""
-    table.only(_KEYS)
-    # Keys of the file replace those of the base whole; lists of units are not merged.
-    if "based_on" not in table.content:
-        return table
-    base = table.text("based_on")
-    if base not in members():
-        raise input_error(
-            "PL0301",
-            f"there is no machine '{base}'",
-            span=table.value_span("based_on"),
-            help=nearest(base, members(), "machine"),
-        )
-    return replace(table, content={**_based(parse(_shipped(base), base)).content, **table.content})
+    # By identity: machines have dictionaries, which cannot be keys, and equal ones are mostly the same object.
+    known = next((found for other, found in _FINGERPRINTS if other is machine), None)
+    if known is None:
+        known = int.from_bytes(hashlib.sha256(resolve(machine).encode()).digest()[:8], "little")
+        _FINGERPRINTS.append((machine, known))
+    return known
 
 
 def _name(table: Table, key: str) -> str:
@@ -166,7 +138,8 @@ def _copies(section: Table) -> Iterator[FunctionalUnit]:
     # Each copy is a unit with its own program, not a wider one.
     names = [f"{name}{n}" for n in range(section.integer("count", 1, 64))] if "count" in section.content else [name]
     operations = _operations(section)
-    latencies = _latencies(section, operations)
+    types = _types(section)
+    latencies = {pair: n for pair, n in _latencies(section, operations).items() if pair[1] in types}
     mnemonics = {o: o for o in operations} | _mnemonics(section, operations)
     pipelined = section.boolean("pipelined") if "pipelined" in section.content else True
     return (FunctionalUnit(n, latencies, mnemonics, pipelined) for n in names)
@@ -188,6 +161,18 @@ def _operations(section: Table) -> tuple[str, ...]:
         if operation in operations[:number]:
             raise _bad(section, f"the operation '{operation}' is listed twice", "list it once", "operations", number)
     return operations
+
+
+def _types(section: Table) -> tuple[str, ...]:
+    """The element types that the unit knows, of those that its operations and latencies allow."""
+    if "types" not in section.content:
+        return ELEMENT_TYPES
+    types = section.texts("types")
+    for number, dtype in enumerate(types):
+        if dtype not in ELEMENT_TYPES:
+            help = nearest(dtype, ELEMENT_TYPES, "element type")
+            raise _bad(section, f"there is no element type '{dtype}'", help, "types", number)
+    return types
 
 
 def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:

@@ -22,13 +22,15 @@ from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ELEMENT_TYPES, ElementType
+from polyloom.ir.terms import Ids, Terms
 from polyloom.targets.tcpa import concrete_file, machine_file
-from polyloom.targets.tcpa.isa import opcode
+from polyloom.targets.tcpa.isa import OPCODES, opcode
 from polyloom.targets.tcpa.machine import Machine
 
 _DIVISION = 19
 """The one cause that data can have: integer division by zero (PL0619)."""
-Words = NDArray[np.uint32]
+Words = NDArray[np.uint8]
+"""The bytes of an array's elements, as they lie in its banks."""
 _SMALLER: Final = "use smaller loop bounds, or a smaller region"
 _SMALLER_ARRAY: Final = (
     "declare a smaller array; if the program does not declare it so, the file was altered: instantiate it again"
@@ -41,17 +43,21 @@ _SPARSE: Final = 256
 """An array of more words than `_FEW_WORDS` has at most so many for each that an access reaches."""
 
 
+_ID: Final = 8
+"""Bytes of the number of a term."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """One row per operation, in order of cycles: the element (row by row), the functional unit, the cycle, the
-    instruction in the unit's program, the opcode and the 32 bits of its result. All arrays have the same length."""
+    instruction in the unit's program, the opcode and the word that is its result. All arrays have the same length."""
 
     element: NDArray[np.int32]
     unit: NDArray[np.int32]
     cycle: NDArray[np.int64]
     instruction: NDArray[np.int32]
-    opcode: NDArray[np.uint8]
-    value: Words
+    opcode: NDArray[np.uint16]
+    value: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +190,34 @@ def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
         raise _for_another(error) from None
 
 
+def run_terms(config: tcpa.Config, machine: Machine, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
+    """The terms that a configuration's outputs are made of; those that nothing writes are 0. Integer divisions by zero
+    are terms, too. Errors: those of `run`."""
+    layouts = _layouts(config)
+    words = [_ids(a, inputs) for a in layouts]
+    memory.require(
+        config.run_bytes(False) + _ID * sum(_size(a) for a in layouts), "the model of this configuration", _SMALLER
+    )
+    try:
+        result = tcpa.run_terms(config, words, *_timing(machine), terms.native)
+    except tcpa.Fault as fault:
+        raise PolyloomError(_diagnostic(fault, machine)) from None
+    except MemoryError:
+        raise _too_large(None) from None
+    found = zip(layouts, result.take_outputs(), strict=True)
+    return {a.name: _view(ids.view(np.uint64), a) for a, ids in found if a.is_output}
+
+
+def _ids(array: _Array, inputs: Mapping[str, Ids]) -> NDArray[Any]:
+    words = np.zeros(0 if array.is_output else _size(array), np.uint64)
+    if not array.is_output:
+        _view(words, array)[...] = inputs[array.name]
+    return words.view(np.uint8)
+
+
 def _timing(machine: Machine) -> tuple[NDArray[np.uint16], list[bool], int]:
     """Latencies by unit and opcode, whether each unit is pipelined, the delay of a hop."""
-    # By opcode, whose encoding is one byte.
-    latencies = np.zeros((len(machine.units), 256), np.uint16)
+    latencies = np.zeros((len(machine.units), OPCODES), np.uint16)
     for number, unit in enumerate(machine.units):
         for (operation, dtype), cycles in unit.latencies.items():
             latencies[number, opcode(operation, dtype)] = cycles
@@ -241,16 +271,15 @@ def _run(
 ) -> tuple[Result, ...]:
     configs = [load(p.data, machine) for p in placements]
     if size is not None:
-        _check_rectangles(
-            [(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size
-        )
+        check_rectangles([(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size)
     layouts = [_layouts(config) for config in configs]
     native = [(c, p.row, p.column, _inputs(a, p.inputs)) for p, c, a in zip(placements, configs, layouts, strict=True)]
     results = execute(native, machine, trace=trace, progress=progress)
     return tuple(_result(result, arrays, trace) for result, arrays in zip(results, layouts, strict=True))
 
 
-def _check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tuple[int, int]) -> None:
+def check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tuple[int, int]) -> None:
+    """That they (row, column, rows, columns) are disjoint and on an array of this size. Errors: PL0604."""
     for row, column, rows, columns in rectangles:
         if row < 0 or column < 0 or row + rows > size[0] or column + columns > size[1]:
             message = f"{rows}x{columns} elements at ({row}, {column}) leave the array of {size[0]}x{size[1]}"
@@ -290,7 +319,7 @@ def _inputs(arrays: Sequence[_Array], given: Mapping[str, NDArray[Any]]) -> list
             )
     if missing := [a for a in arrays if not a.is_output and a.name not in given]:
         raise _missing(missing)
-    return [np.zeros(0, np.uint32) if a.is_output else _words(a, given) for a in arrays]
+    return [np.zeros(0, np.uint8) if a.is_output else _words(a, given) for a in arrays]
 
 
 def _missing(arrays: Sequence[_Array]) -> PolyloomError:
@@ -308,10 +337,11 @@ def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
     if value.shape != array.shape or value.dtype != NUMPY[array.type]:
         message = f"the input '{array.name}' is {value.dtype}{list(value.shape)}, but the program reads {wanted}"
         raise input_error("PL0602", message, help=f"give an array of shape {array.shape} and type {NUMPY[array.type]}")
-    memory.require(4 * _size(array), f"the input '{array.name}'", _SMALLER_ARRAY)
-    words = np.zeros(_size(array), np.uint32)
-    _view(words, array)[...] = value.view(np.uint32) if array.type == "f32" else value.astype(np.int32).view(np.uint32)
-    return words
+    kind = NUMPY[array.type]
+    memory.require(kind.itemsize * _size(array), f"the input '{array.name}'", _SMALLER_ARRAY)
+    words = np.zeros(_size(array), kind)
+    _view(words, array)[...] = value
+    return words.view(np.uint8)
 
 
 def _result(native: tcpa.Result, arrays: Sequence[_Array], trace: bool) -> Result:
@@ -331,5 +361,4 @@ def _result(native: tcpa.Result, arrays: Sequence[_Array], trace: bool) -> Resul
 
 def _output(words: Words, array: _Array) -> NDArray[Any]:
     """No copy where the words are the elements: an output array that is written sparsely costs little memory."""
-    kind = np.float32 if array.type == "f32" else np.int32
-    return _view(words.view(kind), array).astype(NUMPY[array.type], copy=False)
+    return _view(words.view(NUMPY[array.type]), array)

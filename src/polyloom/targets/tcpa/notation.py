@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from struct import pack, unpack
 
-from polyloom.ir.operations import OPERATIONS
+from polyloom.ir.operations import FLOATS, UNSIGNED
 from polyloom.sets import Affine
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.isa import (
@@ -22,7 +22,9 @@ from polyloom.targets.tcpa.isa import (
     Next,
     Register,
     Source,
+    is_operation,
     operation_of,
+    source_type,
 )
 from polyloom.targets.tcpa.symbolic import Row, Symbolic
 from polyloom.targets.tcpa.tree import BoundKind, TileBound
@@ -34,21 +36,26 @@ def mnemonic(opcode: int, last_is_immediate: bool) -> str:
     """The operation, `i` if its last source is an immediate, its type unless i32: `shri`, `madd.f32`."""
     if opcode == OPCODE_NOP:
         return "nop"
-    if opcode >> 2 >= len(OPERATIONS):
+    if not is_operation(opcode):
         return f"op{opcode}"
     name, dtype = operation_of(opcode)
     return name + ("i" if last_is_immediate else "") + ("" if dtype == "i32" else f".{dtype}")
 
 
-def fragment(source: Source, opcode: int, *, writes: bool) -> str:
-    """`rd3`, `fd0`, `id1`, `od1`, or an immediate as a number of the opcode's element type."""
+def fragment(source: Source, opcode: int, position: int = 0, *, writes: bool) -> str:
+    """`rd3`, `fd0`, `id1`, `od1`, or an immediate as a number of the element type of the source at `position`."""
     if isinstance(source, Register):
         return {File.RD: "rd", File.FD: "fd", File.IO: "od" if writes else "id"}.get(source.file, "r?") + str(
             source.index
         )
-    if opcode != OPCODE_NOP and opcode >> 2 < len(OPERATIONS) and operation_of(opcode)[1] == "f32":
-        return repr(unpack("<f", pack("<I", source.bits))[0])
-    return str(source.bits - (source.bits >> 31 << 32))
+    dtype = source_type(opcode, position) if is_operation(opcode) else "i32"
+    if dtype in FLOATS:
+        return repr(unpack("<f", pack("<I", source.bits))[0] if dtype == "f32" else _double(source.bits))
+    return str(source.bits if dtype in UNSIGNED else source.bits - (source.bits >> 31 << 32))
+
+
+def _double(bits: int) -> float:
+    return unpack("<d", pack("<Q", bits))[0]
 
 
 def instruction(value: Instruction) -> str:
@@ -58,7 +65,11 @@ def instruction(value: Instruction) -> str:
     last = bool(value.sources) and isinstance(value.sources[-1], Immediate)
     destinations = ",".join(fragment(d, value.opcode, writes=True) for d in value.destinations) or "-"
     return " ".join(
-        (mnemonic(value.opcode, last), destinations, *(fragment(s, value.opcode, writes=False) for s in value.sources))
+        (
+            mnemonic(value.opcode, last),
+            destinations,
+            *(fragment(s, value.opcode, k, writes=False) for k, s in enumerate(value.sources)),
+        )
     )
 
 

@@ -10,13 +10,14 @@ words obey.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, cast
 
 from polyloom import binary
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Arrays
+from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Array, Program
 from polyloom.passes import Watch
 from polyloom.sets import Affine
@@ -42,7 +43,7 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.outline import outline
 from polyloom.targets.tcpa.predict import predicted_cycles
 from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, is_plain, signature
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.symbolic import Bottleneck, Symbolic
 from polyloom.targets.trace import Span
 
 MAGICS: Final = (symbolic_file.KIND.magic, concrete_file.KIND.magic)
@@ -77,24 +78,57 @@ def _symbolic(data: bytes) -> Symbolic:
     return _opened(data)[0]
 
 
-def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
-    """The concrete file. The library checks what it is asked for; what it refuses is checked here again, for a
+def instantiate(
+    data: bytes,
+    values: Mapping[str, int],
+    region: tuple[int, int],
+    candidate: int | None,
+    layouts: instantiation.Layouts | None = None,
+    closed: int = 0,
+) -> bytes:
+    """The concrete file; `layouts` and `closed` as `instantiation` has them.
+
+    The library checks what it is asked for; what it refuses is checked here again, for a
     sentence."""
     symbolic, asked = _opened(data)
     made = None
     if is_plain(symbolic, values, region, candidate):
-        made = instantiation.request(data, [values[name] for name in symbolic.parameters], *region, candidate)
+        ordered = [values[name] for name in symbolic.parameters]
+        made = instantiation.request(data, ordered, *region, candidate, None, layouts, closed)
         if not made.status:
             return made.file
+    _check_candidate(symbolic, candidate)
+    known = check_parameters(asked, values)
+    check_region(symbolic, *region)
+    again = made or instantiation.request(data, known, *region, candidate, None, layouts, closed)
+    return instantiation.file_of(symbolic, again)
+
+
+def maker(
+    data: bytes, region: tuple[int, int], candidate: int | None, closed: int = 0
+) -> Callable[[tuple[int, ...]], bytes]:
+    """What makes the concrete files of one region, of the values of the parameters in their order: for steps, of which
+    there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there."""
+    symbolic, asked = _opened(data)
+    _check_candidate(symbolic, candidate)
+    check_region(symbolic, *region)
+
+    def make(values: tuple[int, ...]) -> bytes:
+        made = instantiation.request(data, values, *region, candidate, closed=closed)
+        if made.status:
+            check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
+        return instantiation.file_of(symbolic, made)
+
+    return make
+
+
+def _check_candidate(symbolic: Symbolic, candidate: int | None) -> None:
     if candidate is not None and candidate not in range(len(symbolic.candidates)):
         help = f"the file stores candidates 0 to {len(symbolic.candidates) - 1}"
         raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
-    known = check_parameters(asked, values)
-    check_region(symbolic, *region)
-    return instantiation.file_of(symbolic, made or instantiation.request(data, known, *region, candidate))
 
 
-def _machine(data: bytes, member: str | None) -> Machine:
+def machine_of(data: bytes, member: str | None) -> Machine:
     """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
     if member is not None:
         return machine_file.load(member)
@@ -108,10 +142,23 @@ def _machine(data: bytes, member: str | None) -> Machine:
 
 
 def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
-    machine = _machine(data, member)
+    machine = machine_of(data, member)
     result = model.run(
         data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data)
     )
+    return _observed(data, machine, result)
+
+
+def simulate_together(
+    placements: Sequence[model.Placement], member: str | None, array: tuple[int, int], trace: bool
+) -> list[Simulation]:
+    """Programs on disjoint rectangles of one array, all from cycle 0 on. Errors: those of `simulate`, and PL0604."""
+    machine = machine_of(placements[0].data, member)
+    results = model.run_together(placements, machine, *array, trace=trace)
+    return [_observed(p.data, machine, result) for p, result in zip(placements, results, strict=True)]
+
+
+def _observed(data: bytes, machine: Machine, result: model.Result) -> Simulation:
     events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
     return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
@@ -147,6 +194,13 @@ class Simulation:
     events: tuple[Span, ...] = ()
 
 
+def explained(data: bytes, reason: str) -> bytes:
+    """A symbolic file whose reports also tell why it is a part of a phase."""
+    symbolic = _symbolic(data)
+    told = (replace(b, bound_by=f"{b.bound_by}; a part, because in one phase {reason}") for b in symbolic.bottlenecks)
+    return symbolic_file.encode(replace(symbolic, bottlenecks=tuple(told)))
+
+
 def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
     return _symbolic(data).parameters
@@ -178,23 +232,37 @@ def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterato
     ):
         operation, unit = operation_of(int(opcode)), machine.units[int(number)]
         row, column = divmod(int(element), concrete.columns)
-        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value):08x}"
+        digits = 16 if BY_NAME[operation[0]].result(operation[1]) == "f64" else 8
+        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value) % (1 << 4 * digits):0{digits}x}"
         yield Span(f"element ({row}, {column})", unit.name, name, int(cycle), unit.latencies[operation])
+
+
+KEYS: Final = (
+    "pes",
+    *ALONE,
+    "predicted_cycles",
+    "processor_classes",
+    "kernel_classes",
+    "control_signals",
+    "instruction_words",
+)
+"""Of `facts`, without the sizes of files."""
 
 
 def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     concrete = concrete_file.decode(data)
     symbolic = _symbolic(symbolic_data) if symbolic_data else None
     number = _schedule(symbolic, concrete) if symbolic else None
-    reason = symbolic.bottlenecks[number] if symbolic and number is not None else None
+    reason = _bottleneck(symbolic, number, concrete) if symbolic and number is not None else None
     programs = [program for element in concrete.classes for program in element.programs]
     return {
         "pes": [concrete.rows, concrete.columns],
         "initiation_interval": symbolic.schedules[number].initiation_interval
-        if symbolic and number is not None
+        if symbolic and number is not None and not concrete.classes
         else concrete.initiation_interval,
         "minimum_initiation_interval": reason.minimum if reason else None,
-        "proved_minimal": reason.proved if reason else None,
+        # A multiple of the schedule's is the least one that is valid here; of other schedules it is not known.
+        "proved_minimal": None if reason is None or _is_slower(symbolic, number, concrete) else reason.proved,
         "bound_by": reason.bound_by if reason else None,
         "predicted_cycles": predicted_cycles(concrete),
         "processor_classes": len(concrete.classes),
@@ -206,8 +274,9 @@ def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     }
 
 
-def combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[str, Json]:
-    """The least rectangle around all, the most signals at a time, and the sums of everything else."""
+def combine(phases: Sequence[Mapping[str, Json]], cycles: int) -> dict[str, Json]:
+    """The least rectangle around all, the most signals at a time, these predicted cycles, and the sums of everything
+    else."""
 
     def total(key: str) -> int | None:
         values = [cast("int | None", p[key]) for p in phases]
@@ -222,7 +291,7 @@ def combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[
     }
     combined["pes"] = [max(rows for rows, _ in pes), max(columns for _, columns in pes)]
     combined["control_signals"] = max(cast(int, p["control_signals"]) for p in phases)
-    combined["predicted_cycles"] = sum(cast(int, p["predicted_cycles"]) for p in phases) + transfer_cycles
+    combined["predicted_cycles"] = cycles
     return {key: combined[key] for key in phases[0]}
 
 
@@ -236,14 +305,38 @@ def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
         # The words do not say which stored schedule they come from: it is the first one in which every issued operation
         # has its unit and slot.
         slots = {
-            (u, t % schedule.initiation_interval, v.opcode)
+            (u, t % concrete.initiation_interval, v.opcode)
             for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)
         }
-        if schedule.initiation_interval == concrete.initiation_interval and issued <= slots:
+        slower, rest = divmod(concrete.initiation_interval, schedule.initiation_interval)
+        if not rest and (slower == 1 or schedule.apart) and issued <= slots:
             return number
     raise input_error(
         "PL0705", "the concrete configuration was not made from this symbolic one", help="instantiate it again"
     )
+
+
+def _is_slower(symbolic: Symbolic | None, number: int | None, concrete: Concrete) -> bool:
+    """Whether the words have a multiple of their schedule's interval."""
+    if symbolic is None or number is None or not concrete.classes:
+        return False
+    return concrete.initiation_interval > symbolic.schedules[number].initiation_interval
+
+
+def _bottleneck(symbolic: Symbolic, number: int, concrete: Concrete) -> Bottleneck:
+    """Why the words have their initiation interval, which may be a multiple of the schedule's."""
+    schedule, reason = symbolic.schedules[number], symbolic.bottlenecks[number]
+    if not _is_slower(symbolic, number, concrete):
+        return reason
+    slower = concrete.initiation_interval // schedule.initiation_interval
+    names = ", ".join(
+        dict.fromkeys(symbolic.node_names[v] for pair in schedule.apart for v in (pair.first, pair.second))
+    )
+    sentence = (
+        f"{slower} times the {schedule.initiation_interval} of the schedule, as tiles are small: rare operations "
+        f"({names or 'without names'}) would meet in their unit, or values come too late"
+    )
+    return Bottleneck(reason.minimum, reason.proved, sentence)
 
 
 def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
@@ -271,7 +364,7 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
             tuple(names[u] for u in used),
             tuple(tuple(" ".join(cells.get((u, slot), ())) for u in used) for slot in range(interval)),
         ),
-        bottleneck=symbolic.bottlenecks[_schedule(symbolic, concrete)].bound_by if symbolic else "",
+        bottleneck=_bottleneck(symbolic, _schedule(symbolic, concrete), concrete).bound_by if symbolic else "",
         grid=_grid(concrete),
         flows=tuple(_flows(concrete, names)),
     )
@@ -379,6 +472,11 @@ def kernel(data: bytes) -> str:
     return outline(data).concrete.kernel if is_concrete(data) else _symbolic(data).kernel
 
 
+def digest(data: bytes) -> str:
+    """Of the equations that a file was compiled from, as it says; empty where it does not."""
+    return outline(data).concrete.program if is_concrete(data) else _symbolic(data).program
+
+
 def show(data: bytes) -> str:
     if not is_concrete(data):
         return listing.show_symbolic(symbolic_file.decode(data))
@@ -393,7 +491,7 @@ def as_json(data: bytes) -> Json:
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     """Both kinds are checked by reading them back, and by the rules of their own verifier."""
     try:
-        machine = _machine(data, member)
+        machine = machine_of(data, member)
     except PolyloomError as error:
         return error.diagnostics
     if is_concrete(data):

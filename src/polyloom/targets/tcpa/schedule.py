@@ -5,12 +5,12 @@ An operand at distance d is read lambda_J . d cycles of steps after it was produ
 dimension equal to pi and all others proportional to a tile size, only dependences along the innermost dimension bound
 pi for large tiles; the others become the validity domain. So there is one problem per innermost dimension, not one per
 scan order, and one *safe* problem, whose schedule is valid for tiles of any size: every dependence is at least one step
-long.
+long. Operations that hold their unit, but meet nowhere along the innermost dimension, give one more problem (`apart`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from polyloom.diagnostics import PolyloomError, infeasible
@@ -20,7 +20,8 @@ from polyloom.modulo.guarded.check import violations
 from polyloom.modulo.guarded.problem import Guarded, Short, Solution, operation
 from polyloom.modulo.guarded.solve import solve
 from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
-from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa import apart, machine_file
+from polyloom.targets.tcpa.apart import NONE, Meeting, Rare
 from polyloom.targets.tcpa.graph import destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.symbolic import Bottleneck, Schedule
@@ -71,11 +72,11 @@ def check_operations(graph: Graph, machine: Machine) -> None:
             )
 
 
-def problem(graph: Graph, machine: Machine, distance: Distance) -> Guarded:
+def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NONE) -> Guarded:
     """The modulo-scheduling problem of the graph."""
     operations: list[Operation] = []
-    pipelined = tuple(u.pipelined for u in machine.units)
-    for e in graph.equations:
+    for v, e in enumerate(graph.equations):
+        pipelined = tuple(u.pipelined or v in rare.operations for u in machine.units)
         units = machine.units_for(e.operation, e.dtype)
         latencies = tuple(machine.units[u].latencies[e.operation, e.dtype] for u in units)
         operations.append(operation(e.name, units, latencies, pipelined))
@@ -91,7 +92,11 @@ def problem(graph: Graph, machine: Machine, distance: Distance) -> Guarded:
         tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m]))
         for m in range(len(graph.program.dimensions))
     )
-    dependences = tuple(dict.fromkeys(Dependence(v, w, steps) for v, w, steps in constrained if steps is not None))
+    # A unit that is not pipelined is free again when its result is there.
+    waiting = [(v, w, 0) for v, w in rare.serial]
+    dependences = tuple(
+        dict.fromkeys(Dependence(v, w, steps) for v, w, steps in (*constrained, *waiting) if steps is not None)
+    )
     return Guarded(
         Problem(tuple(operations), tuple(Resource(u.name) for u in machine.units), dependences),
         aligned=tuple(dict.fromkeys(g for g in groups if len(g) > 1)),
@@ -104,31 +109,47 @@ def problem(graph: Graph, machine: Machine, distance: Distance) -> Guarded:
 
 
 def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
-    """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval."""
+    """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval,
+    because distances are long enough or operations are rare there."""
     cautious = problem(graph, machine, safe)
     solution = solve(cautious)
-    found = [_scheduled(cautious, solution, innermost, True)]
-    members: dict[Guarded, set[int]] = {}
+    found = [_scheduled(graph, cautious, solution, innermost, True)]
+    met = apart.meetings(graph, machine)
+    members: dict[tuple[Guarded, Rare], set[int]] = {}
     for m in sorted(innermost):
-        members.setdefault(problem(graph, machine, along(m)), set()).add(m)
+        usual, rare = problem(graph, machine, along(m)), apart.rare(graph, met, m)
+        wanted = problem(graph, machine, along(m), rare) if rare.operations else usual
+        # Reservations that cost nothing make a schedule valid for more tiles.
+        if rare.operations and _least(usual) <= _least(wanted):
+            wanted, rare = usual, NONE
+        members.setdefault((wanted, rare), set()).add(m)
     packed = resource_minimum(cautious).value
-    for relaxed, dimensions in members.items():
+    for (relaxed, rare), dimensions in members.items():
         # Bounds are cheap, searches are not: an innermost dimension that cannot do better is not solved.
-        if max(packed, recurrence_minimum(relaxed).value) < solution.initiation_interval:
+        resource = resource_minimum(relaxed).value if rare.operations else packed
+        if max(resource, recurrence_minimum(relaxed).value) < solution.initiation_interval:
             better = solve(relaxed)
             if better.initiation_interval < solution.initiation_interval:
-                found.append(_scheduled(relaxed, better, frozenset(dimensions), False))
+                found.append(_scheduled(graph, relaxed, better, frozenset(dimensions), False, (met, rare)))
     return tuple(found)
+
+
+def _least(wanted: Guarded) -> int:
+    """A lower bound of the initiation interval."""
+    return max(resource_minimum(wanted).value, recurrence_minimum(wanted).value)
 
 
 def given(graph: Graph, machine: Machine, dimension: int, solution: Solution) -> Scheduled | tuple[str, ...]:
     """A user's schedule for scans with this innermost dimension, or what it violates."""
     wanted = problem(graph, machine, along(dimension))
     if found := violations(wanted, solution):
-        return found
-    return _scheduled(
-        wanted, solution, frozenset((dimension,)), not violations(problem(graph, machine, safe), solution)
-    )
+        met = apart.meetings(graph, machine)
+        rare = apart.rare(graph, met, dimension)
+        if violations(problem(graph, machine, along(dimension), rare), solution):
+            return found
+        return _scheduled(graph, wanted, solution, frozenset((dimension,)), False, (met, rare))
+    is_safe = not violations(problem(graph, machine, safe), solution)
+    return _scheduled(graph, wanted, solution, frozenset((dimension,)), is_safe)
 
 
 def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
@@ -139,7 +160,15 @@ def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
         return None
 
 
-def _scheduled(wanted: Guarded, solution: Solution, innermost: frozenset[int], is_safe: bool) -> Scheduled:
+def _scheduled(
+    graph: Graph,
+    wanted: Guarded,
+    solution: Solution,
+    innermost: frozenset[int],
+    is_safe: bool,
+    of: tuple[Sequence[Meeting], Rare] = ((), NONE),
+) -> Scheduled:
     latency = tuple(wanted.latency(v, u) for v, u in enumerate(solution.unit))
-    schedule = Schedule(solution.initiation_interval, solution.start, solution.unit, latency)
+    kept = apart.remembered(graph, *of, solution.unit)
+    schedule = Schedule(solution.initiation_interval, solution.start, solution.unit, latency, kept)
     return Scheduled(innermost, is_safe, schedule, Bottleneck(solution.minimum, solution.proved, solution.bound_by))

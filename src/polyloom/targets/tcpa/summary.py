@@ -39,9 +39,9 @@ def elements(used: Json, asked: Json) -> str:
 def _phases(phases: Json) -> list[tuple[str, str]]:
     """The initiation interval; of several phases, each one's with its cycles."""
     rows = [row for row in phases if isinstance(row, dict)] if isinstance(phases, list) else []
-    if len(rows) == 1:
+    if len(rows) == 1 and rows[0]["steps"] == 1:
         return [("initiation interval", _interval(rows[0]))]
-    return [(f"phase {n}", f"{_cycles(row)}, initiation interval {_interval(row)}") for n, row in enumerate(rows, 1)]
+    return [(f"phase {row['phase']}", f"{_cycles(row)}, initiation interval {_interval(row)}") for row in rows]
 
 
 def _interval(row: Mapping[str, Json]) -> str:
@@ -53,7 +53,8 @@ def _interval(row: Mapping[str, Json]) -> str:
 
 def _cycles(row: Mapping[str, Json]) -> str:
     moved = f" after {row['transfer_cycles']} of transfers" if row["transfer_cycles"] else ""
-    return f"{row['cycles']} cycles{moved}"
+    steps = f" in {row['steps']} steps" if row["steps"] != 1 else ""
+    return f"{row['cycles']} cycles{steps}{moved}"
 
 
 def _bytes(value: Json) -> str:

@@ -176,6 +176,18 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Apart:
+    """Nodes `first` and `second` of one unit, which each holds for its latency, but which is not reserved for them.
+
+    `where` is a union of conjunctions of rows (each >= 0) over the differences I' - I of an iteration I of the first
+    and an iteration I' of the second. A tiling is valid if no difference within a tile brings them together."""
+
+    first: int
+    second: int
+    where: tuple[tuple[Row, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """Start offset tau, functional unit and latency of every node; tau is normalized so that its minimum is 0.
 
@@ -185,6 +197,8 @@ class Schedule:
     tau: tuple[int, ...]
     unit: tuple[int, ...]
     latency: tuple[int, ...]
+    apart: tuple[Apart, ...] = ()
+    """Rare operations: what limits the tilings that the schedule is valid for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,3 +284,5 @@ class Symbolic:
     """Equation names, for listings (in the names section)."""
     bottlenecks: tuple[Bottleneck, ...]
     """One per schedule."""
+    program: str = ""
+    """The digest of the equations that were compiled (`ir.pla_text.digest`), for whoever looks for their source."""

@@ -33,9 +33,10 @@ from polyloom.binary import (
     text,
 )
 from polyloom.targets.tcpa import encoding
-from polyloom.targets.tcpa.isa import OPCODE_NOP
+from polyloom.targets.tcpa.isa import OPCODE_NOP, source_type
 from polyloom.targets.tcpa.symbolic import (
     Access,
+    Apart,
     ArrayInfo,
     Bottleneck,
     Bound,
@@ -59,10 +60,13 @@ from polyloom.targets.tcpa.symbolic import (
     Writer,
 )
 
-KIND = FileKind(b"PLSC", "symbolic configuration", version=1, sections=6)
+KIND = FileKind(b"PLSC", "symbolic configuration", version=2, sections=6)
 _LOCATIONS = ("pe", "north", "east", "south", "west")
 _SYMBOLS = 64
 """A file holds fewer dimensions, and fewer parameters, than this."""
+
+_LONGEST = 255
+"""Cycles that an operation of a machine takes at most (machine_file.py)."""
 
 _port: Codec[Port] = mapped(
     natural("a port"),
@@ -200,26 +204,29 @@ def _array(row: Codec[Row]) -> Codec[ArrayInfo]:
 
 
 _IMMEDIATE, _USE, _INPUT = range(3)
+_WIDE = fixed(8, "an immediate")
 
 
-def _write_operand(out: bytearray, operand: ImmediateOperand | UseOperand | InputOperand) -> None:
-    """A tag in the two low bits and a number above; an immediate's bits follow as the integer that they mean."""
+def _write_operand(out: bytearray, operand: ImmediateOperand | UseOperand | InputOperand, is_wide: bool) -> None:
+    """A tag in the two low bits and a number above; an immediate's bits follow as the integer that they mean, 64 bits
+    as they are."""
     tag = natural("an operand")
     match operand:
         case ImmediateOperand(bits):
             tag.write(out, _IMMEDIATE)
             # As the signed number that they mean: small negative constants then take one byte, not five.
-            integer("an immediate").write(out, bits - (bits >> 31 << 32))
+            _WIDE.write(out, bits) if is_wide else integer("an immediate").write(out, bits - (bits >> 31 << 32))
         case UseOperand(use):
             tag.write(out, use << 2 | _USE)
         case InputOperand(number):
             tag.write(out, number << 2 | _INPUT)
 
 
-def _read_operand(reader: Reader) -> ImmediateOperand | UseOperand | InputOperand:
+def _read_operand(reader: Reader, is_wide: bool) -> ImmediateOperand | UseOperand | InputOperand:
     at, value = reader.position, natural("an operand").read(reader)
     if value == _IMMEDIATE:
-        return ImmediateOperand(integer("an immediate").read(reader) & 0xFFFFFFFF)
+        bits = _WIDE.read(reader) if is_wide else integer("an immediate").read(reader) & 0xFFFFFFFF
+        return ImmediateOperand(bits)
     if value & 3 == _USE:
         return UseOperand(value >> 2)
     if value & 3 == _INPUT:
@@ -228,21 +235,24 @@ def _read_operand(reader: Reader) -> ImmediateOperand | UseOperand | InputOperan
 
 
 def _node(conditions: int) -> Codec[Node]:
-    opcode, condition, output = fixed(1, "an opcode"), natural("a condition", conditions), optional("an output")
-    operand: Codec[ImmediateOperand | UseOperand | InputOperand] = Codec(_write_operand, _read_operand)
+    opcode, condition = natural("an opcode", OPCODE_NOP), natural("a condition", conditions)
+    output = optional("an output")
 
     def write(out: bytearray, node: Node) -> None:
         opcode.write(out, node.opcode)
         condition.write(out, node.condition)
-        repeated(operand, len(node.operands)).write(out, node.operands)
+        for position, operand in enumerate(node.operands):
+            _write_operand(out, operand, source_type(node.opcode, position) == "f64")
         output.write(out, node.output)
 
     def read(reader: Reader) -> Node:
         at, code = reader.position, opcode.read(reader)
         arity = encoding.arity(code)
-        if arity is None or code == OPCODE_NOP:
+        if arity is None:
             raise binary.malformed(at, f"opcode {code} is no operation")
-        return Node(code, condition.read(reader), repeated(operand, arity).read(reader), output.read(reader))
+        number = condition.read(reader)
+        operands = tuple(_read_operand(reader, source_type(code, k) == "f64") for k in range(arity))
+        return Node(code, number, operands, output.read(reader))
 
     return Codec(write, read)
 
@@ -289,8 +299,14 @@ def _graph(sizes: _Sizes, conditions: int, arrays: tuple[ArrayInfo, ...], row: C
     )
 
 
-def _schedules(sizes: _Sizes) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
+def _schedules(sizes: _Sizes, row: Codec[Row]) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
     """Each schedule with its bottleneck, whose sentence is among the names."""
+    apart = record(
+        Apart,
+        first=natural("a node", sizes.nodes),
+        second=natural("a node", sizes.nodes),
+        where=counted(counted(row, natural("the number of rows")), natural("the number of pieces")),
+    )
     per_node = repeated(natural("an offset or a latency"), sizes.nodes)
     schedule = record(
         Schedule,
@@ -298,6 +314,7 @@ def _schedules(sizes: _Sizes) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
         tau=per_node,
         unit=repeated(natural("a unit", sizes.units), sizes.nodes),
         latency=per_node,
+        apart=counted(apart, natural("the number of rare pairs")),
     )
     bottleneck = record(
         partial(Bottleneck, bound_by=""),
@@ -409,6 +426,7 @@ def _names(symbolic: Symbolic) -> Iterable[str]:
     return (
         symbolic.kernel,
         symbolic.machine,
+        symbolic.program,
         *symbolic.limits.units,
         *symbolic.parameters,
         *symbolic.dimensions,
@@ -427,6 +445,7 @@ def encode(symbolic: Symbolic) -> bytes:
     row = pooled(rows, "the number of a row", natural)
     sets = section(_sets(sizes, row), _Sets(s.assumptions, s.extents, s.arrays))
     nodes = section(_graph(sizes, len(s.conditions), s.arrays, row), graph)
+    schedules = section(_schedules(sizes, row), tuple(zip(s.schedules, s.bottlenecks, strict=True)))
     table = counted(_row(sizes), natural("the number of rows"))
     return binary.pack(
         KIND,
@@ -438,7 +457,7 @@ def encode(symbolic: Symbolic) -> bytes:
             + section(_conditions(len(s.constraints)), s.conditions)
             + sets,
             nodes,
-            section(_schedules(sizes), tuple(zip(s.schedules, s.bottlenecks, strict=True))),
+            schedules,
             section(_candidates(sizes, graph, len(s.schedules)), s.candidates),
             b"".join(section(text, name) for name in _names(s)),
         ),
@@ -453,8 +472,8 @@ def decode(data: bytes) -> Symbolic:
     def names(count: int) -> tuple[str, ...]:
         return repeated(text, count).read(name_reader)
 
-    (kernel, machine), units, parameters, dimensions = (
-        names(2),
+    (kernel, machine, program), units, parameters, dimensions = (
+        names(3),
         names(sizes.units),
         names(sizes.parameters),
         names(sizes.dimensions),
@@ -467,15 +486,17 @@ def decode(data: bytes) -> Symbolic:
     conditions = _conditions(len(constraints)).read(set_reader)
     sets = _sets(sizes, row).read(set_reader)
     graph = _resolved(_graph(sizes, len(conditions), sets.arrays, row).read(graph_reader), graph_reader.position)
-    schedules = _schedules(sizes).read(schedule_reader)
+    schedules = _schedules(sizes, row).read(schedule_reader)
     if not dimensions or not schedules or not all(schedule.initiation_interval for schedule, _ in schedules):
         raise binary.malformed(
             schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0"
         )
+    _check_apart([schedule for schedule, _ in schedules], schedule_reader.position)
     _check_parametric(sets, set_reader.position)
     symbolic = Symbolic(
         kernel=kernel,
         machine=machine,
+        program=program,
         machine_hash=stamp,
         limits=limits,
         parameters=parameters,
@@ -498,6 +519,13 @@ def decode(data: bytes) -> Symbolic:
         raise binary.malformed(candidate_reader.position, "there is no candidate")
     binary.check_canonical(data, encode(symbolic))
     return symbolic
+
+
+def _check_apart(schedules: Iterable[Schedule], at: int) -> None:
+    """The differences of rare operations are enumerated as far as they hold their units (PL0705)."""
+    nodes = ((s, v) for s in schedules for pair in s.apart for v in (pair.first, pair.second))
+    if any(s.latency[v] > _LONGEST for s, v in nodes):
+        raise binary.malformed(at, f"a rare operation holds its unit for more than {_LONGEST} cycles")
 
 
 def _check_parametric(sets: _Sets, at: int) -> None:

@@ -7,19 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from polyloom import files, transform
-from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.frontend.source import Source
 from polyloom.ir import signature as signatures
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.targets.forms import loops
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Json, Kind, Program, Target
-from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
+from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
+from polyloom.targets.tcpa import against, concrete_file, machine_file, symbolic_file
 from polyloom.targets.tcpa.compile import PASSES
-from polyloom.targets.tcpa.options import Options
+from polyloom.targets.tcpa.layouts import read
+from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.phases import file as phase_file
-from polyloom.targets.tcpa.phases import stages, views, whole
+from polyloom.targets.tcpa.phases import stages, together, views, whole
+from polyloom.targets.tcpa.phases.steps_file import STEPS
 from polyloom.targets.tcpa.place import REGION, Place, place, region
 from polyloom.targets.tcpa.summary import brief, summary
 
@@ -31,6 +34,7 @@ _KINDS: Final = {
     phase_file.SYMBOLIC.magic: SYMBOLIC,
     concrete_file.KIND.magic: CONCRETE,
     phase_file.CONCRETE.magic: CONCRETE,
+    STEPS.magic: CONCRETE,
 }
 
 
@@ -71,13 +75,64 @@ def _asked(where: Place | None, options: Options) -> tuple[int, int]:
 
 
 def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> bytes:
-    return whole.instantiate(data, values, _asked(where, options), options.candidate)
+    size = _asked(where, options)
+    closed = _closed(size, options)
+    made = whole.instantiate(data, values, size, options.candidate, read(options.layouts or {}), closed)
+    _check_place(made, options)
+    return made
+
+
+def _closed(size: tuple[int, int], options: Options) -> int:
+    """The borders of the region that are inside a larger array: bits by side, north first. Banks then stand at the
+    other ones. Errors: PL0604, PL0805."""
+    if options.array is None:
+        return 0
+    row, column = _position(options)
+    rows, columns = region(options.array)
+    inside = row > 0, column + size[1] < columns, row + size[0] < rows, column > 0
+    # Elements take turns between rows and columns: with no bank at the end of either one, none is routed.
+    if all(inside[::2]) or all(inside[1::2]):
+        return 0
+    return sum(1 << side for side, closed in enumerate(inside) if closed)
+
+
+def _position(options: Options) -> tuple[int, int]:
+    """Errors: PL0604, PL0805."""
+    at = positions(options.at)
+    if len(at) > 1:
+        raise input_error(
+            "PL0604", "one configuration has several positions", help="give one position, for instance 0,4"
+        )
+    return at[0] if at else (0, 0)
+
+
+def _check_place(data: bytes, options: Options) -> None:
+    """Where the configuration is placed on a larger array, which no file says. Errors: PL0604, PL0629, PL0805."""
+    if options.at is None and options.array is None:
+        return
+    at = _position(options)
+    array = region(options.array) if options.array is not None else together.least_array([(data, at)])
+    together.check_place(data, at, array)
 
 
 def _run(data: bytes, job: Job) -> Execution:
     where = cast("Place | None", job.place)
+    _check_place(data, job.options)
     found = whole.simulate(data, where.member if where else None, job.inputs, job.trace, job.progress)
     return Execution(found.outputs, found.cycles, found.operations, trace=found.trace, detail=found)
+
+
+def _run_together(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
+    """Each at the position that its options say. Errors: PL0604, PL0629, and those of a run."""
+    options = [cast(Options, job.options) for _, job in runs]
+    arrays = {region(o.array) for o in options if o.array is not None}
+    if len(arrays) > 1:
+        raise input_error("PL0604", "there are several sizes of one array", help="give one size, for instance 8x8")
+    at = [_position(o) for o in options]
+    placed = [together.Placed(data, job.inputs, own) for (data, job), own in zip(runs, at, strict=True)]
+    place = cast("Place | None", runs[0][1].place)
+    found = together.run_together(placed, place.member if place else None, next(iter(arrays), None), runs[0][1].trace)
+    return [Execution(f.outputs, f.cycles, f.operations, trace=f.trace, detail=f) for f in found]
 
 
 def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
@@ -89,12 +144,11 @@ def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
 
 
 def _phases(alone: Sequence[dict[str, Json]], execution: Execution | None) -> list[Json]:
-    """What belongs to each phase; of a run also its cycles."""
+    """What belongs to each phase; of a run also the cycles of all its steps."""
     if execution is None:
         return [dict(own) for own in alone]
     ran = cast(whole.Execution, execution.detail)
-    times = zip(alone, ran.phases, ran.transfers, strict=True)
-    return [{**own, "cycles": phase.cycles, "transfer_cycles": transfer} for own, phase, transfer in times]
+    return [{**own, **ran.of_phase(cast(int, own["phase"]) - 1)} for own in alone]
 
 
 def _made(data: bytes) -> dict[str, Json]:
@@ -122,6 +176,15 @@ def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
     return views.verify(data, where.member if where else None)
 
 
+def _against(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
+    concrete = data
+    if cast(Kind, _owns(data)).symbolic:
+        concrete = whole.instantiate(data, values, _asked(where, options), options.candidate)
+        if found := _verify(concrete, where):
+            raise PolyloomError(*found)
+    return against.prove(concrete, where.member if where else None, source, values)
+
+
 TARGET: Final = Target(
     name="tcpa",
     title="tightly coupled processor arrays",
@@ -133,6 +196,7 @@ TARGET: Final = Target(
     signature=_signature,
     compile=_compile,
     run=_run,
+    run_together=_run_together,
     show=lambda data, _: views.show(data),
     options=Options,
     instantiate=_instantiate,
@@ -145,5 +209,6 @@ TARGET: Final = Target(
     report=_report,
     as_json=views.as_json,
     verify=_verify,
+    against=_against,
     passes=(*transform.PASSES, *PASSES),
 )

@@ -20,6 +20,9 @@ import numpy as np
 
 from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.ir.numbers import WIDTH
+from polyloom.ir.numbers import limits as limits_of
+from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa import concrete_file, generator_kinds, model, ports, scan_sets
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import (
@@ -33,6 +36,7 @@ from polyloom.targets.tcpa.isa import (
     Next,
     Register,
     operation_of,
+    source_type,
 )
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.outline import outline
@@ -244,7 +248,7 @@ def _instruction_faults(
         if isinstance(register, Immediate):
             if not instruction.destinations and register != UNUSED:
                 yield f"writes nothing, so that its constant must be {UNUSED.bits}"
-            if not _fits(register.bits, instruction):
+            if not _fits(register, instruction):
                 yield "has a constant outside its type, or a shift amount that is not below the width"
         elif register.file is File.FD and not _depth(element.feedback_depths, register.index):
             yield f"names fd{register.index}, which has no depth"
@@ -257,17 +261,24 @@ def _instruction_faults(
             yield f"reads id{register.index}, which has no depth"
 
 
-def _fits(bits: int, instruction: Instruction) -> bool:
-    """Whether a constant is sign-extended from its type; the first operand of `select` is an i32, which always fits.
+def _fits(constant: Immediate, instruction: Instruction) -> bool:
+    """Whether a constant is extended from its type, wherever the instruction has it.
 
     Shift amounts count modulo the width, so that only one of the equivalent ones is allowed (also where a value is
     shifted that is itself a constant in that range)."""
     operation, dtype = operation_of(instruction.opcode)
-    width = {"i8": 8, "i16": 16}.get(dtype, 32)
-    value = bits - (1 << 32) if bits >> 31 else bits
-    if operation in ("shl", "shr") and instruction.sources[1] == Immediate(bits):
-        return 0 <= value < width
-    return -1 << (width - 1) <= value < 1 << (width - 1)
+    if operation in ("shl", "shr") and instruction.sources[1] == constant:
+        return constant.bits < WIDTH[dtype]
+    places = (k for k, source in enumerate(instruction.sources) if source == constant)
+    return all(_is_element(constant.bits, source_type(instruction.opcode, k)) for k in places)
+
+
+def _is_element(bits: int, dtype: ElementType) -> bool:
+    bounds = limits_of(dtype)
+    if bounds is None:
+        return True
+    least, most = bounds
+    return least <= (bits - (bits >> 31 << 32) if least < 0 else bits) <= most
 
 
 def _depth(depths: Sequence[int], index: int) -> int:

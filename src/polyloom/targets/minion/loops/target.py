@@ -50,7 +50,8 @@ def made(data: bytes) -> Mapping[str, Json]:
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     """The rows that a reader wants first."""
     used = data.get("utilization")
-    unit = "tensor units'" if "product" in cast(Sequence[str], data.get("phases") or ("product",)) else "vectors'"
+    phases = set(cast(Sequence[str], data.get("phases") or ("product",)))
+    unit = "tensor units'" if phases & {"product", "convolution", "matrix-vector"} else "vectors'"
     busy = f", {used:.1%} of the {unit} peak" if isinstance(used, float) else ""
     rows = [("minions", f"{data['minions']}")]
     rows += [("in order", str(why)) for why in cast(Sequence[str], data.get("serial") or ())]

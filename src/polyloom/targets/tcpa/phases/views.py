@@ -3,17 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.ir.pla import Array
+from polyloom.ir.steps import as_data, outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC
-from polyloom.targets.tcpa.phases.stages import NamedStage, file_kind, files, in_phase, is_phased, named_stages, read
-from polyloom.targets.tcpa.phases.whole import transfers
+from polyloom.targets.tcpa.phases.running import run
+from polyloom.targets.tcpa.phases.stages import (
+    NamedStage,
+    bound_of,
+    file_kind,
+    files,
+    in_phase,
+    is_phased,
+    names_of,
+    read,
+)
+from polyloom.targets.tcpa.phases.steps_file import STEPS
 
 _ROLES: Final = {
     0: "intermediate",
@@ -25,36 +35,59 @@ _ROLES: Final = {
 
 
 def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
-    """The target's keys of `run --json` for the whole, and of them those that belong to each phase."""
-    each = [program.facts(s, c) for s, c in _pairs(symbolic, concrete)]
+    """The keys of `run --json` for the whole, and of them those that belong to each phase: of its longest step,
+    where it has several."""
+    found = run(concrete)
+    longest = found.longest
+    sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
+    each = [program.facts(sources[own.number] if sources else None, own.data) for own in longest]
+    if not each:
+        return {**dict.fromkeys(program.KEYS), "instantiations": 0, **_sizes(symbolic, concrete)}, ()
     # One phase keeps all its facts: bounds and intervals of several have no meaning as a whole.
-    whole = each[0] if len(each) == 1 else program.combine(each, sum(transfers(concrete)))
-    sizes: dict[str, Json] = {"symbolic_bytes": len(symbolic) if symbolic else None, "concrete_bytes": len(concrete)}
-    return {**whole, **sizes}, tuple({key: f[key] for key in program.ALONE} for f in each)
+    alone = len(found.steps) == 1
+    cycles = sum(step.cycles for step in found.steps) + sum(found.transfers)
+    whole = each[0] if alone else program.combine(each, cycles)
+    rows = ({key: f[key] for key in program.ALONE} for f in each)
+    counts = ({"phase": own.number + 1, "steps": len(found.of_phase(own.number))} for own in longest)
+    made = {"instantiations": len(found.configurations)}
+    return {**whole, **made, **_sizes(symbolic, concrete)}, tuple(c | r for c, r in zip(counts, rows, strict=True))
+
+
+def _sizes(symbolic: bytes | None, concrete: bytes) -> dict[str, Json]:
+    return {"symbolic_bytes": len(symbolic) if symbolic else None, "concrete_bytes": len(concrete)}
 
 
 def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
-    """One per phase."""
-    return tuple(program.report(s, c) for s, c in _pairs(symbolic, concrete))
-
-
-def _pairs(symbolic: bytes | None, concrete: bytes) -> Iterator[tuple[bytes | None, bytes]]:
-    made = files(concrete)
-    return zip(files(symbolic) if symbolic else [None] * len(made), made, strict=True)
+    """One per phase that runs; of one that has several configurations, for its longest step."""
+    found = run(concrete)
+    sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
+    return tuple(program.report(sources[own.number] if sources else None, own.data) for own in found.longest)
 
 
 def show(data: bytes) -> str:
-    """The listing."""
+    """The listing. Of concrete steps it has what every step has in common, the symbolic phases."""
     if not is_phased(data):
         return program.show(data)
     phased = read(data)
     values = f"({', '.join(phased.parameters)})" if phased.parameters else ""
-    lines = [f"{file_kind(data).name} of {phased.name}{values}", "arrays:"]
+    lines = [f"{file_kind(data).name} of {phased.name}{values}", *_asked(data), "arrays:"]
     lines += [f"  {_declared(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
-    stages = named_stages(phased)
-    for n, stage in enumerate(stages, 1):
-        lines += ["", f"phase {n} of {len(stages)}{_renamed(stage)}", program.show(stage.data).rstrip("\n")]
+    if phased.counters:
+        lines += ["steps:", *outline(phased.tree, "  ")]
+    named = names_of(data)
+    for n, stage in enumerate(named, 1):
+        lines += ["", f"phase {n} of {len(named)}{_renamed(stage)}", program.show(stage.data).rstrip("\n")]
     return "\n".join(lines)
+
+
+def _asked(data: bytes) -> list[str]:
+    """What a configuration of steps was made for."""
+    if file_kind(data) is not STEPS:
+        return []
+    bound = bound_of(data)
+    names = read(bound.symbolic).parameters
+    values = ", ".join(f"{n} = {v}" for n, v in zip(names, bound.values, strict=True))
+    return [f"for {values or 'no parameters'} on {bound.rows}x{bound.columns} elements"]
 
 
 def _declared(array: Array) -> str:
@@ -79,18 +112,24 @@ def as_json(data: bytes) -> Json:
             {"name": a.name, "dtype": a.dtype, "shape": [str(e) for e in a.shape], "role": _ROLES[r]}
             for a, r in zip(phased.arrays, phased.roles, strict=True)
         ],
+        **({"steps": as_data(phased.tree)} if phased.counters else {}),
         "phases": [
             {
                 "inputs": dict[str, Json](b.inputs),
                 "outputs": dict[str, Json](b.outputs),
                 "configuration": program.as_json(b.data),
             }
-            for b in named_stages(phased)
+            for b in names_of(data)
         ],
     }
 
 
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
-    """The findings of every phase; how phases fit together was checked when the file was read."""
+    """The findings of every phase, and of every configuration that steps have; how phases fit together was checked when
+    the file was read."""
     made = files(data)
-    return tuple(in_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in program.verify(file, member))
+    found = [in_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in program.verify(file, member)]
+    if found or not is_phased(data) or file_kind(data) is not STEPS:
+        return tuple(found)
+    steps = run(data).configurations
+    return tuple(in_phase(d, own.number + 1, len(made)) for own in steps for d in program.verify(own.data, member))

@@ -8,7 +8,8 @@ made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -19,18 +20,23 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays as Given
-from polyloom.ir.arguments import Arrays, are_plain, check_parameters
+from polyloom.ir.arguments import Arrays, Signature, are_plain, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
+from polyloom.ir.steps import Steps, Tree, numbered
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.layouts import Layout, Place, placed
 from polyloom.targets.tcpa.phases import file as phase_file
+from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.tcpa.phases.stages import in_phase, is_phased, named_stages, opened, read
-from polyloom.targets.tcpa.phases.transfers import touched, transfer_cycles
+from polyloom.targets.tcpa.phases.running import run
+from polyloom.targets.tcpa.phases.split import PARTS, Part, expanded, fitted
+from polyloom.targets.tcpa.phases.stages import is_phased, located, named_stages, names_of, opened, read
+from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
 from polyloom.targets.trace import Span, Trace
 
@@ -41,11 +47,13 @@ Choice = T | Mapping[int, T] | None
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A run: what the model observed of each phase, and the cycles that banks need before it starts."""
+    """A run: what the model observed of each step, in the order of time, and the cycles that banks need before it
+    starts. `numbers` are the phases that steps are of, counted from 0."""
 
     outputs: Given
     phases: tuple[Simulation, ...]
     transfers: tuple[int, ...]
+    numbers: tuple[int, ...] = (0,)
 
     @property
     def cycles(self) -> int:
@@ -54,6 +62,14 @@ class Execution:
     @property
     def operations(self) -> int:
         return sum(p.operations for p in self.phases)
+
+    def of_phase(self, number: int) -> dict[str, int]:
+        """The cycles of all steps of a phase, and those of the transfers before them."""
+        steps = [n for n, own in enumerate(self.numbers) if own == number]
+        return {
+            "cycles": sum(self.phases[n].cycles for n in steps),
+            "transfer_cycles": sum(self.transfers[n] for n in steps),
+        }
 
     @property
     def trace(self) -> Trace:
@@ -76,10 +92,22 @@ def compile(
     """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
     count = len(plan.phases)
     given = _chosen(mapping, plan.name, count, "mapping")
-    files = [
-        _located(n, count, partial(program.compile, phase.program, member, own, _part(progress, n, count), watch))
-        for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1)
-    ]
+    names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
+    counters = frozenset(loop.counter for loop in plan.loops)
+    made: dict[int, list[Part]] = {}
+    for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
+
+        def compiled(part: Phase, n: int = n, own: tuple[str, str] | None = own) -> bytes:
+            return program.compile(part.program, member, own, _part(progress, n, count), watch)
+
+        # A mapping of the user's is of the whole phase.
+        most = 1 if own is not None else PARTS
+        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most))
+        plan = replace(plan, intermediates=(*plan.intermediates, *kept))
+    parts = [part for n in made for part in made[n]]
+    if len(parts) > count:
+        plan = replace(plan, body=expanded(plan.body, iter([[p.phase for p in made[n]] for n in made])))
+    files = [program.explained(part.data, part.reason) if part.reason else part.data for part in parts]
     return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
 
 
@@ -111,7 +139,7 @@ def _is_program(plan: Plan) -> bool:
         arrays = [[(a.name, a.dtype, a.shape) for a in group] for group in (p.inputs, p.outputs, p.intermediates)]
         return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
 
-    return len(plan.phases) == 1 and said(plan) == said(of_program(plan.phases[0].program))
+    return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
 
 
 def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
@@ -126,7 +154,8 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
     roles = tuple(
         INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays
     )
-    stages = tuple(_stage(data, phase, number) for data, phase in zip(files, plan.phases, strict=True))
+    counters = tuple(loop.counter for loop in plan.loops)
+    stages = tuple(_stage(data, phase, number, counters) for data, phase in zip(files, plan.phases, strict=True))
     phased = Phased(
         plan.name,
         plan.parameters,
@@ -135,14 +164,21 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
         roles,
         stages,
         tuple(p.value for p in plan.parametric),
+        counters,
+        _without_spans(numbered(plan.body)) if counters else (),
     )
     named_stages(phased)
     return phased
 
 
-def _stage(data: bytes, phase: Phase, number: Mapping[str, int]) -> Stage:
+def _without_spans(tree: Tree[int]) -> Tree[int]:
+    return tuple([replace(n, span=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree])
+
+
+def _stage(data: bytes, phase: Phase, number: Mapping[str, int], counters: Sequence[str]) -> Stage:
     outside = dict((*phase.inputs, *phase.outputs))
-    return Stage(data, tuple(number[outside[a.name]] for a, _ in program.arrays(data)))
+    taken = tuple(n for n, counter in enumerate(counters) if counter in phase.program.parameters)
+    return Stage(data, tuple(number[outside[a.name]] for a, _ in program.arrays(data)), taken)
 
 
 def kernel(data: bytes) -> str:
@@ -155,20 +191,39 @@ def parameters(data: bytes) -> tuple[str, ...]:
     return read(data).parameters if is_phased(data) else program.parameters(data)
 
 
-def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: Choice[int]) -> bytes:
-    """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for candidates that are not
-    of its phases."""
+def instantiate(
+    data: bytes,
+    values: Mapping[str, int],
+    region: tuple[int, int],
+    candidate: Choice[int],
+    layouts: Mapping[str, Layout] | None = None,
+    closed: int = 0,
+) -> bytes:
+    """The concrete file; `closed` are borders of the region without banks. Errors: those of the target, PL0230 for the
+    parameters, PL0818 for candidates that are not of its phases, PL0522 for layouts."""
     if not is_phased(data):
-        return program.instantiate(data, values, region, *_chosen(candidate, program.kernel(data), 1, "candidate"))
+        own: list[int | None] = _chosen(candidate, program.kernel(data), 1, "candidate")
+        arrays = {a.name: a for a, _ in program.arrays(data)} if layouts else {}
+        lying = [*_places(program.domain(data), tuple(arrays.values()), values, layouts).values()]
+        return program.instantiate(data, values, region, own[0], lying or None, closed)
     found = opened(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
-    if found.is_alone and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
+    plain = not layouts and not closed and not isinstance(candidate, Mapping)
+    if found.is_alone and plain and are_plain(phased.parameters, values):
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
+    if phased.counters:
+        if layouts:
+            message = f"`{phased.name}` is a loop of steps, whose file has no layouts"
+            raise input_error("PL0522", message, help="leave them out; arrays then lie row by row")
+        return _steps(data, phased, tuple(known.values()), region, given, closed)
+    places = _places(phased, phased.arrays, known, layouts)
 
     def make(number: int, own: int | None) -> bytes:
-        return _located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
+        stage = phased.stages[number]
+        lying = _lying(stage, phased.arrays, places) if places else None
+        return located(number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed))
 
     files = [make(n, own) for n, own in enumerate(given)]
     # Transfers are between phases: with one there is nothing to choose together.
@@ -192,6 +247,44 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     return phase_file.concrete(form, known, [option.stage.data for option in taken])
 
 
+def _places(
+    signature: Signature, arrays: Sequence[Array], values: Mapping[str, int], layouts: Mapping[str, Layout] | None
+) -> dict[str, Place]:
+    """Where all arrays lie, if some were placed. Errors: PL0230, PL0522."""
+    if not layouts:
+        return {}
+    known = check_parameters(signature, values)
+    shapes = {a.name: tuple(max(0, e.evaluate(known)) for e in a.shape) for a in arrays}
+    return placed(layouts, shapes, signature.name)
+
+
+def _lying(stage: Stage, arrays: Sequence[Array], places: Mapping[str, Place]) -> list[Place]:
+    """Where a phase's own arrays lie. What an array held that the phase also writes has a memory of its own."""
+    free = itertools.count(1 + max(number for _, _, number in places.values()))
+    outputs = [is_output for _, is_output in program.arrays(stage.data)]
+    written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
+
+    def place(number: int, is_output: bool) -> Place:
+        strides, base, own = places[arrays[number].name]
+        return strides, base, own if is_output or number not in written else next(free)
+
+    return [place(n, is_output) for n, is_output in zip(stage.arrays, outputs, strict=True)]
+
+
+def _steps(
+    data: bytes,
+    phased: Phased,
+    values: tuple[int, ...],
+    region: tuple[int, int],
+    given: Sequence[int | None],
+    closed: int,
+) -> bytes:
+    """The concrete file of steps. Every one is instantiated, so that what does not fit is known before the run."""
+    made = steps_file.encode(Bound(values, *region, tuple(given), data, phased.name, closed))
+    run(made)
+    return made
+
+
 def _alone(phased: Phased, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
     """The concrete file of the only phase, which checks its parameters itself; only where it refuses something, the
     kernel's own are asked first, for they have its name."""
@@ -202,29 +295,42 @@ def _alone(phased: Phased, values: Mapping[str, int], region: tuple[int, int], c
         raise
 
 
-def simulate(
-    data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None
-) -> Execution:
-    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for inputs."""
-    if not is_phased(data):
-        simulation = program.simulate(data, member, inputs, trace, progress)
-        return Execution(simulation.outputs, (simulation,), (0,))
-    phased, observed = read(data), list[Simulation]()
-    stages = named_stages(phased)
+Simulate = Callable[[bytes, str | None, Given, bool, Progress | None], Simulation]
+"""What runs a step: its file, the machine, inputs, whether to trace, whom to tell."""
 
-    def execute(number: int, taken: Arrays, held: Arrays) -> Arrays:
-        file, part = stages[number].data, _part(progress, number + 1, len(stages))
-        observed.append(_located(number + 1, len(stages), partial(program.simulate, file, member, taken, trace, part)))
-        accesses = program.accesses(file)
+
+def simulate(
+    data: bytes,
+    member: str | None,
+    inputs: Given,
+    trace: bool,
+    progress: Progress | None = None,
+    one: Simulate = program.simulate,
+) -> Execution:
+    """Run all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for inputs."""
+    if not is_phased(data):
+        simulation = one(data, member, inputs, trace, progress)
+        return Execution(simulation.outputs, (simulation,), (0,))
+    found, observed = run(data), list[Simulation]()
+    waiting, count = iter(found.steps), len(found.steps)
+
+    def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
+        own, part = next(waiting), _part(progress, len(observed) + 1, count)
+        simulated = partial(one, own.data, member, taken, trace, part)
+        where = ", ".join(f"{name} = {value}" for name, value in around.items())
+        observed.append(located(number + 1, len(found.phased.stages), simulated, where))
         return {
-            name: _overwritten(before, observed[-1].outputs[name], accesses[name][1]) for name, before in held.items()
+            name: overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
+            for name, before in held.items()
         }
 
-    outputs = chain(phased, stages, {}, inputs, execute)
-    return Execution(outputs, tuple(observed), transfers(data))
+    phased = found.phased
+    outputs = chain(phased, names_of(data), phased.tree, {}, inputs, execute)
+    numbers = tuple(step.number for step in found.steps)
+    return Execution(outputs, tuple(observed), found.transfers, numbers)
 
 
-def _overwritten(held: Any, written: Any, elements: Any) -> Any:
+def overwritten(held: Any, written: Any, elements: Any) -> Any:
     """`held` with the elements that the phase wrote."""
     result = np.array(held, order="C")  # or `reshape` would copy
     result.reshape(-1)[elements] = written.reshape(-1)[elements]
@@ -232,13 +338,8 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
 
 
 def transfers(data: bytes) -> tuple[int, ...]:
-    """The cycles of transfers before each phase of a concrete file."""
-    stages = named_stages(read(data)) if is_phased(data) else ()
-    return (
-        tuple(transfer_cycles(touched(stage, program.accesses(stage.data)) for stage in stages))
-        if len(stages) > 1
-        else (0,)
-    )
+    """The cycles of transfers before each step of a concrete file."""
+    return run(data).transfers
 
 
 def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
@@ -246,11 +347,3 @@ def _part(progress: Progress | None, number: int, count: int) -> Progress | None
     if progress is None or count == 1:
         return progress
     return lambda step, fraction: progress(f"phase {number} of {count}: {step}", (number - 1 + fraction) / count)
-
-
-def _located(number: int, count: int, action: Callable[[], T]) -> T:
-    """`action`, whose errors say in which phase they arose."""
-    try:
-        return action()
-    except PolyloomError as error:
-        raise PolyloomError(*(in_phase(d, number, count) for d in error.diagnostics)) from None

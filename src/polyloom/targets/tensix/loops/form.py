@@ -34,6 +34,9 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 
 
 def _subject(source: Source, written: Written, options: Any) -> Subject:
+    if source.plan.loops:
+        counters = ", ".join(f"`{loop.counter}`" for loop in source.plan.loops)
+        refuse(f"`{source.plan.name}` takes its steps of {counters} one after the other")
     if len(source.plan.phases) != 1:
         refuse(f"`{source.plan.name}` has {len(source.plan.phases)} phases, one after the other")
     (phase,) = source.plan.phases

@@ -32,6 +32,12 @@ def product(left: Array, right: Array) -> Array:
     return made
 
 
+def summed(left: Array, right: Array) -> Array:
+    """As `product`, of sums that begin at +0."""
+    left = np.concatenate([np.zeros((left.shape[0], 1), np.float32), left], axis=1)
+    return product(left, np.concatenate([np.zeros((1, right.shape[1]), np.float32), right]))
+
+
 def added(left: Array, right: Array) -> Array:
     """The sum of two results, as TensorReduce computes it."""
     with np.errstate(all="ignore"):
@@ -87,6 +93,15 @@ def doubles(left: Array, right: Array) -> Array:
     """The product in double precision, as singles."""
     with np.errstate(all="ignore"):
         return (left.astype(np.float64) @ right.astype(np.float64)).astype(np.float32)
+
+
+def grown(left: tuple[Array, Array], right: tuple[Array, Array], halves: bool) -> Array:
+    """The same for factors each of which may itself be off by an array of bounds."""
+    (a, of_a), (b, of_b) = left, right
+    with np.errstate(all="ignore"):
+        a, b = np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64))
+        passed = a @ of_b + of_a @ b + of_a @ of_b
+        return passed + bound(a + of_a, b + of_b, halves)
 
 
 def bound(left: Array, right: Array, halves: bool) -> Array:

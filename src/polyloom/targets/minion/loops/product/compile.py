@@ -27,7 +27,7 @@ from polyloom.targets.minion.loops.product.predict import cycles
 from polyloom.targets.minion.loops.product.quant import Quant, Vector, transforms
 from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import Stage, staged
-from polyloom.targets.minion.loops.product.tile import STORED, wait
+from polyloom.targets.minion.loops.product.tile import STORED, refreshed, wait
 from polyloom.targets.minion.loops.product.together import can_share
 from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
@@ -54,28 +54,30 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
     if source is not None:
         scratch = p.block_columns * p.steps * TILE
         lines = pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
-        made += [_by_first(Part(tuple(lines), place), setting, "unpacked")]
+        made += [by_first(Part(tuple(lines), place), setting, "unpacked")]
         made += [barrier(setting.team, f"{setting.prefix}.all", _PACKED)]
     if stages:
         made += [
             Part(
-                (*staged(Stage(p, g, setting.team.in_shire, setting.scratchpad), setting.prefix), *_settled(setting)),
+                (*staged(Stage(p, g, setting.team.in_shire, setting.scratchpad), setting.prefix), *settled(setting)),
                 place,
             )
         ]
     else:
-        made += [_by_first(Part((*loop(p, g, setting.prefix), *_settled(setting)), place), setting, "skip")]
+        made += [by_first(Part((*loop(p, g, setting.prefix), *settled(setting)), place), setting, "skip")]
     facts: dict[str, Json] = {"split_k": g.parts, "predicted_cycles": cycles(p, g, stages)}
     return Made(tuple(made), facts, p.rows * depth * p.columns, kind.peak, scratch)
 
 
-def _settled(setting: Setting) -> list[str]:
-    """What other phases read is in memory; behind the last phase, the machine itself drains stores."""
+def settled(setting: Setting) -> list[str]:
+    """What other phases read is in memory, and their hart 0 may read registers; behind the last phase, the machine
+    itself drains stores."""
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
     second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
-    return [*second, wait(STORED), *([f"{skip}:"] if second else [])]
+    fresh = refreshed() if setting.options.errata else []
+    return [*second, wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
 
 
 def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | None, setting: Setting) -> Made:
@@ -90,7 +92,7 @@ def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | 
     r.check(setting.scratchpad)
     left, right, result = r.tiles()
     local = replace(p, left=left, right=right, result=result, is_local=True)
-    part = _by_first(Part((*loop(local, g, setting.prefix), *_settled(setting)), place), setting, "skip")
+    part = by_first(Part((*loop(local, g, setting.prefix), *settled(setting)), place), setting, "skip")
     macs = p.rows * p.columns * view_of(found.left, setting).columns
     home = Home(r, (found.left, found.right, found.result))
     return Made((part,), {"split_k": 1}, macs, p.kind.peak, 0, home)
@@ -158,7 +160,7 @@ def _quant(found: Contraction, kind: Kind, setting: Setting) -> Quant | None:
     return Quant(made[0], tuple(vectors), ROWS if "pack" in made[0] else LINE) if found.steps else None
 
 
-def _by_first(part: Part, setting: Setting, name: str) -> Part:
+def by_first(part: Part, setting: Setting, name: str) -> Part:
     """Hart 1 of each minion, where it takes part in other phases, has nothing to do in this one but barriers."""
     if setting.team.harts == 1:
         return part

@@ -30,7 +30,7 @@ _TURN: Final = 8
 _MOST: Final = 10
 _UNARY: Final[Mapping[tuple[str, str], tuple[tuple[str, ...], str]]] = {
     ("to_f32", "i32"): (("i32_to_f32",), "f32"),
-    ("to_i32", "f32"): (("f32_to_i32",), "i32"),
+    ("round_i32", "f32"): (("f32_to_i32",), "i32"),
     ("relu", "i32"): (("relu",), "i32"),
     ("sat8", "i32"): (("sat8", "pack"), "i8"),
     ("satu8", "i32"): (("satu8", "pack"), "u8"),

@@ -127,7 +127,7 @@ def _single(value: Array) -> Array:
     return np.where(np.isnan(small), _NAN, small).astype(np.float32)
 
 
-_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32")
+_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "to_i32", "round_i32")
 _SINGLE: Final[dict[str, Function]] = {
     "add": _arithmetic(np.add),
     "sub": _arithmetic(np.subtract),

@@ -134,7 +134,7 @@ class Elements:
             self.text.add(f"{'flw' if stride else 'fbc'}.ps {into}, {offset}({register})")
         elif not stride:
             register, offset = self.address(reference, around)
-            instruction = {"i8": "lb", "u8": "lbu", "i16": "lh", "f16": "lhu"}[dtype]
+            instruction = {"i8": "lb", "u8": "lbu", "i16": "lh", "u16": "lhu", "f16": "lhu"}[dtype]
             self.text.add(f"{instruction} t1, {offset}({register})", f"fbcx.ps {into}, t1")
         else:
             self._gather(reference, around, into, dtype, stride)
@@ -147,6 +147,8 @@ class Elements:
         self.text.add(f"fg{_letter(dtype)}.ps {into}, {indices[0]}(t0)")
         if dtype == "u8":
             self.text.add(f"fandi.pi {into}, {into}, 255")
+        elif dtype == "u16":
+            self.text.add(f"fslli.pi {into}, {into}, 16", f"fsrli.pi {into}, {into}, 16")
         self.drop(indices)
 
     def store(self, reference: Reference, around: Around, value: str) -> None:

@@ -22,6 +22,7 @@ from polyloom.ir.nest_interpret import signature_of
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.sets import Condition
+from polyloom.targets.minion.loops.simd import types
 from polyloom.targets.minion.loops.simd.compile import compiled, ordered
 from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.equations import Equations
@@ -111,6 +112,7 @@ def _only_written(nest: Nest) -> frozenset[str]:
 
 
 def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
+    types.check(nest)
     made = compiled(nest, setting, fp, others=shared)
     facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
     known = made.operations is not None

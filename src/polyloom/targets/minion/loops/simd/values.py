@@ -12,7 +12,7 @@ from typing import Final
 
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.numbers import WIDTH
-from polyloom.ir.operations import ElementType, divides
+from polyloom.ir.operations import BY_NAME, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.loops.simd.elements import Around, Elements, key
@@ -40,7 +40,7 @@ _COMPARE: Final = {
     "gt": ("flt", True),
     "ge": ("fle", True),
 }
-_NARROW: Final = ("i8", "i16")
+_NARROW: Final = ("i8", "i16", "u8", "u16")
 
 
 @dataclass(slots=True)
@@ -174,7 +174,12 @@ class Values(Elements):
         if operation not in ("min", "max", "and", "or", "xor", "select", "move") and not value.operation.startswith(
             "to_"
         ):
-            self._narrowed(dtype if operation not in (*_COMPARE, "ne", "sat8", "satu8") else "i32", into)
+            self._narrowed(
+                dtype
+                if operation not in (*_COMPARE, "ne", "sat8", "satu8", "round_i32", "bits_i32", "bits_f32")
+                else "i32",
+                into,
+            )
 
     def _other(self, value: Apply, into: str, operands: list[str]) -> None:
         add, dtype = self.text.add, value.dtype
@@ -203,8 +208,13 @@ class Values(Elements):
                 self._shift(value, into, a, rest[0])
             case "to_f32":
                 add(f"fcvt.ps.{'f16' if dtype == 'f16' else 'pw'} {into}, {a}")
-            case "to_i32":
-                add(f"fcvt.pw.ps {into}, {a}" if dtype == "f32" else f"for.pi {into}, {a}, {a}")
+            case "to_i8" | "to_i16" | "to_i32" | "to_u8" | "to_u16":
+                add(f"fcvt.pw.ps {into}, {a}, rtz" if dtype == "f32" else f"for.pi {into}, {a}, {a}")
+                self._narrowed(BY_NAME[value.operation].result(dtype), into)
+            case "bits_i32" | "bits_f32":
+                add(f"for.pi {into}, {a}, {a}")
+            case "round_i32":
+                add(f"fcvt.pw.ps {into}, {a}")
             case "to_f16":
                 add(f"fcvt.f16.ps {into}, {a}")
             case "sat8" | "satu8":
@@ -225,9 +235,11 @@ class Values(Elements):
         self.text.vectors.give(spare)
 
     def _narrowed(self, dtype: ElementType, register: str) -> None:
-        if dtype in _NARROW:
-            by = 32 - WIDTH[dtype]
-            self.text.add(f"fslli.pi {register}, {register}, {by}", f"fsrai.pi {register}, {register}, {by}")
+        if dtype == "u8":
+            self.text.add(f"fandi.pi {register}, {register}, 255")
+        elif dtype in _NARROW:
+            by, back = 32 - WIDTH[dtype], "fsrli" if dtype == "u16" else "fsrai"
+            self.text.add(f"fslli.pi {register}, {register}, {by}", f"{back}.pi {register}, {register}, {by}")
 
     def _called(self, routine: str, into: str, operands: list[str]) -> None:
         self.routines.add(routine)

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader of symbolic files of phases (docs/formats.md), for given values of the parameters: arrays with their
+// extents, phases, and the tree of steps. The file of a single program becomes a plan of one phase without arrays.
+#include "internal.h"
+
+#define SECTIONS 3
+#define OF_PHASE 6  // sections of its file
+#define VALUES 64   // parameters and counters
+#define DEPTH 16    // loops of steps in one another
+
+// An affine expression of the parameters and counters.
+static Int affine_of(Whole *w, Reader *r) {
+    const uint32_t number = w->parameters + w->counters;
+    Int a[VALUES] = {0};
+    sparse(r, number, a);
+    Int value = integer(r);
+    for (uint32_t k = 0; k < number; ++k)
+        if (a[k]) value = add(w->c, value, mul(w->c, a[k], w->value[k]));
+    return value;
+}
+
+// Whether no piece of the assumptions holds.
+static bool outside(Whole *w, Reader *r) {
+    bool inside = false;
+    for (uint32_t pieces = count(r); pieces && ok(w->c); --pieces) {
+        bool holds_all = true;
+        for (uint32_t n = count(r); n && ok(w->c); --n) holds_all &= affine_of(w, r) >= 0;
+        inside |= holds_all;
+    }
+    return !inside;
+}
+
+static bool read_slots(Whole *w, Reader *r) {
+    uint64_t elements = 0;
+    w->slots = count(r);
+    TRY(w->slot = keep(w->c, w->slots, sizeof *w->slot));
+    for (Variable *s = w->slot; s < w->slot + w->slots && ok(w->c); ++s) {
+        below(r, 64);
+        *s = (Variable){.role = below(r, PARAMETRIC + 1), .rank = below(r, 32), .at = (uint32_t)r->at};
+        const bool known = s->role == PARAMETRIC;
+        uint64_t size = 1;
+        if (known && s->rank != 1) return malformed(r);
+        for (uint32_t k = 0; k < s->rank && ok(w->c); ++k) {
+            const Int extent = affine_of(w, r);
+            size *= known ? 1 : (uint64_t)max(extent, 0);
+            if (size > UINT32_MAX) fail(w->c, POLYLOOM_OVERFLOW, r->at);
+        }
+        s->first = (uint32_t)elements;
+        s->size = (uint32_t)size;
+        elements += size;
+        if (elements > UINT32_MAX) fail(w->c, POLYLOOM_OVERFLOW, r->at);
+    }
+    return ok(w->c);
+}
+
+static bool read_stages(Whole *w, Reader *r) {
+    const Reader files = section_of(w->c, 1, SECTIONS);
+    size_t at = files.at;
+    w->stages = count(r);
+    TRY(w->stage = keep(w->c, w->stages, sizeof *w->stage));
+    if (!w->stages) return malformed(r);
+    for (Stage *s = w->stage; s < w->stage + w->stages && ok(w->c); ++s) {
+        if (r->end - r->at < 4) return malformed(r);
+        s->at = (uint32_t)at;
+        s->length = load32(w->c->data + r->at);
+        r->at += 4;
+        if (s->length > files.end - at) return malformed(r);
+        at += s->length;
+        s->arrays = count(r);
+        TRY(s->array = keep(w->c, s->arrays, sizeof *s->array));
+        for (uint32_t i = 0; i < s->arrays; ++i) s->array[i] = below(r, w->slots);
+        for (uint32_t k = count(r); k && ok(w->c); --k) below(r, w->counters);
+    }
+    return at == files.end || malformed(r);
+}
+
+static void skip_bounds(Whole *w, Reader *r) {
+    for (int side = 0; side < 2; ++side) {
+        const uint32_t number = count(r);
+        if (!number) malformed(r);
+        for (uint32_t k = 0; k < number && ok(w->c); ++k) affine_of(w, r);
+    }
+}
+
+// How many of each are found so far.
+typedef struct {
+    uint32_t phases, loops;
+} Found;
+
+// The nodes of a body with so many loops around it, which bounds the recursion.
+static bool read_body(Whole *w, Reader *r, uint32_t parent, int depth, Found *found) {
+    for (uint32_t nodes = count(r); nodes && ok(w->c); --nodes) {
+        const uint32_t kind = below(r, depth < DEPTH ? DOWNWARDS + 1 : PHASE + 1);
+        const uint32_t number = kind == PHASE ? found->phases++ : found->loops++;
+        if (!ok(w->c) || number >= (kind == PHASE ? w->stages : w->counters)) return malformed(r);
+        Step *s = &w->step[w->steps++];
+        *s = (Step){(uint8_t)kind, number, parent, w->steps, (uint32_t)r->at, 0};
+        if (kind == PHASE) continue;
+        skip_bounds(w, r);
+        TRY(read_body(w, r, (uint32_t)(s - w->step), depth + 1, found));
+        s->end = w->steps;
+    }
+    return ok(w->c);
+}
+
+static bool read_tree(Whole *w, Reader *r) {
+    Found found = {0};
+    TRY((w->step = keep(w->c, (size_t)w->stages + w->counters, sizeof *w->step)) && read_body(w, r, NONE, 0, &found));
+    return (found.loops == w->counters && found.phases == w->stages) || malformed(r);
+}
+
+// The position of a name; the reader is past it then.
+static uint32_t name_at(Reader *r) {
+    const size_t at = r->at;
+    const uint32_t length = count(r);
+    if (length > r->end - r->at) malformed(r);
+    r->at += ok(r->c) ? length : 0;
+    return (uint32_t)at;
+}
+
+// A list of names: where they are, and how many.
+static uint32_t *names_at(Reader *r, uint32_t *number) {
+    *number = count(r);
+    uint32_t *at = keep(r->c, *number, sizeof *at);
+    for (uint32_t i = 0; i < *number && ok(r->c); ++i) at[i] = name_at(r);
+    return at;
+}
+
+static bool same_name(Context *c, size_t a, size_t b) {
+    const size_t size = after_name(c, a) - a;
+    return after_name(c, b) - b == size && same_bytes(c->data + a, c->data + b, size);
+}
+
+// How many parameters the phase has whose file `c->data` is, and where their names begin.
+static size_t parameters_of(Context *c, size_t size, uint32_t *number) {
+    uint32_t sizes[5];
+    if (!check_container(c, size, "PLSC", SYMBOLIC_VERSION, OF_PHASE)) return 0;
+    Reader first = section_of(c, 0, OF_PHASE), r = section_of(c, OF_PHASE - 1, OF_PHASE);
+    for (int i = 0; i < 5; ++i) sizes[i] = below(&first, 1 << 16);
+    *number = sizes[0];
+    for (uint32_t i = 0; i < 3 + sizes[4] && ok(c); ++i) name_at(&r);
+    const size_t names = r.at;
+    for (uint32_t i = 0; i < sizes[0] && ok(c); ++i) name_at(&r);
+    return names;
+}
+
+// Which value of the plan each parameter of a phase has: that of the same name.
+static bool read_values(Whole *w, Stage *s, const uint32_t *name) {
+    Context *c = w->c;
+    const uint8_t *const whole = c->data;
+    c->data += s->at;
+    size_t at = parameters_of(c, s->length, &s->values) + s->at;
+    c->data = whole;
+    if (!ok(c)) c->position += s->at;
+    TRY(ok(c) && (s->value = keep(c, s->values, 1)));
+    for (uint32_t i = 0; i < s->values; ++i, at = after_name(c, at)) {
+        uint32_t k = 0;
+        while (k < w->parameters + w->counters && !same_name(c, name[k], at)) ++k;
+        if (k == w->parameters + w->counters) return fail(c, 705, at);
+        s->value[i] = (uint8_t)k;
+    }
+    return ok(c);
+}
+
+static bool take_values(Whole *w, const int64_t *values, uint32_t count) {
+    if (count != w->parameters) return fail(w->c, count < w->parameters ? 501 : 502, 0);
+    TRY(w->value = keep(w->c, w->parameters + w->counters, sizeof *w->value));
+    for (uint32_t k = 0; k < count; ++k) {
+        if ((uint64_t)values[k] > INT32_MAX) return refuse(w->c, 503, POLYLOOM_NOTHING, k, 0, 0);
+        w->value[k] = (Int)values[k];
+    }
+    return true;
+}
+
+static bool read_phases(Whole *w, size_t size, const int64_t *values, uint32_t value_count) {
+    Context *c = w->c;
+    TRY(check_container(c, size, "PLSP", 2, SECTIONS));
+    Reader head = section_of(c, 0, SECTIONS), names = section_of(c, SECTIONS - 1, SECTIONS);
+    c->s.names_end = SIZE_MAX;
+    name_at(&names);
+    const uint32_t *parameter = names_at(&names, &w->parameters), *counter = names_at(&names, &w->counters);
+    uint32_t arrays;
+    names_at(&names, &arrays);
+    if (!ok(c) || (uint64_t)w->parameters + w->counters >= VALUES) return malformed(&names);
+    uint32_t name[VALUES];
+    memcpy(name, parameter, w->parameters * sizeof *name);
+    memcpy(name + w->parameters, counter, w->counters * sizeof *name);
+    TRY(take_values(w, values, value_count));
+    const bool refused = outside(w, &head);
+    TRY(ok(c) && read_slots(w, &head) && read_stages(w, &head) && read_tree(w, &head));
+    if (head.at != head.end || names.at != names.end || w->slots != arrays) return malformed(&head);
+    for (Stage *s = w->stage; s < w->stage + w->stages; ++s) TRY(read_values(w, s, name));
+    return !refused || fail(c, 504, 0);
+}
+
+// A plan whose only step is the program itself.
+static bool read_alone(Whole *w, size_t size, const int64_t *values, uint32_t value_count) {
+    TRY((w->stage = keep(w->c, 1, sizeof *w->stage)) && (w->step = keep(w->c, 1, sizeof *w->step)));
+    *w->stage = (Stage){.length = (uint32_t)size};
+    *w->step = (Step){PHASE, 0, NONE, 1, 0, 0};
+    w->stages = w->steps = 1;
+    parameters_of(w->c, size, &w->parameters);
+    TRY(ok(w->c) && take_values(w, values, value_count) && (w->stage->value = keep(w->c, w->parameters, 1)));
+    w->stage->values = w->parameters;
+    for (uint32_t k = 0; k < w->parameters; ++k) w->stage->value[k] = (uint8_t)k;
+    return true;
+}
+
+bool read_plan(Whole *w, size_t size, const int64_t *values, uint32_t value_count) {
+    const bool phases = size < 4 || same_bytes(w->c->data, "PLSP", 4);
+    return (phases ? read_phases : read_alone)(w, size, values, value_count);
+}
+
+// A bound of a loop: the greatest lower or the least upper one.
+static Int bound(Whole *w, Reader *r, bool upper) {
+    const uint32_t number = count(r);
+    Int found = upper ? INT_MOST : -INT_MOST;
+    for (uint32_t k = 0; k < number && ok(w->c); ++k) {
+        const Int value = affine_of(w, r);
+        found = upper ? min(found, value) : max(found, value);
+    }
+    return found;
+}
+
+// The first and the last value of a loop's counter; `first` is beyond `last` where there is none.
+bool bounds_of(Whole *w, Step *s, Int *first) {
+    Reader r = section_of(w->c, 0, SECTIONS);
+    r.at = s->at;
+    const Int low = bound(w, &r, false), high = sub(w->c, bound(w, &r, true), 1);
+    *first = s->kind == UPWARDS ? low : high;
+    s->last = s->kind == UPWARDS ? high : low;
+    return ok(w->c);
+}
+
+Int scalar_of(Whole *w, const Variable *slot) {
+    Reader r = section_of(w->c, 0, SECTIONS);
+    r.at = slot->at;
+    return affine_of(w, &r);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which banks touch which elements, from the address generators of a concrete configuration (docs/formats.md): one key
+// per pair, the element's number among those of all arrays of the plan in the upper half, the bank in the lower one.
+#include "internal.h"
+
+#define CHANNEL_BITS 14
+enum { HEAD, DOMAINS = 4, GENERATORS };
+
+static uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
+
+// Heap sort: in place, and without recursion.
+void sort_keys(uint64_t *keys, uint32_t count) {
+    for (uint32_t made = count / 2, end = count; end > 1;) {
+        uint64_t key;
+        if (made)
+            key = keys[--made];
+        else {
+            key = keys[--end];
+            keys[end] = keys[0];
+        }
+        uint32_t at = made;
+        for (uint32_t child; (child = 2 * at + 1) < end; at = child) {
+            if (child + 1 < end && keys[child + 1] > keys[child]) ++child;
+            if (keys[child] <= key) break;
+            keys[at] = keys[child];
+        }
+        keys[at] = key;
+    }
+}
+
+// Sorts keys and keeps each once; their number.
+static uint32_t unique(uint64_t *keys, uint32_t count) {
+    sort_keys(keys, count);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        if (!i || keys[i] != keys[i - 1]) keys[kept++] = keys[i];
+    return kept;
+}
+
+// Where a section begins. The words have just been made by this library, so they are well formed.
+static const uint8_t *section(const uint8_t *words, int number) {
+    return words + (number == HEAD ? 60 : (load32(words + 32 + 4 * (number - 1)) + 3) & ~(uint32_t)3);
+}
+
+// Whether an array is an output: bit 0 of the byte before its rank.
+static bool is_output(const uint8_t *words, uint32_t dimensions, uint32_t number) {
+    const uint8_t *at = section(words, HEAD) + 9 + 4 * dimensions + 18;
+    at += 2 + 4 * load16(at) + 2;
+    for (; number; --number) at += 2 + 8 * at[1];
+    return *at & 1;
+}
+
+// The sets of a domain, and how many there are.
+static const uint8_t *sets_of(const uint8_t *words, uint32_t dimensions, uint32_t number, uint32_t *count) {
+    const uint8_t *at = section(words, DOMAINS) + 4;
+    for (;; --number) {
+        *count = load16(at);
+        at += 2;
+        if (!number) return at;
+        for (uint32_t k = 0; k < *count; ++k) {
+            at += 8 * dimensions;
+            at += 2 + (size_t)load16(at) * 4 * (dimensions + 1);
+        }
+    }
+}
+
+// Of the digits of a set, with what an access depends on: the address and half-spaces.
+typedef struct {
+    const uint8_t *coefficients, *set, *half;
+    uint32_t dimensions, halves, base;
+    uint32_t digit[DIMENSIONS];
+} Scan;
+
+static uint32_t dot(const Scan *s, const uint8_t *coefficients, uint32_t constant) {
+    for (uint32_t m = 0; m < s->dimensions; ++m) constant += load32(coefficients + 4 * m) * s->digit[m];
+    return constant;
+}
+
+static bool inside(const Scan *s) {
+    const uint32_t size = 4 * (s->dimensions + 1);
+    for (uint32_t h = 0; h < s->halves; ++h) {
+        const uint8_t *row = s->half + h * size;
+        int64_t value = (int32_t)load32(row + size - 4);
+        for (uint32_t m = 0; m < s->dimensions; ++m) value += (int64_t)(int32_t)load32(row + 4 * m) * s->digit[m];
+        if (value < 0) return false;
+    }
+    return true;
+}
+
+// Whether address or half-spaces depend on a digit: another one has one value here.
+static bool counts(const Scan *s, uint32_t m) {
+    bool found = load32(s->coefficients + 4 * m);
+    for (uint32_t h = 0; h < s->halves && !found; ++h) found = load32(s->half + 4 * (h * (s->dimensions + 1) + m));
+    return found;
+}
+
+static uint32_t lower(const Scan *s, uint32_t m) { return load32(s->set + 4 * m); }
+
+// The next digits; false after the last ones.
+static bool advance(Scan *s) {
+    for (uint32_t m = 0; m < s->dimensions; ++m) {
+        if (s->digit[m] < load32(s->set + 4 * (s->dimensions + m)) && counts(s, m)) {
+            ++s->digit[m];
+            return true;
+        }
+        s->digit[m] = lower(s, m);
+    }
+    return false;
+}
+
+// Appends the keys of one generator in one set, each once.
+static bool touch(Whole *w, Scan *s, const Variable *slot, uint32_t bank, uint64_t *keys, size_t room,
+                  uint32_t *count) {
+    const uint32_t first = *count;
+    for (uint32_t m = 0; m < s->dimensions; ++m) s->digit[m] = lower(s, m);
+    do {
+        if (!inside(s)) continue;
+        const uint32_t element = dot(s, s->coefficients, s->base);
+        if (element >= slot->size) return fail(w->c, 705, 0);
+        if (*count == room) return fail(w->c, POLYLOOM_SCRATCH, 0);
+        keys[(*count)++] = (uint64_t)(slot->first + element) << 32 | bank;
+    } while (advance(s));
+    if (*count > w->most) w->most = *count;
+    *count = first + unique(keys + first, *count - first);
+    return true;
+}
+
+// What a phase reads, or what it writes, ascending; `count` keys.
+bool touches(Whole *w, const Stage *stage, const uint8_t *words, bool written, uint64_t *keys, size_t room,
+             uint32_t *count) {
+    Scan s = {.dimensions = section(words, HEAD)[8]};
+    const uint8_t *at = section(words, GENERATORS);
+    const uint32_t size = 24 + 4 * s.dimensions;
+    *count = 0;
+    w->most = 0;
+    for (uint32_t left = load32(at), domains, number; left; --left) {
+        const uint8_t *generator = at + 4 + (size_t)(left - 1) * size;
+        const uint32_t channel = load16(generator + 6), array = load16(generator + 10);
+        if (is_output(words, s.dimensions, array) != written) continue;
+        if (channel >> CHANNEL_BITS) return fail(w->c, POLYLOOM_OVERFLOW, 0);
+        if (array >= stage->arrays) return fail(w->c, 705, stage->at);
+        const uint32_t bank = load16(generator) << 30 | load16(generator + 4) << CHANNEL_BITS | channel;
+        s.base = load32(generator + 12);
+        s.coefficients = generator + 16;
+        number = load32(generator + size - 4);
+        s.set = sets_of(words, s.dimensions, number, &domains);
+        for (; domains; --domains) {
+            s.half = s.set + 8 * s.dimensions + 2;
+            s.halves = load16(s.half - 2);
+            TRY(touch(w, &s, &w->slot[stage->array[array]], bank, keys, room, count));
+            s.set = s.half + (size_t)s.halves * 4 * (s.dimensions + 1);
+        }
+    }
+    *count = unique(keys, *count);
+    return true;
+}

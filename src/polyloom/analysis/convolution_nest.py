@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one sum of products that a nest computes, if it is one: elements become zero, and products are added to them, in
+place or in a scalar that is stored afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from polyloom.analysis.convolution import Access, Summed
+from polyloom.ir.nest import Apply, Expression, Nest, Statement, statements
+from polyloom.ir.pla import Constant, Reference
+from polyloom.names import hidden
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import affine_map, to_set
+
+_WIDER = ("to_i32", "to_f32")
+
+
+def summed(nest: Nest) -> Summed | None:
+    """None where the nest is anything else."""
+    found = statements(nest)
+    if len(found) == 3:
+        found = _stored(nest, *found)
+    if len(found) != 2:
+        return None
+    begin, add = found
+    parts = _parts(add)
+    if parts is None or not _begins(nest, begin, add):
+        return None
+    result = add.assign.target
+    (a, b), widened = parts
+    if {a.name, b.name} & {result.name} or not all(nest[x.name].shape for x in (a, b, result)):
+        return None
+    inner = tuple(loop for loop in add.loops if not any(index.coefficient(loop) for index in result.index))
+    steps = {loop: step for _, loop, step in add.order}
+    return Summed(
+        add.loops,
+        nest.parameters,
+        nest.assumptions,
+        to_set(add.domain, add.loops, nest.parameters),
+        _access(nest, result),
+        (_access(nest, a), _access(nest, b)),
+        widened,
+        inner,
+        frozenset(loop for loop in inner if steps[loop] < 0),
+    )
+
+
+def _access(nest: Nest, reference: Reference) -> Access:
+    return Access(reference.name, nest[reference.name].shape, reference.index)
+
+
+def _stored(nest: Nest, begin: Statement, add: Statement, store: Statement) -> tuple[Statement, ...]:
+    """A sum in a scalar of the function, as one in the element to which it is stored."""
+    name = begin.assign.target.name
+    is_scalar = nest[name].role == "local" and not nest[name].shape
+    value, level = store.assign.value, len(store.loops)
+    is_stored = isinstance(value, Reference) and value.name == name == add.assign.target.name
+    around = begin.loops == store.loops == add.loops[:level] and begin.domain == store.domain
+    if not (is_scalar and is_stored and around):
+        return ()
+    places = [statement.order[level][0] for statement in (begin, add, store)]
+    outside = [statement.order[:level] for statement in (begin, add, store)]
+    if not (places == sorted(set(places)) and len(set(outside)) == 1):
+        return ()
+    return _renamed(begin, name, store.assign.target), _renamed(add, name, store.assign.target)
+
+
+def _renamed(statement: Statement, name: str, target: Reference) -> Statement:
+    def moved(value: Expression) -> Expression:
+        if isinstance(value, Apply):
+            return replace(value, operands=tuple(map(moved, value.operands)))
+        return target if isinstance(value, Reference) and value.name == name else value
+
+    assign = replace(statement.assign, target=target, value=moved(statement.assign.value))
+    return replace(statement, assign=assign)
+
+
+def _parts(add: Statement) -> tuple[tuple[Reference, Reference], str] | None:
+    """The factors of the product that is added to the target, and what both are converted by."""
+    target, value = add.assign.target, add.assign.value
+    if not isinstance(value, Apply):
+        return None
+    if value.operation == "madd" and _is(value.operands[2], target):
+        return _factors(value.operands[:2])
+    if value.operation != "add":
+        return None
+    rest = [operand for operand in value.operands if not _is(operand, target)]
+    if len(rest) != 1 or not isinstance(rest[0], Apply) or rest[0].operation != "mul":
+        return None
+    return _factors(rest[0].operands)
+
+
+def _is(value: Expression, target: Reference) -> bool:
+    return isinstance(value, Reference) and (value.name, value.index) == (target.name, target.index)
+
+
+def _factors(operands: Sequence[Expression]) -> tuple[tuple[Reference, Reference], str] | None:
+    first, second = operands
+    widened = ""
+    if isinstance(first, Apply) and isinstance(second, Apply) and first.operation == second.operation in _WIDER:
+        widened = first.operation
+        (first,), (second,) = first.operands, second.operands
+    if isinstance(first, Reference) and isinstance(second, Reference):
+        return (first, second), widened
+    return None
+
+
+def _begins(nest: Nest, begin: Statement, add: Statement) -> bool:
+    """Whether every element becomes zero, each before anything is added to it."""
+    target, value = begin.assign.target, begin.assign.value
+    if target.name != add.assign.target.name or not (isinstance(value, Constant) and str(float(value.value)) == "0.0"):
+        return False
+    params = nest.parameters
+    shape = nest[target.name].shape
+    points = to_set(begin.domain, begin.loops, params).intersect_params(to_set(nest.assumptions, (), params).params())
+    written = points.apply(isl.Map.from_multi_aff(affine_map(target.index, begin.loops, params)))
+    box = [limit for n, extent in enumerate(shape) for limit in _within(hidden(n), extent)]
+    whole = to_set(Condition((Polyhedron(tuple(box)),)), [hidden(n) for n in range(len(shape))], params)
+    if not whole.intersect_params(to_set(nest.assumptions, (), params).params()).is_subset(written):
+        return False
+    return not any(_some(nest, begin, add, late) for late in _late(begin, add))
+
+
+def _within(name: str, extent: Affine) -> Iterator[Affine]:
+    yield Affine.symbol(name)
+    yield extent - 1 - Affine.symbol(name)
+
+
+def _late(begin: Statement, add: Statement) -> Iterator[list[Affine]]:
+    """Conditions, of which one holds for two iterations of which the second does not come behind the first."""
+    same = list[Affine]()
+    for (place, loop, step), (other, its, _) in zip(begin.order, add.order, strict=False):
+        if place != other or loop != its or not loop:
+            if place >= other:
+                yield same
+            return
+        apart = _second(loop) - Affine.symbol(loop)
+        yield [*same, -apart * step - 1]
+        same = [*same, apart, -apart]
+
+
+def _second(loop: str) -> Affine:
+    return Affine.symbol(hidden(loop))
+
+
+def _some(nest: Nest, begin: Statement, add: Statement, late: Sequence[Affine]) -> bool:
+    """Whether there are two iterations that touch one element, for which this holds."""
+    renamed = {loop: _second(loop) for loop in add.loops}
+    pairs = zip(begin.assign.target.index, add.assign.target.index, strict=True)
+    same = [sign for a, b in pairs for sign in (a - b.substitute(renamed), b.substitute(renamed) - a)]
+    pieces = [
+        Polyhedron((*p.constraints, *q.substitute(renamed).constraints, *same, *late))
+        for p in begin.domain.pieces
+        for q in add.domain.pieces
+    ]
+    dims = (*begin.loops, *(hidden(loop) for loop in add.loops))
+    return not to_set(Condition(tuple(pieces)), dims, nest.parameters).is_empty()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LLVM's intrinsics that SSA form has no name for, by what it has.
+
+Rounding to integral values, in the rounding to nearest even that C begins with: with a fraction of p bits, adding 2^p
+to what is less and taking it off again leaves the nearest integral value, because the sum has no bits for a fraction;
+from 2^p on every float is integral. The other directions correct that value by one. copysign brings signs back,
+those of zeros too. Reversed bits are swaps of halves, from single bits up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from polyloom.frontend.c.llvm_text import Unsupported
+from polyloom.ir.ssa import Constant, Operand, Value
+from polyloom.ir.ssa_semantics import bits
+from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, INTEGERS, Type
+
+_FRACTION: Final = {F32: 23, F64: 52}
+
+
+class Emit(Protocol):
+    """Appends an instruction, and gives its result."""
+
+    def __call__(
+        self, operation: str, operands: tuple[Operand, ...], name: str, type: Type, /, *, callee: str = ""
+    ) -> Value: ...
+
+
+def expanded(known: str, emit: Emit, operands: list[Operand], name: str, result: Type) -> None:
+    """The result of the intrinsic gets the name. `known` is one of `EXPANDED`."""
+    _FORMS[known](emit, operands[0], name, result)
+
+
+def _float(value: Operand) -> Type:
+    if value.type not in FLOATS:
+        raise Unsupported(f"the rounding of {value.type}")
+    return value.type
+
+
+def _number(type: Type, number: float) -> Constant:
+    return Constant(type, bits(type, number))
+
+
+def _magnitude(emit: Emit, value: Operand) -> Value:
+    return emit("call", (value,), "", value.type, callee="fabs")
+
+
+def _nearest(emit: Emit, magnitude: Operand) -> Value:
+    """Of what is no less than zero, to even; a NaN stays."""
+    type = magnitude.type
+    large = _number(type, 2.0 ** _FRACTION[type])
+    near = emit("fsub", (emit("fadd", (magnitude, large), "", type), large), "", type)
+    return emit("select", (emit("folt", (magnitude, large), "", I1), near, magnitude), "", type)
+
+
+def _corrected(emit: Emit, test: str, compared: Operand, near: Operand, step: float) -> Value:
+    """`near` and a step where the comparison of `near` with `compared` holds."""
+    type = near.type
+    moved = emit("fadd", (near, _number(type, step)), "", type)
+    return emit("select", (emit(test, (near, compared), "", I1), moved, near), "", type)
+
+
+def _signed(emit: Emit, magnitude: Operand, sign: Operand, name: str) -> Value:
+    return emit("call", (magnitude, sign), name, sign.type, callee="copysign")
+
+
+def _even(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    _float(value)
+    _signed(emit, _nearest(emit, _magnitude(emit, value)), value, name)
+
+
+def _floor(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    _float(value)
+    near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
+    _signed(emit, _corrected(emit, "fogt", value, near, -1.0), value, name)
+
+
+def _ceil(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    _float(value)
+    near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
+    _signed(emit, _corrected(emit, "folt", value, near, 1.0), value, name)
+
+
+def _truncated(emit: Emit, magnitude: Operand) -> Value:
+    return _corrected(emit, "fogt", magnitude, _nearest(emit, magnitude), -1.0)
+
+
+def _trunc(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    _float(value)
+    _signed(emit, _truncated(emit, _magnitude(emit, value)), value, name)
+
+
+def _away(emit: Emit, value: Operand, name: str) -> Value:
+    """Halves away from zero: what truncation takes off is exact."""
+    type = _float(value)
+    magnitude = _magnitude(emit, value)
+    whole = _truncated(emit, magnitude)
+    rest = emit("fsub", (magnitude, whole), "", type)
+    up = emit("fadd", (whole, _number(type, 1.0)), "", type)
+    is_half = emit("foge", (rest, _number(type, 0.5)), "", I1)
+    return _signed(emit, emit("select", (is_half, up, whole), "", type), value, name)
+
+
+def _round(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    _away(emit, value, name)
+
+
+def _to_integer(emit: Emit, value: Operand, name: str, result: Type) -> None:
+    _float(value)
+    near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
+    emit("fptosi", (near,), name, result)
+
+
+def _away_to_integer(emit: Emit, value: Operand, name: str, result: Type) -> None:
+    emit("fptosi", (_away(emit, value, ""),), name, result)
+
+
+def _reversed(emit: Emit, value: Operand, name: str, type: Type) -> None:
+    if type not in INTEGERS or type.bits & (type.bits - 1) or type.bits < 8:
+        raise Unsupported(f"the reversed bits of {type}")
+    width, every = type.bits, (1 << type.bits) - 1
+    steps = [n for n in (1, 2, 4, 8, 16, 32) if n < width]
+    for n in steps:
+        # Every second group of n bits.
+        low = Constant(type, _as_signed(every // ((1 << n) + 1), width))
+        amount = Constant(type, n)
+        right = emit("and", (emit("lshr", (value, amount), "", type), low), "", type)
+        left = emit("shl", (emit("and", (value, low), "", type), amount), "", type)
+        value = emit("or", (right, left), name if n == steps[-1] else "", type)
+
+
+def _as_signed(value: int, width: int) -> int:
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+_FORMS: Final[dict[str, Callable[[Emit, Operand, str, Type], None]]] = {
+    **dict.fromkeys(("rint", "nearbyint", "roundeven"), _even),
+    "floor": _floor,
+    "ceil": _ceil,
+    "trunc": _trunc,
+    "round": _round,
+    **dict.fromkeys(("lrint", "llrint"), _to_integer),
+    **dict.fromkeys(("lround", "llround"), _away_to_integer),
+    "bitreverse": _reversed,
+}
+EXPANDED: Final = frozenset(_FORMS)
+"""The intrinsics, without `llvm.` and without types."""
+LIBRARY: Final = {f"{name}{suffix}": name for name in _FORMS if name != "bitreverse" for suffix in ("", "f")}
+"""Functions of C's library that mean the same."""

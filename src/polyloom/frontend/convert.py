@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversions between element types, as few as there can be.
+
+Front ends say what their language says: operands are widened, the operation is on the wider type, its result is
+narrowed. Here such a computation becomes one on the narrow type where that gives the same bits: sums, products and
+bitwise operations do modulo any power of two; comparisons, minima and shifts to the right do on values that both types
+have; and a sum, product or quotient of singles in double precision, rounded to single, is that of singles (Figueroa,
+"When is double rounding innocuous?", SIGNUM 30(3), 1995).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+
+from polyloom.diagnostics import Span
+from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.numbers import NUMPY, WIDTH, constant_in
+from polyloom.ir.operations import BY_NAME, INTEGERS, ElementType, divides
+from polyloom.ir.pla import Constant
+from polyloom.ir.semantics import apply
+
+FLOATS: Final[tuple[ElementType, ...]] = ("f16", "f32", "f64")
+_WHOLE: Final[dict[ElementType, int]] = {"f16": 11, "f32": 24, "f64": 53}
+"""The width of the integers that a type of floating point has all of."""
+_WRAPPING: Final = ("add", "sub", "mul", "neg", "and", "or", "xor", "madd")
+_ROUNDED: Final = ("add", "sub", "mul", "div", "sqrt")
+
+
+def is_signed(dtype: ElementType) -> bool:
+    return dtype in ("i8", "i16", "i32")
+
+
+def widens(source: ElementType, to: ElementType) -> bool:
+    """Whether `to` has every value of `source`."""
+    if source == to or source == "bool":
+        return True
+    if source in FLOATS:
+        return to in FLOATS and WIDTH[to] > WIDTH[source]
+    if to in FLOATS:
+        return WIDTH[source] - is_signed(source) <= _WHOLE[to]
+    if to == "bool":
+        return False
+    if is_signed(source) == is_signed(to):
+        return WIDTH[to] > WIDTH[source]
+    return is_signed(to) and WIDTH[to] > WIDTH[source]
+
+
+def converted(value: Expression, source: ElementType, to: ElementType, span: Span | None = None) -> Expression:
+    """A value of the type `source` as one of the type `to`, by the meaning of the operation `to_...`."""
+    if source == to:
+        return value
+    plain = _plainly(value, source, to, span)
+    if plain is not None:
+        return plain
+    narrow = _narrowed(value, source, to)
+    whole = Apply(f"to_{to}", source, (value,), span)
+    return narrow if narrow is not None and _conversions(narrow) < _conversions(whole) else whole
+
+
+def comparison(operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None) -> Apply:
+    """A comparison in the narrowest type that has what is compared."""
+    for narrow in _sources((a, b), dtype):
+        operands = exact(a, dtype, narrow), exact(b, dtype, narrow)
+        if operands[0] is not None and operands[1] is not None and BY_NAME[operation].works_on(narrow):
+            return Apply(operation, narrow, (operands[0], operands[1]), span)
+    return Apply(operation, dtype, (a, b), span)
+
+
+def folded(operation: str, dtype: ElementType, operands: tuple[Expression, ...], span: Span | None) -> Expression:
+    """An operation, or its result where its operands are constants; a division by zero stays."""
+    values = [operand.value for operand in operands if isinstance(operand, Constant)]
+    if len(values) < len(operands) or (divides(operation, dtype) and not values[1]):
+        return Apply(operation, dtype, operands, span)
+    return _constant(operation, dtype, values, span)
+
+
+def is_truth(value: Expression) -> bool:
+    """Whether an i32 is 0 or 1."""
+    if not isinstance(value, Apply):
+        return False
+    return (
+        BY_NAME[value.operation].compares
+        or (value.operation == "to_i32" and value.dtype == "bool")
+        or (value.operation in ("and", "or") and all(map(is_truth, value.operands)))
+    )
+
+
+def _constant(operation: str, dtype: ElementType, values: Iterable[float], span: Span | None) -> Constant:
+    with np.errstate(all="ignore"):
+        result = apply(operation, dtype, [NUMPY[dtype].type(value) for value in values])
+    kind = BY_NAME[operation].result(dtype)
+    return Constant(float(result) if kind in FLOATS else int(result), kind, span)
+
+
+def exact(value: Expression, source: ElementType, to: ElementType) -> Expression | None:
+    """The same value in the type `to`, if it is one of that type's wherever it is computed."""
+    if source == to:
+        return value
+    match value:
+        case Constant(value=number):
+            found = constant_in(number, to)
+            # A zero may have a sign that an integer does not have.
+            if found is None or found != number or (number == 0 and to not in FLOATS and source in FLOATS):
+                return None
+            return Constant(found, to, value.span)
+        case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":
+            if not widens(inner, source) or not widens(inner, to):
+                return None
+            return operand if inner == to else Apply(f"to_{to}", inner, (operand,), value.span)
+        case Apply(operation=operation, dtype=inner) if inner == source:
+            return _exactly(value, source, to)
+        case _:
+            return None
+
+
+def _exactly(value: Apply, source: ElementType, to: ElementType) -> Apply | None:
+    """An operation that gives the same on operands of the type `to`, which has their values."""
+    if not BY_NAME[value.operation].works_on(to) or (source in FLOATS) != (to in FLOATS):
+        return None
+    kept, rest = ((value.operands[0],), value.operands[1:]) if value.operation == "select" else ((), value.operands)
+    operands = [exact(operand, source, to) for operand in rest]
+    if None in operands:
+        return None
+    found = tuple(operand for operand in operands if operand is not None)
+    match value.operation:
+        case "select" | "min" | "max":
+            pass
+        case "and" | "or" | "xor" | "rem" | "mod" if source not in FLOATS:
+            pass
+        case "div" | "floordiv" if source not in FLOATS and not is_signed(to):
+            pass
+        case "shr" if isinstance(found[1], Constant) and 0 <= found[1].value < WIDTH[to]:
+            pass
+        case "neg" | "abs" if source in FLOATS:
+            pass
+        case _:
+            return None
+    return Apply(value.operation, to, (*kept, *found), value.span)
+
+
+def _plainly(value: Expression, source: ElementType, to: ElementType, span: Span | None) -> Expression | None:
+    """Of a constant, an index, or what has been converted from a type whose values it has."""
+    match value:
+        case Constant(value=number):
+            return _constant(f"to_{to}", source, [number], span or value.span)
+        case Index(dtype="i32" | "u32") if to != "bool":
+            return Index(value.value, to, value.span)
+        case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":
+            kept = widens(inner, source) or (source == "bool" and is_truth(operand))
+            return converted(operand, inner, to, span) if kept else None
+        case _:
+            return None
+
+
+def _narrowed(value: Expression, source: ElementType, to: ElementType) -> Expression | None:
+    found = exact(value, source, to)
+    if found is not None:
+        return found
+    if source in INTEGERS and to in INTEGERS and WIDTH[to] <= WIDTH[source]:
+        return _modulo(value, source, to)
+    if source == "f64" and to == "f32" and isinstance(value, Apply) and value.dtype == "f64":
+        operands = [exact(operand, "f64", "f32") for operand in value.operands]
+        if value.operation in _ROUNDED and None not in operands:
+            return Apply(value.operation, "f32", tuple(filter(None, operands)), value.span)
+    return None
+
+
+def _modulo(value: Expression, source: ElementType, to: ElementType) -> Expression:
+    """A value modulo the range of a type that is no wider."""
+    found = exact(value, source, to) or _plainly(value, source, to, None)
+    if found is not None:
+        return found
+    match value:
+        case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":
+            if inner in INTEGERS and WIDTH[inner] >= WIDTH[to]:
+                return operand if inner == to else _modulo(operand, inner, to)
+        case Apply(operation=operation, dtype=inner, operands=operands) if inner == source and operation in _WRAPPING:
+            return Apply(operation, to, tuple([_modulo(o, source, to) for o in operands]), value.span)
+        case Apply(operation="shl", dtype=inner, operands=(shifted, Constant(value=amount))) if inner == source:
+            if 0 <= amount < WIDTH[to]:
+                return Apply("shl", to, (_modulo(shifted, source, to), Constant(amount, to)), value.span)
+        case Apply(operation="select", dtype=inner, operands=(test, a, b)) if inner == source:
+            return Apply("select", to, (test, _modulo(a, source, to), _modulo(b, source, to)), value.span)
+        case Apply(operation="div" | "floordiv" as operation, dtype=inner, operands=(a, b)) if inner == source:
+            # The one quotient that the narrow type does not have, of its least number by -1, wraps in it, too.
+            x, y = exact(a, source, to), exact(b, source, to)
+            if x is not None and y is not None:
+                return Apply(operation, to, (x, y), value.span)
+        case _:
+            pass
+    return Apply(f"to_{to}", source, (value,))
+
+
+def _sources(values: Iterable[Expression], dtype: ElementType) -> tuple[ElementType, ...]:
+    """The types that parts of values were widened from."""
+    found: set[ElementType] = {inner for value in values for inner in _widened(value, dtype)}
+    return tuple(sorted(found, key=lambda inner: (WIDTH[inner], inner)))
+
+
+def _widened(value: Expression, dtype: ElementType) -> Iterator[ElementType]:
+    if isinstance(value, Apply):
+        if value.operation == f"to_{dtype}":
+            yield value.dtype
+        else:
+            for operand in value.operands:
+                yield from _widened(operand, dtype)
+
+
+def _conversions(value: Expression) -> int:
+    if not isinstance(value, Apply):
+        return 0
+    return value.operation.startswith("to_") + sum(map(_conversions, value.operands))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Multiply-add of doubles that rounds once, on NumPy arrays and scalars alike.
+
+Where no step over- or underflows: the product is two doubles (Dekker, Numerische Mathematik 18, 1971), both are added
+to the addend without error (Knuth's TwoSum), and the two lesser terms are added with rounding to odd, so that the last
+sum rounds the exact one (Boldo, Melquiond, IEEE TC 57(4), 2008). Elsewhere it is computed with fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Value = npt.NDArray[Any]
+_SPLIT: Final = 2.0**27 + 1
+_LEAST, _MOST = 2.0**-400, 2.0**400
+"""Of factors; products and addends within their squares have no step that leaves the range."""
+
+
+def multiply_add(a: Value, b: Value, c: Value) -> Value:
+    """`a * b + c`, rounded once; within `np.errstate(all="ignore")`."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    plain = a * b + c
+    special = (a == 0) | (b == 0) | ~np.isfinite(a) | ~np.isfinite(b) | np.isnan(c)
+    factors = [(abs(x) >= _LEAST) & (abs(x) <= _MOST) for x in (a, b)]
+    usual = factors[0] & factors[1] & ((c == 0) | ((abs(c) >= _LEAST**2) & (abs(c) <= _MOST**2)))
+    found = np.where(special, plain, _usual(a, b, c))
+    rare = ~(special | usual)
+    if rare.any():
+        found = np.array(found)
+        triples = zip(a[rare].tolist(), b[rare].tolist(), c[rare].tolist(), strict=True)
+        found[rare] = [exactly(*triple) for triple in triples]
+    return found[()]
+
+
+def exactly(a: float, b: float, c: float) -> float:
+    """`a * b + c` of finite factors that are not 0, rounded once."""
+    if math.isinf(c):
+        return c
+    total = Fraction(a) * Fraction(b) + Fraction(c)
+    if not total:
+        return 0.0
+    try:
+        return float(total)  # rounded to nearest, ties to even
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf
+
+
+def odd_sum(a: Value, b: Value) -> Value:
+    """`a + b`, rounded to odd: if the sum is inexact, the neighbour whose last bit is 1."""
+    total, error = _two_sum(a, b)
+    inexact_even = (error != 0) & np.isfinite(error) & (total.view(np.int64) & 1 == 0)
+    return np.where(inexact_even, np.nextafter(total, np.copysign(np.inf, error)), total)
+
+
+def _usual(a: Value, b: Value, c: Value) -> Value:
+    high, low = _two_product(a, b)
+    first, first_error = _two_sum(c, low)
+    second, second_error = _two_sum(high, first)
+    return second + odd_sum(np.asarray(first_error), np.asarray(second_error))
+
+
+def _two_sum(a: Value, b: Value) -> tuple[Value, Value]:
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
+def _two_product(a: Value, b: Value) -> tuple[Value, Value]:
+    product = a * b
+    (ah, al), (bh, bl) = _halves(a), _halves(b)
+    return product, al * bl - (((product - ah * bh) - al * bh) - ah * bl)
+
+
+def _halves(a: Value) -> tuple[Value, Value]:
+    scaled = _SPLIT * a
+    high = scaled - (scaled - a)
+    return high, a - high

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints a plan: its arrays, then its phases in the order in which they run, those of a loop of steps under its head.
+
+    plan floyd_warshall
+    parameter N
+    input path[N, N]: i32
+    output path[N, N]: i32
+
+    for k = 0 .. N - 1
+      phase 1 where path_in is path, path is path
+        parameter N, k, ...
+
+A phase is a program of the equation language, further to the right. `frontend.pla.plan` reads back an equal plan, up
+to spans and reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polyloom.ir.pla import Program
+from polyloom.ir.pla_names import quoted, spelled
+from polyloom.ir.pla_text import print_array, print_parameters, print_program
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.steps import Tree, as_loop, head
+
+MARGIN = "  "
+
+
+def print_plan(plan: Plan) -> str:
+    """The whole text, ending in a newline."""
+    outline = spelled(
+        Program(
+            plan.name,
+            plan.parameters,
+            plan.assumptions,
+            (),
+            plan.assumptions,
+            (*plan.inputs, *plan.outputs, *plan.intermediates),
+            (),
+            (),
+            (),
+        )
+    )
+    arrays = [print_array(a) for a in outline.inputs]
+    kinds = ["input"] * len(plan.inputs) + ["output"] * len(plan.outputs) + ["between"] * len(plan.intermediates)
+    lines = [f"plan {plan.name}", *print_parameters(outline)]
+    lines += [f"{kind} {array}" for kind, array in zip(kinds, arrays, strict=True)]
+    lines += [f"scalar {quoted(p.name)}: {p.dtype} = {p.value}" for p in plan.parametric]
+    return "\n".join([*lines, "", *_nodes(plan.body, "", iter(range(1, len(plan.phases) + 1))), ""])
+
+
+def _nodes(tree: Tree[Phase], margin: str, numbers: Iterator[int]) -> Iterator[str]:
+    for node in tree:
+        if (loop := as_loop(node)) is not None:
+            yield f"{margin}for {head(loop)}"
+            yield from _nodes(loop.body, margin + MARGIN, numbers)
+        elif isinstance(node, Phase):
+            pairs = ", ".join(f"{quoted(inner)} is {quoted(outer)}" for inner, outer in (*node.inputs, *node.outputs))
+            yield f"{margin}phase {next(numbers)} where {pairs}"
+            # Blank lines would end nothing, but they would not show where a phase ends either.
+            text = (line for line in print_program(node.program).splitlines() if line)
+            yield from (f"{margin}{MARGIN}{line}" for line in text)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Concrete configurations of plans with loops of steps: the values of the parameters, a region, and the symbolic file
+of phases as it is.
+
+Whoever executes it walks the file's tree and instantiates each phase for its step, which takes microseconds; a file of
+every step would grow with the loop bounds (docs/formats.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom import binary
+from polyloom.binary import FileKind, counted, integer, natural, optional, record, section, text
+
+STEPS: Final = FileKind(b"PLCL", "concrete configuration of steps", version=1, sections=3)
+_SIDE = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`closed` are borders of the region without banks, 1 north, 2 east, 4 south, 8 west.
+
+    `values` are those of the parameters, in order; `candidates[n]` is the only one that phase n takes, None the best
+    one for each step. `symbolic` is a file of phases."""
+
+    values: tuple[int, ...]
+    rows: int
+    columns: int
+    candidates: tuple[int | None, ...]
+    symbolic: bytes
+    name: str
+    closed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    values: tuple[int, ...]
+    rows: int
+    columns: int
+    closed: int
+    candidates: tuple[int | None, ...]
+
+
+_head = record(
+    _Head,
+    values=counted(integer("the value of a parameter"), natural("the number of parameters")),
+    rows=natural("the number of rows", _SIDE),
+    columns=natural("the number of columns", _SIDE),
+    closed=natural("the borders without banks", 16),
+    candidates=counted(optional("a candidate"), natural("the number of phases")),
+)
+
+
+def encode(bound: Bound) -> bytes:
+    """The file, with the machine of its phases. Errors: PL0706."""
+    head = _Head(bound.values, bound.rows, bound.columns, bound.closed, bound.candidates)
+    stamp = int.from_bytes(bound.symbolic[binary.CHECKED : binary.CHECKED + 8], "little")
+    return binary.pack(STEPS, stamp, (section(_head, head), bound.symbolic, section(text, bound.name)))
+
+
+def decode(data: bytes) -> Bound:
+    """What `encode` wrote, and nothing else. Errors: PL0701 to PL0705."""
+    _, (first, whole, last) = binary.unpack(STEPS, data)
+    head = _head.read(first)
+    symbolic = whole.take(whole.end - whole.position)
+    bound = Bound(head.values, head.rows, head.columns, head.candidates, symbolic, text.read(last), head.closed)
+    binary.check_canonical(data, encode(bound))
+    return bound

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree of a file of phases: which phases run one after another, and which loops of steps are around them.
+
+Loops have numbers in the order of the text, which are those of their counters, and phases have theirs; so a node says
+only what it is, and a loop between which bounds. Bounds use parameters and the counters of loops around.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from polyloom import binary
+from polyloom.binary import Codec, Reader, counted, natural
+from polyloom.ir.steps import Steps, Tree, leaves, loops
+from polyloom.sets import Affine
+
+_PHASE, _UP, _DOWN = range(3)
+DEPTH: Final = 16
+"""Loops of steps in one another."""
+_NODES: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop as it stands in the file, without the name of its counter."""
+
+    downwards: bool
+    lower: tuple[Affine, ...]
+    upper: tuple[Affine, ...]
+    body: tuple[_Node, ...]
+
+
+_Node = _Loop | None
+"""None is the next phase."""
+
+
+def tree_codec(affine: Codec[Affine]) -> Codec[tuple[_Node, ...]]:
+    return _nodes(affine, DEPTH)
+
+
+def _nodes(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
+    """At most `depth` loops in one another."""
+    kind, bounds = natural("the kind of a node", 3 if depth else 1), counted(affine, natural("the number of bounds"))
+
+    def write(out: bytearray, node: _Node) -> None:
+        kind.write(out, _PHASE if node is None else _DOWN if node.downwards else _UP)
+        if node is not None:
+            bounds.write(out, node.lower)
+            bounds.write(out, node.upper)
+            _nodes(affine, depth - 1).write(out, node.body)
+
+    def read(reader: Reader) -> _Node:
+        at, found = reader.position, kind.read(reader)
+        if found == _PHASE:
+            return None
+        lower, upper = bounds.read(reader), bounds.read(reader)
+        if not lower or not upper:
+            raise binary.malformed(at, "a loop of steps has no bound")
+        return _Loop(found == _DOWN, lower, upper, _nodes(affine, depth - 1).read(reader))
+
+    return counted(Codec(write, read), natural("the number of nodes", _NODES))
+
+
+def stored(tree: Tree[int]) -> tuple[_Node, ...]:
+    """`tree` as the file has it."""
+    return tuple([_stored(node) for node in tree])
+
+
+def _stored(node: int | Steps[int]) -> _Node:
+    if not isinstance(node, Steps):
+        return None
+    return _Loop(node.step < 0, node.lower, node.upper, stored(node.body))
+
+
+def named(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], phases: int) -> Tree[int]:
+    """The tree with numbers and names. PL0705 at byte `at` where there are other numbers of phases or loops, or where a
+    bound uses a counter that is not around it."""
+    numbers, names = count(), iter(counters)
+
+    def made(node: _Node) -> int | Steps[int]:
+        if node is None:
+            return next(numbers)
+        counter = next(names, "")
+        return Steps(counter, node.lower, node.upper, tuple(map(made, node.body)), -1 if node.downwards else 1)
+
+    tree = tuple(map(made, nodes))
+    found = [leaf for leaf, _ in leaves(tree)]
+    if len(found) != phases or tuple(loop.counter for loop in loops(tree)) != counters:
+        raise binary.malformed(at, "the tree has other phases or loops than the file")
+    hidden = set(counters)
+    if any(_symbols(loop) & (hidden - around) for loop, around in _with_counters(tree, frozenset())):
+        raise binary.malformed(at, "a bound of a loop of steps uses a counter that is not around it")
+    return tree
+
+
+def _symbols(loop: Steps[int]) -> frozenset[str]:
+    return frozenset[str]().union(*(bound.symbols for bound in (*loop.lower, *loop.upper)))
+
+
+def _with_counters(tree: Tree[int], around: frozenset[str]) -> list[tuple[Steps[int], frozenset[str]]]:
+    """Every loop with the counters around it."""
+    return [
+        pair
+        for loop in tree
+        if isinstance(loop, Steps)
+        for pair in ((loop, around), *_with_counters(loop.body, around | {loop.counter}))
+    ]

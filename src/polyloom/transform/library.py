@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of C's library written out: an assignment with `exp(x)` becomes assignments to scalars, one per value that
+the function's program (ir/library.py) uses several times, and the rest stands where the call stood."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from polyloom.diagnostics import Span
+from polyloom.ir.library import KERNELS, Program, power, program
+from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, assignments, names
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.pla import Constant, Reference
+from polyloom.names import fresh
+
+
+def written_out(nest: Nest) -> Nest:
+    """The nest without calls of `FUNCTIONS`."""
+    if not any(_calls(found.value) for found in assignments(nest.body)):
+        return nest
+    writer = _Writer(nest)
+    body = writer.nodes(nest.body)
+    return replace(nest, body=body, storage=(*nest.storage, *writer.storage))
+
+
+def _calls(value: Expression) -> bool:
+    return isinstance(value, Apply) and (value.operation in _WRITTEN_OUT or any(map(_calls, value.operands)))
+
+
+_WRITTEN_OUT = (*KERNELS, "pow")
+
+
+class _Writer:
+    """`storage` are the scalars that it makes (mutable)."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.taken = {*names(nest), *(found.name for found in assignments(nest.body))}
+        self.storage = list[Storage]()
+
+    def nodes(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        return tuple([made for node in nodes for made in self.node(node)])
+
+    def node(self, node: Node) -> tuple[Node, ...]:
+        match node:
+            case Assign():
+                before = list[Node]()
+
+                def keep(value: Expression, dtype: ElementType, name: str) -> Reference:
+                    return self.keep(value, dtype, name, node, before)
+
+                value = _written(node.value, keep)
+                return (*before, replace(node, value=value))
+            case Loop():
+                return (replace(node, body=self.nodes(node.body)),)
+            case If():
+                return (replace(node, body=self.nodes(node.body), orelse=self.nodes(node.orelse)),)
+
+    def keep(self, value: Expression, dtype: ElementType, name: str, node: Assign, before: list[Node]) -> Reference:
+        """A scalar that holds a value from before the assignment `node` on."""
+        scalar = Reference(fresh(name, self.taken), (), node.span)
+        self.storage.append(Storage(scalar.name, dtype, (), "local", True, node.span))
+        before.append(Assign(fresh(f"{node.name}_{name}", self.taken), scalar, value, node.span))
+        return scalar
+
+
+Keep = Callable[[Expression, ElementType, str], Reference]
+
+
+def _written(value: Expression, keep: Keep) -> Expression:
+    if not isinstance(value, Apply) or not _calls(value):
+        return value
+    operands = tuple([_written(operand, keep) for operand in value.operands])
+    if value.operation not in _WRITTEN_OUT:
+        return replace(value, operands=operands)
+    x = operands[0]
+    if not isinstance(x, Reference | Constant):
+        x = keep(x, value.dtype, f"{value.operation}_x")
+    return _placed(_program(value), x, value.operation, value.span, keep)
+
+
+def _program(call: Apply) -> Program:
+    if call.operation != "pow":
+        return program(call.operation, call.dtype)
+    exponent = call.operands[1]
+    assert isinstance(exponent, Constant)
+    return power(int(exponent.value), call.dtype)
+
+
+def _placed(found: Program, x: Expression, name: str, span: Span | None, keep: Keep) -> Expression:
+    """A program's result, with a scalar for each value that several steps use."""
+    uses = Counter(o for step in found.steps for o in step.operands if isinstance(o, int))
+    values = list[Expression]()
+    for n, step in enumerate(found.steps):
+        operands = tuple([o if isinstance(o, Constant) else x if o < 0 else values[o] for o in step.operands])
+        value: Expression = Apply(step.operation, step.dtype, operands, span)
+        values.append(keep(value, BY_NAME[step.operation].result(step.dtype), name) if uses[n] > 1 else value)
+    return values[-1]

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan of parts that were planned one by one: arrays between them under names of their own, and of the counters
+around a phase only those that it needs.
+
+A phase that does not depend on a counter is the same in every step: it is instantiated once. What a counter's range
+implies anyway is no dependence on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from polyloom.ir.nest import Nest, names
+from polyloom.ir.pla import Array, Program, Reference
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.recurrence import System
+from polyloom.ir.steps import Steps, Tree, as_loop, leaves
+from polyloom.names import fresh
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import from_set, parameter_set
+from polyloom.sets.normal import normalize
+from polyloom.transform.space import Space
+
+MARGIN = 64
+"""Elements that an array may have beyond its last one, so that its extent is never negative."""
+
+
+@dataclass
+class Arrays:
+    """Mutable: `made` are the arrays between the parts of `nest`, by name."""
+
+    nest: Nest
+    made: dict[str, Array] = field(default_factory=dict[str, Array])
+
+    def named(self, part: Plan) -> tuple[Phase, ...]:
+        """The phases of a part; what its arrays are called outside is new in the nest."""
+        renamed = {a.name: self._name(a) for a in part.intermediates}
+        return tuple(
+            replace(phase, inputs=_outside(phase.inputs, renamed), outputs=_outside(phase.outputs, renamed))
+            for phase in part.phases
+        )
+
+    def _name(self, array: Array) -> str:
+        storage = next((s for s in self.nest.storage if s.name == array.name), None)
+        # A local's own elements: what else uses them is ordered by the source.
+        if storage is not None and storage.role == "local" and storage.shape == array.shape:
+            self.made[array.name] = array
+            return array.name
+        name = fresh(array.name, {*names(self.nest), *self.made})
+        self.made[name] = replace(array, name=name)
+        return name
+
+
+def _outside(pairs: tuple[tuple[str, str], ...], renamed: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((inner, renamed.get(outer, outer)) for inner, outer in pairs)
+
+
+def settled(nest: Nest, system: System, at_entry: frozenset[str], tree: Tree[Phase], arrays: Arrays) -> Plan:
+    """The plan of `nest`, of which `system` is the dataflow; `at_entry` are arguments whose elements at entry show."""
+    found = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in nest.storage} | arrays.made
+    shapes = {name: _fixed(array.shape, nest, tree) for name, array in found.items()}
+    found = {name: replace(array, shape=shapes[name]) for name, array in found.items()}
+    bodies = _numbered(nest, _mapped(tree, nest, shapes))
+    written = {f.name for f in system.finals}
+    inputs = tuple(found[s.name] for s in system.storage if s.name in at_entry)
+    outputs = tuple(found[s.name] for s in system.storage if s.name in written)
+    known = {a.name for a in (*inputs, *outputs)}
+    used = dict.fromkeys(n for phase, _ in leaves(bodies) for _, n in (*phase.inputs, *phase.outputs))
+    between = tuple(found[n] for n in used if n in found and n not in known)
+    return Plan(nest.name, nest.parameters, nest.assumptions, inputs, outputs, between, bodies)
+
+
+def _numbered(nest: Nest, tree: Tree[Phase]) -> Tree[Phase]:
+    """Programs that are called like the nest, with their number where there are several."""
+    count = sum(1 for _ in leaves(tree))
+    numbers = iter(range(1, count + 1))
+
+    def call(phase: Phase) -> Phase:
+        name = nest.name if count == 1 else f"{nest.name}.{next(numbers)}"
+        return replace(phase, program=replace(phase.program, name=name))
+
+    return _each(tree, lambda phase, _: call(phase))
+
+
+def _mapped(tree: Tree[Phase], nest: Nest, shapes: dict[str, tuple[Affine, ...]]) -> Tree[Phase]:
+    return _each(tree, lambda phase, around: _with_needed(_with_shapes(phase, shapes), around, nest))
+
+
+def _each(
+    tree: Tree[Phase], to: Callable[[Phase, tuple[Steps[Phase], ...]], Phase], around: tuple[Steps[Phase], ...] = ()
+) -> Tree[Phase]:
+    made: list[Phase | Steps[Phase]] = []
+    for node in tree:
+        loop = as_loop(node)
+        if loop is not None:
+            made.append(replace(loop, body=_each(loop.body, to, (*around, loop))))
+        elif isinstance(node, Phase):
+            made.append(to(node, around))
+    return tuple(made)
+
+
+def _with_shapes(phase: Phase, shapes: dict[str, tuple[Affine, ...]]) -> Phase:
+    """With the extents that arrays have outside."""
+    outer = dict((*phase.inputs, *phase.outputs))
+
+    def sized(array: Array) -> Array:
+        return replace(array, shape=shapes.get(outer[array.name], array.shape))
+
+    program = phase.program
+    return replace(
+        phase,
+        program=replace(program, inputs=tuple(map(sized, program.inputs)), outputs=tuple(map(sized, program.outputs))),
+    )
+
+
+def _with_needed(phase: Phase, around: tuple[Steps[Phase], ...], nest: Nest) -> Phase:
+    """With those counters for parameters that it needs."""
+    counters = [loop.counter for loop in around]
+    program = _without_implied(phase.program, counters)
+    used = _symbols(program)
+    kept = (*nest.parameters, *(c for c in counters if c in used))
+    if kept == program.parameters:
+        return replace(phase, program=program)
+    dropped = [n for n, name in enumerate(program.parameters) if name not in kept]
+    domain = parameter_set(program.assumptions, program.parameters)
+    for n in reversed(dropped):
+        domain = domain.project_out(isl.dim_type.param, n, 1)
+    assumptions = normalize(from_set(domain)) if len(kept) > len(nest.parameters) else nest.assumptions
+    return replace(phase, program=replace(program, parameters=kept, assumptions=assumptions))
+
+
+def _without_implied(program: Program, counters: Iterable[str]) -> Program:
+    """Without constraints on counters that their ranges imply."""
+    hidden, space = frozenset(counters), Space((), program.parameters, program.assumptions)
+    known: dict[Affine, bool] = {}
+
+    def implied(constraint: Affine) -> bool:
+        if not (constraint.symbols & hidden and constraint.symbols <= {*program.parameters}):
+            return False
+        if constraint not in known:
+            known[constraint] = space.where(-constraint - 1).is_empty()
+        return known[constraint]
+
+    def rest(condition: Condition) -> Condition:
+        pieces = [Polyhedron(tuple(c for c in p.constraints if not implied(c))) for p in condition.pieces]
+        return Condition(tuple(pieces))
+
+    equations = tuple(replace(e, condition=rest(e.condition)) for e in program.equations)
+    return replace(program, space=rest(program.space), equations=equations)
+
+
+def _symbols(program: Program) -> frozenset[str]:
+    """What the equations mention, without the domain of the parameters."""
+    conditions = [program.space, *(e.condition for e in program.equations)]
+    affines = [c for condition in conditions for piece in condition.pieces for c in piece.constraints]
+    for equation in program.equations:
+        references = (equation.target, *(o for o in equation.operands if isinstance(o, Reference)))
+        affines += [index for reference in references for index in reference.index]
+    return frozenset[str]().union(*(a.symbols for a in affines))
+
+
+def _fixed(shape: tuple[Affine, ...], nest: Nest, tree: Tree[Phase]) -> tuple[Affine, ...]:
+    """Extents that suffice in every step: affine in the parameters alone, and never negative."""
+    ranges = {loop.counter: loop for _, around in leaves(tree) for loop in around}
+    return tuple(_largest(extent, nest, ranges) for extent in shape)
+
+
+def _largest(extent: Affine, nest: Nest, ranges: dict[str, Steps[Phase]]) -> Affine:
+    if not extent.symbols & ranges.keys():
+        return extent
+    # Inner counters have bounds in outer ones, which come later in turn.
+    for name, loop in reversed(ranges.items()):
+        rising = extent.coefficient(name) > 0
+        extent = extent.substitute({name: loop.upper[0] - 1 if rising else loop.lower[0]})
+    values = Space((), nest.parameters, nest.assumptions)
+    return next((extent + n for n in range(MARGIN) if values.where(-extent - n - 1).is_empty()), extent)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A nest that finds no space for all its statements, cut into loops of steps around phases.
+
+Where each iteration of a loop needs everything of the one before (the loop k of Floyd and Warshall), the loop is
+sequential by nature, and its body is a nest of its own in which k is a parameter. So the outermost loop that cannot be
+mapped becomes a loop of steps, and its body is planned again; what can be mapped as a whole stays whole. Between the
+parts values live in arrays, as the source says it: only locals whose values no other part and no other step reads stay
+inside (`transform.parts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.ir.nest import If, Loop, Nest, Node, negate
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.recurrence import System
+from polyloom.ir.steps import Steps, Tree
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.transform.dataflow import analyse, flow
+from polyloom.transform.parts import Parts
+from polyloom.transform.phases import held, make_plan
+from polyloom.transform.prune import prune
+from polyloom.transform.reverse import reversals
+from polyloom.transform.settled import Arrays, settled
+from polyloom.transform.shift import not_negative
+from polyloom.transform.undefined import without_undefined
+
+SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
+"""Refusals of a nest that may have a plan in steps."""
+
+
+def in_steps(nest: Nest, system: System, reassociate: bool) -> Plan | None:
+    """The plan of a checked nest, of which `system` is the dataflow; None where it has none in steps either."""
+    nest = without_undefined(nest)
+    cutting = _Cutting(nest, reassociate, Parts(nest, flow(nest)), Arrays(nest))
+    with suppress(PolyloomError):
+        return settled(nest, system, held(system), cutting.level(nest.body, ()), cutting.arrays)
+    return None
+
+
+@dataclass
+class _Cutting:
+    """Mutable: `arrays` are those that parts use, `found` what is known of the parts that were tried."""
+
+    nest: Nest
+    reassociate: bool
+    parts: Parts
+    arrays: Arrays
+    found: dict[tuple[Node, ...], Plan | PolyloomError] = field(
+        default_factory=dict["tuple[Node, ...]", "Plan | PolyloomError"]
+    )
+
+    def level(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Tree[Phase]:
+        """The plan of nodes within these loops of steps; raises what stands in the way of one of them."""
+        whole = self.planned(nodes, around)
+        if isinstance(whole, Plan):
+            return self.arrays.named(whole)
+        if len(nodes) == 1:
+            return self.single(nodes[0], around, whole)
+        stuck = [isinstance(self.planned((node,), around), PolyloomError) for node in nodes]
+        return tuple(leaf for run in _runs(nodes, stuck) for leaf in self.level(run, around))
+
+    def single(self, node: Node, around: tuple[Loop, ...], error: PolyloomError) -> Tree[Phase]:
+        """The plan of a node that cannot be mapped: a loop of steps, or a condition pushed into what it is about."""
+        match node:
+            case Loop():
+                return (self.steps(node, around),)
+            case If(body=(Loop() as loop,), orelse=()):
+                inner = replace(node, body=loop.body)
+                return self.single(replace(loop, body=(inner,)), around, error)
+            case If(condition=condition, body=body, orelse=orelse) if len(body) + len(orelse) > 1:
+                parts = [replace(node, body=(n,), orelse=()) for n in body]
+                others = [replace(node, condition=negate(condition), body=(n,), orelse=()) for n in orelse]
+                return self.level((*parts, *others), around)
+            case If(body=(If(condition=inner_condition) as inner,), condition=condition) if not inner.orelse:
+                return self.single(replace(inner, condition=_both(condition, inner_condition)), around, error)
+            case _:
+                raise error
+
+    def steps(self, loop: Loop, around: tuple[Loop, ...]) -> Steps[Phase]:
+        loop = not_negative(loop, self.sub((), around))
+        body = self.level(loop.body, (*around, loop))
+        return Steps(loop.name, loop.lower, loop.upper, body, loop.step, loop.span)
+
+    def planned(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Plan | PolyloomError:
+        """The plan of nodes as a whole, without a loop of steps, or what stands in the way."""
+        if nodes not in self.found:
+            try:
+                self.found[nodes] = self.plan(self.sub(nodes, around), around)
+            except PolyloomError as error:
+                self.found[nodes] = error
+        return self.found[nodes]
+
+    def plan(self, sub: Nest, around: tuple[Loop, ...]) -> Plan:
+        try:
+            return self.mapped(sub, around)
+        except PolyloomError as error:
+            for other in reversals(sub, self.reassociate):
+                with suppress(PolyloomError):
+                    return self.mapped(other, around)
+            raise error
+
+    def mapped(self, sub: Nest, around: tuple[Loop, ...]) -> Plan:
+        system = analyse(sub, self.reassociate)
+        # What a part computes for itself is no result of it.
+        unread = self.parts.unread(sub, tuple(loop.name for loop in around))
+        finals = tuple(f for f in system.finals if f.name not in unread)
+        if finals != system.finals:
+            system = prune(replace(system, finals=finals))
+        return make_plan(sub, system)
+
+    def sub(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Nest:
+        """The nest of some nodes, within loops of steps whose counters are parameters."""
+        counters = tuple(loop.name for loop in around)
+        made = replace(
+            self.nest,
+            parameters=(*self.nest.parameters, *counters),
+            assumptions=_within(self.nest.assumptions, around),
+            body=nodes,
+        )
+        return replace(made, storage=self.parts.storage(made, counters))
+
+
+def _within(assumptions: Condition, around: Sequence[Loop]) -> Condition:
+    """The domain of the parameters and of the counters of these loops."""
+    bounds = tuple(
+        constraint
+        for loop in around
+        for counter in (Affine.symbol(loop.name),)
+        for constraint in (*(counter - low for low in loop.lower), *(high - counter - 1 for high in loop.upper))
+    )
+    return _both(assumptions, Condition((Polyhedron(bounds),)))
+
+
+def _both(a: Condition, b: Condition) -> Condition:
+    return Condition(tuple(Polyhedron((*p.constraints, *q.constraints)) for p in a.pieces for q in b.pieces))
+
+
+def _runs(nodes: tuple[Node, ...], stuck: Sequence[bool]) -> list[tuple[Node, ...]]:
+    """Neighbours that can be mapped together, as far as each can be mapped alone; where that is all of them, halves."""
+    if not any(stuck):
+        return [nodes[: len(nodes) // 2], nodes[len(nodes) // 2 :]]
+    runs: list[list[Node]] = [[]]
+    for node, alone in zip(nodes, stuck, strict=True):
+        if alone:
+            runs += [[node], []]
+        else:
+            runs[-1].append(node)
+    return [tuple(run) for run in runs if run]

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, unsigned char A[n]) {
-  for (int i = 0; i < n; i++) A[i] = 0;
-}

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walks over plans in the library: each step has the bytes that Python gives it, and the words that move take the
+cycles that Python counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.device.cases import MATMUL
+
+import polyloom as pl
+from polyloom._native import instantiate as native
+from polyloom.targets.tcpa.phases import running, stages
+from polyloom.targets.tcpa.phases.running import Run
+
+ROOT = Path(__file__).parents[2]
+OUTSIDE, BEST = 4, (1 << 32) - 1
+Element = tuple[str, int]
+CASES = {
+    "gemm": ("examples/kernels/gemm.py", (7, 5, 6)),
+    "covariance": ("examples/kernels/covariance.py", (9, 7)),
+    "floyd_warshall": ("tests/kernels/steps/floyd_warshall.py", (7,)),
+}
+
+
+@cache
+def compiled(name: str) -> pl.Compiled:
+    return pl.compile(ROOT / CASES[name][0], on="tcpa:wide")
+
+
+def on_host(name: str, values: Sequence[int], region: tuple[int, int]) -> Run:
+    found = compiled(name)
+    return running.run(found.instantiate(dict(zip(found.parameters, values, strict=True)), pes=region).data)
+
+
+@pytest.mark.parametrize("region", [(1, 1), (2, 3), (4, 4)])
+@pytest.mark.parametrize("name", CASES)
+def test_steps_have_the_bytes_and_the_transfers_of_python(name: str, region: tuple[int, int]) -> None:
+    values = CASES[name][1]
+    made, expected = native.walk(compiled(name).data, values, *region), on_host(name, values, region)
+    assert made.status == 0
+    assert [(phase, words) for phase, _, words, _, _ in made.steps] == [(s.number, s.data) for s in expected.steps]
+    assert tuple(cycles for *_, cycles in made.steps) == expected.transfers
+    assert made.cycles == sum(expected.transfers)
+    moves = [step for step, _, _, sender, _ in made.transfers if sender[0] != OUTSIDE]
+    assert [moves.count(n) for n in range(len(made.steps))] == [count for *_, count, _ in made.steps]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_bank_reads_the_latest_value(name: str) -> None:
+    """Banks that know only what they are told: a sender has the word, and what a step reads is what was written
+    last."""
+    values, region = CASES[name][1], (2, 3)
+    made, run = native.walk(compiled(name).data, values, *region), on_host(name, values, region)
+    names = [a.name for a in run.phased.arrays]
+    latest, banks = dict[Element, int](), dict[tuple[int, Element], int]()
+    moves = [move for move in made.transfers if len(run.steps) > 1]
+    for number, step in enumerate(run.steps):
+        for _, array, index, sender, receiver in [move for move in moves if move[0] == number]:
+            element = names[array], index
+            sent = latest.get(element, 0) if sender[0] == OUTSIDE else banks[bank(*sender), element]
+            assert sender[0] != OUTSIDE or element not in latest
+            banks[bank(*receiver), element] = sent
+        reads, writes = step.touched
+        for array, (places, elements) in reads.items() if moves else ():
+            for key in zip(places.tolist(), elements.tolist(), strict=True):
+                assert banks[key[0], (array, key[1])] == latest.setdefault((array, key[1]), 0)
+        for array, (places, elements) in writes.items():
+            for place, index in zip(places.tolist(), elements.tolist(), strict=True):
+                latest[array, index] = banks[place, (array, index)] = number + 1
+
+
+def bank(side: int, position: int, channel: int) -> int:
+    """As `banks.py` numbers them."""
+    return (side << 16 | position) << 16 | channel
+
+
+@pytest.mark.parametrize("values", [(7,), (7, 5, 6, 1), (7, -1, 5), (7, 5, 1 << 31)])
+def test_wrong_values_are_refused(values: tuple[int, ...]) -> None:
+    assert native.walk(compiled("gemm").data, values, 2, 2).status in (501, 502, 503)
+
+
+def test_a_file_of_one_program_is_a_plan_of_one_step() -> None:
+    made = native.walk(MATMUL, (5, 7, 3), 2, 2)
+    assert [words for _, _, words, _, _ in made.steps] == [native.instantiate(MATMUL, (5, 7, 3), 2, 2).file]
+    assert made.transfers == []
+
+
+def test_candidates_by_phase() -> None:
+    data, values = compiled("covariance").data, CASES["covariance"][1]
+    files = stages.files(data)
+    chosen = [0, BEST, 1, BEST]
+    made = native.walk(data, values, 2, 2, chosen)
+    alone = [
+        native.instantiate(file, values, 2, 2, None if c == BEST else c).file
+        for file, c in zip(files, chosen, strict=True)
+    ]
+    assert [words for _, _, words, _, _ in made.steps] == alone
+
+
+def test_malformed_files_end_in_a_status() -> None:
+    data, values = compiled("floyd_warshall").data, CASES["floyd_warshall"][1]
+    cut = {native.walk(data[:length], values, 2, 2).status for length in range(0, len(data), 41)}
+    assert cut == {701, 702}
+    altered = {
+        native.walk(bytes([*data[:place], data[place] ^ 1, *data[place + 1 :]]), values, 2, 2).status
+        for place in range(16, len(data), 41)
+    }
+    assert altered <= {702, 704}
