@@ -472,9 +472,10 @@ typedef struct Context {
     Served served;
     Sight sight;
     Layout *layout;
-    uint32_t words;  // of a set of channels
-    Vec wires;       // distinct wrappers: Wires
-    Pooled *pool;    // the domains of the file
+    uint32_t words;   // of a set of channels
+    uint32_t closed;  // sides without banks, as in a request
+    Vec wires;        // distinct wrappers: Wires
+    Pooled *pool;     // the domains of the file
     uint32_t pooled;
     Int start, delay[2], steps;
     Int needed;  // channels per side

@@ -165,6 +165,7 @@ def _build(t: Tiling, timing: Timing) -> Concrete:
     return Concrete(
         kernel=symbolic.kernel,
         machine=symbolic.machine,
+        program=symbolic.program,
         machine_hash=symbolic.machine_hash,
         initiation_interval=t.schedule.initiation_interval,
         rows=t.rows,
@@ -251,6 +252,7 @@ def _empty(symbolic: Symbolic, values: tuple[int, ...], rows: int, columns: int)
     return Concrete(
         kernel=symbolic.kernel,
         machine=symbolic.machine,
+        program=symbolic.program,
         machine_hash=symbolic.machine_hash,
         initiation_interval=1,
         rows=rows,
