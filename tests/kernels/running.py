@@ -18,8 +18,20 @@ from polyloom.ir.operations import ElementType
 Language = Literal["py", "c"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 C_TYPES: dict[ElementType, str] = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
-OF_INTEGERS = ("smith_waterman", "lcs")
-OF_REALS = ("trisolv", "lu", "cholesky", "jacobi1d", "jacobi2d", "heat3d", "seidel2d", "fdtd2d", "covariance")
+OF_INTEGERS = ("smith_waterman", "lcs", "floyd_warshall")
+OF_REALS = (
+    "trisolv",
+    "lu",
+    "cholesky",
+    "jacobi1d",
+    "jacobi2d",
+    "heat3d",
+    "seidel2d",
+    "fdtd2d",
+    "covariance",
+    "gramschmidt",
+    "durbin",
+)
 """Kernels that divide, take roots, or multiply by fractions: they make no sense for integers."""
 
 

@@ -36,4 +36,7 @@ PRIMES: dict[str, dict[str, int]] = {
     "mttkrp": {"NI": 5, "NJ": 7, "NK": 11, "NL": 3},
     "smith_waterman": {"N": 13, "M": 11},
     "lcs": {"N": 13, "M": 11},
+    "floyd_warshall": {"N": 7},
+    "gramschmidt": {"M": 7, "N": 5},
+    "durbin": {"N": 11},
 }

@@ -9,12 +9,14 @@ goes through it, and an execution of one phase overwrites elements of what its o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 
 from polyloom import memory
+from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, shape_of
 from polyloom.ir.interpret import interpret as interpret_program
 from polyloom.ir.numbers import NUMPY, element
@@ -58,9 +60,19 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
     def execute(number: int, around: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
         program = phases[number].program
-        return interpret_program(program, {name: around[name] for name in program.parameters}, read, held)
+        try:
+            return interpret_program(program, {name: around[name] for name in program.parameters}, read, held)
+        except PolyloomError as error:
+            counters = {name: value for name, value in around.items() if name not in plan.parameters}
+            raise PolyloomError(*(in_step(d, counters) for d in error.diagnostics)) from None
 
     return chain(plan, phases, numbered(plan.body), values, inputs, execute)
+
+
+def in_step(diagnostic: Diagnostic, counters: Mapping[str, int]) -> Diagnostic:
+    """A diagnostic that arose in the step of these values, if it arose in any."""
+    where = ", ".join(f"{name} = {value}" for name, value in counters.items())
+    return replace(diagnostic, notes=(*diagnostic.notes, f"in the step of {where}")) if where else diagnostic
 
 
 def chain(

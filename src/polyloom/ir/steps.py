@@ -63,14 +63,19 @@ def loops(tree: Tree[T]) -> Iterator[Steps[T]]:
             yield from loops(loop.body)
 
 
-def walk(tree: Tree[T], values: Mapping[str, int]) -> Iterator[tuple[T, Mapping[str, int]]]:
-    """Every leaf as often as it runs, with the values of parameters and counters then."""
+def walk(
+    tree: Tree[T], values: Mapping[str, int], tick: Callable[[], object] | None = None
+) -> Iterator[tuple[T, Mapping[str, int]]]:
+    """Every leaf as often as it runs, with the values of parameters and counters then; `tick` is called in every
+    iteration of a loop."""
     for node in tree:
         if (loop := as_loop(node)) is None:
             yield cast(T, node), values
             continue
         for value in loop.values(values):
-            yield from walk(loop.body, {**values, loop.counter: value})
+            if tick is not None:
+                tick()
+            yield from walk(loop.body, {**values, loop.counter: value}, tick)
 
 
 def mapped(tree: Tree[T], to: Callable[[T], S]) -> Tree[S]:

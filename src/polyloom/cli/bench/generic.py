@@ -16,7 +16,7 @@ from typing import Final
 from polyloom import api
 from polyloom.cli.bench.polybench import PUBLISHED, REGION, SIZES, path
 from polyloom.targets.tcpa import concrete_file, machine_file
-from polyloom.targets.tcpa.phases.stages import files
+from polyloom.targets.tcpa.phases.running import run
 
 MEMBER: Final = "generic"
 PEER_UNITS: Final = 1
@@ -30,7 +30,7 @@ def rows() -> list[dict[str, object]]:
 def _row(kernel: str, interval: int) -> dict[str, object]:
     sizes = SIZES[kernel]
     result = api.compile(path(kernel), on=f"tcpa:{MEMBER}").instantiate(sizes, pes=REGION).run()
-    made = [concrete_file.decode(data) for data in files(result.instance.data)]
+    made = [concrete_file.decode(own.data) for own in run(result.instance.data).longest]
     iterations, cycles = prod(sizes.values()), result.cycles or 0
     return {
         "kernel": kernel,

@@ -23,8 +23,7 @@ from polyloom.frontend.source import Options, Source
 from polyloom.targets.tcpa import concrete_file
 from polyloom.targets.tcpa.concrete import ElementProgram
 from polyloom.targets.tcpa.isa import File, Register
-from polyloom.targets.tcpa.phases import views, whole
-from polyloom.targets.tcpa.phases.stages import files
+from polyloom.targets.tcpa.phases import running, views, whole
 
 SIZES: Final[Mapping[str, Mapping[str, int]]] = {
     "gemm": {"NI": 20, "NJ": 25, "NK": 30},
@@ -55,6 +54,9 @@ SIZES: Final[Mapping[str, Mapping[str, int]]] = {
     "mttkrp": {"NI": 10, "NJ": 12, "NK": 10, "NL": 12},
     "smith_waterman": {"N": 32, "M": 32},
     "lcs": {"N": 32, "M": 32},
+    "floyd_warshall": {"N": 60},
+    "gramschmidt": {"M": 20, "N": 30},
+    "durbin": {"N": 40},
 }
 PUBLISHED: Final = {"gemm": 17, "bicg": 9, "fir": 5, "matvec": 11}
 """Cycles per innermost iteration of the whole 4x4 array, integers: the initiation intervals that Neura's tests expect
@@ -91,7 +93,7 @@ def _row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:
     compiled = api.compile(source, on="tcpa:wide")
     mapped = process_time()
     result = compiled.instantiate(sizes, pes=REGION).run()
-    made = [concrete_file.decode(data) for data in files(result.instance.data)]
+    made = [concrete_file.decode(own.data) for own in running.run(result.instance.data).longest]
     interval = PUBLISHED.get(kernel)
     return {
         "kernel": kernel,

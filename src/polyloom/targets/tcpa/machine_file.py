@@ -12,8 +12,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, cast
 
@@ -34,6 +36,9 @@ _EVERY_PAIR: Final = "all"
 _BY_NAME: Final = {o.name: o for o in OPERATIONS if o.gives not in STORED}
 
 Latencies = dict[tuple[str, ElementType], int]
+_KEPT: Final = 16
+"""Machines that are kept, so that every step of a run does not read its machine again."""
+_FINGERPRINTS: deque[tuple[Machine, int]] = deque(maxlen=_KEPT)
 
 
 def members() -> tuple[str, ...]:
@@ -46,6 +51,7 @@ def load(name_or_path: str) -> Machine:
     return read(*_MEMBERS.find(name_or_path))
 
 
+@lru_cache(_KEPT)
 def read(text: str, name: str) -> Machine:
     """The machine that `text` describes, which messages call `name`. The bounds are those of `isa.py`'s words."""
     table = _MEMBERS.table(text, name, _KEYS)
@@ -93,7 +99,12 @@ def resolve(machine: Machine) -> str:
 
 def fingerprint(machine: Machine) -> int:
     """64 bits of the SHA-256 of the resolved text."""
-    return int.from_bytes(hashlib.sha256(resolve(machine).encode()).digest()[:8], "little")
+    # By identity: machines have dictionaries, which cannot be keys, and equal ones are mostly the same object.
+    known = next((found for other, found in _FINGERPRINTS if other is machine), None)
+    if known is None:
+        known = int.from_bytes(hashlib.sha256(resolve(machine).encode()).digest()[:8], "little")
+        _FINGERPRINTS.append((machine, known))
+    return known
 
 
 def _name(table: Table, key: str) -> str:

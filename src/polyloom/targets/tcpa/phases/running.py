@@ -7,20 +7,30 @@ the values of the counters that their phase takes; equal ones share a configurat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Final
 
+from polyloom import memory
 from polyloom.diagnostics import infeasible
 from polyloom.ir.steps import walk
-from polyloom.targets.tcpa import program
-from polyloom.targets.tcpa.banks import Accesses
-from polyloom.targets.tcpa.phases import steps_file
+from polyloom.targets.tcpa import concrete_file, program
+from polyloom.targets.tcpa.banks import Accesses, accesses
 from polyloom.targets.tcpa.phases.file import Phased
-from polyloom.targets.tcpa.phases.stages import NamedStage, file_kind, is_phased, located, named_stages, opened, read
+from polyloom.targets.tcpa.phases.stages import (
+    NamedStage,
+    bound_of,
+    file_kind,
+    is_phased,
+    located,
+    named_stages,
+    opened,
+    read,
+)
 from polyloom.targets.tcpa.phases.steps_file import STEPS, Bound
 from polyloom.targets.tcpa.phases.transfers import Touched, touched, transfer_cycles
+from polyloom.targets.tcpa.predict import predicted_cycles
 
 MOST: Final = 1 << 20
 """Steps of one run: each is a configuration that is loaded."""
@@ -30,27 +40,35 @@ _KEPT: Final = 4
 
 @dataclass(frozen=True)  # without slots, which exclude cached properties
 class Own:
-    """A configuration of phase `number`, counted from 0, with the names of its arrays outside."""
+    """A configuration of phase `number`, counted from 0, with the names of its arrays outside; `is_made` if the library
+    has just made it, and nobody can have changed it."""
 
     number: int
     stage: NamedStage
+    is_made: bool = False
 
     @property
     def data(self) -> bytes:
         return self.stage.data
 
     @cached_property
+    def _told(self) -> tuple[dict[str, Accesses], int]:
+        """Both at once: reading the words takes longer than either."""
+        words = concrete_file.parse(self.data) if self.is_made else concrete_file.decode(self.data)
+        return accesses(words), predicted_cycles(words)
+
+    @property
     def accesses(self) -> dict[str, Accesses]:
-        return dict(program.accesses(self.data))
+        return self._told[0]
+
+    @property
+    def cycles(self) -> int:
+        """As predicted, without transfers."""
+        return self._told[1]
 
     @cached_property
     def touched(self) -> Touched:
         return touched(self.stage, self.accesses)
-
-    @cached_property
-    def cycles(self) -> int:
-        """As predicted, without transfers."""
-        return program.cycles(self.data)
 
 
 @dataclass(frozen=True)  # without slots, which exclude cached properties
@@ -75,10 +93,13 @@ class Run:
         """At which places in `steps` a phase runs."""
         return [n for n, step in enumerate(self.steps) if step.number == number]
 
-    def longest(self, number: int) -> Own | None:
-        """The configuration of a phase that takes most cycles, the first one of several; None if it never runs."""
-        own = [c for c in self.configurations if c.number == number]
-        return max(own, key=lambda c: c.cycles) if own else None
+    @cached_property
+    def longest(self) -> tuple[Own, ...]:
+        """Of each phase that runs the configuration that takes most cycles, the first one of several."""
+        by_phase: dict[int, list[Own]] = {}
+        for own in self.configurations:
+            by_phase.setdefault(own.number, []).append(own)
+        return tuple(max(found, key=lambda c: c.cycles) for _, found in sorted(by_phase.items()))
 
 
 @lru_cache(_KEPT)
@@ -86,7 +107,7 @@ def run(data: bytes) -> Run:
     """Of a concrete file of any kind. Errors: those of instantiation, with the phase and its step in notes, and
     PL0521."""
     if is_phased(data) and file_kind(data) is STEPS:
-        return _steps(steps_file.decode(data), read(data))
+        return _steps(bound_of(data), read(data))
     phased = read(data)
     return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(named_stages(phased))))
 
@@ -102,16 +123,27 @@ def _steps(bound: Bound, phased: Phased) -> Run:
         for stage, c in zip(named, bound.candidates, strict=True)
     ]
     known: dict[tuple[int, ...], Own] = {}
-    steps: list[Own] = []
-    for number, around in walk(phased.tree, given):
+    steps, size = list[Own](), 0
+    for number, around in walk(phased.tree, given, _limit(phased.name)):
         counters = [around[name] for name in own[number]]
         key = number, *counters
         if (found := known.get(key)) is None:
             where = ", ".join(f"{n} = {v}" for n, v in zip(own[number], counters, strict=True))
             file = located(number + 1, len(named), partial(makers[number], (*bound.values, *counters)), where)
             stage = named[number]
-            found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs))
+            found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs), is_made=True)
+            size += len(file)
+            memory.require(size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds")
         steps.append(found)
-        if len(steps) > MOST:
-            raise infeasible("PL0521", f"`{phased.name}` takes more than {MOST} steps", help="use smaller loop bounds")
     return Run(phased, tuple(steps))
+
+
+def _limit(name: str) -> Callable[[], None]:
+    """What counts iterations of loops of steps, whether or not there is a phase in them. Raises PL0521."""
+    count = iter(range(MOST))
+
+    def tick() -> None:
+        if next(count, None) is None:
+            raise infeasible("PL0521", f"`{name}` takes more than {MOST} steps", help="use smaller loop bounds")
+
+    return tick

@@ -59,7 +59,7 @@ def check(data: bytes) -> None:
         program.kernel(data)
         return
     if file_kind(data) is STEPS:
-        _check_bound(data)
+        check(bound_of(data).symbolic)
         return
     symbolic = file_kind(data) is SYMBOLIC
     phased = decode(file_kind(data), data)
@@ -71,15 +71,16 @@ def check(data: bytes) -> None:
     named_stages(phased)
 
 
-def _check_bound(data: bytes) -> None:
-    """Of steps: that the values are those of the parameters, and a symbolic file of phases is in it."""
+def bound_of(data: bytes) -> Bound:
+    """What a concrete configuration of steps holds; PL0705 where the values are not those of the parameters, or where
+    what is in it is no symbolic file of steps."""
     bound = steps_file.decode(data)
-    check(bound.symbolic)
     phased = opened(bound.symbolic).phased
     if (len(bound.values), len(bound.candidates)) != (len(phased.parameters), len(phased.stages)):
         raise _malformed("it has not one value for each parameter, and one candidate for each phase")
     if not phased.counters or bound.name != phased.name:
         raise _malformed("it has no loop of steps, or another name than its phases")
+    return bound
 
 
 def is_phased(data: bytes) -> bool:
@@ -97,7 +98,7 @@ def read(data: bytes) -> Phased:
     if is_phased(data):
         kind = file_kind(data)
         if kind is STEPS:
-            return _with_values(steps_file.decode(data))
+            return _with_values(bound_of(data))
         return opened(data).phased if kind is SYMBOLIC else decode(CONCRETE, data)
     arrays = program.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
@@ -141,7 +142,7 @@ def _with_values(bound: Bound) -> Phased:
 def files(data: bytes) -> Sequence[bytes]:
     """The target's own file of every phase; of concrete steps the symbolic one."""
     if is_phased(data) and file_kind(data) is STEPS:
-        data = steps_file.decode(data).symbolic
+        data = bound_of(data).symbolic
     return [s.data for s in decode(file_kind(data), data).stages] if is_phased(data) else [data]
 
 
@@ -161,7 +162,7 @@ def named_stages(phased: Phased) -> tuple[NamedStage, ...]:
 def names_of(data: bytes) -> tuple[NamedStage, ...]:
     """The stages of a file with names; of concrete steps the symbolic ones."""
     if is_phased(data) and file_kind(data) is STEPS:
-        data = steps_file.decode(data).symbolic
+        data = bound_of(data).symbolic
     return opened(data).named if data.startswith(SYMBOLIC.magic) else named_stages(read(data))
 
 

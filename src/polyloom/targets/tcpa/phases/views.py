@@ -11,10 +11,18 @@ from polyloom.ir.steps import as_data, outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa import program
-from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC
 from polyloom.targets.tcpa.phases.running import run
-from polyloom.targets.tcpa.phases.stages import NamedStage, file_kind, files, in_phase, is_phased, names_of, read
+from polyloom.targets.tcpa.phases.stages import (
+    NamedStage,
+    bound_of,
+    file_kind,
+    files,
+    in_phase,
+    is_phased,
+    names_of,
+    read,
+)
 from polyloom.targets.tcpa.phases.steps_file import STEPS
 
 _ROLES: Final = {
@@ -30,11 +38,11 @@ def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tup
     """The keys of `run --json` for the whole, and of them those that belong to each phase: of its longest step,
     where it has several."""
     found = run(concrete)
-    longest = [own for n in range(len(found.phased.stages)) if (own := found.longest(n)) is not None]
+    longest = found.longest
     sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
     each = [program.facts(sources[own.number] if sources else None, own.data) for own in longest]
     if not each:
-        return {**dict.fromkeys(program.KEYS), **_sizes(symbolic, concrete)}, ()
+        return {**dict.fromkeys(program.KEYS), "instantiations": 0, **_sizes(symbolic, concrete)}, ()
     # One phase keeps all its facts: bounds and intervals of several have no meaning as a whole.
     alone = len(found.steps) == 1
     cycles = sum(step.cycles for step in found.steps) + sum(found.transfers)
@@ -53,10 +61,7 @@ def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
     """One per phase that runs; of one that has several configurations, for its longest step."""
     found = run(concrete)
     sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
-    longest = (found.longest(n) for n in range(len(found.phased.stages)))
-    return tuple(
-        program.report(sources[own.number] if sources else None, own.data) for own in longest if own is not None
-    )
+    return tuple(program.report(sources[own.number] if sources else None, own.data) for own in found.longest)
 
 
 def show(data: bytes) -> str:
@@ -79,7 +84,7 @@ def _asked(data: bytes) -> list[str]:
     """What a configuration of steps was made for."""
     if file_kind(data) is not STEPS:
         return []
-    bound = steps_file.decode(data)
+    bound = bound_of(data)
     names = read(bound.symbolic).parameters
     values = ", ".join(f"{n} = {v}" for n, v in zip(names, bound.values, strict=True))
     return [f"for {values or 'no parameters'} on {bound.rows}x{bound.columns} elements"]
