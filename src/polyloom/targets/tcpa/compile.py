@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, input_error
 from polyloom.ir.pla import Program
+from polyloom.ir.pla_text import digest
 from polyloom.ir.rdg import Graph
 from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Progress, silent
@@ -57,7 +58,7 @@ def compile_program(
     """
     tell = progress or silent
     symbolic: Symbolic = run_passes(program, _passes(machine, mapping, candidates, tell), watch)
-    return symbolic
+    return replace(symbolic, program=digest(program))
 
 
 def _passes(

@@ -190,10 +190,9 @@ def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
         raise _for_another(error) from None
 
 
-def run_terms(data: bytes, machine: Machine, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
+def run_terms(config: tcpa.Config, machine: Machine, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
     """The terms that a configuration's outputs are made of; those that nothing writes are 0. Integer divisions by zero
     are terms, too. Errors: those of `run`."""
-    config = load(data, machine)
     layouts = _layouts(config)
     words = [_ids(a, inputs) for a in layouts]
     memory.require(

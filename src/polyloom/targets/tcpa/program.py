@@ -10,7 +10,7 @@ words obey.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, cast
 
@@ -192,6 +192,13 @@ class Simulation:
     operations: int
     issues: tuple[tuple[str, int], ...] = ()
     events: tuple[Span, ...] = ()
+
+
+def explained(data: bytes, reason: str) -> bytes:
+    """A symbolic file whose reports also tell why it is a part of a phase."""
+    symbolic = _symbolic(data)
+    told = (replace(b, bound_by=f"{b.bound_by}; a part, because in one phase {reason}") for b in symbolic.bottlenecks)
+    return symbolic_file.encode(replace(symbolic, bottlenecks=tuple(told)))
 
 
 def parameters(data: bytes) -> tuple[str, ...]:
@@ -463,6 +470,11 @@ def is_concrete(data: bytes) -> bool:
 
 def kernel(data: bytes) -> str:
     return outline(data).concrete.kernel if is_concrete(data) else _symbolic(data).kernel
+
+
+def digest(data: bytes) -> str:
+    """Of the equations that a file was compiled from, as it says; empty where it does not."""
+    return outline(data).concrete.program if is_concrete(data) else _symbolic(data).program
 
 
 def show(data: bytes) -> str:

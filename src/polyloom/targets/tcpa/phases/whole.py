@@ -34,6 +34,7 @@ from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
 from polyloom.targets.tcpa.phases.running import run
+from polyloom.targets.tcpa.phases.split import PARTS, Part, expanded, fitted
 from polyloom.targets.tcpa.phases.stages import is_phased, located, named_stages, names_of, opened, read
 from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
@@ -91,10 +92,22 @@ def compile(
     """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
     count = len(plan.phases)
     given = _chosen(mapping, plan.name, count, "mapping")
-    files = [
-        located(n, count, partial(program.compile, phase.program, member, own, _part(progress, n, count), watch))
-        for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1)
-    ]
+    names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
+    counters = frozenset(loop.counter for loop in plan.loops)
+    made: dict[int, list[Part]] = {}
+    for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
+
+        def compiled(part: Phase, n: int = n, own: tuple[str, str] | None = own) -> bytes:
+            return program.compile(part.program, member, own, _part(progress, n, count), watch)
+
+        # A mapping of the user's is of the whole phase.
+        most = 1 if own is not None else PARTS
+        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most))
+        plan = replace(plan, intermediates=(*plan.intermediates, *kept))
+    parts = [part for n in made for part in made[n]]
+    if len(parts) > count:
+        plan = replace(plan, body=expanded(plan.body, iter([[p.phase for p in made[n]] for n in made])))
+    files = [program.explained(part.data, part.reason) if part.reason else part.data for part in parts]
     return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
 
 
