@@ -65,10 +65,6 @@ def _nearest(c: Concrete, g: Generator) -> tuple[Side, int]:
     row, column = way(c, g)[-1]
     near, far = (column, c.columns - 1 - column) if (row + column) % 2 == 0 else (row, c.rows - 1 - row)
     sides: tuple[Side, Side] = ("west", "east") if (row + column) % 2 == 0 else ("north", "south")
-    ends: list[tuple[int, Side]] = [
-        (links, side) for links, side in ((near, sides[0]), (far, sides[1])) if _has_banks(c, side)
-    ]
-    if not ends:
-        return sides[1], far
-    links, side = min(ends, key=lambda end: end[0])
-    return side, links
+    both: tuple[tuple[Side, int], ...] = ((sides[0], near), (sides[1], far))
+    ends = [end for end in both if _has_banks(c, end[0])]
+    return min(ends, key=lambda end: end[1]) if ends else both[1]
