@@ -208,8 +208,8 @@ def instantiate(
         return program.instantiate(data, values, region, own, lying or None, closed)
     found = opened(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
-    plain = not layouts and not closed and not isinstance(candidate, Mapping)
-    if found.is_alone and plain and are_plain(phased.parameters, values):
+    unplaced = not layouts and not closed
+    if found.is_alone and unplaced and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
