@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rare operations (docs/targets/tcpa.md, Mapping to time): their unit is not reserved, so that a tiling is valid only if
-// no two executions in a tile are closer than the unit is held. Only differences of few steps of the scan can be; each
-// of them is looked up in the differences that there are.
+// Rare operations (docs/targets/tcpa.md, Mapping to time): their unit is not reserved, so that a tiling is valid only
+// if no two executions in a tile are closer than the unit is held. Only differences of few steps of the scan can be;
+// each of them is looked up in the differences that there are.
 #include "internal.h"
 
 // Whether a row holds for a difference between iterations, whose digits are those of the scan.

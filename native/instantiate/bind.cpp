@@ -62,7 +62,7 @@ struct Request {
 
     Request(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns,
             std::optional<uint32_t> candidate, std::optional<std::vector<int64_t>> sizes,
-            std::optional<std::vector<Layout>> layouts)
+            std::optional<std::vector<Layout>> layouts, uint32_t closed = 0)
         : symbolic{std::move(symbolic)}, values{std::move(values)}, sizes{sizes.value_or(std::vector<int64_t>{})} {
         request.symbolic = static_cast<const uint8_t*>(this->symbolic.data());
         request.symbolic_size = this->symbolic.size();
@@ -70,6 +70,7 @@ struct Request {
         request.value_count = static_cast<uint32_t>(this->values.size());
         request.rows = rows;
         request.columns = columns;
+        request.closed = closed;
         request.candidate = candidate.value_or(POLYLOOM_ALL);
         request.sizes = sizes ? this->sizes.data() : nullptr;
         request.size_count = static_cast<uint32_t>(this->sizes.size());
@@ -143,8 +144,9 @@ void by_parts(const polyloom_request& request, uint32_t threads, polyloom_result
 
 Instantiation instantiate(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns,
                           std::optional<uint32_t> candidate, std::optional<std::vector<int64_t>> sizes,
-                          std::optional<std::vector<Layout>> layouts, uint32_t threads) {
-    Request r{std::move(symbolic), std::move(values), rows, columns, candidate, std::move(sizes), std::move(layouts)};
+                          std::optional<std::vector<Layout>> layouts, uint32_t threads, uint32_t closed) {
+    Request r{std::move(symbolic), std::move(values),  rows,  columns, candidate,
+              std::move(sizes),    std::move(layouts), closed};
     polyloom_result result{};
     {
         nb::gil_scoped_release release;
@@ -235,7 +237,7 @@ NB_MODULE(instantiate, m) {
         .def_prop_ro("region", [](const Instantiation& i) { return std::tuple{i.result.rows, i.result.columns}; })
         .def("sizes", &tile_sizes, "dimensions"_a);
     m.def("instantiate", &instantiate, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(),
-          "sizes"_a = nb::none(), "layouts"_a = nb::none(), "threads"_a = 0);
+          "sizes"_a = nb::none(), "layouts"_a = nb::none(), "threads"_a = 0, "closed"_a = 0);
     m.def("query", &query, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(),
           "sizes"_a = nb::none(), "layouts"_a = nb::none());
     m.def("fletcher64", &checksum, "data"_a);

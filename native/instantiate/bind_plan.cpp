@@ -51,7 +51,7 @@ uint32_t on_step(void* context, const polyloom_step* s) {
 }
 
 Walked walk(const nb::bytes& symbolic, const std::vector<int64_t>& values, uint32_t rows, uint32_t columns,
-            const std::optional<std::vector<uint32_t>>& candidates) {
+            const std::optional<std::vector<uint32_t>>& candidates, uint32_t closed) {
     polyloom_walk_request request{};
     request.symbolic = static_cast<const uint8_t*>(symbolic.data());
     request.symbolic_size = symbolic.size();
@@ -59,6 +59,7 @@ Walked walk(const nb::bytes& symbolic, const std::vector<int64_t>& values, uint3
     request.value_count = static_cast<uint32_t>(values.size());
     request.rows = rows;
     request.columns = columns;
+    request.closed = closed;
     request.candidates = candidates ? candidates->data() : nullptr;
     Walked made;
     for (size_t size = least;; size *= 4) {
@@ -95,5 +96,5 @@ void bind_plan(nb::module_& m) {
         .def_prop_ro("cycles", [](const Walked& w) { return w.result.cycles; })
         .def_prop_ro("output", [](const Walked& w) { return w.result.output_size; })
         .def_prop_ro("scratch", [](const Walked& w) { return w.result.scratch_size; });
-    m.def("walk", &walk, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidates"_a = nb::none());
+    m.def("walk", &walk, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidates"_a = nb::none(), "closed"_a = 0);
 }

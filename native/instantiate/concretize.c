@@ -39,6 +39,9 @@ bool check_request(Context *c, const polyloom_request *r) {
         return fail(c, 505, 0);
     if (r->rows > 65535 || r->columns > 65535)
         return refuse(c, 706, POLYLOOM_FIELD, 0, r->rows > 65535 ? r->rows : r->columns, 65536);
+    c->closed = r->closed;
+    if ((c->closed & 5) == 5 || (c->closed & 10) == 10 || c->closed > 15)
+        return refuse(c, 505, POLYLOOM_CLOSED, c->closed, 0, 0);
     return ok(c);
 }
 
@@ -90,9 +93,13 @@ bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, c
     bool fitting = !sizes || r->size_count == c->n;
     if (k->axis[0] == NONE) rows = 1;
     if (k->axis[1] == NONE) columns = 1;
-    *t = (Tiling){
-        number, rows, columns, keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)),
-        c->s.schedule[k->schedule].interval};
+    *t = (Tiling){number,
+                  rows,
+                  columns,
+                  keep(c, c->n, sizeof(Int)),
+                  keep(c, c->n, sizeof(Int)),
+                  keep(c, c->n, sizeof(Int)),
+                  c->s.schedule[k->schedule].interval};
     TRY(t->sizes && t->tiles && t->extents);
     for (uint32_t m = 0; m < c->n; ++m) {
         const Int count = k->axis[0] == m ? rows : k->axis[1] == m ? columns : 1;

@@ -274,15 +274,15 @@ static void generators_of_all(Out *o) {
     close(o);
 }
 
-// Kernel, machine and arrays, out of the names of the symbolic configuration.
+// Kernel, machine, program and arrays, out of the names of the symbolic configuration.
 static void names(Out *o) {
     Context *c = o->c;
-    const uint32_t first = 2 + c->s.units + c->s.parameters + c->s.dimensions;
+    const uint32_t first = 3 + c->s.units + c->s.parameters + c->s.dimensions;
     size_t at = c->s.names;
     for (uint32_t i = 0; i < first + c->s.arrays; ++i) {
         const size_t start = at;
         at = after_name(c, at);
-        if (i < 2 || i >= first) bytes(o, c->data + start, at - start);
+        if (i < 3 || i >= first) bytes(o, c->data + start, at - start);
     }
     close(o);
 }

@@ -264,9 +264,7 @@ static bool give_up(Context *c) {
         const Plan *p = ((Plan **)s->plans.at)[i];
         if (p->valid) continue;
         c->t = &p->tiling;
-        const uint32_t kind = p->timing.held        ? POLYLOOM_HELD
-                              : p->timing.slack < 0 ? POLYLOOM_USE
-                                                    : POLYLOOM_WAVEFRONT;
+        const uint32_t kind = p->timing.held ? POLYLOOM_HELD : p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT;
         return refuse(c, 510, kind, p->timing.use, p->timing.slack, 0);
     }
     return fail(c, 510, 0);

@@ -149,8 +149,8 @@ typedef struct {
     List index;
 } Access;
 
-// Two nodes of a unit that they hold, but that is not reserved for them: `where` are the differences between an iteration
-// of the first and one of the second.
+// Two nodes of a unit that they hold, but that is not reserved for them: `where` are the differences between an
+// iteration of the first and one of the second.
 typedef struct {
     uint32_t first, second;
     Union where;
@@ -472,9 +472,10 @@ typedef struct Context {
     Served served;
     Sight sight;
     Layout *layout;
-    uint32_t words;  // of a set of channels
-    Vec wires;       // distinct wrappers: Wires
-    Pooled *pool;    // the domains of the file
+    uint32_t words;   // of a set of channels
+    uint32_t closed;  // sides without banks, as in a request
+    Vec wires;        // distinct wrappers: Wires
+    Pooled *pool;     // the domains of the file
     uint32_t pooled;
     Int start, delay[2], steps;
     Int needed;  // channels per side

@@ -48,6 +48,7 @@ static bool make(Walker *k, const Stage *s) {
                             .value_count = s->values,
                             .rows = r->rows,
                             .columns = r->columns,
+                            .closed = r->closed,
                             .candidate = r->candidates ? r->candidates[s - w->stage] : POLYLOOM_ALL,
                             .output = r->output,
                             .output_size = r->output_size,

@@ -138,7 +138,7 @@ static size_t parameters_of(Context *c, size_t size, uint32_t *number) {
     Reader first = section_of(c, 0, OF_PHASE), r = section_of(c, OF_PHASE - 1, OF_PHASE);
     for (int i = 0; i < 5; ++i) sizes[i] = below(&first, 1 << 16);
     *number = sizes[0];
-    for (uint32_t i = 0; i < 2 + sizes[4] && ok(c); ++i) name_at(&r);
+    for (uint32_t i = 0; i < 3 + sizes[4] && ok(c); ++i) name_at(&r);
     const size_t names = r.at;
     for (uint32_t i = 0; i < sizes[0] && ok(c); ++i) name_at(&r);
     return names;

@@ -57,6 +57,7 @@ typedef struct {
     const int64_t *values;  // by parameter, in the order of the file
     uint32_t value_count;
     uint32_t rows, columns;
+    uint32_t closed;                 // borders of the region that have no banks: 1 north, 2 east, 4 south, 8 west
     uint32_t candidate;              // the only one that is tried, or POLYLOOM_ALL
     uint32_t size_count;             // of `sizes`
     const int64_t *sizes;            // the tile sizes by dimension, or null: the library chooses
@@ -86,6 +87,7 @@ enum {
     POLYLOOM_REGION,     // 530: a propagation channel leaves the region
     POLYLOOM_PORT,       // 530: port `index` at location `side` of the element `place` (row by row) is driven twice
     POLYLOOM_FIELD,      // 706: a number `needed` of section `index`, where there is room for less than `available`
+    POLYLOOM_CLOSED,     // 505: banks are neither at the north nor at the south, or neither at the east nor at the west
     POLYLOOM_HELD,       // 510: the unit of node `index` may be held by another operation
 };
 

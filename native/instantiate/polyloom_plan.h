@@ -27,6 +27,7 @@ typedef struct {
     const int64_t *values;  // by parameter, in the order of the file
     uint32_t value_count;
     uint32_t rows, columns;
+    uint32_t closed;             // borders of the region that have no banks, as in polyloom_instantiate.h
     const uint32_t *candidates;  // by phase, POLYLOOM_ALL where the best is taken; or null, the best of each
     uint32_t most_steps;         // more end in status 521; 0 for 2^20
     uint8_t *output;             // holds one configuration at a time; may be null for `polyloom_walk_query`

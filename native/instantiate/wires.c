@@ -11,12 +11,21 @@ static int axis_of(uint32_t side) { return side % 2; }
 
 static bool is_far(uint32_t side) { return side / 2 % 2; }  // east and south
 
+// Whether there are banks at a side.
+static bool is_open(const Context *c, uint32_t side) { return !(c->closed >> (side - 1) & 1); }
+
 static uint32_t length(const Context *c, int axis) { return axis ? c->t->rows : c->t->columns; }
 
 static uint32_t lines(const Context *c, uint32_t side) { return length(c, !axis_of(side)); }
 
-// Finds the segments of half a line, nearest to its end first. Where no cell is slanted, all lines up to the next one
-// on which a cell begins have the same segments.
+// Elements from the end of a line on that have their banks there: half of them, or all or none where an end is closed.
+static uint32_t reach(const Context *c, uint32_t side) {
+    const uint32_t size = length(c, axis_of(side));
+    return !is_open(c, side) ? 0 : !is_open(c, opposite(side)) ? size : (size + !is_far(side)) / 2;
+}
+
+// Finds the segments of a line that has banks at its end, nearest to it first. Where no cell is slanted, all lines up
+// to the next one on which a cell begins have the same segments.
 static void look(Context *c, uint32_t side, uint32_t line) {
     const int axis = axis_of(side);
     const uint32_t size = length(c, axis);
@@ -30,7 +39,7 @@ static void look(Context *c, uint32_t side, uint32_t line) {
         Segment found = {.group = cell->group}, *at = s->at + s->count;
         if (!span(cell, axis, line, &found.first, &found.end)) continue;
         if (is_far(side)) found = (Segment){size - found.end, size - found.first, found.group};
-        if (found.first > size / 2) continue;
+        if (found.first >= reach(c, side) && found.first > size / 2) continue;
         for (++s->count; at > s->at && at[-1].first > found.first; --at) at[0] = at[-1];
         *at = found;
     }
@@ -48,7 +57,7 @@ static uint32_t next_line(Context *c, uint32_t side, uint32_t line) {
 static bool next_on_line(Context *c, const Mapped *m, Run *r) {
     const uint32_t axis = (uint32_t)axis_of(r->side), far = is_far(r->side), last = length(c, (int)axis) - 1;
     const uint32_t odd = m->side == PE ? (r->line ^ axis ^ (far ? last : 0)) & 1 : 0;
-    const uint32_t stop = m->side == PE ? (last + 2 - far) / 2 : m->side == r->side;
+    const uint32_t stop = m->side == PE ? reach(c, r->side) : m->side == r->side;
     r->first = !r->next;
     if (!stop) return false;
     look(c, r->side, r->line);
@@ -100,8 +109,10 @@ uint32_t terminal_side(const Context *c, const Mapped *m, Spot *s) {
     if (m->side != PE) return m->side;
     const int axis = (s->at[0] + s->at[1]) % 2 != 0;
     const uint32_t near = s->at[!axis], far = length(c, axis) - 1 - near;
-    s->links = near > far ? far : near;
-    return near > far ? (axis ? SOUTH : EAST) : axis ? NORTH : WEST;
+    const uint32_t sides[2] = {axis ? NORTH : WEST, axis ? SOUTH : EAST};
+    const bool at_far = is_open(c, sides[1]) && (near > far || !is_open(c, sides[0]));
+    s->links = at_far ? far : near;
+    return sides[at_far];
 }
 
 // Whether wrappers may connect a border port with a port: outwards, or else inwards.
@@ -132,11 +143,11 @@ static uint32_t common_border(const Context *c, const Mapped *m) {
         if (cell->row + cell->height > south) south = cell->row + cell->height;
         if (cell->west + cell->width > east) east = cell->west + cell->width;
     }
-    return east < 2                    ? WEST
-           : south < 2                 ? NORTH
-           : west + 1 == c->t->columns ? EAST
-           : north + 1 == c->t->rows   ? SOUTH
-                                       : PE;
+    return east < 2 && is_open(c, WEST)                    ? WEST
+           : south < 2 && is_open(c, NORTH)                ? NORTH
+           : west + 1 == c->t->columns && is_open(c, EAST) ? EAST
+           : north + 1 == c->t->rows && is_open(c, SOUTH)  ? SOUTH
+                                                           : PE;
 }
 
 static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
@@ -254,7 +265,8 @@ bool terminals(Context *c) {
         m->reg = m->is_output ? c->candidate->output[i - c->s.inputs] : c->candidate->input[i];
         m->there = c->accessing[c->s.node[m->access->node].condition];
         m->side = common_border(c, m);
-        channels += m->side == PE ? (c->t->rows > c->t->columns ? c->t->rows : c->t->columns) / 4 + 2 : 1;
+        channels +=
+            m->side == PE ? (c->t->rows > c->t->columns ? c->t->rows : c->t->columns) / (c->closed ? 2 : 4) + 2 : 1;
         TRY(m->group = keep(c, c->groups, sizeof *m->group));
     }
     for (uint32_t r = 0; r < c->candidate->routes; ++r) channels += c->candidate->route[r].hops;

@@ -254,6 +254,7 @@ Config load(std::span<const uint8_t> bytes, uint64_t most_bytes) {
         if (g.array < config.arrays.size()) g.base -= config.arrays[g.array].base;
     config.kernel = names.text();
     config.machine = names.text();
+    names.text();  // the digest of the program, which decides nothing
     for (Array& array : config.arrays) array.name = names.text();
     for (const Reader* section : {&head, &classes, &wrappers, &maps, &domains, &generators, &names})
         if (!section->done()) throw FormatError("bytes follow a section's last item");

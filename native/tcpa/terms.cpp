@@ -75,7 +75,7 @@ struct Terms::Walk {
 
 Terms::Terms(uint64_t seed, bool reassociate, uint64_t most)
     : seed_{stirred(seed + 1), stirred(seed ^ 0x9e3779b97f4a7c15u)}, reassociate_(reassociate), most_(most), nodes_(1),
-      table_(1 << 10) {}
+      constant_(1), table_(1 << 10) {}
 
 Key Terms::hashed(uint64_t a, uint64_t b) const {
     const uint64_t first = stirred(stirred(seed_[0] ^ a) + b),
@@ -95,11 +95,11 @@ Id Terms::intern(const Node& node) {
         if (other.key == node.key && other.result == node.result) return table_[at];
     }
     if (nodes_.size() >= most_) throw std::bad_alloc();
-    const Id id = Id(nodes_.size());
+    table_[at] = Id(nodes_.size());
     nodes_.push_back(node);
-    table_[at] = id;
+    constant_.push_back(node.kind == Kind::constant);
     if (2 * nodes_.size() > table_.size()) grow();
-    return id;
+    return Id(nodes_.size() - 1);
 }
 
 void Terms::grow() {

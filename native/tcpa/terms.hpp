@@ -69,7 +69,7 @@ class Terms {
     Id compared(Operation operation, Type type, Id a, Id b);
     Id choice(Type type, Id condition, Id yes, Id no);
     Id under(Id id, Walk& walk);
-    bool is_constant(Id id) const { return nodes_[id].kind == Kind::constant; }
+    bool is_constant(Id id) const { return constant_[id]; }
     bool is_neutral(Operation operation, Type type, Id id) const;
     void grow();
 
@@ -77,7 +77,8 @@ class Terms {
     bool reassociate_;
     uint64_t most_;
     std::vector<Node> nodes_;
-    std::vector<Id> table_;  // open addressing; 0 is a free place
+    std::vector<uint8_t> constant_;  // by node: apart, because every operation asks
+    std::vector<Id> table_;          // open addressing; the number 0 is a free place
 };
 
 }  // namespace polyloom::tcpa

@@ -16,25 +16,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from polyloom import ssa
-    from polyloom.api import Compiled, Instance, Result, compile, load, prove
+    from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
+    from polyloom.frontend.python.types import bool_ as bool
     from polyloom.frontend.python.types import (
+        ceil,
+        cos,
+        exp,
         f16,
         f32,
+        f64,
+        floor,
         i8,
         i16,
         i32,
+        log,
+        rint,
         round_i32,
         sat8,
         satu8,
+        sin,
         size,
         sizes,
         sqrt,
+        tanh,
         to_f16,
         to_f32,
         to_i32,
+        trunc,
         u8,
+        u16,
+        u32,
     )
 
     # A target's name, found when it is used: here for editors and type checkers alone.
@@ -48,48 +61,75 @@ __all__ = [
     "PolyloomError",
     "Result",
     "__version__",
+    "bool",
+    "ceil",
     "compile",
+    "cos",
+    "exp",
     "f16",
     "f32",
+    "f64",
+    "floor",
     "i8",
     "i16",
     "i32",
     "kernel",
     "load",
+    "log",
     "prove",
+    "rint",
     "round_i32",
+    "run_together",
     "sat8",
     "satu8",
+    "sin",
     "size",
     "sizes",
     "sqrt",
     "ssa",
+    "tanh",
     "to_f16",
     "to_f32",
     "to_i32",
+    "trunc",
     "u8",
+    "u16",
+    "u32",
 ]
 _KERNEL = "polyloom.frontend.python.kernel"
 _TYPES = "polyloom.frontend.python.types"
 _MODULES: dict[str, str] = {
     "Kernel": _KERNEL,
+    "bool": _TYPES,
     "kernel": _KERNEL,
     **dict.fromkeys(
         [
+            "ceil",
+            "cos",
+            "exp",
             "f16",
             "f32",
-            "i8",
+            "f64",
+            "floor",
             "i16",
             "i32",
+            "i8",
+            "log",
+            "rint",
             "round_i32",
             "sat8",
             "satu8",
+            "sin",
             "size",
             "sizes",
             "sqrt",
+            "tanh",
             "to_f16",
             "to_f32",
             "to_i32",
+            "trunc",
+            "u16",
+            "u32",
             "u8",
         ],
         _TYPES,
@@ -100,11 +140,10 @@ _MODULES: dict[str, str] = {
 def __getattr__(name: str) -> object:
     if name not in __all__:
         return _of_a_target(name)
-    return (
-        import_module("polyloom.ssa")
-        if name == "ssa"
-        else getattr(import_module(_MODULES.get(name, "polyloom.api")), name)
-    )
+    if name == "ssa":
+        return import_module("polyloom.ssa")
+    # Within its own module, the type has another name than Python's.
+    return getattr(import_module(_MODULES.get(name, "polyloom.api")), "bool_" if name == "bool" else name)
 
 
 def _of_a_target(name: str) -> object:

@@ -8,7 +8,7 @@ back; what comes out is compared with the oracles of the source, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
@@ -29,6 +29,7 @@ from polyloom.run import inputs
 from polyloom.run.compare import compare
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
+from polyloom.run.together import measure_together
 from polyloom.targets import registry
 from polyloom.targets.forms.image import ELF
 from polyloom.targets.forms.loops import source_of
@@ -47,6 +48,7 @@ __all__ = [
     "decode",
     "load",
     "prove",
+    "run_together",
     "source_of",
 ]
 
@@ -242,6 +244,37 @@ def compile_subject(
     data = b"" if per_size(target, subject) else deeply(target.compile)(subject, place, {}, options, progress)
     seconds = subject.seconds + perf_counter() - start
     return Compiled(target, data, registry.shown(target, place), place, subject, seconds, options)
+
+
+def run_together(
+    instances: Sequence[Instance],
+    given: Sequence[Mapping[str, Any]] = (),
+    *,
+    at: Sequence[Any] = (),
+    seed: int = 0,
+    trace: bool = False,
+    fill: Fill | None = None,
+    **own: Any,
+) -> list[Result]:
+    """Run programs side by side on one machine: `at[n]` is where the n-th one is, on the array (row, column) of its
+    first element; `given[n]` are its arrays and scalars, without any made up as `Instance.run` does. `own` are options
+    of the target, on the array `array`, its (rows, columns).
+
+    A difference from an oracle raises PL0812; errors are those of runs, PL0604 and PL0629 for places, and PL0801."""
+    arrays, places = list(given) or [{} for _ in instances], list(at) or [None] * len(instances)
+    if not len(instances) == len(arrays) == len(places):
+        message = (
+            f"{len(instances)} programs, {len(places)} positions and inputs of {len(arrays)} do not belong together"
+        )
+        raise input_error("PL0231", message, help="give a position, and inputs, for each program")
+    options = [{**own} if place is None else {**own, "at": place} for place in places]
+    for instance, chosen in zip(instances, options, strict=True):
+        options_for(instance.target, chosen, "simulate")
+    results = measure_together(instances, arrays, options, seed=seed, trace=trace, fill=fill)
+    differences = [d for result in results for d in result.differences]
+    if differences:
+        raise PolyloomError(*differences)
+    return results
 
 
 def load(path: str | PathLike[str]) -> Compiled | Instance:

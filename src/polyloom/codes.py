@@ -74,10 +74,10 @@ CODES: dict[str, tuple[str, str]] = {
         "Arrays are arguments, and are read and written by elements with one index for each dimension: `A[i, j]`.",
     ),
     "PL0139": (
-        "types do not agree",
-        "All operands of an operation, and the target of an assignment, have one of the types i8, i16, i32 and f32; "
-        "comparisons give i32. There are no\n"
-        "conversions; constants and loop variables take the type of their neighbours.",
+        "types do not fit",
+        "Operands are converted to NumPy's common type. Where that is one of 64 bits (i32 with u32), convert "
+        "one of them: "
+        "`pl.i32(x)`. A variable without a declaration has one type; `v: pl.i32 = 0` converts what is assigned.",
     ),
     "PL0140": (
         "unknown name",
@@ -98,10 +98,6 @@ CODES: dict[str, tuple[str, str]] = {
         "constant out of range",
         "A constant takes the type of its neighbours, which cannot hold this one: 200 is no i8, and 0.5 no i32.",
     ),
-    "PL0144": (
-        "division of integers by `/`",
-        "In Python the quotient is a double. `//` rounds down; on f32 values `/` rounds to single precision.",
-    ),
     "PL0145": (
         "call that does not fit the declaration",
         "A kernel that is called takes NumPy arrays of exactly the declared types, which share no memory; sizes come "
@@ -110,7 +106,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0147": (
         "value instead of a condition",
-        "`and` and `or` join comparisons: `a > 0 and b > 0`. The bits of integers are combined by `&` and `|`.",
+        "`and` and `or` join comparisons and bools: `a > 0 and b > 0`. The bits of integers are combined by "
+        "`&` and `|`.",
     ),
     "PL0148": (
         "name without a value here",
@@ -134,12 +131,14 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0153": (
         "type not supported",
-        "Elements are _Bool, signed and unsigned char, short and int, float and double; _Float16 is moved and converted. "
+        "Elements are _Bool, signed and unsigned char, short and int, float and double; _Float16 is moved "
+        "and converted. "
         "`long` and `long long` count loops and index arrays, and are no elements: `long A[n]` becomes `int A[n]`.",
     ),
     "PL0154": (
         "no such precision",
-        "Of `exp` and its like there are kernels of single precision: `expf(x)`. `long double` is computed by no machine.",
+        "Of `exp` and its like there are kernels of single precision: `expf(x)`. `long double` is computed "
+        "by no machine.",
     ),
     "PL0155": (
         "extent not known",
@@ -154,7 +153,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0157": (
         "call not supported",
-        "A call is of a function of the file, which does not return within a loop, call itself, or stand where it is called only "
+        "A call is of a function of the file, which does not return within a loop, call itself, or stand "
+        "where it is called only "
         "sometimes, or of one of C's library that docs/languages/c.md lists: `sqrtf`, `expf`, `floorf`, `powf(x, 3)`.",
     ),
     "PL0158": (
@@ -182,7 +182,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0163": (
         "computed in 64 bits",
-        "Data have 32 bits at most as integers: with `int x[n]`, `x[i] * 3L` is computed in `long`. Counters, sizes and "
+        "Data have 32 bits at most as integers: with `int x[n]`, `x[i] * 3L` is computed in `long`. "
+        "Counters, sizes and "
         "subscripts may be `long` or `size_t`; `x[i] < (int)n` compares in `int`.",
     ),
     "PL0164": (
@@ -681,6 +682,12 @@ CODES: dict[str, tuple[str, str]] = {
         "Loops of steps instantiate and run their phases once for each value of their counters. One run takes at most "
         "1048576 of them.",
     ),
+    "PL0522": (
+        "layout of an array",
+        "A layout says where the elements of an array lie: `rows`, `columns` or a stride for each dimension, then the "
+        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word, and the file "
+        "of a loop of steps has no layouts.",
+    ),
     "PL0530": (
         "contradictory mapping",
         "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper "
@@ -811,6 +818,11 @@ CODES: dict[str, tuple[str, str]] = {
         "Nothing of that size is\n"
         "allocated for a file that may have been altered. Declare a smaller array, or instantiate the configuration "
         "again.",
+    ),
+    "PL0629": (
+        "bank inside the array",
+        "Banks stand at the border of an array. A configuration that is placed away from a border of a larger array "
+        "has none at\nthat side. Place it at that border, or take a candidate whose banks are at other sides.",
     ),
     "PL0640": (
         "a capacity of the machine is exceeded",

@@ -43,17 +43,16 @@ def test_equal_numbers_are_equal_values(seed: int) -> None:
     values = {number: value for pairs in known.values() for number, value in pairs}
     again = 0
     with np.errstate(all="ignore"):
-        for _ in range(4000):
+        for _ in range(12000):
             operation, dtype = BY_NAME[rng.choice(NAMES)], rng.choice(TYPES)
             result = operation.result(dtype)
             if not operation.works_on(dtype) or result not in TYPES:
                 continue
             kinds = ("i32", dtype, dtype) if operation.name == "select" else (dtype,) * operation.arity
             chosen = [rng.choice(known[k][-12:] + known[k][:5]) for k in kinds]
-            if divides(operation.name, dtype):
-                chosen[1] = (chosen[1][0], np.where(chosen[1][1] == 0, NUMPY[dtype].type(1), chosen[1][1]))
-                if not chosen[1][1].all() or chosen[1][0] not in values or (values[chosen[1][0]] == 0).any():
-                    continue
+            # What a division by zero gives is not said.
+            if divides(operation.name, dtype) and (np.asarray(chosen[1][1]) == 0).any():
+                continue
             number = int(terms.apply(operation.name, dtype, [c[0] for c in chosen]))
             value = np.asarray(apply(operation.name, dtype, [c[1] for c in chosen]))
             if number in values:
@@ -63,7 +62,7 @@ def test_equal_numbers_are_equal_values(seed: int) -> None:
                 ), print_term(number, terms, [(a.name, ()) for a in arrays])
             values[number] = value
             known[result].append((number, value))
-    assert again > 200
+    assert again > 1000
 
 
 def _inputs(terms: Terms, dtype: ElementType) -> list[int]:

@@ -9,7 +9,6 @@ from tests.c.helpers import KERNELS, loops, renamed
 from tests.kernels.sizes import MINI, PRIMES
 from tests.python.helpers import arguments, assert_same, meaning
 
-from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c, python
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest

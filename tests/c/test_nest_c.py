@@ -55,7 +55,7 @@ def values(draw: st.DrawFn, dtype: ElementType, depth: int = 3) -> Expression:
         return draw(_leaf(dtype))
     fitting = [o for o in OPERATIONS if _gives(o, dtype)]
     operation = draw(st.sampled_from(fitting))
-    sources = [t for t in ELEMENT_TYPES if operation.works_on(t)]
+    sources: list[ElementType] = [t for t in ELEMENT_TYPES if operation.works_on(t)]
     inner = draw(st.sampled_from(sources)) if operation.compares or operation.gives else dtype
     operands = [draw(values(inner, depth - 1)) for _ in range(operation.arity)]
     if operation.name == "select":
@@ -121,7 +121,7 @@ def computations(draw: st.DrawFn) -> Nest:
     return Nest("compute", ("N",), Condition((Polyhedron((SIZE + -1,)),)), tuple(storage), (nest,))
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(computations())
 def test_every_operation_reads_back(nest: Nest) -> None:
     assert canonical(read_back(nest)[0]) == canonical(nest)

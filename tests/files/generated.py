@@ -167,6 +167,7 @@ def concretes(draw: DrawFn) -> Concrete:
         wrapper=draw(tuples(tuples(st.integers(0, len(wrappers) - 1), columns), rows)),
         generators=draw(some(generators(n, rows, columns, len(arrays)))) if arrays else (),
         arrays=arrays,
+        program=draw(names),
     )
 
 
@@ -306,4 +307,5 @@ def symbolics(draw: DrawFn) -> Symbolic:
         candidates=draw(st.lists(candidates(n, graph, len(schedules)), min_size=1, max_size=3).map(tuple)),
         node_names=draw(tuples(names, nodes)),
         bottlenecks=draw(tuples(st.builds(Bottleneck, small, st.booleans(), names), len(schedules))),
+        program=draw(names),
     )

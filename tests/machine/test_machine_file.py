@@ -13,17 +13,19 @@ from hypothesis import strategies as st
 
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.operations import BY_NAME, DIVISIONS, NUMBER, OPERATIONS, ElementType
+from polyloom.ir.operations import BY_NAME, CONVERSIONS, DIVISIONS, OPERATIONS, STORED, ElementType
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.machine_file import fingerprint, load, members, read, resolve
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 
 
+PAIRS: list[tuple[str, ElementType]] = [(o.name, t) for o in OPERATIONS if o.gives not in STORED for t in o.types]
+
+
 @st.composite
 def units(draw: st.DrawFn, name: str) -> FunctionalUnit:
-    pairs: list[tuple[str, ElementType]] = [(o.name, t) for o in OPERATIONS for t in o.types]
-    latencies = draw(st.dictionaries(st.sampled_from(pairs), st.integers(1, 255), min_size=1))
+    latencies = draw(st.dictionaries(st.sampled_from(PAIRS), st.integers(1, 255), min_size=1, max_size=60))
     operations = sorted({operation for operation, _ in latencies})
     return FunctionalUnit(name, latencies, {o: draw(st.just(o) | NAMES) for o in operations}, draw(st.booleans()))
 
@@ -71,9 +73,13 @@ def test_reads_back_what_it_resolves(machine: Machine) -> None:
 
 
 def test_every_operation_has_a_unit_where_the_member_promises_it() -> None:
-    every: list[tuple[str, ElementType]] = [(o.name, t) for o in OPERATIONS for t in o.types]
-    for name in ("generic", "paper", "unit", "wide", "ideal"):
-        assert all(load(name).units_for(*pair) for pair in every)
+    for name in ("generic", "unit", "wide", "ideal"):
+        machine = load(name)
+        assert all(machine.units_for(*pair) for pair in PAIRS)
+    converting, paper = {o.name for o in CONVERSIONS}, load("paper")
+    assert {pair for pair in PAIRS if paper.units_for(*pair)} == {
+        (name, t) for name, t in PAIRS if t in ("i8", "i16", "i32", "f32") and name not in converting
+    }
     assert {o for o in BY_NAME if load("fau").units_for(o, "i32")} == {
         "add",
         "sub",
@@ -91,8 +97,9 @@ def test_every_operation_has_a_unit_where_the_member_promises_it() -> None:
 
 def test_latencies_of_wide() -> None:
     wide = load("wide")
-    latency = {(o, t): wide.units[wide.units_for(o, t)[0]].latencies[o, t] for o in NUMBER for t in BY_NAME[o].types}
-    longer = {("add", "f32"): 3, ("sub", "f32"): 3, ("sqrt", "f32"): 16}
+    latency = {(o, t): wide.units[wide.units_for(o, t)[0]].latencies[o, t] for o, t in PAIRS}
+    longer = {("add", "f32"): 3, ("sub", "f32"): 3, ("sqrt", "f32"): 16, ("sqrt", "f64"): 16}
+    longer |= {("add", "f64"): 4, ("sub", "f64"): 4, ("mul", "f64"): 5, ("madd", "f64"): 6}
     by_operation = {"mul": 3, "madd": 4} | dict.fromkeys(DIVISIONS, 12)
     assert latency == {(o, t): longer.get((o, t), by_operation.get(o, 1)) for o, t in latency}
     assert [u.name for u in wide.units if not u.pipelined] == ["div", "sqrt"]
@@ -130,9 +137,10 @@ FAULTY = {
     "unknown_operation": BASE + '[[unit]]\nname = "alu"\noperations = ["add", "mull"]\n',
     "operation_twice": BASE + '[[unit]]\nname = "alu"\noperations = ["add", "add"]\n',
     "operation_not_a_text": BASE + '[[unit]]\nname = "alu"\noperations = ["add", 7]\n',
+    "unit_of_unknown_type": UNIT + 'types = ["i32", "i63"]\n',
     "latency_of_another_operation": UNIT + "latency = { sub = 1 }\n",
     "latency_zero": UNIT + "latency = { add = 0 }\n",
-    "latency_of_another_type": UNIT + "latency = { add = { f64 = 1 } }\n",
+    "latency_of_another_type": UNIT + "latency = { add = { f16 = 1 } }\n",
     "latency_without_types": UNIT + "latency = { add = {} }\n",
     "latency_section": UNIT + "[unit.latency]\nadd = 300\n",
     "adjacency_word": BASE + 'adjacency = "some"\n',

@@ -27,7 +27,7 @@ BODIES: dict[str, str] = {
     "return_value": "for i in range(N):\n    x[i] = 0.0\nreturn x",
     "call": "for i in range(N):\n    x[i] = helper(x[i])",
     "method": "for i in range(N):\n    x[i] = x.sum()",
-    "unsupported_function": "for i in range(N):\n    x[i] = math.exp(x[i])",
+    "unsupported_function": "for i in range(N):\n    x[i] = math.erf(x[i])",
     "print": "for i in range(N):\n    print(i)",
     "recursion": "f(A, x, b, c, alpha, n)",
     "list": "for i in range(N):\n    v = [x[i]]",
@@ -66,12 +66,15 @@ BODIES: dict[str, str] = {
     "import": "import numpy",
     "value_statement": "for i in range(N):\n    x[i] + 1.0",
     "assertion": "for i in range(N):\n    assert i < M\n    x[i] = 0.0",
-    "mixed_types": "for i in range(N):\n    x[i] = x[i] + b[i]",
-    "mixed_assignment": "for i in range(N):\n    c[i] = b[i]",
-    "mixed_comparison": "for i in range(N):\n    if x[i] > b[i]:\n        x[i] = 0.0",
-    "mixed_variable": "for i in range(N):\n    v = 0\n    v = x[i]\n    b[i] = v",
-    "conversion": "for i in range(N):\n    x[i] = pl.f32(b[i])",
-    "integer_division": "for i in range(N):\n    b[i] = b[i] / 2",
+    "mixed_signs": "for i in range(N):\n    b[i] = b[i] + pl.u32(c[i])",
+    "mixed_signs_compared": "for i in range(N):\n    if pl.u32(c[i]) < b[i]:\n        x[i] = 0.0",
+    "variable_of_two_types": "for i in range(N):\n    v = b[i]\n    v = x[i]\n    b[i] = v",
+    "variable_grows": "v = c[0]\nfor i in range(N):\n    v += b[i]\nb[0] = v",
+    "sum_of_conditions": "for i in range(N):\n    b[i] = (x[i] > 0.0) + (x[i] < 1.0)",
+    "sum_of_halves": "for i in range(N):\n    x[i] = pl.f16(x[i]) + pl.f16(1.0)",
+    "double_exponential": "for i in range(N):\n    x[i] = pl.exp(pl.f64(x[i]))",
+    "logarithm_of_integer": "for i in range(N):\n    x[i] = pl.log(b[i])",
+    "astype_of_text": "for i in range(N):\n    b[i] = x[i].astype('int32')",
     "real_floor": "for i in range(N):\n    x[i] = x[i] // 2.0",
     "real_remainder_later": "for i in range(N):\n    v = 7\n    v = v % 2\n    v = x[i]",
     "real_bits": "for i in range(N):\n    x[i] = x[i] & 1",
@@ -81,7 +84,8 @@ BODIES: dict[str, str] = {
     "constant_infinite": "for i in range(N):\n    x[i] = 1e60",
     "constant_text": "for i in range(N):\n    x[i] = 'one'",
     "constant_division": "for i in range(N):\n    b[i] = b[i] // 0",
-    "power": "for i in range(N):\n    x[i] = x[i] ** 2",
+    "power_of_data": "for i in range(N):\n    x[i] = x[i] ** b[i]",
+    "power_root": "for i in range(N):\n    x[i] = x[i] ** 0.5",
     "identity": "for i in range(N):\n    if x[i] is x[0]:\n        x[i] = 0.0",
     "and_of_values": "for i in range(N):\n    x[i] = x[i] and 1.0",
     "unknown_name": "for i in range(N):\n    x[i] = alhpa * x[i]",
@@ -93,7 +97,7 @@ BODIES: dict[str, str] = {
     "declared_type": "v: float = 0.0\nx[0] = v",
     "arguments_of_min": "for i in range(N):\n    x[i] = min(x[i])",
     "test_and_body": "for i in range(N):\n    if y > 0:\n        x[i] = z",
-    "several": "for i in range(N):\n    x[i] = b[i]\n    x[i] = y[i]\n    while i:\n        pass",
+    "several": "for i in range(N):\n    c[i] = 1.5 // x[i]\n    x[i] = y[i]\n    while i:\n        pass",
 }
 
 _START = 'import polyloom as pl\n\nN, M = pl.sizes("N M")\n\n\n'
@@ -115,9 +119,9 @@ FILES: dict[str, str] = {
     "lambda": "import polyloom as pl\n\nf = pl.kernel(lambda x: None)\n",
     "no_annotation": f"{_START}@pl.kernel\ndef f(x) -> None:\n    pass\n",
     "double": f"{_START}@pl.kernel\ndef f(alpha: float) -> None:\n    pass\n",
-    "double_elements": f"import numpy as np\n{_START}@pl.kernel\ndef f(x: np.float64) -> None:\n    pass\n",
+    "wide_elements": f"import numpy as np\n{_START}@pl.kernel\ndef f(x: np.int64) -> None:\n    pass\n",
     "double_array": f"import numpy as np\n{_START}@pl.kernel\ndef f(x: np.ndarray) -> None:\n    pass\n",
-    "unknown_type": f"{_START}@pl.kernel\ndef f(x: pl.f64[N]) -> None:\n    pass\n".replace(
+    "unknown_type": f"{_START}@pl.kernel\ndef f(x: pl.f128[N]) -> None:\n    pass\n".replace(
         "import polyloom", "from __future__ import annotations\nimport polyloom"
     ),
     "unknown_size": f"{_START}@pl.kernel\ndef f(x: pl.f32[K]) -> None:\n    pass\n".replace(

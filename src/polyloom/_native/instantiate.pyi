@@ -37,11 +37,15 @@ def instantiate(
     sizes: Sequence[int] | None = None,
     layouts: Sequence[tuple[Sequence[int], int, int]] | None = None,
     threads: int = 0,
+    closed: int = 0,
 ) -> Instantiation:
     """A concrete file from a symbolic one, values in the order of its parameters, and a region (native/instantiate).
 
     `candidate`: the only one that is tried. `sizes`: of the tiles, by dimension. `layouts`: by array (strides, base,
-    bank), without strides row-major. Classes are instantiated by so many threads, each in scratch of its own; 0: one
+    bank), without strides row-major. `closed`: borders of the region
+    without banks, 1 north, 2 east, 4 south, 8 west.
+
+    Classes are instantiated by so many threads, each in scratch of its own; 0: one
     after another."""
 
 def query(
@@ -73,7 +77,12 @@ class Walked:
     scalars: list[tuple[int, int, int]]
 
 def walk(
-    symbolic: bytes, values: Sequence[int], rows: int, columns: int, candidates: Sequence[int] | None = None
+    symbolic: bytes,
+    values: Sequence[int],
+    rows: int,
+    columns: int,
+    candidates: Sequence[int] | None = None,
+    closed: int = 0,
 ) -> Walked:
     """Every step of a symbolic file of phases, in buffers of just the size that the query asks for. `candidates`: by
     phase; 2**32 - 1 takes the best."""

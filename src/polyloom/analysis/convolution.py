@@ -33,7 +33,8 @@ class Place:
 class Convolution:
     """`places` of the image's dimensions; `weights`: the dimension of the result that each of the weights is, None
     where the sum runs over it. `order`: the dimensions of the weights over which the sum runs, outermost first; None
-    where it has no order that is one of them. `widened`: the conversion that both factors go through."""
+    where it has no order that is one of them. `widened`: the conversion that both factors go through. `extents` are
+    those of the weights."""
 
     image: str
     weight: str
@@ -42,6 +43,7 @@ class Convolution:
     weights: tuple[int | None, ...]
     order: tuple[int, ...] | None
     widened: str
+    extents: tuple[Affine, ...] = ()
 
     @property
     def channel(self) -> int:
@@ -49,9 +51,9 @@ class Convolution:
         return next(n for n, place in enumerate(self.places) if place.result is None)
 
     @property
-    def output(self) -> int:
-        """The result's dimension of output channels."""
-        return next(n for n in self.weights if n is not None)
+    def output(self) -> int | None:
+        """The result's dimension of output channels; None where there is one channel."""
+        return next((n for n in self.weights if n is not None), None)
 
     @property
     def windows(self) -> tuple[int, ...]:
@@ -84,15 +86,16 @@ class Summed:
     down: frozenset[str] = frozenset()
 
 
-def convolution(found: Summed) -> Convolution | None:
-    """None where it is no convolution over channels: one dimension of input channels, one of output channels."""
+def convolutions(found: Summed) -> tuple[Convolution, ...]:
+    """All that it is, with either factor as the image: one dimension of input channels, at most one of output channels.
+    Without windows it is a product of matrices or of a matrix and a vector."""
     first, second = found.factors
-    return next((made for pair in ((first, second), (second, first)) if (made := _of(found, *pair))), None)
+    return tuple(made for pair in ((first, second), (second, first)) if (made := _of(found, *pair)))
 
 
 def _of(found: Summed, image: Access, weight: Access) -> Convolution | None:
     weights = tuple(_same(index, found.result.index) for index in weight.index)
-    if len([n for n in weights if n is not None]) != 1 or not image.index:
+    if len([n for n in weights if n is not None]) > 1 or not image.index or not found.result.index:
         return None
     met = _met(found, image, weight)
     if met is None:
@@ -109,6 +112,7 @@ def _of(found: Summed, image: Access, weight: Access) -> Convolution | None:
         weights,
         _order(found, weight, weights),
         found.widened,
+        weight.shape,
     )
     return made if _has_roles(made, found, weight) and _is_whole(found, image, weight, made, where) else None
 
@@ -175,7 +179,8 @@ def _has_roles(made: Convolution, found: Summed, weight: Access) -> bool:
     summed = [n for n in range(len(weight.index)) if made.weights[n] is None]
     channels = [p for p in made.places if p.result is None]
     is_plain = len(channels) == 1 and (channels[0].dilation, channels[0].offset) == (1, Affine((), 0))
-    whole = sorted([*of_result, made.output]) == list(range(len(found.result.index)))
+    own = [] if made.output is None else [made.output]
+    whole = sorted([*of_result, *own]) == list(range(len(found.result.index)))
     return is_plain and whole and sorted(of_weight) == summed
 
 

@@ -9,8 +9,8 @@ from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.artefacts import artefacts, check_trace, output_options, outputs_of
+from polyloom.cli.named_arrays import check_names, given_arrays
 from polyloom.cli.progress import bar
-from polyloom.cli.simulate import check_names, given_arrays
 from polyloom.frontend import file_of
 from polyloom.targets import registry
 from polyloom.targets.options import taken

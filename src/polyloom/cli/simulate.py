@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-from polyloom import api, files, npy
+from polyloom import api, files
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target
+from polyloom.cli import of_target, together
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.artefacts import artefacts, check_trace, encoded, output_options, outputs_of
+from polyloom.cli.named_arrays import check_names, given_arrays
 from polyloom.cli.progress import bar
-from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Options as Reading
-from polyloom.ir.signature import Signature
 from polyloom.run.instance import Instance
 from polyloom.targets import registry
 from polyloom.targets.forms import image
@@ -45,6 +42,8 @@ def execute(options: Request) -> Answer:
     if not options.words:
         raise shared.usage_error("there is no program", "write a file, such as `polyloom simulate matmul.plcc`")
     paths, words = _split(options.words)
+    if together.applies(paths):
+        return together.execute(options, paths, words)
     inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
     written = outputs_of(options, outputs)
     files.check_outputs(written, [*map(image.file_of, paths), *inputs.values()])
@@ -127,16 +126,3 @@ def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> 
 def _no_images(images: Sequence[image.Image], target: Target) -> PolyloomError:
     message = f"the target {target.name} runs one file of its own at a time"
     return input_error("PL0810", message, help=f"give one of {', '.join(image.path for image in images)}")
-
-
-def given_arrays(inputs: Mapping[str, str]) -> dict[str, npt.NDArray[np.generic]]:
-    """The arrays of `--in`."""
-    return {name: npy.read(path) for name, path in inputs.items()}
-
-
-def check_names(outputs: Mapping[str, str], signature: Signature) -> None:
-    """PL0811 for a name of `--out` that is no output; where there may be others, the target knows their names."""
-    known = [a.name for a in signature.outputs]
-    for name in outputs:
-        if name not in known and not signature.is_open:
-            raise input_error("PL0811", f"the program has no output '{name}'", help=nearest(name, known, "output"))

@@ -60,9 +60,7 @@ def converted(value: Expression, source: ElementType, to: ElementType, span: Spa
     return narrow if narrow is not None and _conversions(narrow) < _conversions(whole) else whole
 
 
-def comparison(
-    operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None
-) -> Apply:
+def comparison(operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None) -> Apply:
     """A comparison in the narrowest type that has what is compared."""
     for narrow in _sources((a, b), dtype):
         operands = exact(a, dtype, narrow), exact(b, dtype, narrow)
@@ -79,6 +77,17 @@ def folded(operation: str, dtype: ElementType, operands: tuple[Expression, ...],
     return _constant(operation, dtype, values, span)
 
 
+def is_truth(value: Expression) -> bool:
+    """Whether an i32 is 0 or 1."""
+    if not isinstance(value, Apply):
+        return False
+    return (
+        BY_NAME[value.operation].compares
+        or (value.operation == "to_i32" and value.dtype == "bool")
+        or (value.operation in ("and", "or") and all(map(is_truth, value.operands)))
+    )
+
+
 def _constant(operation: str, dtype: ElementType, values: Iterable[float], span: Span | None) -> Constant:
     with np.errstate(all="ignore"):
         result = apply(operation, dtype, [NUMPY[dtype].type(value) for value in values])
@@ -93,8 +102,10 @@ def exact(value: Expression, source: ElementType, to: ElementType) -> Expression
     match value:
         case Constant(value=number):
             found = constant_in(number, to)
-            same = found is not None and found == number and not (number == 0 and to not in FLOATS and source in FLOATS)
-            return Constant(found, to, value.span) if same else None
+            # A zero may have a sign that an integer does not have.
+            if found is None or found != number or (number == 0 and to not in FLOATS and source in FLOATS):
+                return None
+            return Constant(found, to, value.span)
         case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":
             if not widens(inner, source) or not widens(inner, to):
                 return None
@@ -138,7 +149,8 @@ def _plainly(value: Expression, source: ElementType, to: ElementType, span: Span
         case Index(dtype="i32" | "u32") if to != "bool":
             return Index(value.value, to, value.span)
         case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":
-            return converted(operand, inner, to, span) if widens(inner, source) else None
+            kept = widens(inner, source) or (source == "bool" and is_truth(operand))
+            return converted(operand, inner, to, span) if kept else None
         case _:
             return None
 
@@ -184,7 +196,7 @@ def _modulo(value: Expression, source: ElementType, to: ElementType) -> Expressi
 
 def _sources(values: Iterable[Expression], dtype: ElementType) -> tuple[ElementType, ...]:
     """The types that parts of values were widened from."""
-    found = {inner for value in values for inner in _widened(value, dtype)}
+    found: set[ElementType] = {inner for value in values for inner in _widened(value, dtype)}
     return tuple(sorted(found, key=lambda inner: (WIDTH[inner], inner)))
 
 

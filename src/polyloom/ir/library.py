@@ -76,13 +76,13 @@ class Program:
     steps: tuple[Step, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class _Value:
-    """What a step computes, while a program is written down (the list of steps is mutable)."""
+    """What a step computes, while a program is written down: its steps grow."""
 
-    __slots__ = ("dtype", "number", "steps")
-
-    def __init__(self, steps: list[Step], number: int, dtype: ElementType) -> None:
-        self.steps, self.number, self.dtype = steps, number, dtype
+    steps: list[Step]
+    number: int
+    dtype: ElementType
 
     def apply(self, operation: str, *others: _Operand) -> _Value:
         """An operation with this value as its last operand's type, which constants take."""
@@ -298,5 +298,5 @@ def c_text(name: str, found: Program, prefix: str) -> str:
 
 def c_helpers(programs: Sequence[Program], prefix: str) -> str:
     """The functions that the operations of programs are."""
-    used = {(step.operation, step.dtype) for found in programs for step in found.steps}
+    used: set[tuple[str, ElementType]] = {(step.operation, step.dtype) for found in programs for step in found.steps}
     return "\n".join(helper(*operation).replace(PREFIX, prefix) for operation in sorted(used))

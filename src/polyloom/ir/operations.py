@@ -105,7 +105,7 @@ OPERATIONS: tuple[Operation, ...] = (
 FUNCTIONS: tuple[Operation, ...] = (
     *(Operation(name, 1, ("f32",)) for name in ("exp", "log", "sin", "cos", "tanh")),
     *(Operation(name, 1, FLOATS) for name in ("floor", "ceil", "round", "trunc", "rint")),
-    Operation("pow", 2, FLOATS),
+    Operation("pow", 2, _NUMBERS),
 )
 BY_NAME: dict[str, Operation] = {o.name: o for o in (*OPERATIONS, *FUNCTIONS)}
 NUMBER: dict[str, int] = {o.name: n for n, o in enumerate(OPERATIONS)}

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
 from polyloom.ir.operations import BY_NAME
@@ -21,6 +23,11 @@ def print_program(program: Program) -> str:
     lines += ["", f"for {', '.join(program.dimensions)}: {print_condition(program.space, program.dimensions)} do"]
     width = max((len(_definition(e)) for e in program.equations), default=0)
     return "\n".join([*lines, *(_equation(program, e, width) for e in program.equations), ""])
+
+
+def digest(program: Program) -> str:
+    """What files name the program by: 16 hexadecimal digits of the SHA-256 of its text."""
+    return hashlib.sha256(print_program(program).encode()).hexdigest()[:16]
 
 
 def print_condition(condition: Condition, dimensions: tuple[str, ...]) -> str:

@@ -27,7 +27,7 @@ from polyloom.ir.semantics import Meaning
 
 Ids = npt.NDArray[np.uint64]
 ID: Final = np.dtype(np.uint64)
-_BYTES: Final = 64
+_BYTES: Final = 128
 """Of a term, with its place in the table."""
 
 

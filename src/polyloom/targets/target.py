@@ -165,6 +165,8 @@ class Target:
     show: Callable[[bytes, Any], str]
     """The listing of a file, by options of the verb `show`."""
     options: type[Any] = NoOptions
+    run_together: Callable[[Sequence[tuple[bytes, Job]]], Sequence[Execution]] | None = None
+    """Several programs side by side on one machine, each where its options say."""
     per_size: bool = False
     instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None
     """Symbolic file, parameter values, place, options: the concrete file."""
@@ -217,6 +219,7 @@ _WORDS: Final = {
     "assemble": "has no notation that is assembled",
     "as_json": "gives no listing as JSON",
     "verify": "has nothing that verifies a file",
+    "run_together": "runs one program at a time",
     "against": "has nothing that compares a file with a source for all data",
 }
 

@@ -57,9 +57,7 @@ class _Writer:
             case If():
                 return (replace(node, body=self.nodes(node.body), orelse=self.nodes(node.orelse)),)
 
-    def keep(
-        self, value: Expression, dtype: ElementType, name: str, node: Assign, before: list[Node]
-    ) -> Reference:
+    def keep(self, value: Expression, dtype: ElementType, name: str, node: Assign, before: list[Node]) -> Reference:
         """A scalar that holds a value from before the assignment `node` on."""
         scalar = Reference(fresh(name, self.taken), (), node.span)
         self.storage.append(Storage(scalar.name, dtype, (), "local", True, node.span))

@@ -165,6 +165,7 @@ def _build(t: Tiling, timing: Timing) -> Concrete:
     return Concrete(
         kernel=symbolic.kernel,
         machine=symbolic.machine,
+        program=symbolic.program,
         machine_hash=symbolic.machine_hash,
         initiation_interval=t.schedule.initiation_interval,
         rows=t.rows,
@@ -226,9 +227,10 @@ def _no_candidate(symbolic: Symbolic, search: _Search) -> PolyloomError:
     t, refusal = search.refused[0]
     tile = "x".join(map(str, t.sizes))
     if refusal.is_node:
+        name = symbolic.node_names[refusal.use]
         return infeasible(
             "PL0510",
-            f"with tiles of {tile} the unit of {symbolic.node_names[refusal.use]} may still be held by another operation",
+            f"with tiles of {tile} the unit of {name} may still be held by another operation",
             help="leave the choice of the candidate to the compiler, or ask for a smaller region or larger bounds",
         )
     use = symbolic.uses[refusal.use]
@@ -250,6 +252,7 @@ def _empty(symbolic: Symbolic, values: tuple[int, ...], rows: int, columns: int)
     return Concrete(
         kernel=symbolic.kernel,
         machine=symbolic.machine,
+        program=symbolic.program,
         machine_hash=symbolic.machine_hash,
         initiation_interval=1,
         rows=rows,

@@ -36,7 +36,7 @@ def _meet(tiling: Tiling, inner: tuple[int, ...], pair: Apart) -> bool:
 def _between(
     tiling: Tiling, inner: tuple[int, ...], left: tuple[int, ...], low: int, high: int
 ) -> Iterator[tuple[int, ...]]:
-    """The d, in the candidate's coordinates, that are not 0 in the dimensions `left` alone, with low < inner . d < high."""
+    """The d, in the candidate's coordinates, that are 0 but in the dimensions `left`, with low < inner . d < high."""
     if not left:
         if low < 0 < high:
             yield (0,) * len(inner)

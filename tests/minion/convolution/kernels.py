@@ -82,7 +82,8 @@ def some(rng: random.Random) -> Kernel:
     element = rng.choice(list(TYPES))
     batch = rng.random() < 0.3
     image = _shuffled(rng, "chw" + "n" * batch)
-    order = rng.choice(["rsc", "src"]) if element in ("f32", "f16") else _shuffled(rng, "rsc")
+    orders = {"f32": ["rsc", "src", "crs", "csr"], "f16": ["rsc", "src"]}
+    order = rng.choice(orders[element]) if element in orders else _shuffled(rng, "rsc")
     window = rng.randint(1, 4), rng.randint(1, 4)
     stride = rng.choice([(1, 1), (1, 1), (2, 2), (1, 3)])
     padding = rng.randint(0, window[0] - 1), rng.randint(0, window[1] - 1)

@@ -55,6 +55,15 @@ def test_sums_over_minions(parts: int, minions: int, k: int) -> None:
     assert cast(float, result.data["max_error"]) <= cast(float, result.data["bound"])
 
 
+@pytest.mark.parametrize("name", ["mm3", "atax"])
+def test_errors_grow_from_phase_to_phase(name: str) -> None:
+    sizes: dict[str, Any] = {"mm3": {"NI": 7, "NJ": 11, "NK": 13, "NL": 5, "NM": 17}, "atax": {"M": 11, "N": 13}}[name]
+    path = str(ROOT / "examples" / "kernels" / f"{name}.py")
+    result = pl.compile(path, on="minion:4", fp="reassociate").run(**sizes)
+    assert result.verified
+    assert cast(float, result.data["max_error"]) <= cast(float, result.data["bound"])
+
+
 def test_sums_of_integers_are_split_without_a_flag(tmp_path: Path) -> None:
     path = source(tmp_path, "i8", "nt")
     assert pl.compile(path, on="minion:8", split_k=8).run(N=17, M=16, K=300).verified

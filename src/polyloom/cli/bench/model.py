@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speed of the cycle-accurate model on one core: the product 64^3 on unit:8x8, faults on, trace off."""
+"""Speed of the cycle-accurate model on one core: the product 64^3 on unit:8x8, faults on, trace off; on numbers, and on
+the terms of `verify --against`."""
 
 from __future__ import annotations
 
 from polyloom import api
 from polyloom.cli import examples
-from polyloom.cli.bench.timing import median_seconds
+from polyloom.cli.bench.timing import median_cpu_seconds
 from polyloom.ir.signature import of_plan
+from polyloom.ir.terms import Terms
 from polyloom.run.inputs import inputs
 from polyloom.targets.tcpa import machine_file, model
 
@@ -20,16 +22,23 @@ def rows() -> list[dict[str, object]]:
     instance = compiled.instantiate(_SIZE, pes=_REGION)
     cycles = instance.run().cycles or 0
     assert compiled.source is not None
-    arrays = inputs(of_plan(compiled.source.plan), _SIZE, {})
-    machine = machine_file.load("unit")
-    seconds = median_seconds(lambda: model.run(instance.data, machine, arrays))
-    rate = _REGION[0] * _REGION[1] * cycles / seconds
+    plan, machine = compiled.source.plan, machine_file.load("unit")
+    arrays = inputs(of_plan(plan), _SIZE, {})
+
+    def on_terms() -> None:
+        terms = Terms()
+        model.run_terms(model.load(instance.data, machine), machine, terms.inputs(plan.inputs, _SIZE), terms)
+
+    timed = {"numbers": lambda: model.run(instance.data, machine, arrays), "terms": on_terms}
+    seconds = {values: median_cpu_seconds(action) for values, action in timed.items()}
     return [
         {
             "kernel": "matmul",
             "on": "tcpa:unit:8x8",
+            "values": values,
             "cycles": cycles,
-            "seconds": seconds,
-            "element-cycles per second": rate,
+            "seconds": taken,
+            "element-cycles per second": _REGION[0] * _REGION[1] * cycles / taken,
         }
+        for values, taken in seconds.items()
     ]

@@ -16,8 +16,8 @@ from typing import Any, Final
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, affine
 from polyloom.frontend.c.plain.structs import Fields
-from polyloom.frontend.c.tree import Builder, Node, aliases, ctype
 from polyloom.frontend.c.signature import TYPES
+from polyloom.frontend.c.tree import Builder, Node, aliases, ctype
 from polyloom.frontend.c.values import value
 from polyloom.sets import Affine
 
@@ -86,7 +86,15 @@ def _is_constant(type: Mapping[str, str]) -> bool:
     return found is not None and (found[1] in TYPES)
 
 
-_WIDTHS: Final = {"char": -8, "signed char": -8, "unsigned char": 8, "short": -16, "unsigned short": 16, "int": -32, "unsigned int": 32}
+_WIDTHS: Final = {
+    "char": -8,
+    "signed char": -8,
+    "unsigned char": 8,
+    "short": -16,
+    "unsigned short": 16,
+    "int": -32,
+    "unsigned int": 32,
+}
 """Bits by type, negative with a sign."""
 
 

@@ -65,8 +65,6 @@ def _check_power(node: Node, exponent: Expression) -> None:
         raise refuse("PL0157", message, node.inner[2], help)
 
 
-
-
 _POWER: Final = """{kind} {name}({kind} x, {kind} y) {{
   int n = y < 0 ? -y : y, some = 0;
   {kind} found = 1, square = x;

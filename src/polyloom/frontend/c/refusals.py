@@ -97,7 +97,9 @@ def width(node: Node) -> PolyloomError:
     part = next((n for n in node if n.kind == "IntegerLiteral" and n.ctype == node.ctype and n.text), None)
     suffix = f"write `{part.text.rstrip('lL')}` instead of `{part.text}`, or " if part is not None else ""
     unsigned = node.ctype.startswith("unsigned")
-    help = f"{suffix}compute in `{'unsigned' if unsigned else 'int'}` or `double`: data have 32 bits at most as integers"
+    help = (
+        f"{suffix}compute in `{'unsigned' if unsigned else 'int'}` or `double`: data have 32 bits at most as integers"
+    )
     return refuse("PL0163", f"this is computed in `{node.ctype}`, which has 64 bits", node, help)
 
 

@@ -381,9 +381,9 @@ class Statements:
         types = [ctype(node.data[key], {}) for key in ("computeLHSType", "computeResultType")]
         if types[0] not in TYPES or types[1] not in TYPES:
             raise refusals.width(replace(node, ctype=types[0] if types[0] not in TYPES else types[1]))
-        left = converted(target, dtype, TYPES[types[0]], node.span)
+        before = converted(target, dtype, TYPES[types[0]], node.span)
         whole = replace(node, ctype=types[1], data={**node.data, "opcode": node.opcode.removesuffix("=")})
-        found, of = binary(whole, (left, TYPES[types[0]]), node.inner[1], scope)
+        found, of = binary(whole, (before, TYPES[types[0]]), node.inner[1], scope)
         return converted(found, of, dtype, node.span)
 
     def choose(self, expression: Node, part: Part, scope: Scope) -> Nodes:

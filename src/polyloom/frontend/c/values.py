@@ -17,7 +17,7 @@ from polyloom.frontend.c.elements import reference
 from polyloom.frontend.c.library import library
 from polyloom.frontend.c.signature import TYPES, element_type
 from polyloom.frontend.c.tree import Node, strip
-from polyloom.frontend.convert import FLOATS, comparison, converted, folded
+from polyloom.frontend.convert import FLOATS, comparison, converted, folded, is_truth
 from polyloom.frontend.predicate import choice, guarded, same
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.nest_c import PREFIX, helper
@@ -173,17 +173,7 @@ def truth(node: Node, scope: Scope) -> Expression:
 def _boolean(node: Node, scope: Scope) -> Expression:
     """`truth` as exactly 0 or 1."""
     found = truth(node, scope)
-    return found if _is_boolean(found) else Apply("ne", "i32", (found, Constant(0, "i32")), node.span)
-
-
-def _is_boolean(found: Expression) -> bool:
-    if not isinstance(found, Apply):
-        return False
-    return (
-        BY_NAME[found.operation].compares
-        or (found.operation == "to_i32" and found.dtype == "bool")
-        or (found.operation in ("and", "or") and all(map(_is_boolean, found.operands)))
-    )
+    return found if is_truth(found) else Apply("ne", "i32", (found, Constant(0, "i32")), node.span)
 
 
 def _load(node: Node, scope: Scope) -> Typed:
@@ -264,5 +254,3 @@ def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) ->
         else:
             values[parameter.id] = value(argument, element_type(parameter), scope), element_type(parameter)
     return replace(scope, symbols=symbols, values=values)
-
-

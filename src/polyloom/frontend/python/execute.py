@@ -18,11 +18,13 @@ import numpy as np
 
 from polyloom.frontend.python import types as elements
 from polyloom.frontend.python.affine import affine, as_integer, condition
-from polyloom.frontend.python.function import Function, dtype_named
-from polyloom.frontend.python.infer import Types
+from polyloom.frontend.python.function import Function
+from polyloom.frontend.python.infer import Types, conversion, is_affine
 from polyloom.frontend.python.operators import BINARY, CALLS
+from polyloom.ir.library import evaluate, power
 from polyloom.ir.numbers import NUMPY, WIDTH, limits
-from polyloom.ir.operations import CONVERSIONS, INTEGERS, ElementType
+from polyloom.ir.operations import ALL_TYPES, CONVERSIONS, INTEGERS, ElementType
+from polyloom.ir.semantics import function
 from polyloom.names import hidden
 from polyloom.sets import Affine
 
@@ -89,20 +91,21 @@ class _Rewriter:
             ):
                 return ast.AugAssign(target, operator, self.exact(value))
             case ast.Assign(targets=targets, value=value):
-                return ast.Assign([self.exact(target) for target in targets], self.data(value))
+                dtype = self.types.of(targets[0])
+                return ast.Assign([self.exact(target) for target in targets], self.of_type(value, dtype))
             case ast.While(test=test, body=body):
                 return ast.While(self.exact(test), [self.statement(inner) for inner in body], [])
             case ast.Continue():
                 return ast.Continue()
             case ast.AnnAssign(target=target, value=value) if value is not None:
-                return ast.Assign([target], self.data(value))
+                return ast.Assign([target], self.of_type(value, self.types.of(target)))
             # Written out, as the operation may be a call; indices have no effects, so computing them twice changes
             # nothing.
             case ast.AugAssign(target=target, op=operator, value=value):
-                return ast.Assign(
-                    [self.exact(target)],
-                    self.operation(self.loaded(target), operator, self.data(value), self.types.of(target)),
-                )
+                of, dtype = self.types.of(target), self.types.operation(node)
+                before = _converted(self.loaded(target), of, dtype)
+                found = self.operation(before, operator, self.of_type(value, dtype), dtype)
+                return ast.Assign([self.exact(target)], _converted(found, dtype, of))
             case _:
                 return ast.Pass()
 
@@ -137,11 +140,11 @@ class _Rewriter:
 
     def typed(self, node: ast.expr) -> ast.expr:
         dtype = self.types.of(node)
-        found = affine(node, self.scope)
+        found = affine(node, self.scope) if is_affine(node, self.scope) else None
         if found is not None:
             return self.constant(dtype, found.constant) if found.is_constant else _call(dtype, self.exact(node))
         match node:
-            case ast.Constant(value=float(value)):
+            case ast.Constant(value=bool() | float() as value):
                 return self.constant(dtype, value)
             case ast.Name(id=name) if name in self.scope.bound:
                 return node
@@ -150,21 +153,30 @@ class _Rewriter:
                 return self.constant(dtype, float(value))
             case ast.Subscript():
                 return self.exact(node)
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                return _call("pow", self.data(left), self.exact(right))
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.operation(self.data(left), operator, self.data(right), dtype)
+                return self.operation(self.of_type(left, dtype), operator, self.of_type(right, dtype), dtype)
             case ast.UnaryOp(op=operator, operand=operand) if not isinstance(operator, ast.Not):
                 return ast.UnaryOp(operator, self.data(operand))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return ast.IfExp(self.test(test), self.data(body), self.data(orelse))
-            case ast.Call(func=func, args=arguments):
-                return self.call(func, [self.data(argument) for argument in arguments])
+                return ast.IfExp(self.test(test), self.of_type(body, dtype), self.of_type(orelse, dtype))
+            case ast.Call():
+                return self.call(node, dtype)
             case _:
-                return _call("i32", self.test(node))
+                return _call("bool", self.test(node))
 
-    def call(self, function: ast.expr, operands: list[ast.expr]) -> ast.expr:
-        if dtype_named(function, self.scope) is not None:
-            return operands[0]
-        return _call(CALLS[self.scope.value(function)], *operands)
+    def of_type(self, node: ast.expr, dtype: ElementType) -> ast.expr:
+        """The value of a node, converted."""
+        return _converted(self.data(node), self.types.of(node), dtype)
+
+    def call(self, node: ast.Call, dtype: ElementType) -> ast.expr:
+        found = conversion(node, self.scope)
+        if found is not None:
+            return self.of_type(*found)
+        name = CALLS[self.scope.value(node.func)]
+        operands = [self.of_type(argument, dtype) for argument in node.args]
+        return _call(name, *(operands if len(operands) > 1 else [self.data(node.args[0])]))
 
     def operation(self, left: ast.expr, operator: ast.operator, right: ast.expr, dtype: ElementType) -> ast.expr:
         name = f"{BINARY[type(operator)][0]}_{dtype}"
@@ -220,6 +232,10 @@ def _call(name: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(hidden(name), ast.Load()), list(arguments), [])
 
 
+def _converted(value: ast.expr, source: ElementType, to: ElementType) -> ast.expr:
+    return value if source == to else _call(f"{source}_to_{to}", value)
+
+
 def _integer(dtype: ElementType) -> Callable[[int], Any]:
     """A Python integer as an element of `dtype`, wrapped."""
     # NumPy refuses an integer that is out of range instead of wrapping it.
@@ -247,10 +263,20 @@ def _greatest(*values: Any) -> Any:
     return greatest
 
 
+def _power(base: Any, exponent: int) -> Any:
+    dtype = next(t for t in ALL_TYPES if NUMPY[t] == base.dtype)
+    return evaluate(power(exponent, dtype), base)
+
+
 def _runtime() -> dict[str, Any]:
     names: dict[str, Any] = {"f32": np.float32, "min": _least, "max": _greatest, "abs": np.abs, "sqrt": np.sqrt}
     names |= {"f16": np.float16, "f64": np.float64, "bool": np.bool_}
     names |= {o.name: elements.conversion(o.name) for o in CONVERSIONS}
+    names |= {name: getattr(elements, name) for name in ("exp", "log", "sin", "cos", "tanh")}
+    names |= {name: getattr(elements, name) for name in ("floor", "ceil", "trunc", "rint")} | {"pow": _power}
+    for source in ALL_TYPES:
+        for to in ALL_TYPES:
+            names[f"{source}_to_{to}"] = function(f"to_{to}", source)
     for dtype in INTEGERS:
         wrap, bits = _integer(dtype), WIDTH[dtype] - 1
         names[dtype] = wrap

@@ -18,7 +18,7 @@ from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.affine import NOTHING, Scope, affine, integer
 from polyloom.frontend.python.plain import plain, with_own_names
 from polyloom.frontend.python.text import Text
-from polyloom.frontend.python.types import DTYPES, Size
+from polyloom.frontend.python.types import DTYPES, NAMED, Size
 from polyloom.ir.nest import Storage
 from polyloom.ir.operations import ElementType
 from polyloom.names import hidden
@@ -75,7 +75,7 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
 def dtype_named(node: ast.expr, scope: Scope) -> ElementType | None:
     """The element type that an expression such as `pl.f32` names."""
     value = scope.value(node)
-    return DTYPES.get(value) if isinstance(value, type) else None
+    return NAMED.get(value) if isinstance(value, type) else None
 
 
 def _arguments(text: Text, node: ast.FunctionDef) -> list[ast.arg]:
@@ -147,16 +147,16 @@ def _dtype(node: ast.expr, scope: Scope) -> ElementType:
     if found is not None:
         return found
     value = scope.value(node)
-    if value is float or getattr(value, "__name__", "") in ("float64", "double"):
-        raise scope.text.error(
-            "PL0142", f"`{ast.unparse(node)}` is double precision, which the arrays do not have", node, "write `pl.f32`"
-        )
+    if value is float:
+        help = "write `pl.f64` for double precision, or `pl.f32`"
+        raise scope.text.error("PL0142", f"`{ast.unparse(node)}` is not an element type", node, help)
     if value is NOTHING and isinstance(node, ast.Name):
         raise scope.unknown(node)
     help = suggestion(
         ast.unparse(node).rpartition(".")[2],
         DTYPES.values(),
-        "write pl.i8, pl.i16, pl.i32 or pl.f32, with extents for an array: `pl.f32[N, M]`",
+        "write pl.i8, pl.u8, pl.i16, pl.u16, pl.i32, pl.u32, pl.bool, pl.f32 or pl.f64, with extents for an array: "
+        "`pl.f32[N, M]`",
     )
     raise scope.text.error("PL0142", f"`{ast.unparse(node)}` is not an element type", node, help)
 

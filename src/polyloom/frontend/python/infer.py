@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The element type of every expression that is data, by unification over the whole function (Robinson, 1965).
+"""The element type of every expression that is data, as NumPy has it (NEP 50).
 
-Arrays, scalars and float constants have a type; operands of an operation and both sides of an assignment have the same
-one; comparisons give i32. Integer constants and loop variables take their neighbours' type, i32 where nothing decides.
-What is not of the language is refused here, so that later steps need no error paths.
+Arrays, scalars and declared variables have a type; where two of them meet, the operation is on NumPy's common type, and
+a comparison gives a bool. Constants and loop variables are weak: they take their neighbours' type, by unification over
+the whole function (Robinson, 1965); where nothing decides, an integer is an i32 and a real number an f32. A variable
+without a declaration has one type all along. What is not of the language is refused here, so that later steps need no
+error paths.
 """
 
 from __future__ import annotations
@@ -17,20 +19,24 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.names import suggestion
-from polyloom.frontend.python.affine import NOTHING, affine
+from polyloom.frontend.python.affine import NOTHING, Scope, affine
 from polyloom.frontend.python.function import Function, dtype_named
 from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
 from polyloom.frontend.python.refuse import EXPRESSIONS, OPERATORS, refused
-from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.library import LARGEST_POWER
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import ALL_TYPES, BY_NAME, INTEGERS, ElementType
 
 
 class Slot:
-    """A type that may not be known yet: slots that must agree are linked (mutable: union-find)."""
+    """A type that may not be known yet: slots that must agree are linked (mutable: union-find). A `real` one is of a
+    number of floating point, whatever its type."""
 
-    __slots__ = ("dtype", "link")
+    __slots__ = ("dtype", "link", "real")
 
-    def __init__(self, dtype: ElementType | None = None) -> None:
+    def __init__(self, dtype: ElementType | None = None, real: bool = False) -> None:
         self.dtype: ElementType | None = dtype
+        self.real = real
         self.link: Slot | None = None
 
     def root(self) -> Slot:
@@ -40,7 +46,8 @@ class Slot:
         return slot
 
     def known(self) -> ElementType:
-        return self.root().dtype or "i32"
+        root = self.root()
+        return root.dtype or ("f32" if root.real else "i32")
 
 
 class Types:
@@ -50,10 +57,29 @@ class Types:
         self.function, self.text, self.scope = function, function.text, function.scope
         self.slots: dict[ast.expr, Slot] = {}
         self.variables = {name: Slot() for name in sorted(function.data)}
+        self.declared = set[str]()
+        self.operations: dict[ast.stmt, Slot] = {}
 
     def of(self, node: ast.expr) -> ElementType:
         """The type of the value of `node`."""
         return self.slots[node].known()
+
+    def operation(self, node: ast.AugAssign) -> ElementType:
+        """The type in which `x += y` adds."""
+        return self.operations[node].known()
+
+    def common(self, a: ast.expr, b: ast.expr) -> ElementType:
+        """The type in which two operands are compared."""
+        return self.promoted(a, self.of(a), self.of(b))
+
+    def promoted(self, node: ast.expr | ast.stmt, a: ElementType, b: ElementType) -> ElementType:
+        """NumPy's common type; raises PL0139 where that is one of 64 bits."""
+        found = _PROMOTED.get(np.result_type(NUMPY[a], NUMPY[b]))
+        if found is not None:
+            return found
+        wide = np.result_type(NUMPY[a], NUMPY[b])
+        help = f"convert one of them: `pl.{a}(...)` or `pl.{b}(...)`"
+        raise self.text.error("PL0139", f"`{_head(node)}` joins {a} and {b}, in NumPy as {wide}", node, help)
 
     def variable(self, name: str) -> ElementType:
         """The type of a local variable."""
@@ -62,13 +88,15 @@ class Types:
     def slot(self, node: ast.expr) -> Slot:
         """The type of an expression, the same one whenever it is asked for."""
         if node not in self.slots:
-            self.slots[node] = Slot() if affine(node, self.scope) is not None else self.visit(node)
+            self.slots[node] = Slot() if is_affine(node, self.scope) else self.visit(node)
         return self.slots[node]
 
     def visit(self, node: ast.expr) -> Slot:
         match node:
+            case ast.Constant(value=bool()):
+                return Slot("bool")
             case ast.Constant(value=float()):
-                return Slot("f32")
+                return Slot(real=True)
             case ast.Constant():
                 raise self.text.error(
                     "PL0133",
@@ -80,11 +108,13 @@ class Types:
                 return self.name(node)
             case ast.Subscript():
                 return self.element(node)
+            case ast.BinOp(op=ast.Pow()):
+                return self.power(node)
             case ast.BinOp(left=left, op=operator, right=right):
                 return self.arithmetic(node, operator, self.slot(left), self.slot(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 self.slot(operand)
-                return Slot("i32")
+                return Slot("bool")
             case ast.UnaryOp(op=operator, operand=operand):
                 slot = self.slot(operand)
                 return self.integral(node, slot, "~") if isinstance(operator, ast.Invert) else slot
@@ -111,7 +141,7 @@ class Types:
             return Slot(storage.dtype)
         value = self.scope.value(node)
         if isinstance(value, float | np.floating) or (isinstance(node, ast.Name) and node.id in self.scope.integers):
-            return Slot("f32" if isinstance(value, float | np.floating) else None)
+            return Slot(real=isinstance(value, float | np.floating))
         if value is NOTHING:
             raise self.scope.unknown(node)
         help = "pass it as an argument; of the module's objects, a kernel reads sizes and numbers"
@@ -147,25 +177,38 @@ class Types:
         name, symbol = BINARY[type(operator)]
         slot = self.agree(node, left, right)
         if name == "div":
-            return self.single(node, slot)
+            return self.quotient(slot)
         return slot if "f32" in BY_NAME[name].types else self.integral(node, slot, symbol)
 
-    def single(self, node: ast.expr | ast.stmt, slot: Slot) -> Slot:
-        if slot.root().dtype not in (None, "f32"):
-            help = "write `//`, which rounds down, or use pl.f32"
-            raise self.text.error(
-                "PL0144", "`/` of integers gives a double in Python, which the arrays do not have", node, help
-            )
-        return self.agree(node, slot, Slot("f32"))
+    def quotient(self, slot: Slot) -> Slot:
+        """`/` gives a real number: of integers a double."""
+        root = slot.root()
+        if root.dtype is None:
+            root.real = True
+        return Slot("f64") if root.dtype in (*INTEGERS, "bool") else root
+
+    def power(self, node: ast.BinOp) -> Slot:
+        """`x ** 3`: a product."""
+        exponent = affine(node.right, self.scope)
+        if exponent is None or not exponent.is_constant or not 0 <= exponent.constant <= LARGEST_POWER:
+            help = "multiply: `x * x`; for a root, write pl.sqrt"
+            message = f"only powers with a constant exponent from 0 to {LARGEST_POWER} can stand in a kernel"
+            raise self.text.error("PL0133", message, node.right, help)
+        self.slot(node.right)
+        slot = self.slot(node.left)
+        if slot.root().dtype == "bool":
+            raise self.text.error("PL0139", "`**` needs numbers, not bool", node, "use pl.i32 or pl.f32")
+        return slot
 
     def integral(self, node: ast.expr | ast.stmt, slot: Slot, symbol: str) -> Slot:
         """Integer operations, and so i32 where nothing else decides."""
-        if slot.root().dtype == "f32":
+        root = slot.root()
+        if root.real or root.dtype in ("f16", "f32", "f64"):
             raise self.text.error(
                 "PL0139",
-                f"`{symbol}` needs integers, not f32",
+                f"`{symbol}` needs integers, not {slot.known()}",
                 node,
-                "divide by `/`" if symbol == "//" else "use pl.i8, pl.i16 or pl.i32",
+                "divide by `/`" if symbol == "//" else "use integers, or convert: `pl.i32(...)`",
             )
         return slot
 
@@ -175,22 +218,19 @@ class Types:
                 raise refused(self.text, node, relation, OPERATORS)
         for a, b in pairwise(operands):
             self.agree(node, self.slot(a), self.slot(b))
-        return Slot("i32")
+        return Slot("bool")
 
     def connection(self, node: ast.BoolOp, values: list[ast.expr]) -> Slot:
         for value in values:
-            self.slot(value)
-            if not isinstance(value, ast.Compare | ast.BoolOp) and not (
-                isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
-            ):
+            if self.slot(value).root().dtype != "bool" and not is_affine_test(value):
                 help = f"compare: `{ast.unparse(value)} != 0`; for the bits of integers, write `&` and `|`"
                 raise self.text.error("PL0147", f"`{ast.unparse(value)}` is a value, not a condition", value, help)
-        return Slot("i32")
+        return Slot("bool")
 
     def call(self, node: ast.Call) -> Slot:
-        dtype = dtype_named(node.func, self.scope)
-        if dtype is not None:
-            return self.constant(node, dtype)
+        found = conversion(node, self.scope)
+        if found is not None:
+            return self.converted(node, *found)
         value = self.scope.value(node.func)
         operation = next((name for known, name in CALLS.items() if known is value), None)
         if operation is None:
@@ -201,29 +241,33 @@ class Types:
             raise self.text.error("PL0134", f"`{ast.unparse(node.func)}` has a wrong number of operands", node, help)
         slot = self.slot(node.args[0])
         for argument in node.args[1:]:
-            self.agree(node, slot, self.slot(argument))
+            slot = self.agree(node, slot, self.slot(argument))
         if (result := BY_NAME[operation].gives) is not None:
             if len(types := BY_NAME[operation].types) == 1:
                 self.agree(node, slot, Slot(types[0]))
             return Slot(result)
-        return slot if operation != "sqrt" else self.root(node, slot)
+        return slot if operation in ("min", "max", "abs") else self.of_reals(node, operation, slot)
 
-    def root(self, node: ast.Call, slot: Slot) -> Slot:
-        if slot.root().dtype not in (None, "f32"):
-            raise self.text.error(
-                "PL0139", f"`{ast.unparse(node.func)}` needs an f32", node, "declare its operand as pl.f32"
-            )
-        return self.agree(node, slot, Slot("f32"))
+    def of_reals(self, node: ast.Call, operation: str, slot: Slot) -> Slot:
+        """A function of a real number."""
+        root, types = slot.root(), BY_NAME[operation].types
+        if root.dtype is None:
+            root.real = True
+        elif root.dtype not in types:
+            help = f"convert its operand: `{ast.unparse(node.func)}(pl.f32(...))`"
+            message = f"`{ast.unparse(node.func)}` needs an {' or an '.join(types)}, not {root.dtype}"
+            raise self.text.error("PL0139", message, node, help)
+        return root
 
-    def constant(self, node: ast.Call, dtype: ElementType) -> Slot:
-        slot = self.slot(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-        number = slot is not None and (
-            affine(node.args[0], self.scope) is not None or is_float_constant(node.args[0], self)
-        )
-        if slot is None or not number:
-            help = "values are not converted; it takes a constant, or an expression of loops and sizes"
-            raise self.text.error("PL0139", f"`{ast.unparse(node.func)}` cannot convert this", node, help)
-        return self.agree(node, slot, Slot(dtype))
+    def converted(self, node: ast.Call, value: ast.expr, dtype: ElementType) -> Slot:
+        """`pl.u8(x)`: of a constant or a loop variable, what gives it a type."""
+        slot = self.slot(value)
+        return self.assigned(node, Slot(dtype), slot) if slot.root().dtype is None else Slot(dtype)
+
+    def assigned(self, node: ast.expr | ast.stmt, target: Slot, value: Slot) -> Slot:
+        """What is stored is converted; what is weak takes the type."""
+        a, b = target.root(), value.root()
+        return a if a.dtype is not None and b.dtype is not None else self.linked(a, b)
 
     def unknown_call(self, node: ast.Call, value: object) -> PolyloomError:
         if value is NOTHING and isinstance(node.func, ast.Name) and node.func.id not in self.scope.bound:
@@ -249,20 +293,34 @@ class Types:
         return self.text.error("PL0134", known.get(name, f"`{name}` cannot be called in a kernel"), node, help)
 
     def agree(self, node: ast.expr | ast.stmt, a: Slot, b: Slot) -> Slot:
-        """Link two types; raises PL0139 at `node` where they are known and differ."""
+        """The type in which two operands meet."""
         a, b = a.root(), b.root()
         if a is b:
             return a
-        if a.dtype and b.dtype and a.dtype != b.dtype:
-            help = f"declare all operands and the target as pl.{a.dtype}, or all as pl.{b.dtype}"
-            raise self.text.error("PL0139", f"`{_head(node)}` mixes {a.dtype} and {b.dtype}", node, help)
-        # Either may be the root: the one that stays takes over the other's type.
-        b.link = a
-        a.dtype = a.dtype or b.dtype
+        if a.dtype is not None and b.dtype is not None:
+            return a if a.dtype == b.dtype else Slot(self.promoted(node, a.dtype, b.dtype))
+        known, weak = (a, b) if a.dtype is not None else (b, a)
+        if known.dtype in (*INTEGERS, "bool") and (weak.real or known.dtype == "bool"):
+            # As in Python, a real number beside integers is a double, and an integer beside bools is none of these.
+            weak.dtype = "f64" if weak.real else "i32"
+            return Slot(self.promoted(node, known.dtype, weak.dtype))
+        return self.linked(known, weak)
+
+    def linked(self, a: Slot, b: Slot) -> Slot:
+        """One type from now on."""
+        a, b = a.root(), b.root()
+        if a is not b:
+            # Either may be the root: the one that stays takes over the other's type.
+            b.link = a
+            a.dtype, a.real = a.dtype or b.dtype, a.real or b.real
         return a
 
 
-_CALLABLE = "a kernel calls min, max, abs and pl.sqrt; write other functions' statements where they would be called"
+_PROMOTED: dict[object, ElementType] = {NUMPY[dtype]: dtype for dtype in ALL_TYPES}
+_CALLABLE = (
+    "a kernel calls min, max, abs, pl.sqrt and others that the page of Python lists, such as pl.exp; write other "
+    "functions' statements where they would be called"
+)
 
 
 def _call_names() -> list[str]:
@@ -277,13 +335,27 @@ def _head(node: ast.AST) -> str:
     return ast.unparse(node).partition("\n")[0]
 
 
-def is_float_constant(node: ast.expr, types: Types) -> bool:
-    """Whether `node` is a real number or the name of one."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        return is_float_constant(node.operand, types)
-    return isinstance(node, ast.Constant) or (
-        isinstance(node, ast.Name | ast.Attribute) and isinstance(types.scope.value(node), float | np.floating)
+def is_affine(node: ast.expr, scope: Scope) -> bool:
+    """Whether a node is an affine expression of loops and sizes; True and False are none."""
+    return not (isinstance(node, ast.Constant) and isinstance(node.value, bool)) and affine(node, scope) is not None
+
+
+def is_affine_test(node: ast.expr) -> bool:
+    return isinstance(node, ast.Compare | ast.BoolOp) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
     )
+
+
+def conversion(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
+    """What `pl.u8(x)`, `np.uint8(x)` and `x.astype(np.uint8)` convert, and to which type."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr="astype"), args=[named], keywords=[]):
+            dtype = dtype_named(named, scope)
+        case ast.Call(func=named, args=[value], keywords=[]):
+            dtype = dtype_named(named, scope)
+        case _:
+            return None
+    return None if dtype is None else (value, dtype)
 
 
 def subscripts(node: ast.Subscript) -> tuple[ast.expr, list[ast.expr]]:

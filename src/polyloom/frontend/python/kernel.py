@@ -29,6 +29,7 @@ from polyloom.frontend.python.text import definition
 from polyloom.frontend.source import Arrays
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
+from polyloom.transform.library import written_out
 
 
 class Kernel:
@@ -62,7 +63,7 @@ class Kernel:
     @cached_property
     def nest(self) -> Nest:
         try:
-            return deeply(lambda: lower(self._read, self._types))()
+            return deeply(lambda: written_out(lower(self._read, self._types)))()
         except RecursionError:
             raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
 

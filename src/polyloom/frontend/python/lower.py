@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from polyloom.frontend.convert import converted
 from polyloom.frontend.known import nonnegative, rounded
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.frontend.python.affine import Scope, affine, condition, integer
@@ -278,9 +279,13 @@ class _Lowering:
         if part is not None:
             return self.split(part, place, lambda inner: self.assign(node, value, inner))
         target = self.target(node.targets[0] if isinstance(node, ast.Assign) else node.target, place)
-        found = self.values.value(value, place)
-        if isinstance(node, ast.AugAssign):
-            found = self.values.apply(BINARY[type(node.op)][0], self.types.of(node.target), (target, found), node)
+        of = self.dtype(target.name)
+        if not isinstance(node, ast.AugAssign):
+            found = self.values.of_type(value, of, place)
+        else:
+            dtype, span = self.types.operation(node), self.text.span(node)
+            operands = converted(target, of, dtype, span), self.values.of_type(value, dtype, place)
+            found = converted(self.values.apply(BINARY[type(node.op)][0], dtype, operands, node), dtype, of, span)
         return (Assign("", target, found, self.text.span(node)),)
 
     def target(self, node: ast.expr, place: Place) -> Reference:

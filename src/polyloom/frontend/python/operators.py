@@ -32,6 +32,13 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.Gt: "gt",
     ast.GtE: "ge",
 }
+
+
+def _spelled(name: str) -> tuple[object, ...]:
+    """The functions of a name: ours, NumPy's and Python's. Python's roundings give integers, and are none of these."""
+    return getattr(types, name), getattr(np, name), getattr(math, name, None)
+
+
 CALLS: dict[object, str] = {
     builtins.min: "min",
     builtins.max: "max",
@@ -46,4 +53,6 @@ CALLS: dict[object, str] = {
     types.to_f16: "to_f16",
     types.sat8: "sat8",
     types.satu8: "satu8",
+    **{function: name for name in ("exp", "log", "sin", "cos", "tanh") for function in _spelled(name)},
+    **{function: name for name in ("floor", "ceil", "trunc", "rint") for function in _spelled(name)[:2]},
 }

@@ -84,13 +84,16 @@ class _Statements:
                     f"write `{name}` wherever it is meant",
                 )
             case ast.Assign(targets=[target], value=value):
-                types.agree(node, self.target(target), types.slot(value))
+                self.target(target)
+                self.stored(node, target, types.slot(value))
             case ast.AugAssign(target=target, op=operator, value=value):
-                types.arithmetic(node, operator, self.target(target), types.slot(value))
+                found = types.arithmetic(node, operator, self.target(target), types.slot(value))
+                types.operations[node] = found
+                self.stored(node, target, found)
             case ast.AnnAssign(target=target, annotation=annotation, value=value):
                 self.declare(target, annotation)
                 if value is not None:
-                    types.agree(node, self.target(target), types.slot(value))
+                    self.stored(node, target, types.slot(value))
             case _:
                 raise self.text.error(
                     "PL0133",
@@ -108,7 +111,24 @@ class _Statements:
                 annotation,
                 "write `x: pl.f32 = ...`",
             )
-        self.types.agree(target, self.types.variables[target.id], Slot(dtype))
+        if target.id not in self.types.declared:
+            self.types.linked(Slot(dtype), self.types.variables[target.id])
+            self.types.declared.add(target.id)
+
+    def stored(self, node: ast.stmt, target: ast.expr, value: Slot) -> None:
+        """Elements, arguments and declared variables convert what is assigned to them; other variables keep one
+        type."""
+        of = self.target(target).root()
+        known, found = of.dtype, value.root().dtype
+        free = self.types.variables.keys() - self.types.declared
+        differs = known is not None and found is not None and known != found
+        if differs and isinstance(target, ast.Name) and target.id in free:
+            assert known is not None and found is not None
+            wider = self.types.promoted(node, known, found)
+            help = f"declare it: `{target.id}: pl.{wider} = ...` converts what is assigned; or use another variable"
+            message = f"the variable `{target.id}` is of the type {known}, and {found} is assigned to it"
+            raise self.text.error("PL0139", message, node, help)
+        self.types.assigned(node, of, value)
 
     def target(self, node: ast.expr) -> Slot:
         if isinstance(node, ast.Subscript):

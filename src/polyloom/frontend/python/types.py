@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 
+from polyloom.ir import library
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 from polyloom.ir.semantics import apply
@@ -39,7 +40,10 @@ class Element:
     else:
 
         def __new__(cls, value):
-            return NUMPY[DTYPES[cls]].type(value)
+            dtype = DTYPES[cls]
+            source = NAMED.get(type(value), dtype)
+            # NumPy refuses numbers out of range here; values are converted as everywhere in a kernel.
+            return NUMPY[dtype].type(value) if source == dtype else conversion(f"to_{dtype}")(value)
 
 
 class f32(Element):
@@ -135,6 +139,8 @@ class f16(Element):
 DTYPES: dict[object, ElementType] = {
     kind: name for name, kind in zip(ALL_TYPES, (i8, i16, i32, f32, u8, u16, u32, bool_, f64, f16), strict=True)
 }
+NAMED: dict[object, ElementType] = {**DTYPES, **{NUMPY[name].type: name for name in ALL_TYPES}}
+"""What a text may call an element type: `pl.u8`, and `np.uint8`."""
 
 
 if TYPE_CHECKING:
@@ -192,6 +198,9 @@ else:
         return Size(form + term * sign) if isinstance(term, Affine | int) else NotImplemented
 
 
+_Float = TypeVar("_Float", f32, f64)
+
+
 def size(name: str) -> Size:
     """A size, which kernels share by its name; raises ValueError when `name` is no identifier."""
     if not (name.isidentifier() and name.isascii()):
@@ -208,6 +217,59 @@ def sizes(names: str) -> Size:
 def sqrt(x: f32 | float) -> f32:
     """The square root in single precision, rounded to nearest."""
     return cast(f32, np.sqrt(np.float32(cast(float, x))))
+
+
+def _library(name: str, x: object) -> object:
+    """A function of `ir.library`, of singles unless the operand is a double."""
+    dtype: ElementType = "f64" if getattr(x, "dtype", None) == NUMPY["f64"] else "f32"
+    if dtype == "f64" and name in library.SINGLE:
+        raise TypeError(f"{name} takes an f32, not {x!r}")
+    return library.evaluate(library.program(name, dtype), NUMPY[dtype].type(cast(Any, x)))[()]
+
+
+def exp(x: f32) -> f32:
+    """e to the power of x, with an error below a unit in the last place."""
+    return cast(f32, _library("exp", x))
+
+
+def log(x: f32) -> f32:
+    """The natural logarithm, with an error below a unit in the last place."""
+    return cast(f32, _library("log", x))
+
+
+def sin(x: f32) -> f32:
+    """The sine of up to 2^30, a NaN beyond."""
+    return cast(f32, _library("sin", x))
+
+
+def cos(x: f32) -> f32:
+    """The cosine of up to 2^30, a NaN beyond."""
+    return cast(f32, _library("cos", x))
+
+
+def tanh(x: f32) -> f32:
+    """The hyperbolic tangent, with an error of at most 1.5 units in the last place."""
+    return cast(f32, _library("tanh", x))
+
+
+def floor(x: _Float) -> _Float:
+    """The greatest whole number that is no greater, as a float."""
+    return cast(_Float, _library("floor", x))
+
+
+def ceil(x: _Float) -> _Float:
+    """The least whole number that is no less, as a float."""
+    return cast(_Float, _library("ceil", x))
+
+
+def trunc(x: _Float) -> _Float:
+    """The whole part, as a float."""
+    return cast(_Float, _library("trunc", x))
+
+
+def rint(x: _Float) -> _Float:
+    """The nearest whole number, ties to even, as a float."""
+    return cast(_Float, _library("rint", x))
 
 
 def to_i32(x: i8 | i16 | u8 | u16 | u32 | f32 | f64) -> i32:

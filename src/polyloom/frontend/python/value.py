@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import Span
+from polyloom.frontend.convert import comparison, converted
 from polyloom.frontend.predicate import choice, guarded
 from polyloom.frontend.python.affine import LIMIT, affine, integer
-from polyloom.frontend.python.function import Function, dtype_named
-from polyloom.frontend.python.infer import Types, subscripts
+from polyloom.frontend.python.function import Function
+from polyloom.frontend.python.infer import Types, conversion, is_affine, subscripts
 from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
 from polyloom.frontend.python.outcome import Place, outcome
+from polyloom.ir.library import KERNELS
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.numbers import NUMPY, constant_in
 from polyloom.ir.operations import BY_NAME, ElementType, divides
@@ -34,7 +36,7 @@ class Values:
 
     def value(self, node: ast.expr, place: Place) -> Expression:
         """The value of `node`; raises PL0137, PL0143 and PL0148."""
-        if affine(node, self.function.scope) is not None:
+        if is_affine(node, self.function.scope):
             return self.index(node, place)
         match node:
             case ast.Name(id=name) if name in self.types.variables or name in self.function.storage:
@@ -43,13 +45,12 @@ class Values:
                 return self.constant(node, self.number(node))
             case ast.Subscript():
                 return self.element(node, place)
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                return self.power(self.value(left, place), right, node)
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.apply(
-                    BINARY[type(operator)][0],
-                    self.types.of(node),
-                    (self.value(left, place), self.value(right, place)),
-                    node,
-                )
+                dtype = self.types.of(node)
+                operands = self.of_type(left, dtype, place), self.of_type(right, dtype, place)
+                return self.apply(BINARY[type(operator)][0], dtype, operands, node)
             case ast.UnaryOp(operand=operand) if not isinstance(node.op, ast.Not):
                 return self.unary(node, self.value(operand, place))
             case ast.IfExp():
@@ -57,7 +58,18 @@ class Values:
             case ast.Call():
                 return self.call(node, place)
             case _:
-                return self.test(node, place)
+                return converted(self.test(node, place), "i32", "bool", self.text.span(node))
+
+    def of_type(self, node: ast.expr, dtype: ElementType, place: Place) -> Expression:
+        """The value of `node`, converted."""
+        return converted(self.value(node, place), self.types.of(node), dtype, self.text.span(node))
+
+    def power(self, base: Expression, exponent: ast.expr, node: ast.expr) -> Expression:
+        """A library's function, which transform.library writes out."""
+        by, dtype = affine(exponent, self.function.scope), self.types.of(node)
+        assert by is not None
+        span = self.text.span(node)
+        return Apply("pow", dtype, (base, Constant(NUMPY[dtype].type(by.constant).item(), dtype, span)), span)
 
     def test(self, node: ast.expr, place: Place) -> Expression:
         """A condition on data, as an i32 that is not 0 where it holds."""
@@ -66,21 +78,25 @@ class Values:
             return Constant(int(known), "i32", self.text.span(node))
         match node:
             case ast.Compare(left=left, ops=relations, comparators=others):
-                sides = [self.value(side, place) for side in (left, *others)]
-                names = [COMPARE[type(relation)] for relation in relations]
-                dtype = self.types.of(left)
-                return self.joined(
-                    "and",
-                    [self.apply(n, dtype, (a, b), node) for n, a, b in zip(names, sides, sides[1:], strict=False)],
-                    node,
-                )
+                sides, names = [left, *others], [COMPARE[type(relation)] for relation in relations]
+                pairs = zip(names, sides, others, strict=False)
+                return self.joined("and", [self.comparison(n, a, b, node, place) for n, a, b in pairs], node)
             case ast.BoolOp(op=operator, values=values):
                 return self.connection(node, "and" if isinstance(operator, ast.And) else "or", values, place)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.apply("eq", "i32", (self.test(operand, place), Constant(0, "i32")), node)
             case _:
                 dtype = self.types.of(node)
+                if dtype == "bool":
+                    return converted(self.value(node, place), dtype, "i32", self.text.span(node))
                 return self.apply("ne", dtype, (self.value(node, place), self.constant(node, 0, dtype)), node)
+
+    def comparison(self, name: str, left: ast.expr, right: ast.expr, node: ast.expr, place: Place) -> Expression:
+        dtype = self.types.common(left, right)
+        operands = self.of_type(left, dtype, place), self.of_type(right, dtype, place)
+        if not BY_NAME[name].works_on(dtype) or all(isinstance(operand, Constant) for operand in operands):
+            return self.apply(name, dtype, operands, node)
+        return comparison(name, dtype, *operands, self.text.span(node))
 
     def connection(self, node: ast.BoolOp, operation: str, values: Sequence[ast.expr], place: Place) -> Expression:
         """Later operands count only where earlier ones have not decided, so that they must not fault elsewhere."""
@@ -98,12 +114,11 @@ class Values:
 
     def index(self, node: ast.expr, place: Place) -> Expression:
         self.in_scope(node, place)
-        found, dtype = integer(node, place.scope, "PL0143", "a value", -LIMIT), self.types.of(node)
-        return (
-            self.constant(node, found.constant, dtype)
-            if found.is_constant
-            else Index(found, dtype, self.text.span(node))
-        )
+        form, dtype = affine(node, place.scope), self.types.of(node)
+        if form is not None and form.is_constant:
+            return self.constant(node, form.constant, dtype)
+        found = integer(node, place.scope, "PL0143", "a value", -LIMIT)
+        return Index(found, dtype, self.text.span(node))
 
     def in_scope(self, node: ast.expr, place: Place) -> None:
         """Raises PL0148 for a loop, or a name of an affine expression, where it has no value."""
@@ -123,7 +138,7 @@ class Values:
 
     def number(self, node: ast.expr) -> float:
         value: Any = node.value if isinstance(node, ast.Constant) else self.function.scope.value(node)
-        return float(value)
+        return int(value) if isinstance(value, bool) else float(value)
 
     def constant(self, node: ast.expr, value: float, dtype: ElementType | None = None) -> Constant:
         dtype = dtype or self.types.of(node)
@@ -154,30 +169,33 @@ class Values:
             case ast.USub():
                 return self.apply("neg", dtype, (operand,), node)
             case ast.Invert():
-                return self.apply("xor", dtype, (operand, Constant(-1, dtype)), node)
+                ones = NUMPY[dtype].type(1 if dtype == "bool" else ~NUMPY[dtype].type(0)).item()
+                return self.apply("xor", dtype, (operand, Constant(int(ones), dtype)), node)
             case _:
                 return operand
 
     def conditional(self, node: ast.IfExp, place: Place) -> Expression:
         known = outcome(node.test, place)
         if known is not None:
-            return self.value(node.body if known else node.orelse, place)
-        test = self.test(node.test, place)
+            return self.of_type(node.body if known else node.orelse, self.types.of(node), place)
+        test, dtype = self.test(node.test, place), self.types.of(node)
         # Constants that are compared give no affine condition where they are real numbers.
         if isinstance(test, Constant):
-            return self.value(node.body if test.value else node.orelse, place)
-        body, orelse = (guarded(self.value(side, place), test, side is node.body) for side in (node.body, node.orelse))
-        return choice(test, body, orelse, self.types.of(node), self.text.span(node))
+            return self.of_type(node.body if test.value else node.orelse, dtype, place)
+        sides = (node.body, node.orelse)
+        body, orelse = (guarded(self.of_type(side, dtype, place), test, side is node.body) for side in sides)
+        return choice(test, body, orelse, dtype, self.text.span(node))
 
     def call(self, node: ast.Call, place: Place) -> Expression:
-        operands = [self.value(argument, place) for argument in node.args]
-        if dtype_named(node.func, self.function.scope) is not None:
-            # `pl.i32(...)` was applied when the type was inferred.
-            return operands[0]
+        found = conversion(node, self.function.scope)
+        if found is not None:
+            return self.of_type(found[0], found[1], place)
         name = CALLS[self.function.scope.value(node.func)]
-        if len(operands) == 1:
-            return self.apply(name, self.types.of(node.args[0]), (operands[0],), node)
-        return reduce(lambda a, b: self.apply(name, self.types.of(node), (a, b), node), operands)
+        if len(node.args) == 1:
+            return self.apply(name, self.types.of(node.args[0]), (self.value(node.args[0], place),), node)
+        dtype = self.types.of(node)
+        operands = [self.of_type(argument, dtype, place) for argument in node.args]
+        return reduce(lambda a, b: self.apply(name, dtype, (a, b), node), operands)
 
     def apply(self, name: str, dtype: ElementType, operands: tuple[Expression, ...], node: Node) -> Expression:
         """An operation; one of constants is a constant, as the operation computes it."""
@@ -186,13 +204,13 @@ class Values:
                 "PL0139",
                 f"this operation does not exist for {dtype}: `{ast.unparse(node)}`",
                 node,
-                "declare its operands with another type",
+                f"convert them: `pl.{'f32' if dtype == 'f16' else 'i32'}(...)`",
             )
         values = [operand.value for operand in operands if isinstance(operand, Constant)]
         if divides(name, dtype) and isinstance(operands[1], Constant) and operands[1].value == 0:
             raise self.text.error("PL0233", f"`{ast.unparse(node)}` divides by zero", node, "divide by another value")
         span = self.text.span(node)
-        folded = _fold(name, dtype, values, span) if len(values) == len(operands) else None
+        folded = _fold(name, dtype, values, span) if len(values) == len(operands) and name not in KERNELS else None
         return folded or Apply(name, dtype, operands, span)
 
 
@@ -200,6 +218,6 @@ def _fold(name: str, dtype: ElementType, values: Sequence[float], span: Span) ->
     with np.errstate(all="ignore"):
         result = apply(name, dtype, [NUMPY[dtype].type(value) for value in values])
     kind = BY_NAME[name].result(dtype)
-    if kind in ("f32", "f16"):
+    if kind in ("f32", "f16", "f64"):
         return Constant(float(result), kind, span) if np.isfinite(result) else None
     return Constant(int(result), kind, span)

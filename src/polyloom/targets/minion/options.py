@@ -132,8 +132,10 @@ class Options:
         metavar="PATH",
     )
     errata: bool = option(
-        "report erratum 1.29 (a stale register after tensor operations); compiled programs do not avoid it",
-        *_RUNS,
+        "avoid erratum 1.29 (a stale register after tensor operations), and report it",
+        "run",
+        "compile",
+        "simulate",
         default=False,
     )
     fp: Fp = option(

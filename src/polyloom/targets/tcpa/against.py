@@ -9,27 +9,35 @@ no order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
+from polyloom._native import tcpa
+from polyloom.diagnostics import MISMATCH, Diagnostic, input_error
 from polyloom.frontend.source import Source
 from polyloom.ir.arguments import check_parameters, shape_of
 from polyloom.ir.interpret import evaluate
 from polyloom.ir.numbers import element
 from polyloom.ir.pla import Array
+from polyloom.ir.pla_text import digest
+from polyloom.ir.plan import Parametric
+from polyloom.ir.steps import walk
 from polyloom.ir.terms import Ids, Terms
 from polyloom.ir.terms_nest import interpret
 from polyloom.ir.terms_text import Names, difference, print_term
 from polyloom.targets.target import Proof
 from polyloom.targets.tcpa import model, program
+from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.phases.file import Phased
-from polyloom.targets.tcpa.phases.stages import in_phase, named_stages, read
+from polyloom.targets.tcpa.phases.running import Run, run
+from polyloom.targets.tcpa.phases.stages import located
 from polyloom.targets.tcpa.phases.whole import overwritten
 
+Ready = tuple[tcpa.Config, Machine]
 _AGAIN: Final = (
     "compile the source and instantiate it again; a file that the compiler made computes what its source does"
 )
@@ -38,17 +46,30 @@ _AGAIN: Final = (
 def prove(data: bytes, member: str | None, source: Source, given: Mapping[str, int]) -> Proof:
     """Whether the concrete configuration computes what the source does. Errors: PL0230, PL0653, those of a run but for
     divisions by zero, and those of `verify`, which must have found nothing."""
-    phased = read(data)
+    found = run(data)
+    phased = found.phased
     values = check_parameters(source.plan, {**_values(phased, source), **given})
     _check_arrays(phased, source, values)
     terms = Terms(not source.exact)
     inputs = terms.inputs(source.plan.inputs, values)
     wanted = _source_terms(source, values, inputs, terms)
-    found = _configuration_terms(phased, member, inputs, terms)
+    have = _configuration_terms(found, member, inputs, terms)
     names = [(a.name, shape_of(a, values)) for a in source.plan.inputs]
-    differs = (_difference(name, wanted[name], found[name], terms, names) for name in wanted)
+    differs = (_difference(name, wanted[name], have[name], terms, names) for name in wanted)
     diagnostics = tuple(d for d in differs if d is not None)
-    return Proof(values, sum(ids.size for ids in wanted.values()), len(terms), diagnostics)
+    notes = tuple(_other_program(phased, source))
+    return Proof(values, sum(ids.size for ids in wanted.values()), len(terms), diagnostics, notes)
+
+
+def _other_program(phased: Phased, source: Source) -> Iterator[str]:
+    """Where the file names other equations than the source becomes here. The terms decide: another version of the
+    compiler may have made other equations of the same source."""
+    named = [program.digest(stage.data) for stage in phased.stages]
+    here = [digest(phase.program) for phase in source.plan.phases]
+    if not all(named):
+        yield "the file does not name the program that it was compiled from"
+    elif named != here:
+        yield f"the file was compiled from other equations ({' '.join(named)}) than the source's ({' '.join(here)})"
 
 
 def _values(phased: Phased, source: Source) -> dict[str, int]:
@@ -96,27 +117,36 @@ def _source_terms(source: Source, values: dict[str, int], inputs: Mapping[str, I
     return outputs
 
 
-def _configuration_terms(phased: Phased, member: str | None, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
-    """The outputs after all phases; an element that no phase writes holds what it held, or 0."""
+def _configuration_terms(found: Run, member: str | None, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
+    """The outputs after all steps; an element that no phase writes holds what it held, or 0."""
+    phased, count = found.phased, len(found.phased.stages)
     made = (*phased.outputs, *phased.intermediates)
-    arrays = {a.name: terms.zeros(shape_of(a, {}), a.dtype) for a in made}
-    arrays |= {
-        p.name: np.array(terms.constant(element(p.value.constant, p.dtype).item(), p.dtype), np.uint64)
-        for p in phased.parametric
-    }
-    arrays |= inputs
-    stages = named_stages(phased)
-    for number, stage in enumerate(stages, 1):
-        taken = {inner: arrays[outer] for inner, outer in stage.inputs}
-        try:
-            written = model.run_terms(stage.data, program.machine_of(stage.data, member), taken, terms)
-        except PolyloomError as error:
-            raise PolyloomError(*(in_phase(d, number, len(stages)) for d in error.diagnostics)) from None
-        accesses = program.accesses(stage.data)
+    arrays = {a.name: terms.zeros(shape_of(a, {}), a.dtype) for a in made} | dict(inputs)
+    known = {p.name: p for p in phased.parametric}
+    ready: dict[int, Ready] = {}
+    for own, (number, around) in zip(found.steps, walk(phased.tree, {}), strict=True):
+        arrays |= {o: _scalar(known[o], around, terms) for _, o in own.stage.inputs if o in known}
+        taken = {inner: arrays[outer] for inner, outer in own.stage.inputs}
+        where = ", ".join(f"{name} = {value}" for name, value in around.items())
+        if id(own) not in ready:
+            ready[id(own)] = located(number + 1, count, partial(_ready, own.data, member), where)
+        written = located(number + 1, count, partial(model.run_terms, *ready[id(own)], taken, terms), where)
         arrays |= {
-            outer: overwritten(arrays[outer], written[inner], accesses[inner][1]) for inner, outer in stage.outputs
+            outer: overwritten(arrays[outer], written[inner], own.accesses[inner][1])
+            for inner, outer in own.stage.outputs
         }
     return {a.name: arrays[a.name] for a in phased.outputs}
+
+
+def _ready(data: bytes, member: str | None) -> Ready:
+    machine = program.machine_of(data, member)
+    return model.load(data, machine), machine
+
+
+def _scalar(scalar: Parametric, around: Mapping[str, int], terms: Terms) -> Ids:
+    """What parameters and counters determine."""
+    value = element(scalar.value.evaluate(around), scalar.dtype).item()
+    return np.array(terms.constant(value, scalar.dtype), np.uint64)
 
 
 def _difference(name: str, wanted: Any, found: Any, terms: Terms, names: Names) -> Diagnostic | None:

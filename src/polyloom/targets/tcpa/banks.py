@@ -18,6 +18,7 @@ from polyloom import memory
 from polyloom.diagnostics import input_error
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Generator
 from polyloom.targets.tcpa.concrete_file import SIDES
+from polyloom.targets.tcpa.layouts import addresses
 
 Accesses = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Banks and elements of an array, pair by pair."""
@@ -33,20 +34,35 @@ def accesses(concrete: Concrete) -> dict[str, Accesses]:
     memory.require(
         steps * _STEP_BYTES, f"the list of what the banks of {concrete.kernel} access", "use smaller loop bounds"
     )
-    touched: dict[str, list[tuple[int, NDArray[np.int64]]]] = {_checked(a).name: [] for a in concrete.arrays}
+    words = {a.name: _words(a) for a in concrete.arrays}
+    touched: dict[str, list[tuple[int, NDArray[np.int64]]]] = {name: [] for name in words}
     for generator in concrete.generators:
-        touched[concrete.arrays[generator.array].name] += [(_bank(generator), part) for part in _elements(generator)]
+        name = concrete.arrays[generator.array].name
+        parts = (_of_words(words[name], part) for part in _elements(generator))
+        touched[name] += [(_bank(generator), part) for part in parts]
     return {name: _pairs(parts) for name, parts in touched.items()}
 
 
-def _checked(array: ArrayLayout) -> ArrayLayout:
-    if array.place is not None or array.strides != tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
+def _words(array: ArrayLayout) -> NDArray[np.int64] | None:
+    """The word of each element, row by row; None where that is its number."""
+    if array.place is None and array.strides == tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
+        return None
+    base = 0 if array.place is None else array.place.base
+    return addresses((array.strides, base, 0), array.shape)
+
+
+def _of_words(words: NDArray[np.int64] | None, touched: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The elements at some words. Errors: PL0705 for a word without an element."""
+    if words is None:
+        return touched
+    order = np.argsort(words, kind="stable")
+    places = np.searchsorted(words[order], touched)
+    found = order[np.minimum(places, len(order) - 1)] if len(order) else touched[:0]
+    if len(found) != len(touched) or (words[found] != touched).any():
         raise input_error(
-            "PL0705",
-            f"malformed file: the array {array.name} is not stored row by row",
-            help="instantiate the configuration again",
+            "PL0705", "malformed file: a bank touches a word that is no element", help="instantiate it again"
         )
-    return array
+    return np.sort(found)
 
 
 def _steps(g: Generator, s: ConvexSet) -> int:

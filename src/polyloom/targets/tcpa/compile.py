@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
 
-    equations -> reduced dependence graph -> copies where an instruction has too few destinations
+    equations -> reduced dependence graph -> additions on multipliers where these are free
+      -> copies where an instruction has too few destinations
       -> allocations x scan orders -> modulo schedules -> the candidates worth keeping -> registers and routes -> tables
 
 Nothing here depends on a parameter's value; every answer of a solver has been checked again by the room that asked for
@@ -16,11 +17,13 @@ from typing import Any, Final
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, input_error
 from polyloom.ir.pla import Program
+from polyloom.ir.pla_text import digest
 from polyloom.ir.rdg import Graph
 from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Progress, silent
 from polyloom.targets.tcpa import access, forms, machine_file, mapping
 from polyloom.targets.tcpa.allocate import allocations, orders
+from polyloom.targets.tcpa.balance import balanced
 from polyloom.targets.tcpa.candidates import Triple, ranked
 from polyloom.targets.tcpa.forms import Choices, Mapped
 from polyloom.targets.tcpa.graph import build, limit_destinations
@@ -55,7 +58,7 @@ def compile_program(
     """
     tell = progress or silent
     symbolic: Symbolic = run_passes(program, _passes(machine, mapping, candidates, tell), watch)
-    return symbolic
+    return replace(symbolic, program=digest(program))
 
 
 def _passes(
@@ -64,6 +67,7 @@ def _passes(
     return (
         Pass("equations", lambda program: program, forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), forms.GRAPH),
+        Pass("balance", partial(balanced, machine=machine), forms.GRAPH),
         Pass("copies", partial(_copies, machine=machine), forms.GRAPH),
         Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), forms.SCHEDULES),
         Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), forms.CANDIDATES),
@@ -71,7 +75,7 @@ def _passes(
     )
 
 
-PASSES: Final = ("equations", "graph", "copies", "schedules", "candidates", "tables")
+PASSES: Final = ("equations", "graph", "balance", "copies", "schedules", "candidates", "tables")
 """The names of all passes, in their order."""
 
 

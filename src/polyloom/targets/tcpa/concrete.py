@@ -143,6 +143,8 @@ class Concrete:
     wrapper: tuple[tuple[int, ...], ...]
     generators: tuple[Generator, ...]
     arrays: tuple[ArrayLayout, ...]
+    program: str = ""
+    """As in the symbolic configuration that it was made of."""
 
 
 def end_of(concrete: Concrete, generator: Generator) -> tuple[int, int]:

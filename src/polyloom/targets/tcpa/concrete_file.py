@@ -260,7 +260,8 @@ def packed(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> 
             section(counted(_domain(len(head.extents)), u32("the number of domains")), tuple(pool)),
             generators,
             b"".join(
-                section(text, name) for name in (concrete.kernel, concrete.machine, *(a.name for a in concrete.arrays))
+                section(text, name)
+                for name in (concrete.kernel, concrete.machine, concrete.program, *(a.name for a in concrete.arrays))
             ),
         ),
     )
@@ -302,10 +303,11 @@ def without_generators(data: bytes) -> tuple[Concrete, list[Domain], Reader]:
     classes, wrappers = _classes().read(class_reader), _wrappers().read(wrapper_reader)
     element_class = _grid("a class", len(classes) + 1, head).read(maps)
     wrapper = _grid("a wrapper", len(wrappers), head).read(maps)
-    kernel, machine = text.read(names), text.read(names)
+    kernel, machine, program = text.read(names), text.read(names), text.read(names)
     concrete = Concrete(
         kernel=kernel,
         machine=machine,
+        program=program,
         machine_hash=stamp,
         initiation_interval=head.initiation_interval,
         rows=head.rows,

@@ -66,6 +66,7 @@ def in_place(read: Outline, adjacent: frozenset[tuple[ports.Port, ports.Port]] |
     groups = list(_accesses(table))
     if len(table) < _SMALL * len(groups):
         return next(ports.misplaced(read.with_generators(range(len(table))), adjacent), None) is None
+    used = frozenset(np.unique(table["side"]).tolist())
     channels = ports.Channels(c, 1 + int(table["channel"].max(initial=0)), adjacent)
     taken: dict[tuple[int, int], int] = {}
     verdicts: dict[object, int | None] = {}
@@ -75,7 +76,7 @@ def in_place(read: Outline, adjacent: frozenset[tuple[ports.Port, ports.Port]] |
         def allowed(side: int, far: bool, is_output: bool = is_output, register: int = register) -> int:
             return channels.usable(SIDES[side], register, is_output, far)
 
-        if not _group_in_place(c, rows, allowed, taken, verdicts):
+        if not _group_in_place(c, rows, allowed, taken, verdicts, used):
             return False
     return True
 
@@ -92,11 +93,16 @@ def _group_in_place(
     allowed: Allowed,
     taken: dict[tuple[int, int], int],
     verdicts: dict[Any, int | None],
+    used_sides: frozenset[int],
 ) -> bool:
     side, links, position, channel = (rows[name].astype(np.int64) for name in ("side", "links", "position", "channel"))
     row, column = _ends(c, side, links, position)
-    border = _common_border(c, row, column)
-    wanted = (np.full_like(side, border), np.zeros_like(links)) if border is not None else _nearest(c, row, column)
+    border = _common_border(c, row, column, used_sides)
+    wanted = (
+        (np.full_like(side, border), np.zeros_like(links))
+        if border is not None
+        else _nearest(c, row, column, used_sides)
+    )
     if (side != wanted[0]).any() or (links != wanted[1]).any():
         return False
     if border is not None:
@@ -154,14 +160,16 @@ def _ends(c: Concrete, side: Numbers, links: Numbers, position: Numbers) -> tupl
     return np.where(across, line, position), np.where(across, position, line)
 
 
-def _common_border(c: Concrete, row: Numbers, column: Numbers) -> int | None:
+def _common_border(c: Concrete, row: Numbers, column: Numbers, used: frozenset[int]) -> int | None:
     ends = (("west", column, 0), ("north", row, 0), ("east", column, c.columns - 1), ("south", row, c.rows - 1))
-    return next((SIDES.index(side) for side, lines, end in ends if (lines == end).all()), None)
+    borders = (SIDES.index(side) for side, lines, end in ends if (lines == end).all())
+    return next((side for side in borders if side in used), None)
 
 
-def _nearest(c: Concrete, row: Numbers, column: Numbers) -> tuple[Numbers, Numbers]:
+def _nearest(c: Concrete, row: Numbers, column: Numbers, used: frozenset[int]) -> tuple[Numbers, Numbers]:
     """Side and links of the nearest border: west or east, and north or south, like the colours of a chessboard."""
     even = (row + column) % 2 == 0
     near, far = np.where(even, column, row), np.where(even, c.columns - 1 - column, c.rows - 1 - row)
     first, second = (np.where(even, SIDES.index(a), SIDES.index(b)) for a, b in (("west", "north"), ("east", "south")))
-    return np.where(near <= far, first, second), np.minimum(near, far)
+    here = np.isin(first, [*used]) & ((near <= far) | ~np.isin(second, [*used]))
+    return np.where(here, first, second), np.where(here, near, far)

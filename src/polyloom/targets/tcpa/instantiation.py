@@ -13,6 +13,7 @@ from polyloom._native import instantiate as native
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible, input_error
 from polyloom.targets.tcpa.symbolic import Symbolic
 
+Layouts = Sequence[tuple[Sequence[int], int, int]]
 _SIDES = ("pe", "north", "east", "south", "west")
 _SECTIONS = ("head", "classes", "wrappers", "maps", "domains", "generators", "names")
 _DEFECT = "this is a defect of the mapping; please report it"
@@ -41,16 +42,20 @@ def instantiate(
     *,
     candidate: int | None = None,
     sizes: Sequence[int] | None = None,
-    layouts: Sequence[tuple[Sequence[int], int, int]] | None = None,
+    layouts: Layouts | None = None,
+    closed: int = 0,
 ) -> bytes:
     """The file of a concrete configuration. `symbolic` is what `data` holds, `values` are those of its parameters in
     order.
 
     `candidate` restricts the choice to one; `sizes` overrides the tile sizes, by dimension; `layouts` places every
-    array, as (strides, base, bank), where no strides are row-major ones. Raises `PolyloomError`: PL0506 and PL0706,
+    array, as (strides, base, bank), where no strides are row-major ones. `closed` are borders of the region
+    without banks, 1 north, 2 east, 4 south, 8 west, not both of opposite ones.
+
+    Raises `PolyloomError`: PL0506 and PL0706,
     PL0510 to PL0520 where no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
-    return file_of(symbolic, request(data, values, rows, columns, candidate, sizes, layouts))
+    return file_of(symbolic, request(data, values, rows, columns, candidate, sizes, layouts, closed))
 
 
 def request(
@@ -60,11 +65,12 @@ def request(
     columns: int,
     candidate: int | None,
     sizes: Sequence[int] | None = None,
-    layouts: Sequence[tuple[Sequence[int], int, int]] | None = None,
+    layouts: Layouts | None = None,
+    closed: int = 0,
 ) -> native.Instantiation:
     """What the library makes of `instantiate`'s arguments, if only a refusal. Errors: PL0706 for memory."""
     try:
-        return native.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+        return native.instantiate(data, values, rows, columns, candidate, sizes, layouts, closed=closed)
     except MemoryError:
         raise infeasible(
             "PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region"

@@ -190,10 +190,9 @@ def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
         raise _for_another(error) from None
 
 
-def run_terms(data: bytes, machine: Machine, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
+def run_terms(config: tcpa.Config, machine: Machine, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
     """The terms that a configuration's outputs are made of; those that nothing writes are 0. Integer divisions by zero
     are terms, too. Errors: those of `run`."""
-    config = load(data, machine)
     layouts = _layouts(config)
     words = [_ids(a, inputs) for a in layouts]
     memory.require(
@@ -272,16 +271,15 @@ def _run(
 ) -> tuple[Result, ...]:
     configs = [load(p.data, machine) for p in placements]
     if size is not None:
-        _check_rectangles(
-            [(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size
-        )
+        check_rectangles([(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size)
     layouts = [_layouts(config) for config in configs]
     native = [(c, p.row, p.column, _inputs(a, p.inputs)) for p, c, a in zip(placements, configs, layouts, strict=True)]
     results = execute(native, machine, trace=trace, progress=progress)
     return tuple(_result(result, arrays, trace) for result, arrays in zip(results, layouts, strict=True))
 
 
-def _check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tuple[int, int]) -> None:
+def check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tuple[int, int]) -> None:
+    """That they (row, column, rows, columns) are disjoint and on an array of this size. Errors: PL0604."""
     for row, column, rows, columns in rectangles:
         if row < 0 or column < 0 or row + rows > size[0] or column + columns > size[1]:
             message = f"{rows}x{columns} elements at ({row}, {column}) leave the array of {size[0]}x{size[1]}"

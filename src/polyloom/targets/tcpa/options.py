@@ -6,15 +6,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 from os import PathLike, fspath
 from typing import Any, Final, TypeVar, cast
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.targets.options import integer, option
+from polyloom.targets.tcpa.layouts import of_words
 from polyloom.targets.tcpa.phases.whole import Choice
 from polyloom.targets.tcpa.place import parse_region
 
 T = TypeVar("T")
+_AT: Final = re.compile(r"([0-9]{1,9}),([0-9]{1,9})")
 _OF_PHASE: Final = re.compile(r"([0-9]{1,9}):")
 
 
@@ -34,6 +37,25 @@ def _paths(mapping: Any) -> list[str]:
     if isinstance(mapping, Mapping):
         return [fspath(path) for path in cast("Mapping[int, str]", mapping).values()]
     return [] if mapping is None else [fspath(mapping)]
+
+
+def positions(at: Any) -> tuple[tuple[int, int], ...]:
+    """Of `at`: one (row, column), or several. Errors: PL0805."""
+    pairs = [at] if at and not isinstance(at[0], Sequence) else [*(at or ())]
+    try:
+        return tuple((index(row), index(column)) for row, column in pairs)
+    except (TypeError, ValueError):
+        help = "give (row, column), for instance at=(0, 4)"
+        raise PolyloomError(Diagnostic("PL0805", f"at = {at!r} is not a position", USAGE, help=help)) from None
+
+
+def _positions(words: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    matches = [_AT.fullmatch(word) for word in words]
+    if None in matches:
+        help = "write row and column of the first element, counted from 0, for instance 0,4"
+        message = f"'{words[matches.index(None)]}' is not a position"
+        raise PolyloomError(Diagnostic("PL0805", message, USAGE, help=help))
+    return tuple((int(m[1]), int(m[2])) for m in matches if m)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +82,29 @@ class Options:
     )
     pes: tuple[int, int] | None = option(
         "rows and columns of processing elements (4x4)", "instantiate", "verify", metavar="RxC", read=parse_region
+    )
+    layouts: Any = option(
+        "where an array lies: rows, columns or strides, then its first word and memory (A=columns+100@2)",
+        "run",
+        "instantiate",
+        metavar="NAME=LAYOUT",
+        repeatable=True,
+        read=of_words,
+    )
+    at: Any = option(
+        "row and column of the region's first element on a larger array (0,4); of several files once for each",
+        "run",
+        "instantiate",
+        "simulate",
+        metavar="R,C",
+        repeatable=True,
+        read=_positions,
+    )
+    array: tuple[int, int] | None = option(
+        "rows and columns of the whole array, at whose border banks stand",
+        "run",
+        "instantiate",
+        "simulate",
+        metavar="RxC",
+        read=parse_region,
     )

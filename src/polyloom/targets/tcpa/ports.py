@@ -68,13 +68,14 @@ def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Ite
     def take(g: Generator) -> None:
         taken[g.side, g.position] = taken.get((g.side, g.position), 0) | 1 << g.channel
 
+    used = frozenset(g.side for g in c.generators)
     for _, access in groupby(c.generators, key=lambda g: (g.array, g.register)):
         # Nearest first, as the instantiation gives channels out.
         found = sorted(access, key=lambda g: (g.links, end_of(c, g)))
-        border = _common_border(c, found)
+        border = _common_border(c, found, used)
         shared = lowest(found[0].channel, found) if border else None
         for g in found:
-            side, links = (border, 0) if border else _nearest(c, g)
+            side, links = (border, 0) if border else _nearest(c, g, used)
             if (g.side, g.links) != (side, links):
                 yield g, f"{links} links from the {side}"
             elif g.channel != (shared if border else lowest(g.channel, [g])):
@@ -94,7 +95,8 @@ def _passes(
     )
 
 
-def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
+def _common_border(c: Concrete, found: Sequence[Generator], used: frozenset[Side]) -> Side | None:
+    """The first border that has all; one without any bank may be inside a larger array, where none stand."""
     places = [end_of(c, g) for g in found]
     rows, columns = {r for r, _ in places}, {k for _, k in places}
     ends: tuple[tuple[Side, set[int], int], ...] = (
@@ -103,12 +105,13 @@ def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
         ("east", columns, c.columns - 1),
         ("south", rows, c.rows - 1),
     )
-    return next((side for side, lines, end in ends if lines == {end}), None)
+    return next((side for side, lines, end in ends if lines == {end} and side in used), None)
 
 
-def _nearest(c: Concrete, g: Generator) -> tuple[Side, int]:
+def _nearest(c: Concrete, g: Generator, used: frozenset[Side]) -> tuple[Side, int]:
     row, column = end_of(c, g)
     # As a chess board: elements take turns between the two directions, which halves the channels that a side needs.
     near, far = (column, c.columns - 1 - column) if (row + column) % 2 == 0 else (row, c.rows - 1 - row)
     sides: tuple[Side, Side] = ("west", "east") if (row + column) % 2 == 0 else ("north", "south")
-    return (sides[0], near) if near <= far else (sides[1], far)
+    closed = sides[1] not in used
+    return (sides[0], near) if sides[0] in used and (near <= far or closed) else (sides[1], far)

@@ -10,7 +10,7 @@ words obey.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, cast
 
@@ -78,22 +78,35 @@ def _symbolic(data: bytes) -> Symbolic:
     return _opened(data)[0]
 
 
-def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
-    """The concrete file. The library checks what it is asked for; what it refuses is checked here again, for a
+def instantiate(
+    data: bytes,
+    values: Mapping[str, int],
+    region: tuple[int, int],
+    candidate: int | None,
+    layouts: instantiation.Layouts | None = None,
+    closed: int = 0,
+) -> bytes:
+    """The concrete file; `layouts` and `closed` as `instantiation` has them.
+
+    The library checks what it is asked for; what it refuses is checked here again, for a
     sentence."""
     symbolic, asked = _opened(data)
     made = None
     if is_plain(symbolic, values, region, candidate):
-        made = instantiation.request(data, [values[name] for name in symbolic.parameters], *region, candidate)
+        ordered = [values[name] for name in symbolic.parameters]
+        made = instantiation.request(data, ordered, *region, candidate, None, layouts, closed)
         if not made.status:
             return made.file
     _check_candidate(symbolic, candidate)
     known = check_parameters(asked, values)
     check_region(symbolic, *region)
-    return instantiation.file_of(symbolic, made or instantiation.request(data, known, *region, candidate))
+    again = made or instantiation.request(data, known, *region, candidate, None, layouts, closed)
+    return instantiation.file_of(symbolic, again)
 
 
-def maker(data: bytes, region: tuple[int, int], candidate: int | None) -> Callable[[tuple[int, ...]], bytes]:
+def maker(
+    data: bytes, region: tuple[int, int], candidate: int | None, closed: int = 0
+) -> Callable[[tuple[int, ...]], bytes]:
     """What makes the concrete files of one region, of the values of the parameters in their order: for steps, of which
     there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there."""
     symbolic, asked = _opened(data)
@@ -101,7 +114,7 @@ def maker(data: bytes, region: tuple[int, int], candidate: int | None) -> Callab
     check_region(symbolic, *region)
 
     def make(values: tuple[int, ...]) -> bytes:
-        made = instantiation.request(data, values, *region, candidate)
+        made = instantiation.request(data, values, *region, candidate, closed=closed)
         if made.status:
             check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
         return instantiation.file_of(symbolic, made)
@@ -133,6 +146,19 @@ def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progr
     result = model.run(
         data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data)
     )
+    return _observed(data, machine, result)
+
+
+def simulate_together(
+    placements: Sequence[model.Placement], member: str | None, array: tuple[int, int], trace: bool
+) -> list[Simulation]:
+    """Programs on disjoint rectangles of one array, all from cycle 0 on. Errors: those of `simulate`, and PL0604."""
+    machine = machine_of(placements[0].data, member)
+    results = model.run_together(placements, machine, *array, trace=trace)
+    return [_observed(p.data, machine, result) for p, result in zip(placements, results, strict=True)]
+
+
+def _observed(data: bytes, machine: Machine, result: model.Result) -> Simulation:
     events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
     return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
@@ -166,6 +192,13 @@ class Simulation:
     operations: int
     issues: tuple[tuple[str, int], ...] = ()
     events: tuple[Span, ...] = ()
+
+
+def explained(data: bytes, reason: str) -> bytes:
+    """A symbolic file whose reports also tell why it is a part of a phase."""
+    symbolic = _symbolic(data)
+    told = (replace(b, bound_by=f"{b.bound_by}; a part, because in one phase {reason}") for b in symbolic.bottlenecks)
+    return symbolic_file.encode(replace(symbolic, bottlenecks=tuple(told)))
 
 
 def parameters(data: bytes) -> tuple[str, ...]:
@@ -437,6 +470,11 @@ def is_concrete(data: bytes) -> bool:
 
 def kernel(data: bytes) -> str:
     return outline(data).concrete.kernel if is_concrete(data) else _symbolic(data).kernel
+
+
+def digest(data: bytes) -> str:
+    """Of the equations that a file was compiled from, as it says; empty where it does not."""
+    return outline(data).concrete.program if is_concrete(data) else _symbolic(data).program
 
 
 def show(data: bytes) -> str:

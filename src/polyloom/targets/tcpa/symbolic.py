@@ -284,3 +284,5 @@ class Symbolic:
     """Equation names, for listings (in the names section)."""
     bottlenecks: tuple[Bottleneck, ...]
     """One per schedule."""
+    program: str = ""
+    """The digest of the equations that were compiled (`ir.pla_text.digest`), for whoever looks for their source."""

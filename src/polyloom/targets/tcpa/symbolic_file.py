@@ -426,6 +426,7 @@ def _names(symbolic: Symbolic) -> Iterable[str]:
     return (
         symbolic.kernel,
         symbolic.machine,
+        symbolic.program,
         *symbolic.limits.units,
         *symbolic.parameters,
         *symbolic.dimensions,
@@ -471,8 +472,8 @@ def decode(data: bytes) -> Symbolic:
     def names(count: int) -> tuple[str, ...]:
         return repeated(text, count).read(name_reader)
 
-    (kernel, machine), units, parameters, dimensions = (
-        names(2),
+    (kernel, machine, program), units, parameters, dimensions = (
+        names(3),
         names(sizes.units),
         names(sizes.parameters),
         names(sizes.dimensions),
@@ -495,6 +496,7 @@ def decode(data: bytes) -> Symbolic:
     symbolic = Symbolic(
         kernel=kernel,
         machine=machine,
+        program=program,
         machine_hash=stamp,
         limits=limits,
         parameters=parameters,

@@ -18,9 +18,10 @@ from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
 from polyloom.targets.tcpa import against, concrete_file, machine_file, symbolic_file
 from polyloom.targets.tcpa.compile import PASSES
-from polyloom.targets.tcpa.options import Options
+from polyloom.targets.tcpa.layouts import read
+from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.phases import file as phase_file
-from polyloom.targets.tcpa.phases import stages, views, whole
+from polyloom.targets.tcpa.phases import stages, together, views, whole
 from polyloom.targets.tcpa.phases.steps_file import STEPS
 from polyloom.targets.tcpa.place import REGION, Place, place, region
 from polyloom.targets.tcpa.summary import brief, summary
@@ -74,13 +75,64 @@ def _asked(where: Place | None, options: Options) -> tuple[int, int]:
 
 
 def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> bytes:
-    return whole.instantiate(data, values, _asked(where, options), options.candidate)
+    size = _asked(where, options)
+    closed = _closed(size, options)
+    made = whole.instantiate(data, values, size, options.candidate, read(options.layouts or {}), closed)
+    _check_place(made, options)
+    return made
+
+
+def _closed(size: tuple[int, int], options: Options) -> int:
+    """The borders of the region that are inside a larger array: bits by side, north first. Banks then stand at the
+    other ones. Errors: PL0604, PL0805."""
+    if options.array is None:
+        return 0
+    row, column = _position(options)
+    rows, columns = region(options.array)
+    inside = row > 0, column + size[1] < columns, row + size[0] < rows, column > 0
+    # Elements take turns between rows and columns: with no bank at the end of either one, none is routed.
+    if all(inside[::2]) or all(inside[1::2]):
+        return 0
+    return sum(1 << side for side, closed in enumerate(inside) if closed)
+
+
+def _position(options: Options) -> tuple[int, int]:
+    """Errors: PL0604, PL0805."""
+    at = positions(options.at)
+    if len(at) > 1:
+        raise input_error(
+            "PL0604", "one configuration has several positions", help="give one position, for instance 0,4"
+        )
+    return at[0] if at else (0, 0)
+
+
+def _check_place(data: bytes, options: Options) -> None:
+    """Where the configuration is placed on a larger array, which no file says. Errors: PL0604, PL0629, PL0805."""
+    if options.at is None and options.array is None:
+        return
+    at = _position(options)
+    array = region(options.array) if options.array is not None else together.least_array([(data, at)])
+    together.check_place(data, at, array)
 
 
 def _run(data: bytes, job: Job) -> Execution:
     where = cast("Place | None", job.place)
+    _check_place(data, job.options)
     found = whole.simulate(data, where.member if where else None, job.inputs, job.trace, job.progress)
     return Execution(found.outputs, found.cycles, found.operations, trace=found.trace, detail=found)
+
+
+def _run_together(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
+    """Each at the position that its options say. Errors: PL0604, PL0629, and those of a run."""
+    options = [cast(Options, job.options) for _, job in runs]
+    arrays = {region(o.array) for o in options if o.array is not None}
+    if len(arrays) > 1:
+        raise input_error("PL0604", "there are several sizes of one array", help="give one size, for instance 8x8")
+    at = [_position(o) for o in options]
+    placed = [together.Placed(data, job.inputs, own) for (data, job), own in zip(runs, at, strict=True)]
+    place = cast("Place | None", runs[0][1].place)
+    found = together.run_together(placed, place.member if place else None, next(iter(arrays), None), runs[0][1].trace)
+    return [Execution(f.outputs, f.cycles, f.operations, trace=f.trace, detail=f) for f in found]
 
 
 def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
@@ -144,6 +196,7 @@ TARGET: Final = Target(
     signature=_signature,
     compile=_compile,
     run=_run,
+    run_together=_run_together,
     show=lambda data, _: views.show(data),
     options=Options,
     instantiate=_instantiate,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import repeat
 from typing import Any, Final, cast
 
 import numpy as np
@@ -37,21 +38,27 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     minions = cast(Place, place).minions if place is not None else 1
     fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
     read = simd.read(written)
-    if read is not None and (found := convolutions.of_nest(read.nest, fp, minions)) is not None:
-        return _convolved(*found, read, written)
+    convolved = None if read is None else convolutions.of_nest(read.nest, fp, minions)
+    if read is not None and convolved is not None and convolved[1].what == "convolution":
+        return _convolved(*convolved, read, written)
     source = _source(written, read)
     products = [] if source is None else [_on_tensors(source.plan, phase, fp) for phase in source.plan.phases]
+    if read is not None and convolved is not None and [p.what for p in products if p is not None] != ["product"]:
+        return _convolved(*convolved, read, written)
     if read is not None and (source is None or not any(products)):
         return _of_nest(read, fp, minions, written)
     assert source is not None, "equations have a plan"
     phases = zip(source.plan.phases, products, strict=True)
     several = len(products) > 1
     works = tuple([found or simd.work(phase, fp, minions, others=several) for phase, found in phases])
-    if len(works) > 1 and any(work.bounds for work in works):
+    exact = all(work.exact for work in works)
+    if not exact and len(works) > 1 and not all(map(_is_judged, repeat(source.plan), source.plan.phases, works)):
+        if read is not None:
+            return _of_nest(read, fp, minions, written)
         message = f"`{source.plan.name}` has {len(works)} phases, and an error of the first would grow in the others"
         raise input_error("PL1336", message, help="leave --reassociate out, or run the phases as programs of their own")
     content = Content(source.plan, works)
-    judge = partial(_judge, source.plan, next(iter(works))) if any(work.bounds for work in works) else None
+    judge = None if exact else partial(_judge, source.plan, works)
     oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, source.plan, works), judge=judge)
     return Subject(
         "loops",
@@ -73,7 +80,7 @@ def _on_tensors(plan: Plan, phase: Phase, fp: Fp) -> Work | None:
 
 def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:
     """A function that is one convolution. Of integers, its own results are the same."""
-    judge = None if work.bounds is None else partial(_judge, plan, work)
+    judge = None if work.exact else partial(_judge, plan, (work,))
     oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)), judge=judge)
     source = Oracle("source", f"the source, {read.path}", read.reference)
     oracles = (oracle, source) if simd.is_of_integers(read.nest) else (oracle,)
@@ -115,14 +122,35 @@ def _results(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inp
     return plan_interpret.chain(plan, plan.phases, numbered(plan.body), values, inputs, execute)
 
 
-def _judge(plan: Plan, work: Work, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[Diagnostic | None, Figures]:
-    """Errors against the bound, element by element, and the greatest of each for `run --json`. A difference: PL1337."""
-    (phase,) = plan.phases
-    assert work.bounds is not None
-    ((inner, name),) = phase.outputs
-    given = {inner: cast(Any, inputs[outer]) for inner, outer in phase.inputs}
-    bounds = work.bounds(given, {inner: cast(Any, expected[name])})
-    want, have, allowed = expected[name], got[name], bounds[inner]
+def _is_judged(plan: Plan, phase: Phase, work: Work) -> bool:
+    """Whether bounds of errors can be told of the phase, its inputs' errors known."""
+    known = work.what != "convolution" or phase.outputs[0][1] in {array.name for array in plan.outputs}
+    return work.bounds is not None and known
+
+
+def _judge(
+    plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Arrays, got: Arrays
+) -> tuple[Diagnostic | None, Figures]:
+    """Errors against the bounds, element by element, and the greatest of each for `run --json`, of the array whose
+    error comes nearest to its bound. Errors grow from phase to phase. A difference: PL1337."""
+    arrays, errors = dict[str, Any](inputs), dict[str, Any]()
+    for phase, work in zip(plan.phases, works, strict=True):
+        assert work.bounds is not None
+        ((inner, name),) = phase.outputs
+        read = {own: arrays[outer] for own, outer in phase.inputs}
+        known = {own: errors[outer] for own, outer in phase.inputs if outer in errors}
+        shape = expected[name].shape if name in expected else None
+        errors[name] = work.bounds(read, known, shape)
+        if shape is None:
+            arrays[name] = work.results({}, read, {inner: np.zeros(errors[name].shape, np.float32)})[inner]
+        else:
+            arrays[name] = expected[name]
+    judged = [_judged(name, expected[name], got[name], errors[name]) for name in expected]
+    wrong = next((found for found, _ in judged if found is not None), None)
+    return wrong, max((figures for _, figures in judged), key=lambda f: f["max_error"] / (f["bound"] or 1.0))
+
+
+def _judged(name: str, want: Any, have: Any, allowed: Any) -> tuple[Diagnostic | None, Figures]:
     with np.errstate(all="ignore"):
         errors = np.abs(have.astype(np.float64) - want.astype(np.float64))
         is_number = np.isfinite(want) & np.isfinite(allowed)

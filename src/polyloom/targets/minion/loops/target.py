@@ -51,7 +51,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     """The rows that a reader wants first."""
     used = data.get("utilization")
     phases = set(cast(Sequence[str], data.get("phases") or ("product",)))
-    unit = "tensor units'" if phases & {"product", "convolution"} else "vectors'"
+    unit = "tensor units'" if phases & {"product", "convolution", "matrix-vector"} else "vectors'"
     busy = f", {used:.1%} of the {unit} peak" if isinstance(used, float) else ""
     rows = [("minions", f"{data['minions']}")]
     rows += [("in order", str(why)) for why in cast(Sequence[str], data.get("serial") or ())]

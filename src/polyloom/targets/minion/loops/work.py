@@ -20,6 +20,7 @@ from polyloom.targets.minion.options import Options
 from polyloom.targets.target import Json
 
 Arrays = dict[str, NDArray[Any]]
+Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +54,17 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`what` is `product`, `convolution`, `simd` or `serial`; `harts` and `mode` are what the code asks of the team.
-    `results`: values of the parameters, the inputs by the program's names, and what outputs hold before, to what they
-    hold after. Where `bounds` is there, `results` are those of double precision, and each element may be as far from
-    them as it says of inputs and these results. `helpers`: whether second harts help at these sizes."""
+    """`what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and `mode` are what the code
+    asks of the team. `results`: values of the parameters, the inputs by the program's names, and what outputs hold
+    before, to what they hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether
+    second harts help at these sizes. `bounds`: how far elements of a result may be from `results`, by its inputs, the
+    bounds of their errors, and its shape, None where the inputs' shapes tell."""
 
     what: str
     harts: int
     mode: Mode
     code: Callable[[Setting], Made]
     results: Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
-    bounds: Callable[[Arrays, Arrays], Arrays] | None = None
+    bounds: Callable[[Arrays, Arrays, Shape | None], NDArray[Any]] | None = None
     helpers: Callable[[Setting], bool] | None = None
+    exact: bool = True

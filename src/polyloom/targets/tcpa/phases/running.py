@@ -119,7 +119,7 @@ def _steps(bound: Bound, phased: Phased) -> Run:
     )
     own = [tuple(phased.counters[n] for n in stage.counters) for stage in phased.stages]
     makers = [
-        program.maker(stage.data, (bound.rows, bound.columns), c)
+        program.maker(stage.data, (bound.rows, bound.columns), c, bound.closed)
         for stage, c in zip(named, bound.candidates, strict=True)
     ]
     known: dict[tuple[int, ...], Own] = {}

@@ -20,7 +20,9 @@ _SIDE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`values` are those of the parameters, in order; `candidates[n]` is the only one that phase n takes, None the best
+    """`closed` are borders of the region without banks, 1 north, 2 east, 4 south, 8 west.
+
+    `values` are those of the parameters, in order; `candidates[n]` is the only one that phase n takes, None the best
     one for each step. `symbolic` is a file of phases."""
 
     values: tuple[int, ...]
@@ -29,6 +31,7 @@ class Bound:
     candidates: tuple[int | None, ...]
     symbolic: bytes
     name: str
+    closed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class _Head:
     values: tuple[int, ...]
     rows: int
     columns: int
+    closed: int
     candidates: tuple[int | None, ...]
 
 
@@ -44,13 +48,14 @@ _head = record(
     values=counted(integer("the value of a parameter"), natural("the number of parameters")),
     rows=natural("the number of rows", _SIDE),
     columns=natural("the number of columns", _SIDE),
+    closed=natural("the borders without banks", 16),
     candidates=counted(optional("a candidate"), natural("the number of phases")),
 )
 
 
 def encode(bound: Bound) -> bytes:
     """The file, with the machine of its phases. Errors: PL0706."""
-    head = _Head(bound.values, bound.rows, bound.columns, bound.candidates)
+    head = _Head(bound.values, bound.rows, bound.columns, bound.closed, bound.candidates)
     stamp = int.from_bytes(bound.symbolic[binary.CHECKED : binary.CHECKED + 8], "little")
     return binary.pack(STEPS, stamp, (section(_head, head), bound.symbolic, section(text, bound.name)))
 
@@ -60,6 +65,6 @@ def decode(data: bytes) -> Bound:
     _, (first, whole, last) = binary.unpack(STEPS, data)
     head = _head.read(first)
     symbolic = whole.take(whole.end - whole.position)
-    bound = Bound(head.values, head.rows, head.columns, head.candidates, symbolic, text.read(last))
+    bound = Bound(head.values, head.rows, head.columns, head.candidates, symbolic, text.read(last), head.closed)
     binary.check_canonical(data, encode(bound))
     return bound

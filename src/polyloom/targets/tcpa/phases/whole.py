@@ -8,7 +8,8 @@ made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -19,7 +20,7 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays as Given
-from polyloom.ir.arguments import Arrays, are_plain, check_parameters
+from polyloom.ir.arguments import Arrays, Signature, are_plain, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
@@ -27,11 +28,13 @@ from polyloom.ir.steps import Steps, Tree, numbered
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.layouts import Layout, Place, placed
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
 from polyloom.targets.tcpa.phases.running import run
+from polyloom.targets.tcpa.phases.split import PARTS, Part, expanded, fitted
 from polyloom.targets.tcpa.phases.stages import is_phased, located, named_stages, names_of, opened, read
 from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
@@ -89,10 +92,22 @@ def compile(
     """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
     count = len(plan.phases)
     given = _chosen(mapping, plan.name, count, "mapping")
-    files = [
-        located(n, count, partial(program.compile, phase.program, member, own, _part(progress, n, count), watch))
-        for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1)
-    ]
+    names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
+    counters = frozenset(loop.counter for loop in plan.loops)
+    made: dict[int, list[Part]] = {}
+    for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
+
+        def compiled(part: Phase, n: int = n, own: tuple[str, str] | None = own) -> bytes:
+            return program.compile(part.program, member, own, _part(progress, n, count), watch)
+
+        # A mapping of the user's is of the whole phase.
+        most = 1 if own is not None else PARTS
+        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most))
+        plan = replace(plan, intermediates=(*plan.intermediates, *kept))
+    parts = [part for n in made for part in made[n]]
+    if len(parts) > count:
+        plan = replace(plan, body=expanded(plan.body, iter([[p.phase for p in made[n]] for n in made])))
+    files = [program.explained(part.data, part.reason) if part.reason else part.data for part in parts]
     return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
 
 
@@ -176,22 +191,39 @@ def parameters(data: bytes) -> tuple[str, ...]:
     return read(data).parameters if is_phased(data) else program.parameters(data)
 
 
-def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: Choice[int]) -> bytes:
-    """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for candidates that are not
-    of its phases."""
+def instantiate(
+    data: bytes,
+    values: Mapping[str, int],
+    region: tuple[int, int],
+    candidate: Choice[int],
+    layouts: Mapping[str, Layout] | None = None,
+    closed: int = 0,
+) -> bytes:
+    """The concrete file; `closed` are borders of the region without banks. Errors: those of the target, PL0230 for the
+    parameters, PL0818 for candidates that are not of its phases, PL0522 for layouts."""
     if not is_phased(data):
-        return program.instantiate(data, values, region, *_chosen(candidate, program.kernel(data), 1, "candidate"))
+        own: list[int | None] = _chosen(candidate, program.kernel(data), 1, "candidate")
+        arrays = {a.name: a for a, _ in program.arrays(data)} if layouts else {}
+        lying = [*_places(program.domain(data), tuple(arrays.values()), values, layouts).values()]
+        return program.instantiate(data, values, region, own[0], lying or None, closed)
     found = opened(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
-    if found.is_alone and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
+    plain = not layouts and not closed and not isinstance(candidate, Mapping)
+    if found.is_alone and plain and are_plain(phased.parameters, values):
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
     if phased.counters:
-        return _steps(data, phased, tuple(known.values()), region, given)
+        if layouts:
+            message = f"`{phased.name}` is a loop of steps, whose file has no layouts"
+            raise input_error("PL0522", message, help="leave them out; arrays then lie row by row")
+        return _steps(data, phased, tuple(known.values()), region, given, closed)
+    places = _places(phased, phased.arrays, known, layouts)
 
     def make(number: int, own: int | None) -> bytes:
-        return located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
+        stage = phased.stages[number]
+        lying = _lying(stage, phased.arrays, places) if places else None
+        return located(number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed))
 
     files = [make(n, own) for n, own in enumerate(given)]
     # Transfers are between phases: with one there is nothing to choose together.
@@ -215,11 +247,40 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     return phase_file.concrete(form, known, [option.stage.data for option in taken])
 
 
+def _places(
+    signature: Signature, arrays: Sequence[Array], values: Mapping[str, int], layouts: Mapping[str, Layout] | None
+) -> dict[str, Place]:
+    """Where all arrays lie, if some were placed. Errors: PL0230, PL0522."""
+    if not layouts:
+        return {}
+    known = check_parameters(signature, values)
+    shapes = {a.name: tuple(max(0, e.evaluate(known)) for e in a.shape) for a in arrays}
+    return placed(layouts, shapes, signature.name)
+
+
+def _lying(stage: Stage, arrays: Sequence[Array], places: Mapping[str, Place]) -> list[Place]:
+    """Where a phase's own arrays lie. What an array held that the phase also writes has a memory of its own."""
+    free = itertools.count(1 + max(number for _, _, number in places.values()))
+    outputs = [is_output for _, is_output in program.arrays(stage.data)]
+    written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
+
+    def place(number: int, is_output: bool) -> Place:
+        strides, base, own = places[arrays[number].name]
+        return strides, base, own if is_output or number not in written else next(free)
+
+    return [place(n, is_output) for n, is_output in zip(stage.arrays, outputs, strict=True)]
+
+
 def _steps(
-    data: bytes, phased: Phased, values: tuple[int, ...], region: tuple[int, int], given: Sequence[int | None]
+    data: bytes,
+    phased: Phased,
+    values: tuple[int, ...],
+    region: tuple[int, int],
+    given: Sequence[int | None],
+    closed: int,
 ) -> bytes:
     """The concrete file of steps. Every one is instantiated, so that what does not fit is known before the run."""
-    made = steps_file.encode(Bound(values, *region, tuple(given), data, phased.name))
+    made = steps_file.encode(Bound(values, *region, tuple(given), data, phased.name, closed))
     run(made)
     return made
 
@@ -234,19 +295,28 @@ def _alone(phased: Phased, values: Mapping[str, int], region: tuple[int, int], c
         raise
 
 
+Simulate = Callable[[bytes, str | None, Given, bool, Progress | None], Simulation]
+"""What runs a step: its file, the machine, inputs, whether to trace, whom to tell."""
+
+
 def simulate(
-    data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None
+    data: bytes,
+    member: str | None,
+    inputs: Given,
+    trace: bool,
+    progress: Progress | None = None,
+    one: Simulate = program.simulate,
 ) -> Execution:
-    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for inputs."""
+    """Run all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for inputs."""
     if not is_phased(data):
-        simulation = program.simulate(data, member, inputs, trace, progress)
+        simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
     found, observed = run(data), list[Simulation]()
     waiting, count = iter(found.steps), len(found.steps)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
         own, part = next(waiting), _part(progress, len(observed) + 1, count)
-        simulated = partial(program.simulate, own.data, member, taken, trace, part)
+        simulated = partial(one, own.data, member, taken, trace, part)
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
         observed.append(located(number + 1, len(found.phased.stages), simulated, where))
         return {

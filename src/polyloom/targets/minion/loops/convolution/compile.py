@@ -14,6 +14,7 @@ from polyloom.targets.minion.loops.convolution.place import Room, shape
 from polyloom.targets.minion.loops.convolution.predict import chosen, cycles
 from polyloom.targets.minion.loops.product.compile import by_first, settled
 from polyloom.targets.minion.loops.product.operand import TILE, Kind
+from polyloom.targets.minion.loops.product.tile import STORED, wait
 from polyloom.targets.minion.loops.program import Part, barrier
 from polyloom.targets.minion.loops.work import Made, Setting
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
@@ -26,18 +27,20 @@ _PACKED: Final = 30
 """The FLB that tells that a group of moves is done."""
 
 
-def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, setting: Setting) -> Made:
+def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, outermost: bool, setting: Setting) -> Made:
     """Errors: PL1339 for options of products."""
     if setting.options.resident or (setting.options.split_k or 1) > 1:
         name = "--resident" if setting.options.resident else "--split-k"
         message = f"{name} is for products, and this is a convolution"
         raise input_error("PL1339", message, help=f"leave {name} out")
     room = Room(setting.scratch)
-    s = chosen(shape(c, kind, setting.arrays, setting.values, room), setting.team.minions)
+    found = shape(c, kind, setting.arrays, setting.values, room, outermost=outermost)
+    s = chosen(found, setting.team.minions)
+    assert s is not None, "the form was checked"
     parts = list[Part]()
     for number, group in enumerate(room.groups):
-        lines = [line for n, move in enumerate(group) for line in moved(move, setting.team, _name(setting, number, n))]
-        named = replace(setting, prefix=_name(setting, number, 0))
+        named = replace(setting, prefix=f"{setting.prefix}.pack{number}")
+        lines = [*moved(group, setting.team, named.prefix), wait(STORED)]
         parts += [
             by_first(Part(tuple(lines), place), named, "skip"),
             barrier(setting.team, f"{named.prefix}.all", _PACKED),
@@ -45,11 +48,12 @@ def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, setting: Set
     own = setting.scratchpad >= MINIONS_PER_SHIRE * TILE
     at = _OWN if own else room.take(setting.team.minions * TILE)
     lines = loop(s, setting.team, Buffer(at, own), setting.prefix)
+    if room.last:
+        parts.append(by_first(Part((*lines, wait(STORED)), place), setting, "skip"))
+        parts.append(barrier(setting.team, f"{setting.prefix}.summed", _PACKED))
+        setting = replace(setting, prefix=f"{setting.prefix}.back")
+        lines = moved(room.last, setting.team, setting.prefix)
     parts.append(by_first(Part((*lines, *settled(setting)), place), setting, "skip"))
     facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": cycles(s, setting.team.minions)}
     depth = setting.arrays[c.image].shape[c.channel]
     return Made(tuple(parts), facts, s.pairs * s.channels * depth, kind.peak, room.free - setting.scratch)
-
-
-def _name(setting: Setting, group: int, number: int) -> str:
-    return f"{setting.prefix}.pack{group}.{number}"

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.analysis import convolution as analysis
-from polyloom.analysis.convolution import Convolution, Summed, convolution
+from polyloom.analysis.convolution import Convolution, Summed, convolutions
 from polyloom.targets.minion.loops.convolution.compile import code
-from polyloom.targets.minion.loops.convolution.loop import TAPS
+from polyloom.targets.minion.loops.convolution.taps import TAPS
 from polyloom.targets.minion.loops.product import arithmetic
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.loops.work import Arrays, Work
+from polyloom.targets.minion.tensor_words import SCP_LINES
 
 Array = NDArray[Any]
 _SUMS: Final = {"fp32": "f32", "fp16": "f32", "int8": "i32"}
@@ -39,23 +40,51 @@ class Convolved:
 def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *, fuses: bool) -> Work | None:
     """None where these are no sums of a convolution, or ones that only other arithmetic computes, or whose order is not
     that of the machine: input channels innermost. `fuses`: whether the source adds products with one rounding."""
-    found = None if sums is None else convolution(sums)
-    kind = None if found is None else _kind(found, types)
+    several = () if sums is None else convolutions(sums)
+    kind = _kind(several[0], types) if several else None
+    found = min(several, key=lambda each: _packing(each, kind), default=None)
     if found is None or kind is None or (kind is not INT8 and fp == "strict" and not (fuses and kind is FP32)):
         return None
     deep = next(p.weight for p in found.places if p.result is None)
-    in_order = found.order is not None and found.order[-1] == deep
-    reorders = kind is INT8 or fp == "reassociate"
-    if not (in_order or reorders) or len(found.places) - 1 > TAPS:
+    is_single = found.output is None and deep != len(found.weights) - 1
+    if is_single or len(found.places) - 1 > TAPS or not (found.order or kind is INT8 or fp == "reassociate"):
         return None
-    if not in_order:
-        found = replace(found, order=None)
+    outermost = False
+    if found.order is None or found.order[-1] != deep:
+        outermost = kind is FP32 and fp != "reassociate"
+        if outermost and not _fits(found, deep):
+            return None
+        if not outermost and kind is not INT8 and fp != "reassociate":
+            return None
+        found = found if outermost else replace(found, order=None)
     made = Convolved(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     if not exact and not all(p.offset.is_constant for p in found.places):
         return None
-    bounds = None if exact else partial(_bounds, made)
-    return Work("convolution", 1, "scratchpad", partial(code, found, kind, place), partial(_results, made), bounds)
+    bounds = partial(_bounds, made)
+    what = "convolution" if found.windows else "matrix-vector"
+    return Work(
+        what,
+        1,
+        "scratchpad",
+        partial(code, found, kind, place, outermost),
+        partial(_results, made),
+        bounds,
+        exact=exact,
+    )
+
+
+def _fits(c: Convolution, deep: int | None) -> bool:
+    """Whether L1Scp has a line for each tap, and channels are the outermost loop of the sum."""
+    extents = [c.extents[n] for n in c.windows]
+    known = all(extent.is_constant for extent in extents)
+    return bool(c.order) and c.order[0] == deep and known and prod(e.constant for e in extents) <= SCP_LINES
+
+
+def _packing(c: Convolution, kind: Kind | None) -> int:
+    """How many dimensions the arrays have that have to be packed."""
+    image = 0 if c.channel == len(c.places) - 1 else len(c.places)
+    return image + (0 if kind is FP32 and c.weights[-1] is not None else len(c.weights))
 
 
 def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
@@ -76,11 +105,22 @@ def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arr
     return {**held, made.found.result: _back(made.found, sums, held[made.found.result].shape)}
 
 
-def _bounds(made: Convolved, read: Arrays, expected: Arrays) -> Arrays:
+def _bounds(made: Convolved, read: Arrays, errors: Arrays, shape: tuple[int, ...] | None) -> Array:
     c = made.found
-    shape = expected[c.result].shape
+    shape = shape or _shape(c, read)
+    zeros = {name: np.zeros(read[name].shape) for name in (c.image, c.weight)}
     pixels, weights = _matrices(c, {}, read, shape)
-    return {c.result: _back(c, arithmetic.bound(pixels, weights, made.kind is FP16), shape)}
+    of_pixels, of_weights = _matrices(c, {}, {**zeros, **errors}, shape)
+    allowed = arithmetic.grown((pixels, of_pixels), (weights, of_weights), made.kind is FP16)
+    return _back(c, allowed * (made.kind is not INT8), shape)
+
+
+def _shape(c: Convolution, read: Arrays) -> tuple[int, ...]:
+    """Of a result without windows."""
+    extents = {p.result: read[c.image].shape[n] for n, p in enumerate(c.places) if p.result is not None}
+    if c.output is not None:
+        extents[c.output] = read[c.weight].shape[c.weights.index(c.output)]
+    return tuple(extents[n] for n in range(len(extents)))
 
 
 def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tuple[int, ...]) -> tuple[Array, Array]:
@@ -88,9 +128,12 @@ def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tu
     channel; the sum in the machine's order."""
     image, weight = read[c.image], read[c.weight]
     deep = next(p.weight for p in c.places if p.result is None)
-    windows = [n for n in c.order or sorted(c.windows) if n != deep]
+    order = c.order or (*sorted(c.windows), *(() if deep is None else (deep,)))
+    windows = [n for n in order if n != deep]
     places = {p.result: (at, p) for at, p in enumerate(c.places)}
     others = [places[n] for n in range(len(shape)) if n != c.output]
+    if not others:
+        return image[None], weight.transpose((deep or 0, c.weights.index(c.output)))
     extents = [shape[p.result] for _, p in others if p.result is not None]
     turned = image.transpose([*(at for at, _ in others), c.channel])
     columns = list[Array]()
@@ -101,8 +144,13 @@ def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tu
         block = turned[np.ix_(*(np.clip(a, 0, turned.shape[n] - 1) for n, a in enumerate(at)))]
         whole = _all(inside)
         columns.append(np.where(whole[..., None], block, np.zeros((), image.dtype)).reshape(prod(extents), -1))
-    order = (*windows, *(() if deep is None else (deep,)), c.weights.index(c.output))
-    return np.concatenate(columns, axis=1), weight.transpose(order).reshape(-1, shape[c.output])
+    wide = () if c.output is None else (c.weights.index(c.output),)
+    turned = weight.transpose((*windows, *(() if deep is None else (deep,)), *wide))
+    pixels, weights = np.stack(columns), turned.reshape(len(columns), -1, 1 if c.output is None else shape[c.output])
+    # Channels are the last of the sum, or the first.
+    axes = (1, 2, 0) if order[0] == deep and len(order) > 1 else (1, 0, 2)
+    pixels = pixels.transpose(axes).reshape(pixels.shape[1], -1)
+    return pixels, weights.transpose((1, 0, 2) if axes[1] == 2 else (0, 1, 2)).reshape(-1, weights.shape[2])
 
 
 def _along(place: analysis.Place, extent: int, values: Mapping[str, int], steps: Mapping[int, int]) -> Array:
@@ -117,5 +165,7 @@ def _all(inside: list[Array]) -> Array:
 
 
 def _back(c: Convolution, sums: Array, shape: tuple[int, ...]) -> Array:
+    if c.output is None:
+        return sums.reshape(shape)
     extents = [n for at, n in enumerate(shape) if at != c.output]
     return np.ascontiguousarray(np.moveaxis(sums.reshape([*extents, shape[c.output]]), -1, c.output))

@@ -13,7 +13,7 @@ multiplication of masked rows, which takes its line through TenB: no wait is nee
 32 to 47 of L1Scp; the store of those ends before the next multiplication.
 
 Registers: s2 the tile; s6, s7, s8 the words of both loads and of the FMA; a1 that of the store; s9, s10, s11 strides;
-a0 counts steps of depth, a3 and a4 are the bits that turn (product/tile.py), `_PAIRS` the taps.
+a0 counts steps of depth, a3 and a4 are the bits that turn (product/tile.py), those of `taps.py` the taps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.targets.minion.loops.convolution.ordered import ordered
 from polyloom.targets.minion.loops.convolution.shape import Shape, Tap
+from polyloom.targets.minion.loops.convolution.taps import PAIRS, added, over
 from polyloom.targets.minion.loops.product.loop import parted, shortened, step
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, TILE
 from polyloom.targets.minion.loops.product.tile import (
@@ -40,9 +42,6 @@ from polyloom.targets.minion.loops.program import Team
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.tensor_words import TRANSFORMS, encode, x31
 
-_PAIRS: Final = (("s3", "s4"), ("s5", "a5"), ("a6", "a7"), ("gp", "sp"), ("tp", "ra"))
-"""For each tap: where it is in the image, and how many are left."""
-TAPS: Final = len(_PAIRS)
 _LINES: Final = 32
 """The first line of L1Scp in which tiles are turned over."""
 
@@ -61,7 +60,7 @@ def loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
     lines = [f"{prefix}.convolution:", *_constants(s), "mv s2, s0", f"{again}:", li("t0", s.tiles)]
     lines += [f"bgeu s2, t0, {done}", *_words(s, prefix)]
     lines += [wait(STORED)] if s.turns else []
-    lines += [*_cleared(s), *_taps(s, s.taps, prefix), *_finished(s)]
+    lines += [*_cleared(s), *_sums(s, prefix), *_finished(s)]
     lines += _turned(s, buffer) if s.turns else ["mv t6, s11", "csrw tensor_store, a1"]
     return [*lines, li("t0", team.minions), "add s2, s2, t0", f"j {again}", f"{done}:"]
 
@@ -78,11 +77,12 @@ def _constants(s: Shape) -> list[str]:
 def _words(s: Shape, prefix: str) -> list[str]:
     """s6, s7, s8 and a1 of the tile's first tap, and where the taps of its first pixel are."""
     start = sum(axis.offset * axis.image_step for axis in s.axes)
+    words = 1 if s.outermost else ROWS
     load = encode("tensor_load", masked=s.is_masked, rows=1, address=s.image + start).value
-    fma = encode("tensor_fma", type=s.kind.number, masked=s.is_masked, words=ROWS, tenb=1, rows=1, columns=4)
+    fma = encode("tensor_fma", type=s.kind.number, masked=s.is_masked, words=words, tenb=1, rows=1, columns=4)
     signs = encode("tensor_fma", a_unsigned=s.unsigned[0], b_unsigned=s.unsigned[1]).value
     lines = ["and s6, s6, a3", li("t0", load), "add s6, s6, t0", "and s8, s8, a4", li("t0", fma.value | signs)]
-    lines += ["or s8, s8, t0", li("s7", encode("tensor_load_b", rows=ROWS, address=s.weights).value)]
+    lines += ["or s8, s8, t0", li("s7", encode("tensor_load_b", rows=words, address=s.weights).value)]
     lines += [li("a1", _store_word(s)), "mv t2, s2", *parted("t3", "t2", s.blocks)]
     lines += [*scaled("t1", "t2", s.block_step, "s7"), *scaled("t1", "t2", _result_step(s), "a1")]
     lines += _limited(s.channels, "t2", f"{prefix}.wide", ROWS, "t4")
@@ -99,12 +99,12 @@ def _axis(s: Shape, number: int, prefix: str) -> list[str]:
     axis, each = s.axes[number], s.tile if number == s.pixel else 1
     lines = scaled("t1", "t2", each * axis.stride * axis.image_step, "s6")
     lines += scaled("t1", "t2", each * axis.result_step, "a1")
-    for (where, _), tap in zip(_PAIRS, s.taps, strict=False):
+    for (where, _), tap in zip(PAIRS, s.taps, strict=False):
         if tap.axis == number and s.leaves(tap):
             lines += [f"li {where}, {axis.offset}", *scaled("t1", "t2", each * axis.stride, where)]
     if number == s.pixel:
         lines += _limited(axis.extent, "t2", f"{prefix}.high", s.tile, "t4")
-        lines += ["add s6, s6, t4", f"slli t4, t4, {ROW_FIELD}", "or s8, s8, t4"]
+        lines += [*([] if s.outermost else ["add s6, s6, t4"]), f"slli t4, t4, {ROW_FIELD}", "or s8, s8, t4"]
         lines += [] if s.turns else ["add a1, a1, t4"]
     return lines
 
@@ -147,35 +147,14 @@ def _finished(s: Shape) -> list[str]:
     return _masked(s, to_registers=1) if s.kind.name == "int8" else []
 
 
-def _taps(s: Shape, taps: tuple[Tap, ...], prefix: str) -> list[str]:
-    """The loop over the first tap, with those inside."""
-    if not taps:
-        return _depth(s, prefix)
-    tap, number = taps[0], len(s.taps) - len(taps)
-    where, left = _PAIRS[number]
-    again, skip = f"{prefix}.tap{number}", f"{prefix}.past{number}"
-    leaves, several = s.leaves(tap), tap.extent > 1
-    image_step = tap.dilation * s.axes[tap.axis].image_step
-    lines = [li(left, tap.extent), f"{again}:"] if several else []
-    if leaves and tap.axis != s.pixel:
-        lines += [li("t0", s.axes[tap.axis].limit), f"bgeu {where}, t0, {skip}"]
-    if leaves and tap.axis == s.pixel:
-        inside = [f"slli t0, {where}, 48", "srli t0, t0, 48", "csrw tensor_conv_ctrl, t0"]
-        lines += inside
-    lines += [*_taps(s, taps[1:], prefix), f"{skip}:"]
-    if not several:
-        return lines
-    lines += [*_added("s6", image_step), *_added("s7", tap.weight_step)]
-    lines += _added(where, tap.dilation) if leaves else []
-    lines += [f"addi {left}, {left}, -1", f"bnez {left}, {again}"]
-    lines += [*_added("s6", -tap.extent * image_step), *_added("s7", -tap.extent * tap.weight_step)]
-    return [*lines, *(_added(where, -tap.extent * tap.dilation) if leaves else [])]
+def _sums(s: Shape, prefix: str) -> list[str]:
+    if s.outermost:
+        return ordered(s, prefix)
+    return over(s, s.taps, f"{prefix}.tap", _depth(s, prefix), _steps)
 
 
-def _added(register: str, value: int) -> list[str]:
-    if -2048 <= value < 2048:
-        return [f"addi {register}, {register}, {value}"] if value else []
-    return [f"li t0, {value}", f"add {register}, {register}, t0"]
+def _steps(s: Shape, tap: Tap) -> list[tuple[str, int]]:
+    return [("s6", tap.dilation * s.axes[tap.axis].image_step), ("s7", tap.weight_step)]
 
 
 def _depth(s: Shape, prefix: str) -> list[str]:
@@ -189,12 +168,12 @@ def _depth(s: Shape, prefix: str) -> list[str]:
             f"{prefix}.step:",
             *step(),
             f"addi s6, s6, {LINE}",
-            *_added("s7", s.depth_step),
+            *added("s7", s.depth_step),
             *turn,
         ]
         lines += ["addi a0, a0, -1", f"bnez a0, {prefix}.step"]
     lines += [*shortened(ROWS - rest), *step(), *turn, *_lengthened(ROWS - rest)]
-    return [*lines, *_added("s6", -whole * LINE), *_added("s7", -whole * s.depth_step)]
+    return [*lines, *added("s6", -whole * LINE), *added("s7", -whole * s.depth_step)]
 
 
 def _lengthened(more: int) -> list[str]:

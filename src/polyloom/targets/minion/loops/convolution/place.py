@@ -10,7 +10,7 @@ odd.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Final
 
@@ -20,6 +20,7 @@ from polyloom.targets.minion.loops.convolution.shape import Axis, Shape, Tap
 from polyloom.targets.minion.loops.layout import Placed, aligned
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, TILE, WORD, Kind
 
+_TURN: Final = "transpose32"
 _MOST: Final = 16
 """Lines of a move."""
 
@@ -30,6 +31,7 @@ class Room:
 
     free: int
     groups: list[list[Move]] = field(default_factory=list[list[Move]])
+    last: list[Move] = field(default_factory=list[Move])
 
     def take(self, size: int) -> int:
         at = self.free
@@ -52,14 +54,20 @@ class Laid:
     shape: tuple[int, ...]
 
 
-def shape(c: Convolution, kind: Kind, arrays: Mapping[str, Placed], values: Mapping[str, int], room: Room) -> Shape:
+def shape(
+    c: Convolution, kind: Kind, arrays: Mapping[str, Placed], values: Mapping[str, int], room: Room, *, outermost: bool
+) -> Shape:
     """With tiles of 16 pixels along the result's last dimension, or the last but output channels."""
     image, weight, result = arrays[c.image], arrays[c.weight], arrays[c.result]
     depth = image.shape[c.channel]
     room.take(_beyond(image.steps(), kind) + _beyond(weight.steps(), kind))
     pixels = _image(c, kind, image, room)
     address, steps, block, line, words = _weights(c, kind, weight, room)
-    result_steps = result.steps()
+    turns = c.output != len(result.shape) - 1
+    address_of_result, result_steps = result.address, result.steps()
+    if turns and outermost and c.output is not None:
+        address_of_result, result_steps = _aside(c.output, result, room)
+        turns = False
     axes, taps = list[Axis](), dict[int, Tap]()
     order = [n for n in range(len(result.shape)) if n != c.output]
     for n in order:
@@ -73,10 +81,10 @@ def shape(c: Convolution, kind: Kind, arrays: Mapping[str, Placed], values: Mapp
             taps[-n - 1] = Tap(len(axes) - 1, 1, 0, 0)
     wanted = [*(c.order or ()), *sorted(taps)]
     ordered = [taps[n] for n in dict.fromkeys(wanted) if n in taps]
-    turns = c.output != len(result.shape) - 1
+    axes = axes or [Axis(1, 1, 1, 0, LINE, LINE)]
     return Shape(
         kind,
-        result.shape[c.output],
+        1 if c.output is None else result.shape[c.output],
         -(-depth * kind.bytes // WORD),
         tuple(axes),
         tuple(ordered),
@@ -87,11 +95,37 @@ def shape(c: Convolution, kind: Kind, arrays: Mapping[str, Placed], values: Mapp
         block,
         words,
         line,
-        result.address,
-        result_steps[c.output],
+        address_of_result,
+        LINE if c.output is None else result_steps[c.output],
         turns,
         (image.dtype.kind == "u", weight.dtype.kind == "u"),
+        outermost,
     )
+
+
+def _aside(wide: int, result: Placed, room: Room) -> tuple[int, tuple[int, ...]]:
+    """The result with output channels last; when all minions are done, it is moved to where it belongs."""
+    last, own = len(result.shape) - 1, result.steps()
+    blocks, rest = divmod(result.shape[wide], ROWS)
+    steps, at = [0] * len(own), (-(-result.shape[wide] // ROWS) | 1) * LINE
+    for n in (n for n in reversed(range(len(own))) if n != wide):
+        steps[n], at = at, at * result.shape[n]
+    steps[wide] = WORD
+    to = room.take(at + ROWS * steps[last])
+    digits = [Digit(result.shape[n], steps[n], own[n]) for n in range(last) if n != wide]
+    digits.append(Digit(-(-result.shape[last] // ROWS), ROWS * steps[last], LINE))
+    made = Move(
+        to, result.address, (*digits, Digit(blocks, LINE, ROWS * own[wide])), ROWS, steps[last], own[wide], _TURN
+    )
+    done = replace(
+        made,
+        source=to + blocks * LINE,
+        to=result.address + blocks * ROWS * own[wide],
+        digits=tuple(digits),
+        rows=rest or 1,
+    )
+    room.last += [move for move, some in ((made, blocks), (done, rest)) if some]
+    return to, tuple(steps)
 
 
 def _beyond(steps: Sequence[int], kind: Kind) -> int:
@@ -147,11 +181,13 @@ def _padded(array: Placed, deep: int, kind: Kind, room: Room) -> tuple[tuple[int
 def _weights(c: Convolution, kind: Kind, weight: Placed, room: Room) -> tuple[int, tuple[int, ...], int, int, int]:
     """Where lines of weights are: the address, the step of each dimension of a window, that of 16 output channels, of a
     word of depth and of 16 words."""
-    last, wide = len(weight.shape) - 1, next(n for n, r in enumerate(c.weights) if r is not None)
+    last, wide = len(weight.shape) - 1, next((n for n, r in enumerate(c.weights) if r is not None), None)
     deep = next(p.weight for p in c.places if p.result is None)
     assert deep is not None, "it is a convolution"
     start, steps, shape = weight.address, weight.steps(), weight.shape
     group = 0
+    if wide is None:
+        return _packed(c, kind, (start, steps, shape), (deep, None, 0), room)
     if last not in (wide, deep):
         start, steps = _across(kind, weight, deep, wide, room)
         group = 1
@@ -190,7 +226,7 @@ def _packed(
     c: Convolution,
     kind: Kind,
     laid: tuple[int, tuple[int, ...], tuple[int, ...]],
-    roles: tuple[int, int, int],
+    roles: tuple[int, int | None, int],
     room: Room,
 ) -> tuple[int, tuple[int, ...], int, int, int]:
     """Tiles of 16 words of depth by 16 output channels, one behind the other."""
@@ -200,12 +236,13 @@ def _packed(
     steps, at = [0] * len(shape), depth * TILE
     for n in reversed(windows):
         steps[n], at = at, at * shape[n]
-    blocks = -(-shape[wide] // ROWS)
+    # One channel is in all columns.
+    blocks, across = (1, 0) if wide is None else (-(-shape[wide] // ROWS), own[wide])
     to = room.take(at * blocks)
-    digits = [Digit(blocks, ROWS * own[wide], at), *(Digit(shape[n], own[n], steps[n]) for n in windows)]
+    digits = [Digit(blocks, ROWS * across, at), *(Digit(shape[n], own[n], steps[n]) for n in windows)]
     is_last = own[deep] == kind.bytes
     along = LINE if is_last else LINE // kind.bytes * own[deep]
     digits.append(Digit(depth, along, TILE))
-    stride, transform = (own[wide], "transpose32") if is_last else (own[deep], kind.interleave)
+    stride, transform = (across, "transpose32") if is_last else (own[deep], kind.interleave)
     room.move([Move(start, to, tuple(digits), ROWS, stride, LINE, transform)], group)
     return to, tuple(steps), at, LINE, TILE

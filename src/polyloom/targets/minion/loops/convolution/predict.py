@@ -14,6 +14,7 @@ from typing import Final
 
 from polyloom.targets.minion.loops.convolution.shape import Shape
 from polyloom.targets.minion.loops.product.operand import ROWS
+from polyloom.targets.minion.tensor_words import SCP_LINES
 
 _MORE: Final = {"fp32": 17, "fp16": 17, "int8": 24}
 """Cycles of an FMA beside its micro-operations."""
@@ -30,9 +31,18 @@ _TURN: Final = 400
 
 def cycles(s: Shape, minions: int) -> int:
     """Of the busiest minion."""
+    if s.outermost:
+        return _START + -(-s.tiles // minions) * (_TILE + _ordered(s))
     taps, rest = prod(tap.extent for tap in s.taps), (s.words - 1) % ROWS + 1
     tile = _TILE + taps * ((s.steps - 1) * _step(s, ROWS) + _step(s, rest)) + (_TURN if s.turns else 0)
     return _START + -(-s.tiles // minions) * tile
+
+
+def _ordered(s: Shape) -> int:
+    """Of a tile, with input channels outermost."""
+    columns = -(-min(s.channels, ROWS) // 8)
+    step = max(max(s.tile * columns, _LEAST) + _MORE[s.kind.name], _LOAD)
+    return s.words * prod(tap.extent for tap in s.taps) * step + s.steps * (_LINE * s.lines + _TURN)
 
 
 def _step(s: Shape, words: int) -> int:
@@ -41,15 +51,15 @@ def _step(s: Shape, words: int) -> int:
     return max(fma, _LINE * s.tile, _LINE * words, _LOAD)
 
 
-def chosen(s: Shape, minions: int) -> Shape:
-    """With the axis and the number of pixels that are fastest, the most pixels of those. Where tiles are turned over,
-    they lie along the result's last dimension, and lines of pixels are whole."""
+def chosen(s: Shape, minions: int) -> Shape | None:
+    """With the axis and the number of pixels that are fastest, the most pixels of those; None where windows are larger
+    than L1Scp. Where tiles are turned over, they lie along the result's last dimension, and lines of pixels are
+    whole."""
     if s.turns:
         return s
     options = [
-        replace(s, pixel=n, tile=tile)
-        for n, axis in enumerate(s.axes)
-        for tile in range(1, min(axis.extent, ROWS) + 1)
-        if axis.stride * axis.image_step < 1 << 40
+        replace(s, pixel=n, tile=tile) for n, axis in enumerate(s.axes) for tile in range(1, min(axis.extent, ROWS) + 1)
     ]
-    return min(options, key=lambda o: (cycles(o, minions), -o.tile, -o.pixel), default=s)
+    if s.outermost:
+        options = [o for o in options if any(tap.axis == o.pixel for tap in o.taps) and o.lines <= SCP_LINES]
+    return min(options, key=lambda o: (cycles(o, minions), -o.tile, -o.pixel), default=None)

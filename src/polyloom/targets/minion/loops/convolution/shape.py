@@ -39,9 +39,10 @@ class Tap:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`image`, `weights`, `result`: where element 0 of each is; `tile` pixels lie along `axes[pixel]`.
-    `block_step`, `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words
-    of depth and of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel."""
+    """`image`, `weights`, `result`: where element 0 of each is; `tile` pixels lie along `axes[pixel]`. `block_step`,
+    `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words of depth and
+    of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel. `outermost`: sums
+    run over input channels first (ordered.py)."""
 
     kind: Kind
     channels: int
@@ -59,6 +60,7 @@ class Shape:
     channel_step: int
     turns: bool
     unsigned: tuple[bool, bool] = (False, False)
+    outermost: bool = False
 
     @property
     def blocks(self) -> int:
@@ -85,7 +87,9 @@ class Shape:
         return self.blocks * prod(self.digits)
 
     def leaves(self, tap: Tap) -> bool:
-        """Whether some taps are outside of the image."""
+        """Whether some taps are outside of the image, or the mask of pixels is needed anyway."""
+        if self.outermost and tap.axis == self.pixel:
+            return True
         axis = self.axes[tap.axis]
         last = axis.stride * (axis.extent - 1) + tap.dilation * (tap.extent - 1) + axis.offset
         return axis.offset < 0 or last >= axis.limit
@@ -94,6 +98,30 @@ class Shape:
     def is_masked(self) -> bool:
         """Whether some pixels of a tile may be outside of the image at some taps, and others not."""
         return any(self.leaves(tap) for tap in self.taps if tap.axis == self.pixel)
+
+    @property
+    def loaded(self) -> tuple[Tap, ...]:
+        """With channels outermost: the taps that have lines of their own."""
+        own = self.along.stride > 1
+        return tuple(tap for tap in self.taps if own or tap.axis != self.pixel)
+
+    @property
+    def span(self) -> int:
+        """With channels outermost: lines of a load."""
+        inside = [tap for tap in self.taps if tap.axis == self.pixel and tap not in self.loaded]
+        return self.tile + sum(tap.dilation * (tap.extent - 1) for tap in inside)
+
+    def line_of(self, tap: Tap) -> int:
+        """With channels outermost: how many lines a tap is behind the one before."""
+        if tap not in self.loaded:
+            return tap.dilation
+        inner = self.loaded[self.loaded.index(tap) + 1 :]
+        return self.span * prod(other.extent for other in inner)
+
+    @property
+    def lines(self) -> int:
+        """With channels outermost: of 16 words of depth."""
+        return self.span * prod(tap.extent for tap in self.loaded)
 
     @property
     def pairs(self) -> int:

@@ -95,6 +95,15 @@ def doubles(left: Array, right: Array) -> Array:
         return (left.astype(np.float64) @ right.astype(np.float64)).astype(np.float32)
 
 
+def grown(left: tuple[Array, Array], right: tuple[Array, Array], halves: bool) -> Array:
+    """The same for factors each of which may itself be off by an array of bounds."""
+    (a, of_a), (b, of_b) = left, right
+    with np.errstate(all="ignore"):
+        a, b = np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64))
+        passed = a @ of_b + of_a @ b + of_a @ of_b
+        return passed + bound(a + of_a, b + of_b, halves)
+
+
 def bound(left: Array, right: Array, halves: bool) -> Array:
     """By how much an element may be off where sums take another order, or operands are half precision: each step and
     each of at most 2^10 parts rounds what is at most the sum of |a b|, or loses less than the least normal number."""

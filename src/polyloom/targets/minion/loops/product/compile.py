@@ -27,7 +27,7 @@ from polyloom.targets.minion.loops.product.predict import cycles
 from polyloom.targets.minion.loops.product.quant import Quant, Vector, transforms
 from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import Stage, staged
-from polyloom.targets.minion.loops.product.tile import STORED, wait
+from polyloom.targets.minion.loops.product.tile import STORED, refreshed, wait
 from polyloom.targets.minion.loops.product.together import can_share
 from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
@@ -70,12 +70,14 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
 
 
 def settled(setting: Setting) -> list[str]:
-    """What other phases read is in memory; behind the last phase, the machine itself drains stores."""
+    """What other phases read is in memory, and their hart 0 may read registers; behind the last phase, the machine
+    itself drains stores."""
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
     second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
-    return [*second, wait(STORED), *([f"{skip}:"] if second else [])]
+    fresh = refreshed() if setting.options.errata else []
+    return [*second, wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
 
 
 def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | None, setting: Setting) -> Made:

@@ -53,9 +53,9 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
         return None
     made = Product(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
-    bounds = None if exact else partial(_bounds, made)
+    bounds = partial(_bounds, made)
     compiled, helped = partial(code, found, kind, fp, _place(phase)), partial(has_helpers, found, kind, fp)
-    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped)
+    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact)
 
 
 def _place(phase: Phase) -> tuple[str, int] | None:
@@ -107,13 +107,18 @@ def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Ar
     return {**held, c.result.array: unflat(c.result, made, held[c.result.array].shape)}
 
 
-def _bounds(product: Product, read: Arrays, expected: Arrays) -> Arrays:
-    del expected
+def _with_error(matrix: Matrix, read: Arrays, errors: Arrays) -> tuple[Array, Array]:
+    array = read[matrix.array]
+    return flat(matrix, array), flat(matrix, errors.get(matrix.array, np.zeros(array.shape)))
+
+
+def _bounds(product: Product, read: Arrays, errors: Arrays, shape: tuple[int, ...] | None) -> Array:
+    del shape
     c = product.contraction
-    left, right = (flat(m, read[m.array]) for m in (c.left, c.right))
-    allowed = arithmetic.bound(left, right, product.kind is FP16)
+    left, right = (_with_error(m, read, errors) for m in (c.left, c.right))
+    allowed = arithmetic.grown(left, right, product.kind is FP16) * (product.kind is not INT8)
     rows = [read[c.left.array].shape[n] for n in c.left.rows]
     columns = [read[c.right.array].shape[n] for n in c.right.columns]
     order = (*c.result.rows, *c.result.columns)
     back = allowed.reshape([*rows, *columns])
-    return {c.result.array: np.ascontiguousarray(back.transpose(np.argsort(order)))}
+    return np.ascontiguousarray(back.transpose(np.argsort(order)))

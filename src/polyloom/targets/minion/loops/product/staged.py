@@ -46,6 +46,8 @@ _LOADED, _FREED = 0, _NUMBERS
 """First FLBs of what second harts have loaded, and of what first harts have used."""
 _SLOTS: Final = (6, 3)
 """At most, and at least."""
+_GROUPS: Final = 8
+_DELAY: Final = 500
 _LENGTH: Final = 4
 """Steps of a chunk: few, so that the first one is there early."""
 
@@ -189,7 +191,16 @@ def _second(stage: Stage) -> list[str]:
     p, g = stage.p, stage.g
     lines = [*_patch(g), li("s9", p.left.stride), li("s10", x31(p.right.stride)), li("a5", 0), li("a6", 0)]
     own = "mv a7, s0" if g.shire_rows * g.shire_columns == 1 else f"andi a7, s0, {MINIONS_PER_SHIRE - 1}"
-    return [*lines, li("tp", stage.slots - 1), li("a3", 0), own]
+    return [*lines, *_staggered(stage), li("tp", stage.slots - 1), li("a3", 0), own]
+
+
+def _staggered(stage: Stage) -> list[str]:
+    """Shires begin one behind another, in groups."""
+    if stage.g.shire_rows * stage.g.shire_columns < 2 * _GROUPS:
+        return []
+    lines = [f"srli t0, s0, {MINIONS_PER_SHIRE.bit_length() - 1}", f"andi t0, t0, {_GROUPS - 1}"]
+    lines += [f"li t1, {_DELAY}", "mul t0, t0, t1", "addi t0, t0, 1"]
+    return [*lines, "stagger:", "addi t0, t0, -1", "bnez t0, stagger"]
 
 
 def _patch(g: Grid) -> list[str]:

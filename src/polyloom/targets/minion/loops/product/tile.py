@@ -27,12 +27,20 @@ DEPTH_FIELD: Final = 47
 """Where an FMA has words of depth - 1."""
 OFFSET_FIELD: Final = 43
 """Where an FMA has the left factor's first word in its lines."""
-LOADED, STORED = "load0", "store"
+LOADED, STORED, MULTIPLIED = "load0", "store", "fma"
 
 
 def wait(event: str) -> str:
     """tensor_wait."""
     return f"csrwi tensor_wait, {EVENTS.index(event)}"
+
+
+def refreshed() -> list[str]:
+    """Erratum 1.29: before other instructions read registers that tensor operations wrote, the one that was written
+    last has to be read. A multiplication of masked rows makes that f31."""
+    word = encode("tensor_fma", masked=1, rows=16, columns=16, words=1, first=1, a=32, b=47).value
+    lines = ["csrw tensor_mask, zero", li("t0", word), "csrw tensor_fma, t0", wait(MULTIPLIED)]
+    return [*lines, "fmv.x.w zero, f31"]
 
 
 def signed(value: int) -> int:

@@ -174,7 +174,12 @@ class Values(Elements):
         if operation not in ("min", "max", "and", "or", "xor", "select", "move") and not value.operation.startswith(
             "to_"
         ):
-            self._narrowed(dtype if operation not in (*_COMPARE, "ne", "sat8", "satu8", "round_i32", "bits_i32", "bits_f32") else "i32", into)
+            self._narrowed(
+                dtype
+                if operation not in (*_COMPARE, "ne", "sat8", "satu8", "round_i32", "bits_i32", "bits_f32")
+                else "i32",
+                into,
+            )
 
     def _other(self, value: Apply, into: str, operands: list[str]) -> None:
         add, dtype = self.text.add, value.dtype

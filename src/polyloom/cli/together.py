@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom simulate A.plcc B.plcc --at 0,0 --at 0,4`: programs side by side on one machine.
+
+What belongs to one of the files is named with its number, counted from 1: `--in 2:x=x.npy`, `--out 1:y=y.npy`,
+`2:alpha=1.5`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from polyloom import api, files, npy
+from polyloom.cli import arguments as shared
+from polyloom.cli import of_target
+from polyloom.cli.answer import Answer
+from polyloom.cli.arguments import Request
+from polyloom.cli.named_arrays import check_names, given_arrays
+from polyloom.diagnostics import input_error
+from polyloom.run.instance import Instance, Result
+from polyloom.run.together import measure_together
+from polyloom.targets import registry
+from polyloom.targets.forms import image
+
+T = TypeVar("T")
+_OF_FILE: Final = re.compile(r"([0-9]{1,4}):(.*)")
+
+
+def applies(paths: Sequence[str]) -> bool:
+    """Whether there are several files, all of a target that runs programs together."""
+    images = [image.read(path) for path in paths] if len(paths) > 1 else []
+    owners = [registry.owner(i.data) if i.address is None else None for i in images]
+    return bool(owners) and all(owner is not None and owner[0].run_together is not None for owner in owners)
+
+
+def execute(options: Request, paths: Sequence[str], words: Sequence[str]) -> Answer:
+    if options.trace is not None or options.report is not None:
+        raise shared.usage_error("programs that run together draw no trace and no report", "simulate one of them alone")
+    named_in, named_out = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
+    files.check_outputs(list(named_out.values()), [*paths, *named_in.values()])
+    instances = [_instance(path) for path in paths]
+    inputs = _by_file(named_in, "--in", len(paths))
+    outputs = _by_file(named_out, "--out", len(paths))
+    values = _by_file(shared.pairs(words, "parameter", "1:alpha=2"), "the value", len(paths))
+    for instance, own in zip(instances, outputs, strict=True):
+        check_names(own, instance.signature)
+    given = [{**numbers, **given_arrays(arrays)} for numbers, arrays in zip(values, inputs, strict=True)]
+    own = of_target.given_options(options, instances[0].target, "simulate")
+    results = measure_together(instances, given, _placed(own, len(paths)))
+    files.write(
+        {
+            path: npy.encode(result.outputs[name])
+            for result, wanted in zip(results, outputs, strict=True)
+            for name, path in wanted.items()
+        }
+    )
+    return Answer({"programs": [result.data for result in results]}, "\n".join(map(_line, paths, results)))
+
+
+def _placed(own: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+    """The options of each program: one position each, everything else for all."""
+    at = own.get("at", ())
+    if len(at) != count:
+        help = f"write one for each file, such as {' '.join(f'--at 0,{4 * n}' for n in range(count))}"
+        raise shared.usage_error(f"{count} programs run together, and --at is given {len(at)} times", help)
+    return [{**own, "at": position} for position in at]
+
+
+def _by_file(named: Mapping[str, T], option: str, count: int) -> list[dict[str, T]]:
+    """What is named `NUMBER:NAME`, by file. Errors: PL0801."""
+    found: list[dict[str, T]] = [{} for _ in range(count)]
+    for name, value in named.items():
+        match = _OF_FILE.fullmatch(name)
+        if match is None or not 0 < int(match[1]) <= count:
+            help = (
+                f"write the number of the file before the name, 1 to {count}, for instance 1:{name.rpartition(':')[2]}"
+            )
+            raise shared.usage_error(f"{option} '{name}' is of none of the {count} files", help)
+        found[int(match[1]) - 1][match[2]] = value
+    return found
+
+
+def _instance(path: str) -> Instance:
+    loaded = api.load(path)
+    if isinstance(loaded, Instance):
+        return loaded
+    help = "make a concrete one of it with `polyloom instantiate`"
+    raise input_error("PL0810", f"'{path}' is a symbolic configuration", help=help)
+
+
+def _line(path: str, result: Result) -> str:
+    cycles = "" if result.cycles is None else f"{result.cycles} cycles, "
+    return f"{path}: {result.instance.kernel}: {cycles}{result.execution.operations} operations"
