@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.diagnostics import PolyloomError
-from polyloom.ir.nest import If, Loop, Nest, Node, negate
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.ir.nest import If, Loop, Nest, Node, loops, negate
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import Steps, Tree
@@ -69,7 +69,7 @@ class _Cutting:
         """The plan of a node that cannot be mapped: a loop of steps, or a condition pushed into what it is about."""
         match node:
             case Loop():
-                return (self.steps(node, around),)
+                return (self.steps(node, around, error),)
             case If(body=(Loop() as loop,), orelse=()):
                 inner = replace(node, body=loop.body)
                 return self.single(replace(loop, body=(inner,)), around, error)
@@ -82,10 +82,10 @@ class _Cutting:
             case _:
                 raise error
 
-    def steps(self, loop: Loop, around: tuple[Loop, ...]) -> Steps[Phase]:
+    def steps(self, loop: Loop, around: tuple[Loop, ...], error: PolyloomError) -> Steps[Phase]:
         loop = not_negative(loop, self.sub((), around))
         body = self.level(loop.body, (*around, loop))
-        return Steps(loop.name, loop.lower, loop.upper, body, loop.step, loop.span)
+        return Steps(loop.name, loop.lower, loop.upper, body, loop.step, loop.span, _slow(loop, error.diagnostics[0]))
 
     def planned(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Plan | PolyloomError:
         """The plan of nodes as a whole, without a loop of steps, or what stands in the way."""
@@ -124,6 +124,13 @@ class _Cutting:
             body=nodes,
         )
         return replace(made, storage=self.parts.storage(made, counters))
+
+
+def _slow(loop: Loop, refused: Diagnostic) -> Diagnostic | None:
+    """The refusal of a loop of steps as a warning, where its help avoids them, or where a step is one iteration."""
+    if any(True for _ in loops(loop.body)) and "--reassociate" not in (refused.help or ""):
+        return None
+    return replace(refused, message=f"the loop `{loop.name}` runs in steps: {refused.message}", exit_code=0)
 
 
 def _within(assumptions: Condition, around: Sequence[Loop]) -> Condition:

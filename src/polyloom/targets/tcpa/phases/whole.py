@@ -172,7 +172,9 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
 
 
 def _without_spans(tree: Tree[int]) -> Tree[int]:
-    return tuple([replace(n, span=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree])
+    return tuple(
+        [replace(n, span=None, slow=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree]
+    )
 
 
 def _stage(data: bytes, phase: Phase, number: Mapping[str, int], counters: Sequence[str]) -> Stage:
