@@ -32,6 +32,8 @@ from polyloom.transform.undefined import without_undefined
 
 SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
 """Refusals of a nest that may have a plan in steps."""
+LARGE: Final = 30
+"""Equations of a phase beyond which it seldom fits into the registers of an element."""
 
 
 def in_steps(nest: Nest, system: System, reassociate: bool) -> Plan | None:
@@ -59,11 +61,19 @@ class _Cutting:
         """The plan of nodes within these loops of steps; raises what stands in the way of one of them."""
         whole = self.planned(nodes, around)
         if isinstance(whole, Plan):
-            return self.arrays.named(whole)
+            return self.apart(nodes, around, whole)
         if len(nodes) == 1:
             return self.single(nodes[0], around, whole)
         stuck = [isinstance(self.planned((node,), around), PolyloomError) for node in nodes]
         return tuple(leaf for run in _runs(nodes, stuck) for leaf in self.level(run, around))
+
+    def apart(self, nodes: tuple[Node, ...], around: tuple[Loop, ...], whole: Plan) -> Tree[Phase]:
+        """Nodes that can be mapped together; where that makes a phase of very many equations, one by one, if each can be
+        mapped alone."""
+        alone = [self.planned((node,), around) for node in nodes] if len(nodes) > 1 and _is_large(whole) else []
+        plans = [plan for plan in alone if isinstance(plan, Plan)]
+        several = plans if plans and len(plans) == len(nodes) else [whole]
+        return tuple(phase for plan in several for phase in self.arrays.named(plan))
 
     def single(self, node: Node, around: tuple[Loop, ...], error: PolyloomError) -> Tree[Phase]:
         """The plan of a node that cannot be mapped: a loop of steps, or a condition pushed into what it is about."""
@@ -124,6 +134,10 @@ class _Cutting:
             body=nodes,
         )
         return replace(made, storage=self.parts.storage(made, counters))
+
+
+def _is_large(plan: Plan) -> bool:
+    return any(len(phase.program.equations) > LARGE for phase in plan.phases)
 
 
 def _slow(loop: Loop, refused: Diagnostic) -> Diagnostic | None:
