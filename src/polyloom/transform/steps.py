@@ -68,7 +68,7 @@ class _Cutting:
         return tuple(leaf for run in _runs(nodes, stuck) for leaf in self.level(run, around))
 
     def apart(self, nodes: tuple[Node, ...], around: tuple[Loop, ...], whole: Plan) -> Tree[Phase]:
-        """Nodes that can be mapped together; where that makes a phase of very many equations, one by one, if each can be
+        """Nodes that can be mapped together; one by one where that makes a phase of very many equations, if each can be
         mapped alone."""
         alone = [self.planned((node,), around) for node in nodes] if len(nodes) > 1 and _is_large(whole) else []
         plans = [plan for plan in alone if isinstance(plan, Plan)]
