@@ -210,8 +210,8 @@ def instantiate(
         return program.instantiate(data, values, region, own[0], lying or None, closed)
     found = opened(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
-    plain = not layouts and not closed and not isinstance(candidate, Mapping)
-    if found.is_alone and plain and are_plain(phased.parameters, values):
+    plain = found.is_alone and not layouts and not closed
+    if plain and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
