@@ -35,6 +35,14 @@ Terms::Id known(const Terms& terms, uint64_t id) {
     return Terms::Id(id);
 }
 
+// Whether both numbers mean something together; what has no opcode has no function either.
+void check(int operation, int type) {
+    if (operation < 0 || operation >= int(polyloom::tcpa::operation_count) || type < 0 ||
+        type >= int(polyloom::tcpa::type_count) ||
+        !polyloom::tcpa::valid_opcode(polyloom::tcpa::opcode_of(Operation(operation), Type(type))))
+        throw nb::value_error("there is no such operation on this type");
+}
+
 Made inputs(Terms& terms, uint32_t array, int type, uint64_t count) {
     std::vector<uint64_t> made(count);
     for (uint64_t n = 0; n < count; ++n) made[n] = terms.input(array, n, Type(type));
@@ -43,6 +51,7 @@ Made inputs(Terms& terms, uint32_t array, int type, uint64_t count) {
 
 // Operands of one element stand for all.
 Made apply(Terms& terms, int operation, int type, const Ids& a, const Ids& b, const Ids& c) {
+    check(operation, type);
     const size_t count = std::max({a.size(), b.size(), c.size()});
     const auto at = [&](const Ids& ids, size_t n) { return known(terms, ids.data()[ids.size() == 1 ? 0 : n]); };
     for (const Ids* ids : {&a, &b, &c})
@@ -70,9 +79,10 @@ void bind_terms(nb::module_& m) {
         .def("apply", &apply)
         .def("apply_one",
              [](Terms& terms, int operation, int type, uint64_t a, uint64_t b, uint64_t c) {
+                 check(operation, type);
                  return terms.apply(Operation(operation), Type(type), known(terms, a), known(terms, b),
                                     known(terms, c));
              })
         .def("parts", &parts)
-        .def("__len__", &Terms::size);
+        .def_prop_ro("size", &Terms::size);
 }

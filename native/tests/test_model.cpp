@@ -112,9 +112,9 @@ static std::vector<Result> simulate(const Config& config, const Machine& with = 
     return run(placements, with, options);
 }
 
-static uint32_t output(const Result& result, uint32_t n) {
+static uint32_t output(const Result& result, uint32_t n, size_t array = 1) {
     uint32_t value;
-    std::memcpy(&value, &result.outputs[1][4 * n], sizeof value);
+    std::memcpy(&value, &result.outputs[array][4 * n], sizeof value);
     return value;
 }
 
@@ -276,13 +276,13 @@ static void test_order_of_readiness() {
     const Program late{move(fd(0), number(10), Branch::halt)}, early{nop(), move(fd(0), number(20), Branch::halt)};
     const Program reader{nop(), nop(), nop(), nop(), nop(), move(io(0), fd(0)), move(io(0), fd(0), Branch::halt)};
     Result result = std::move(simulate(lone({reader, early, late}, box(5, 6), 1, {2}), uneven())[0]);
-    expect(result.outputs[0][5] == 20 && result.outputs[0][6] == 10, "tokens in order of readiness");
+    expect(output(result, 5, 0) == 20 && output(result, 6, 0) == 10, "tokens in order of readiness");
     expect(result.feedback_high[0][0] == 2, "a token occupies its place from its ready cycle on");
     // A register shows each write from its ready cycle on: 20 in 3 and 4, 10 from 5 on.
     const Program slow{move(rd(0), number(10), Branch::halt)}, quick{nop(), move(rd(0), number(20), Branch::halt)};
     const Program watch{nop(), nop(), nop(), move(io(0), rd(0)), move(io(0), rd(0)), move(io(0), rd(0), Branch::halt)};
     result = std::move(simulate(lone({watch, quick, slow}, box(3, 5), 1), uneven())[0]);
-    expect(result.outputs[0][3] == 20 && result.outputs[0][4] == 20 && result.outputs[0][5] == 10,
+    expect(output(result, 3, 0) == 20 && output(result, 4, 0) == 20 && output(result, 5, 0) == 10,
            "writes in order of readiness");
 }
 

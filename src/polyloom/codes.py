@@ -903,8 +903,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0653": (
         "the configuration has other arrays than the source",
-        "A configuration is compared with a source whose arrays have the same names, types and extents. Extents depend "
-        "on the parameters:\ngive `polyloom verify --against` the values that the configuration was instantiated for.",
+        "A configuration is compared with a source whose arrays have the same names, types and extents, and which "
+        "computes with the types\nof the array. Extents depend on the parameters: give `polyloom verify --against` the "
+        "values that the configuration was\ninstantiated for.",
     ),
     # PL07xx: files
     "PL0701": (

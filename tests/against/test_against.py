@@ -51,28 +51,6 @@ def test_functions_are_proved(name: str) -> None:
     assert proof.elements == sum(a.size for a in instance.run().outputs.values())
 
 
-STEPS = """
-import polyloom as pl
-N = pl.size("N")
-@pl.kernel
-def paths(d: pl.i32[N, N]) -> None:
-    for k in range(N):
-        for i in range(N):
-            for j in range(N):
-                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
-"""
-
-
-def test_steps_are_proved(tmp_path: Path) -> None:
-    """The order of the minimum is that of the steps: each needs everything of the one before."""
-    path = _written(tmp_path, "paths.py", STEPS)
-    compiled = pl.compile(path, on="tcpa:wide")
-    instance = compiled.instantiate(N=3, pes=(1, 2))
-    assert pl.prove(instance, compiled.source)
-    other = _written(tmp_path, "other.py", STEPS.replace("d[k, j])", "d[i, j])"))
-    assert not pl.prove(instance, other)
-
-
 def test_a_file_names_its_program(tmp_path: Path) -> None:
     """Symbolic and concrete ones alike. Another name is a note: the terms decide."""
     paths = [FOLDER / f"{name}.pla" for name in ("matvec", "fir")]
@@ -115,7 +93,8 @@ def test_reductions_in_another_order(dtype: str, operation: str, free: bool, tmp
     path = _written(tmp_path, "total.py", SUM.replace("TYPE", dtype).replace("OPERATION", operation))
     compiled = pl.compile(path, on="tcpa:wide", options=Options(reassociate=free))
     instance = compiled.instantiate(N=3, M=4, pes=(1, 1))
-    assert pl.prove(instance, path, options=Options(reassociate=free))
+    proof = pl.prove(instance, path, options=Options(reassociate=free))
+    assert (bool(proof), len(proof.notes)) == (True, int(free))
     if free:
         assert not pl.prove(instance, path)
 

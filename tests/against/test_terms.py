@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from polyloom import memory
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, OPERATIONS, ElementType, divides
 from polyloom.ir.pla import Array
 from polyloom.ir.semantics import apply
 from polyloom.ir.terms import Input, Operated, Terms, Value
 from polyloom.ir.terms_text import difference, print_term
+from polyloom.sets import Affine
 
 POINTS = 64
 TYPES: tuple[ElementType, ...] = ("i8", "u8", "i32", "u32", "f32", "bool")
@@ -165,3 +167,19 @@ def test_a_division_by_zero_is_a_term() -> None:
     terms = Terms()
     one, zero = terms.constant(1, "i32"), terms.constant(0, "i32")
     assert terms[terms.apply("div", "i32", (one, zero))] == Operated("div", "i32", (one, zero))
+
+
+def test_more_terms_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 16)
+    terms = Terms()
+    assert len(terms.inputs([Array("a", "f32", (Affine.symbol("N"),))], {"N": 500})["a"]) == 500
+    with pytest.raises(MemoryError):
+        terms.inputs([Array("a", "f32", (Affine.symbol("N"),))], {"N": 600})
+
+
+def test_no_such_operation() -> None:
+    terms = Terms()
+    one = terms.constant(1.0, "f32")
+    for operation in ("and", "to_f16"):
+        with pytest.raises(ValueError, match="no such operation"):
+            terms.apply(operation, "f32", (one, one)[: BY_NAME[operation].arity])

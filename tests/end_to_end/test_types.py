@@ -51,12 +51,12 @@ def check(seed: int, on: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(array, np.array(wanted[name[2:]]).astype(array.dtype), err_msg=f"{name}\n{text}")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_programs(seed: int, tmp_path: Path) -> None:
     check(seed, "tcpa:ideal:1x3" if seed % 2 else "tcpa:generic:1x2", tmp_path)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(6, 200))
+@pytest.mark.parametrize("seed", range(4, 200))
 def test_many_programs(seed: int, tmp_path: Path) -> None:
     check(seed, "tcpa:ideal:1x3", tmp_path)

@@ -79,7 +79,9 @@ class Terms:
         """(kind, operation, type of operands, type of the result, operands, bits). The kinds: 0 nothing, 1 a constant
         with its bits, 2 an input (number of the array, element in two halves), 3 and 4 an operation."""
 
-    def __len__(self) -> int: ...
+    @property
+    def size(self) -> int:
+        """How many there are, with number 0."""
 
 @final
 class Report:

@@ -66,7 +66,7 @@ class Terms:
         self.reassociate = reassociate
 
     def __len__(self) -> int:
-        return len(self.native)
+        return self.native.size
 
     def constant(self, value: Any, dtype: ElementType) -> int:
         """An element of `dtype`."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.terms import Input, Operated, Terms, Value
 
@@ -25,6 +27,8 @@ def _text(number: int, terms: Terms, names: Names, depth: int) -> str:
     match terms[number]:
         case None:
             return "nothing"
+        case Value(value=value, dtype="f32"):
+            return str(float(str(np.float32(value))))
         case Value(value=value):
             return str(value)
         case Input(array=array, index=index):
@@ -57,17 +61,17 @@ def _element(name: str, shape: tuple[int, ...], index: int) -> str:
 
 
 def difference(one: int, other: int, terms: Terms) -> tuple[int, int]:
-    """The parts of two terms that differ while everything around them is equal; the terms themselves where more than
-    one operand differs."""
+    """The first parts of two terms that differ by their own operation, constant or input, not by parts of theirs;
+    constants with the operation that they stand in."""
+    around = one, other
     while True:
         a, b = terms[one], terms[other]
-        if (
-            not isinstance(a, Operated)
-            or not isinstance(b, Operated)
-            or (a.operation, a.dtype) != (b.operation, b.dtype)
-        ):
+        if isinstance(a, Value) and isinstance(b, Value):
+            return around
+        if not isinstance(a, Operated) or not isinstance(b, Operated):
             return one, other
-        pairs = [(x, y) for x, y in zip(a.operands, b.operands, strict=True) if x != y]
-        if len(pairs) != 1:
+        pairs = [(x, y) for x, y in zip(a.operands, b.operands, strict=False) if x != y]
+        if (a.operation, a.dtype) != (b.operation, b.dtype) or not pairs:
             return one, other
+        around = one, other
         one, other = pairs[0]

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from tests.conftest import Golden
 from tests.minion.convolution.kernels import Kernel
 
 import polyloom as pl
@@ -71,10 +72,6 @@ def run(path: str, on: str, options: Any = None, **sizes: Any) -> pl.Result:
     return result
 
 
-def _none(*_: object) -> None:
-    """In place of what finds convolutions."""
-
-
 def phases(result: pl.Result) -> list[str]:
     return cast("list[str]", result.data["phases"])
 
@@ -103,11 +100,6 @@ def test_sums_of_sums_need_leave_to_change_their_order() -> None:
     assert phases(run(path, "minion:2", {"fp": "reassociate"}, **sizes)) == ["convolution"]
 
 
-def test_strict_floats_are_no_convolution(tmp_path: Path) -> None:
-    sizes = {"C": 2, "M": 2, "H": 2, "W": 2}
-    assert phases(run(Kernel().path(tmp_path), "minion:1", {"fp": "strict"}, **sizes)) == ["simd"]
-
-
 def test_pixels_outside_are_neither_loaded_nor_multiplied(tmp_path: Path) -> None:
     """A border of infinities would show: what lies around the image in memory is another image."""
     x = np.full((3, 5, 6, 4), np.inf, np.float32)
@@ -134,13 +126,11 @@ def test_special_values(order: str, tmp_path: Path) -> None:
     run(kernel.path(tmp_path), "minion:2", H=4, W=5, C=7, M=5, x=x, k=k)
 
 
-def test_it_is_faster_than_loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from polyloom.targets.minion.loops.convolution import source
-
+def test_strict_floats_are_loops_which_are_slower(tmp_path: Path) -> None:
     path, sizes = Kernel().path(tmp_path), {"H": 4, "W": 8, "C": 16, "M": 8}
-    convolved = cast(int, run(path, "minion:2", **sizes).data["cycles"])
-    monkeypatch.setattr(source, "of_nest", _none)
-    assert 10 * convolved < cast(int, run(path, "minion:2", **sizes).data["cycles"])
+    convolved, loops = run(path, "minion:2", **sizes), run(path, "minion:2", {"fp": "strict"}, **sizes)
+    assert (phases(convolved), phases(loops)) == (["convolution"], ["simd"])
+    assert 10 * cast(int, convolved.data["cycles"]) < cast(int, loops.data["cycles"])
 
 
 @pytest.mark.parametrize("option", [{"resident": True}, {"split_k": 2, "fp": "reassociate"}])
@@ -148,6 +138,14 @@ def test_options_of_products_are_refused(option: dict[str, Any], tmp_path: Path)
     with pytest.raises(PolyloomError) as error:
         pl.compile(Kernel().path(tmp_path), on="minion:2", **option).ready({"H": 4, "W": 4, "C": 4, "M": 4})
     assert error.value.code == "PL1339"
+
+
+def test_rows_that_are_too_long_for_masks(tmp_path: Path, golden: Golden) -> None:
+    path = tmp_path / "clamped.py"
+    path.write_text(CLAMPED)
+    with pytest.raises(PolyloomError) as error:
+        pl.compile(f"{path}:conv", on="minion:2").ready({"H": 40000, "C": 1, "M": 1})
+    golden("long-rows", str(error.value))
 
 
 def test_a_matrix_and_a_vector() -> None:

@@ -34,12 +34,17 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1336": (
         "phases behind a result with a bound",
-        "Half-precision products and sums in another order are checked against a bound, which holds for a program of "
-        "one phase. Write\nthe phases as programs of their own, or leave `--reassociate` out.",
+        "Half-precision products and sums in another order are checked against a bound, which grows from product to "
+        "product. Other\nphases have none: write them as programs of their own, or leave `--reassociate` out.",
     ),
     "PL1337": (
         "result beyond its bound",
         "An element of a result is further from that of double precision than the bound allows "
         "(docs/targets/minion.md).",
+    ),
+    "PL1341": (
+        "rows too long for a convolution's masks",
+        "At padded borders, `tensor_conv_size` and `tensor_conv_ctrl` have 15 bits for pixels of a row and 7 for the "
+        "stride. Give rows of\nfewer than 32768 pixels, or an image that has its border.",
     ),
 }

@@ -44,26 +44,40 @@ _AGAIN: Final = (
 
 
 def prove(data: bytes, member: str | None, source: Source, given: Mapping[str, int]) -> Proof:
-    """Whether the concrete configuration computes what the source does. Errors: PL0230, PL0653, those of a run but for
-    divisions by zero, and those of `verify`, which must have found nothing."""
+    """Whether the concrete configuration computes what the source does. Errors: PL0230, PL0605, PL0653, those of a run
+    but for divisions by zero, and those of `verify`, which must have found nothing."""
+    try:
+        return _proof(data, member, source, given)
+    except MemoryError:
+        message = "the terms of the configuration and of its source do not fit into memory"
+        raise input_error("PL0605", message, help="give smaller values of the parameters") from None
+
+
+def _proof(data: bytes, member: str | None, source: Source, given: Mapping[str, int]) -> Proof:
     found = run(data)
     phased = found.phased
     values = check_parameters(source.plan, {**_values(phased, source), **given})
     _check_arrays(phased, source, values)
     terms = Terms(not source.exact)
     inputs = terms.inputs(source.plan.inputs, values)
-    wanted = _source_terms(source, values, inputs, terms)
+    try:
+        wanted = _source_terms(source, values, inputs, terms)
+    except ValueError:
+        message = "the source computes with a type or an operation that configurations do not have"
+        raise input_error("PL0653", message, help="give the source that the configuration was made from") from None
     have = _configuration_terms(found, member, inputs, terms)
     names = [(a.name, shape_of(a, values)) for a in source.plan.inputs]
     differs = (_difference(name, wanted[name], have[name], terms, names) for name in wanted)
     diagnostics = tuple(d for d in differs if d is not None)
-    notes = tuple(_other_program(phased, source))
-    return Proof(values, sum(ids.size for ids in wanted.values()), len(terms), diagnostics, notes)
+    elements = sum(ids.size for ids in wanted.values())
+    return Proof(values, elements, len(terms), diagnostics, tuple(_notes(phased, source)))
 
 
-def _other_program(phased: Phased, source: Source) -> Iterator[str]:
-    """Where the file names other equations than the source becomes here. The terms decide: another version of the
-    compiler may have made other equations of the same source."""
+def _notes(phased: Phased, source: Source) -> Iterator[str]:
+    """What the proof leaves open, and where the file names other equations than the source becomes here. That decides
+    nothing: another version of the compiler may have made other equations of the same source."""
+    if not source.exact:
+        yield "sums and products of floats are compared without their order (--reassociate)"
     named = [program.digest(stage.data) for stage in phased.stages]
     here = [digest(phase.program) for phase in source.plan.phases]
     if not all(named):
@@ -164,7 +178,7 @@ def _difference(name: str, wanted: Any, found: Any, terms: Terms, names: Names) 
     ]
     if (inner, outer) != (have, want):
         notes.append(
-            f"they differ where the configuration has {print_term(inner, terms, names)} and the source "
+            f"they differ first where the configuration has {print_term(inner, terms, names)} and the source "
             f"{print_term(outer, terms, names)}"
         )
     notes.append(f"{len(wrong)} of {prod(wanted.shape)} elements of {name} differ")

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.ir.operations import BY_NAME, STORED
+from polyloom.ir.pla import Equation
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
 from polyloom.modulo.guarded.check import violations
@@ -61,15 +63,18 @@ def check_operations(graph: Graph, machine: Machine) -> None:
     """PL0401 for an equation that no unit of the machine executes."""
     for e in graph.equations:
         if not machine.units_for(e.operation, e.dtype):
-            able = [m for m in machine_file.members() if machine_file.load(m).units_for(e.operation, e.dtype)]
-            raise infeasible(
-                "PL0401",
-                f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs",
-                span=e.span,
-                help=f"choose a machine that has it ({', '.join(able)}), or add it to a unit"
-                if able
-                else "add the operation to a unit of the machine",
-            )
+            message = f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs"
+            raise infeasible("PL0401", message, span=e.span, help=_without(e))
+
+
+def _without(equation: Equation) -> str:
+    """What to do where no unit executes the equation."""
+    operation, dtype = equation.operation, equation.dtype
+    if dtype in STORED or BY_NAME[operation].gives in STORED:
+        return "keep such elements as f32, which the array has, and convert the arrays outside of the kernel"
+    able = [m for m in machine_file.members() if machine_file.load(m).units_for(operation, dtype)]
+    others = f"choose a machine that has it ({', '.join(able)}), or add it to a unit"
+    return others if able else "add the operation to a unit of the machine"
 
 
 def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NONE) -> Guarded:

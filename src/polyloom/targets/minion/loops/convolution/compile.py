@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.analysis.convolution import Convolution
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import infeasible, input_error
 from polyloom.targets.minion.loops.convolution.loop import Buffer, loop
 from polyloom.targets.minion.loops.convolution.move import moved
 from polyloom.targets.minion.loops.convolution.place import Room, shape
@@ -28,7 +28,7 @@ _PACKED: Final = 30
 
 
 def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, outermost: bool, setting: Setting) -> Made:
-    """Errors: PL1339 for options of products."""
+    """Errors: PL1339 for options of products, PL1341 for rows that masks cannot hold."""
     if setting.options.resident or (setting.options.split_k or 1) > 1:
         name = "--resident" if setting.options.resident else "--split-k"
         message = f"{name} is for products, and this is a convolution"
@@ -36,7 +36,10 @@ def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, outermost: b
     room = Room(setting.scratch)
     found = shape(c, kind, setting.arrays, setting.values, room, outermost=outermost)
     s = chosen(found, setting.team.minions)
-    assert s is not None, "the form was checked"
+    if s is None:
+        message = f"a row of `{c.image}` is too long for the masks of a padded convolution, or its steps are"
+        help = "give rows of fewer than 32768 pixels and strides below 128, or an image that has its border"
+        raise infeasible("PL1341", message, help=help)
     parts = list[Part]()
     for number, group in enumerate(room.groups):
         named = replace(setting, prefix=f"{setting.prefix}.pack{number}")

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.targets.minion.loops.convolution.ahead import ahead
 from polyloom.targets.minion.loops.convolution.ordered import ordered
 from polyloom.targets.minion.loops.convolution.shape import Shape, Tap
 from polyloom.targets.minion.loops.convolution.taps import PAIRS, added, over
@@ -57,7 +58,14 @@ class Buffer:
 def loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
     """The code; stores may still run behind it."""
     again, done = f"{prefix}.tile", f"{prefix}.stored"
-    lines = [f"{prefix}.convolution:", *_constants(s), "mv s2, s0", f"{again}:", li("t0", s.tiles)]
+    lines = [
+        f"{prefix}.convolution:",
+        *ahead(s, team, prefix),
+        *_constants(s),
+        "mv s2, s0",
+        f"{again}:",
+        li("t0", s.tiles),
+    ]
     lines += [f"bgeu s2, t0, {done}", *_words(s, prefix)]
     lines += [wait(STORED)] if s.turns else []
     lines += [*_cleared(s), *_sums(s, prefix), *_finished(s)]

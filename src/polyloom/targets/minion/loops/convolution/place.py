@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from operator import mul
 from typing import Final
 
 from polyloom.analysis.convolution import Convolution
@@ -81,10 +82,11 @@ def shape(
             taps[-n - 1] = Tap(len(axes) - 1, 1, 0, 0)
     wanted = [*(c.order or ()), *sorted(taps)]
     ordered = [taps[n] for n in dict.fromkeys(wanted) if n in taps]
+    channels = 1 if c.output is None else result.shape[c.output]
     axes = axes or [Axis(1, 1, 1, 0, LINE, LINE)]
     return Shape(
         kind,
-        1 if c.output is None else result.shape[c.output],
+        channels,
         -(-depth * kind.bytes // WORD),
         tuple(axes),
         tuple(ordered),
@@ -100,6 +102,7 @@ def shape(
         turns,
         (image.dtype.kind == "u", weight.dtype.kind == "u"),
         outermost,
+        block * -(-channels // ROWS) if block > LINE else max(map(mul, steps, weight.shape)),
     )
 
 

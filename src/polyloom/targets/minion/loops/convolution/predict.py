@@ -51,15 +51,21 @@ def _step(s: Shape, words: int) -> int:
     return max(fma, _LINE * s.tile, _LINE * words, _LOAD)
 
 
+def _has_mask(s: Shape) -> bool:
+    """Whether the fields of the convolution CSRs hold what masks the pixels."""
+    return not s.is_masked or (s.along.limit < 1 << 15 and s.along.stride < 1 << 7)
+
+
 def chosen(s: Shape, minions: int) -> Shape | None:
     """With the axis and the number of pixels that are fastest, the most pixels of those; None where windows are larger
-    than L1Scp. Where tiles are turned over, they lie along the result's last dimension, and lines of pixels are
-    whole."""
+    than L1Scp, or rows than a mask. Where tiles are turned over, they lie along the result's last dimension, and lines
+    of pixels are whole."""
     if s.turns:
-        return s
+        return s if _has_mask(s) else None
     options = [
         replace(s, pixel=n, tile=tile) for n, axis in enumerate(s.axes) for tile in range(1, min(axis.extent, ROWS) + 1)
     ]
     if s.outermost:
         options = [o for o in options if any(tap.axis == o.pixel for tap in o.taps) and o.lines <= SCP_LINES]
+    options = [o for o in options if _has_mask(o)]
     return min(options, key=lambda o: (cycles(o, minions), -o.tile, -o.pixel), default=None)

@@ -42,7 +42,7 @@ class Shape:
     """`image`, `weights`, `result`: where element 0 of each is; `tile` pixels lie along `axes[pixel]`. `block_step`,
     `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words of depth and
     of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel. `outermost`: sums
-    run over input channels first (ordered.py)."""
+    run over input channels first (ordered.py). `weight_bytes` are all from `weights` on."""
 
     kind: Kind
     channels: int
@@ -61,6 +61,7 @@ class Shape:
     turns: bool
     unsigned: tuple[bool, bool] = (False, False)
     outermost: bool = False
+    weight_bytes: int = 0
 
     @property
     def blocks(self) -> int:

@@ -48,6 +48,9 @@ _SLOTS: Final = (6, 3)
 """At most, and at least."""
 _GROUPS: Final = 8
 _DELAY: Final = 500
+"""Of shires, and how many rounds of a loop of four cycles each begins later."""
+_STAGGERED: Final = 1024
+"""Steps of a minion from which on that is worth while."""
 _LENGTH: Final = 4
 """Steps of a chunk: few, so that the first one is there early."""
 
@@ -100,7 +103,7 @@ def staged(stage: Stage, prefix: str) -> list[str]:
     first = _over_blocks(stage, prefix, _block(stage, prefix))
     second = _over_blocks(stage, f"{prefix}.stage", _chunks(stage, f"{prefix}.stage"))
     lines = [f"{prefix}.product:", "andi t0, s1, 1", f"bnez t0, {prefix}.stage", *_first(stage), *first]
-    lines += [f"j {prefix}.stored", f"{prefix}.stage:", *_second(stage), *second, *_drained(stage, prefix)]
+    lines += [f"j {prefix}.stored", f"{prefix}.stage:", *_second(stage, prefix), *second, *_drained(stage, prefix)]
     return [*lines, f"{prefix}.stored:"]
 
 
@@ -186,21 +189,23 @@ def _advance(stage: Stage) -> list[str]:
     return ["addi a5, a5, 1", f"addi t0, a5, {-stage.slots}", "snez t0, t0", "neg t0, t0", "and a5, a5, t0"]
 
 
-def _second(stage: Stage) -> list[str]:
+def _second(stage: Stage, prefix: str) -> list[str]:
     """What stays the same on hart 1: where its patch begins, strides."""
     p, g = stage.p, stage.g
     lines = [*_patch(g), li("s9", p.left.stride), li("s10", x31(p.right.stride)), li("a5", 0), li("a6", 0)]
     own = "mv a7, s0" if g.shire_rows * g.shire_columns == 1 else f"andi a7, s0, {MINIONS_PER_SHIRE - 1}"
-    return [*lines, *_staggered(stage), li("tp", stage.slots - 1), li("a3", 0), own]
+    return [*lines, *_staggered(stage, prefix), li("tp", stage.slots - 1), li("a3", 0), own]
 
 
-def _staggered(stage: Stage) -> list[str]:
-    """Shires begin one behind another, in groups."""
-    if stage.g.shire_rows * stage.g.shire_columns < 2 * _GROUPS:
+def _staggered(stage: Stage, prefix: str) -> list[str]:
+    """Shires begin one group behind another, where that costs little: all of them reading the same steps at the same
+    time would find them in few banks."""
+    rows, columns = stage.rounds
+    if stage.g.shire_rows * stage.g.shire_columns < 2 * _GROUPS or rows * columns * stage.p.steps < _STAGGERED:
         return []
     lines = [f"srli t0, s0, {MINIONS_PER_SHIRE.bit_length() - 1}", f"andi t0, t0, {_GROUPS - 1}"]
     lines += [f"li t1, {_DELAY}", "mul t0, t0, t1", "addi t0, t0, 1"]
-    return [*lines, "stagger:", "addi t0, t0, -1", "bnez t0, stagger"]
+    return [*lines, f"{prefix}.later:", "addi t0, t0, -1", f"bnez t0, {prefix}.later"]
 
 
 def _patch(g: Grid) -> list[str]:
