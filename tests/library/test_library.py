@@ -86,14 +86,27 @@ def test_powers_are_products(exponent: int) -> None:
 
 def test_a_function_of_c_and_its_nest_are_the_same(tmp_path: Path) -> None:
     pytest.importorskip("ziglang", reason="C needs the extra `c`")
-    calls = ["expf", "logf", "sinf", "cosf", "tanhf", "floorf", "ceilf", "truncf", "rintf", "roundf", "nearbyintf"]
+    calls = [
+        "expf",
+        "logf",
+        "sinf",
+        "cosf",
+        "tanhf",
+        "exp2f",
+        "floorf",
+        "ceilf",
+        "truncf",
+        "rintf",
+        "roundf",
+        "nearbyintf",
+    ]
     terms = [f"y[{k}][i] = {name}(x[i]);" for k, name in enumerate(calls)]
-    terms += ["y[11][i] = powf(x[i], 5);", "y[12][i] = __builtin_expf(x[i] * 0.5f);", "y[13][i] = pow(x[i], -3);"]
-    terms += ["y[14][i] = (float)floor(x[i] * 1.7);"]
+    terms += ["y[12][i] = powf(x[i], 5);", "y[13][i] = __builtin_expf(x[i] * 0.5f);", "y[14][i] = pow(x[i], -3);"]
+    terms += ["y[15][i] = (float)floor(x[i] * 1.7);", "y[16][i] = powf(2.0f, x[i]);"]
     path = tmp_path / "f.c"
-    body = f"void f(int n, const float x[n], float y[15][n]) {{ for (int i = 0; i < n; i++) {{ {' '.join(terms)} }} }}"
+    body = f"void f(int n, const float x[n], float y[17][n]) {{ for (int i = 0; i < n; i++) {{ {' '.join(terms)} }} }}"
     path.write_text(f"#include <math.h>\n{body}\n", encoding="utf-8")
     nest, reference = c.load(str(path), Options())
     x = singles(1 << 25)
-    inputs = {"x": x, "y": np.zeros((15, x.size), np.float32)}
+    inputs = {"x": x, "y": np.zeros((17, x.size), np.float32)}
     assert_same(meaning(nest, {"n": x.size}, inputs), reference({"n": x.size}, inputs))

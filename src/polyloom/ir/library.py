@@ -5,10 +5,10 @@
 on NumPy's numbers, `c_text` as a function of C; all of them give the same bits. `ULP` are bounds of the errors, in
 units of the last place, which tests/library measures over all singles by a stride. Roundings are exact.
 
-exp: x = k ln 2 + r, e^r = 1 + r + r^2 q(r), and 2^k is made of its bits. log: x = 2^k m with m around 1, log m = f -
-f^2/2 + f^3 p(f) with f = m - 1. tanh: t + t^3 p(t^2) for small ones, else 1 - 2 / (e^2t + 1). sin and cos: x = n pi/2 +
-r and both polynomials, in double precision (Muller, Elementary Functions, 3rd ed., chapters 3 and 11). Coefficients are
-minimax ones, fitted here.
+exp: x = k ln 2 + r, e^r = 1 + r + r^2 q(r), and 2^k is made of its bits; exp2: x = k + r / ln 2. log: x = 2^k m with m
+around 1, log m = f - f^2/2 + f^3 p(f) with f = m - 1. tanh: t + t^3 p(t^2) for small ones, else 1 - 2 / (e^2t + 1). sin
+and cos: x = n pi/2 + r and both polynomials, in double precision (Muller, Elementary Functions, 3rd ed., chapters 3 and
+11). Coefficients are minimax ones, fitted here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant
 from polyloom.ir.semantics import apply
 
-ULP: Final = {"exp": 1.0, "log": 1.0, "sin": 0.51, "cos": 0.51, "tanh": 1.5}
+ULP: Final = {"exp": 1.0, "exp2": 1.0, "log": 1.0, "sin": 0.51, "cos": 0.51, "tanh": 1.5}
 """Of f32. The result of sin and cos is a NaN where the operand is beyond `LARGEST_ANGLE`."""
 LARGEST_ANGLE: Final = 2.0**30
 SINGLE: Final = tuple(ULP)
@@ -130,7 +130,17 @@ def _exp(x: _Value) -> _Value:
     near = x.apply("max", -104.0).apply("min", 89.0)
     turns = (near * 1.4426950408889634).apply("round_i32")
     n = turns.apply("to_f32")
-    r = n.apply("madd", -_LN2[1], n.apply("madd", -_LN2[0], near))
+    return _of_rest(x, turns, n.apply("madd", -_LN2[1], n.apply("madd", -_LN2[0], near)))
+
+
+def _exp2(x: _Value) -> _Value:
+    near = x.apply("max", -151.0).apply("min", 129.0)
+    turns = near.apply("round_i32")
+    return _of_rest(x, turns, (near - turns.apply("to_f32")) * (_LN2[0] + _LN2[1]))
+
+
+def _of_rest(x: _Value, turns: _Value, r: _Value) -> _Value:
+    """2^turns e^r, or x where that is a NaN."""
     value = (r * r).apply("madd", _polynomial(r, _EXP), r) + 1.0
     # Two powers of 2, as the result may be smaller than the least normal number.
     half = turns.apply("shr", 1)
@@ -230,6 +240,7 @@ def _ceil(x: _Value) -> _Value:
 
 KERNELS: Final[dict[str, Callable[[_Value], _Value]]] = {
     "exp": _exp,
+    "exp2": _exp2,
     "log": _log,
     "sin": lambda x: _quarter(x, 0),
     "cos": lambda x: _quarter(x, 1),

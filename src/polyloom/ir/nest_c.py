@@ -349,7 +349,7 @@ def _is_spelled(value: Apply) -> bool:
     if operation == "neg":
         return not isinstance(operands[0], Constant | Index)
     return operation in _INFIX and (
-        dtype in FLOATS or not all(isinstance(operand, Constant | Index) for operand in operands)
+        dtype == "f32" or not all(isinstance(operand, Constant | Index) for operand in operands)
     )
 
 

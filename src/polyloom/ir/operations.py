@@ -103,7 +103,7 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 # No machine's: front ends write them (C's library functions), and transform.library puts operations in their place.
 FUNCTIONS: tuple[Operation, ...] = (
-    *(Operation(name, 1, ("f32",)) for name in ("exp", "log", "sin", "cos", "tanh")),
+    *(Operation(name, 1, ("f32",)) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")),
     *(Operation(name, 1, FLOATS) for name in ("floor", "ceil", "round", "trunc", "rint")),
     Operation("pow", 2, _NUMBERS),
 )

@@ -46,8 +46,10 @@ def library(node: Node, name: str, own: bool, value: Value) -> tuple[Expression,
     if dtype == "f64" and operation in SINGLE:
         raise _single(node, name)
     operands = tuple([value(argument, dtype) for argument in node.inner[1:]])
-    if operation == "pow":
-        _check_power(node, operands[1])
+    if operation == "pow" and not _is_whole(operands[1]):
+        if dtype != "f32" or operands[0] != Constant(2.0, "f32", getattr(operands[0], "span", None)):
+            raise _wrong_power(node)
+        return Apply("exp2", dtype, operands[1:], node.span), dtype
     return Apply(operation, dtype, operands, node.span), dtype
 
 
@@ -56,17 +58,21 @@ def _single(node: Node, name: str) -> PolyloomError:
     return refuse("PL0154", f"`{name}` computes in double precision, for which there is no kernel of it", node, help)
 
 
-def _check_power(node: Node, exponent: Expression) -> None:
+def _is_whole(exponent: Expression) -> bool:
     """Powers are products: the exponent is a constant integer."""
-    whole = isinstance(exponent, Constant) and float(exponent.value).is_integer()
-    if not whole or not isinstance(exponent, Constant) or abs(exponent.value) > LARGEST_POWER:
-        help = "write an integer constant as the exponent, `sqrtf` for 0.5, or `expf` of a product"
-        message = f"only powers with a constant integer exponent, up to {LARGEST_POWER}, are computed"
-        raise refuse("PL0157", message, node.inner[2], help)
+    if not isinstance(exponent, Constant):
+        return False
+    return float(exponent.value).is_integer() and abs(exponent.value) <= LARGEST_POWER
+
+
+def _wrong_power(node: Node) -> PolyloomError:
+    help = "write an integer constant as the exponent, 2.0f as the base, `sqrtf` for 0.5, or `expf` of a product"
+    message = f"only powers with a constant integer exponent, up to {LARGEST_POWER}, and those of 2 are computed"
+    return refuse("PL0157", message, node.inner[2], help)
 
 
 _POWER: Final = """{kind} {name}({kind} x, {kind} y) {{
-  int n = y < 0 ? -y : y, some = 0;
+{two}  int n = y < 0 ? -y : y, some = 0;
   {kind} found = 1, square = x;
   for (; n; n >>= 1, square = n ? square * square : square)
     if (n & 1) {{ found = some ? found * square : square; some = 1; }}
@@ -77,7 +83,8 @@ _POWER: Final = """{kind} {name}({kind} x, {kind} y) {{
 def with_kernels(unit: str, names: Collection[str], prefix: str) -> str:
     """The C text `unit` with our kernels in the place of library functions, of which `names` are those that it may
     call: what the array computes is compared with it. Roundings are exact, and need none."""
-    used = [name for name in sorted(CALLS) if name in names and CALLS[name][0] in (*SINGLE, "pow")]
+    needed = {*names, "exp2f"} if "powf" in names else names
+    used = [name for name in sorted(CALLS) if name in needed and CALLS[name][0] in (*SINGLE, "pow")]
     macros = [f"#define {name} {prefix}{name}\n#define __builtin_{name} {prefix}{name}" for name in used]
     programs = [program(*CALLS[name]) for name in used if CALLS[name][0] in SINGLE]
     bodies = [_definition(name, prefix) for name in used]
@@ -87,5 +94,8 @@ def with_kernels(unit: str, names: Collection[str], prefix: str) -> str:
 def _definition(name: str, prefix: str) -> str:
     operation, dtype = CALLS[name]
     if operation == "pow":
-        return _POWER.format(kind=TYPES[dtype], name=f"{prefix}{name}")
+        # Powers of 2 are products, too, where the exponent is a whole number of this magnitude: both are exact.
+        whole = f"y <= {LARGEST_POWER} && y >= -{LARGEST_POWER} && y == (int)y"
+        two = f"  if (x == 2 && !({whole})) return {prefix}exp2f(y);\n" if dtype == "f32" else ""
+        return _POWER.format(kind=TYPES[dtype], name=f"{prefix}{name}", two=two)
     return c_text(f"{prefix}{name}", program(operation, dtype), prefix)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import islpy as isl
 
@@ -29,7 +29,7 @@ from polyloom.frontend.pla.syntax import (
     Text,
     Truth,
 )
-from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
+from polyloom.ir.operations import ALL_TYPES, OPERATIONS, ElementType
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.pla_names import RESERVED
 from polyloom.names import dotted
@@ -41,6 +41,7 @@ T = TypeVar("T")
 SIMPLIFICATIONS = 2
 """Further rounds of isl's gist, which is not idempotent: printed conditions read back as they are only once it has
 settled."""
+_OPERATIONS: Final = {operation.name: operation for operation in OPERATIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,13 +310,13 @@ def _operation(value: Expression) -> tuple[str, tuple[Expression, ...]]:
                 "PL0206", "`not` is no operation on values", span=value.span, help="write `x xor -1`, or `x == 0`"
             )
         case Apply(operation=name, operands=operands):
-            operation = BY_NAME.get(name)
+            operation = _OPERATIONS.get(name)
             if operation is None:
                 raise input_error(
                     "PL0211",
                     f"unknown operation `{name}`",
                     span=value.span,
-                    help=suggestion(name, BY_NAME, f"it is one of {', '.join(BY_NAME)}"),
+                    help=suggestion(name, _OPERATIONS, f"it is one of {', '.join(_OPERATIONS)}"),
                 )
             if len(operands) != operation.arity:
                 message = f"{name} takes {operation.arity} operand{'s' * (operation.arity != 1)}, not {len(operands)}"

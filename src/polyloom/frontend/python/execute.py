@@ -272,7 +272,7 @@ def _runtime() -> dict[str, Any]:
     names: dict[str, Any] = {"f32": np.float32, "min": _least, "max": _greatest, "abs": np.abs, "sqrt": np.sqrt}
     names |= {"f16": np.float16, "f64": np.float64, "bool": np.bool_}
     names |= {o.name: elements.conversion(o.name) for o in CONVERSIONS}
-    names |= {name: getattr(elements, name) for name in ("exp", "log", "sin", "cos", "tanh")}
+    names |= {name: getattr(elements, name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")}
     names |= {name: getattr(elements, name) for name in ("floor", "ceil", "trunc", "rint")} | {"pow": _power}
     for source in ALL_TYPES:
         for to in ALL_TYPES:

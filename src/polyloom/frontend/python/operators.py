@@ -53,6 +53,6 @@ CALLS: dict[object, str] = {
     types.to_f16: "to_f16",
     types.sat8: "sat8",
     types.satu8: "satu8",
-    **{function: name for name in ("exp", "log", "sin", "cos", "tanh") for function in _spelled(name)},
+    **{function: name for name in ("exp", "exp2", "log", "sin", "cos", "tanh") for function in _spelled(name)},
     **{function: name for name in ("floor", "ceil", "trunc", "rint") for function in _spelled(name)[:2]},
 }

@@ -232,6 +232,11 @@ def exp(x: f32) -> f32:
     return cast(f32, _library("exp", x))
 
 
+def exp2(x: f32) -> f32:
+    """2 to the power of x, with an error below a unit in the last place."""
+    return cast(f32, _library("exp2", x))
+
+
 def log(x: f32) -> f32:
     """The natural logarithm, with an error below a unit in the last place."""
     return cast(f32, _library("log", x))

@@ -21,6 +21,7 @@ ENTRY: Final = Entry(
             "model": "model:rows",
             "compile": "compilation:rows",
             "polybench": "polybench:rows",
+            "corpus": "corpus:rows",
         }.items()
     },
 )
