@@ -70,7 +70,9 @@ class _Cutting:
     def apart(self, nodes: tuple[Node, ...], around: tuple[Loop, ...], whole: Plan) -> Tree[Phase]:
         """Nodes that can be mapped together; one by one where that makes a phase of very many equations, if each can be
         mapped alone."""
-        alone = [self.planned((node,), around) for node in nodes] if len(nodes) > 1 and _is_large(whole) else []
+        # Within a loop of steps a phase more would cost transfers in every step.
+        apart = len(nodes) > 1 and not around and _is_large(whole)
+        alone = [self.planned((node,), around) for node in nodes] if apart else []
         plans = [plan for plan in alone if isinstance(plan, Plan)]
         several = plans if plans and len(plans) == len(nodes) else [whole]
         return tuple(phase for plan in several for phase in self.arrays.named(plan))
