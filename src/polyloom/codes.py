@@ -367,29 +367,31 @@ CODES: dict[str, tuple[str, str]] = {
         "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be "
         "passed on from\n"
         "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Such "
-        "loops run in steps;\n"
-        "this is said where a function has none. Written to an array in one loop nest and read in a later one, the "
-        "value is passed through memory between two phases.",
+        "loops run in steps,\n"
+        "and this is a warning where each step is one iteration, or where --reassociate avoids them. Written to an "
+        "array in one loop nest\n"
+        "and read in a later one, the value is passed through memory between two phases.",
     ),
     "PL0262": (
         "no order of the loops",
         "A processor array scans a tile along its loops, each upwards or downwards. Here some dependence contradicts "
         "every such order.\n"
-        "Such loops run in steps; this is said where a function has none. Separate the statements into loop nests of "
-        "their own, or reverse a loop.",
+        "Such loops run in steps, and this is a warning where each step is one iteration. Separate the statements into "
+        "loop nests of their own, or reverse a loop.",
     ),
     "PL0263": (
         "loop variable as data",
         "The value of a loop variable is an operand, and is counted from the first iterations that need it. There it "
         "must be affine in the parameters.\n"
-        "Such loops run in steps; this is said where a function has none. Begin the loop elsewhere, or pass an array "
-        "that holds the values.",
+        "Such loops run in steps, and this is a warning where each step is one iteration. Begin the loop elsewhere, or "
+        "pass an array that holds the values.",
     ),
     "PL0264": (
         "several values for one element between phases",
         "A later phase needs more than one of the values that an element had, and no array is made for them, because "
         "a loop around them counts from\n"
-        "below 0, or to no sum of sizes. Such loops run in steps; this is said where a function has none. Store each "
+        "below 0, or to no sum of sizes. Such loops run in steps, and this is a warning where each step is one "
+        "iteration. Store each\n"
         "value in an element of its own.",
     ),
     # PL03xx: machine descriptions

@@ -16,6 +16,7 @@ from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom import frontend
+from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 from polyloom.ir.plan_text import print_plan
@@ -90,3 +91,23 @@ def test_the_order_of_steps_matters() -> None:
     a = np.arange(25, dtype=np.int32).reshape(5, 5)
     results = [pl.compile(kernel).instantiate(N=5, pes=(2, 2)).run(a=a.copy()).outputs["a"] for kernel in (up, down)]
     assert not np.array_equal(results[0], results[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "warned"),
+    [("place.py", True), ("two_loops.py", True), ("floyd_warshall.py", False), ("nussinov.py", False)],
+)
+def test_steps_that_can_be_avoided_are_warned_of(
+    name: str,
+    warned: bool,
+    golden: Golden,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(FOLDER)
+    assert main(["compile", name, "-o", str(tmp_path / "made.plsc")]) == 0
+    shown = capsys.readouterr().err
+    assert bool(shown) == warned
+    if warned:
+        golden(f"warning_{name.replace('.', '_')}", shown)

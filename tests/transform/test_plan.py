@@ -20,7 +20,17 @@ from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.transform import plan
 
-PHASES = {"atax": 2, "bicg": 2, "covariance": 4, "gemver": 2, "mm2": 2, "mm3": 3, "mvt": 2}
+PHASES = {
+    "atax": 2,
+    "bicg": 2,
+    "covariance": 4,
+    "gemver": 2,
+    "mm2": 2,
+    "mm3": 3,
+    "mvt": 2,
+    "durbin": 4,
+    "gramschmidt": 5,
+}
 """Kernels that need more than one space; all others have one."""
 REASSOCIATED = {"mttkrp"}
 """Kernels whose f32 sum runs over two loops: they need its order changed, and are close to the source, not equal."""

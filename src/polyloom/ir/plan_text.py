@@ -10,8 +10,8 @@
       phase 1 where path_in is path, path is path
         parameter N, k, ...
 
-A phase is a program of the equation language, further to the right. `frontend.pla.plan` reads back an equal plan, up
-to spans and reasons.
+A phase is a program of the equation language, further to the right. `frontend.pla.plan` reads it back, without
+spans and reasons, and with simplified conditions.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, cast
 
-from polyloom.diagnostics import Span
+from polyloom.diagnostics import Diagnostic, Span
 from polyloom.sets import Affine
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ S = TypeVar("S")
 @dataclass(frozen=True, slots=True)
 class Steps(Generic[T]):
     """`body` for each value of `counter`; with step -1 the same values, downwards. No value is negative. `span` is that
-    of the loop in the user's text."""
+    of the loop in the user's text; `slow` is a warning where the user can avoid the steps."""
 
     counter: str
     lower: tuple[Affine, ...]
@@ -30,6 +30,7 @@ class Steps(Generic[T]):
     body: tuple[T | Steps[T], ...]
     step: Literal[1, -1] = 1
     span: Span | None = None
+    slow: Diagnostic | None = None
 
     def values(self, around: Mapping[str, int]) -> range:
         """The values of the counter in their order, for those of the symbols around the loop."""
@@ -61,6 +62,13 @@ def loops(tree: Tree[T]) -> Iterator[Steps[T]]:
         if loop is not None:
             yield loop
             yield from loops(loop.body)
+
+
+def warnings(tree: Tree[Any]) -> Iterator[Diagnostic]:
+    """What the user is told of loops of steps, of the outermost ones alone."""
+    for loop in map(as_loop, tree):
+        if loop is not None:
+            yield from [loop.slow] if loop.slow is not None else warnings(loop.body)
 
 
 def walk(

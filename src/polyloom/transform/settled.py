@@ -122,8 +122,6 @@ def _with_needed(phase: Phase, around: tuple[Steps[Phase], ...], nest: Nest) -> 
     program = _without_implied(phase.program, counters)
     used = _symbols(program)
     kept = (*nest.parameters, *(c for c in counters if c in used))
-    if kept == program.parameters:
-        return replace(phase, program=program)
     dropped = [n for n, name in enumerate(program.parameters) if name not in kept]
     domain = parameter_set(program.assumptions, program.parameters)
     for n in reversed(dropped):

@@ -94,7 +94,10 @@ class Space:
         # Different for each parameter: with equal ones a non-square box would look square.
         values = {name: TYPICAL + n for n, name in enumerate(self.params)}
         if not self.assumptions.contains(values):
-            values = self._allowed(values)
+            # A counter stands within its loop, halfway; of sizes that are bounded one by one any will do.
+            coupled = any(len(c.terms) > 1 for piece in self.assumptions.pieces for c in piece.constraints)
+            found = {} if coupled else sample(self.set(Condition())) or {}
+            values = self._allowed(values) if coupled else {name: found.get(name, 0) for name in self.params}
         return self.where(
             *(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v))
         )

@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.diagnostics import PolyloomError
-from polyloom.ir.nest import If, Loop, Nest, Node, negate
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.ir.nest import If, Loop, Nest, Node, loops, negate
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import Steps, Tree
@@ -32,6 +32,8 @@ from polyloom.transform.undefined import without_undefined
 
 SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
 """Refusals of a nest that may have a plan in steps."""
+LARGE: Final = 30
+"""Equations of a phase beyond which it seldom fits into the registers of an element."""
 
 
 def in_steps(nest: Nest, system: System, reassociate: bool) -> Plan | None:
@@ -59,17 +61,27 @@ class _Cutting:
         """The plan of nodes within these loops of steps; raises what stands in the way of one of them."""
         whole = self.planned(nodes, around)
         if isinstance(whole, Plan):
-            return self.arrays.named(whole)
+            return self.apart(nodes, around, whole)
         if len(nodes) == 1:
             return self.single(nodes[0], around, whole)
         stuck = [isinstance(self.planned((node,), around), PolyloomError) for node in nodes]
         return tuple(leaf for run in _runs(nodes, stuck) for leaf in self.level(run, around))
 
+    def apart(self, nodes: tuple[Node, ...], around: tuple[Loop, ...], whole: Plan) -> Tree[Phase]:
+        """Nodes that can be mapped together; one by one where that makes a phase of very many equations, if each can be
+        mapped alone."""
+        # Within a loop of steps a phase more would cost transfers in every step.
+        apart = len(nodes) > 1 and not around and _is_large(whole)
+        alone = [self.planned((node,), around) for node in nodes] if apart else []
+        plans = [plan for plan in alone if isinstance(plan, Plan)]
+        several = plans if plans and len(plans) == len(nodes) else [whole]
+        return tuple(phase for plan in several for phase in self.arrays.named(plan))
+
     def single(self, node: Node, around: tuple[Loop, ...], error: PolyloomError) -> Tree[Phase]:
         """The plan of a node that cannot be mapped: a loop of steps, or a condition pushed into what it is about."""
         match node:
             case Loop():
-                return (self.steps(node, around),)
+                return (self.steps(node, around, error),)
             case If(body=(Loop() as loop,), orelse=()):
                 inner = replace(node, body=loop.body)
                 return self.single(replace(loop, body=(inner,)), around, error)
@@ -82,10 +94,10 @@ class _Cutting:
             case _:
                 raise error
 
-    def steps(self, loop: Loop, around: tuple[Loop, ...]) -> Steps[Phase]:
+    def steps(self, loop: Loop, around: tuple[Loop, ...], error: PolyloomError) -> Steps[Phase]:
         loop = not_negative(loop, self.sub((), around))
         body = self.level(loop.body, (*around, loop))
-        return Steps(loop.name, loop.lower, loop.upper, body, loop.step, loop.span)
+        return Steps(loop.name, loop.lower, loop.upper, body, loop.step, loop.span, _slow(loop, error.diagnostics[0]))
 
     def planned(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Plan | PolyloomError:
         """The plan of nodes as a whole, without a loop of steps, or what stands in the way."""
@@ -125,6 +137,17 @@ class _Cutting:
             body=nodes,
         )
         return replace(made, storage=self.parts.storage(made, counters))
+
+
+def _is_large(plan: Plan) -> bool:
+    return any(len(phase.program.equations) > LARGE for phase in plan.phases)
+
+
+def _slow(loop: Loop, refused: Diagnostic) -> Diagnostic | None:
+    """The refusal of a loop of steps as a warning, where its help avoids them, or where a step is one iteration."""
+    if any(True for _ in loops(loop.body)) and "--reassociate" not in (refused.help or ""):
+        return None
+    return replace(refused, message=f"the loop `{loop.name}` runs in steps: {refused.message}", exit_code=0)
 
 
 def _within(assumptions: Condition, around: Sequence[Loop]) -> Condition:

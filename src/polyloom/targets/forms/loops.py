@@ -22,6 +22,7 @@ from polyloom.ir import signature
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
+from polyloom.ir.steps import warnings
 from polyloom.passes import Watch
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
@@ -60,6 +61,7 @@ def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> S
         explain,
         source=source,
         watch=watch,
+        warnings=tuple(warnings(source.plan.body)) if form == "plan" else (),
     )
 
 

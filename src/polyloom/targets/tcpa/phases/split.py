@@ -28,7 +28,7 @@ from polyloom.sets.isl import dimension_bounds, parameter_set, to_set
 
 CHEAP: Final = 4
 """Operations other than copies that are computed twice rather than kept in an array."""
-REGISTERS: Final = frozenset({"PL0403", "PL0404", "PL0405", "PL0406", "PL0460"})
+REGISTERS: Final = frozenset({"PL0403", "PL0404", "PL0405", "PL0406", "PL0460", "PL0461"})
 """What an element has too few of."""
 PARTS: Final = 8
 """Into how many a phase is cut at most."""

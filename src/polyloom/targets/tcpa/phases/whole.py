@@ -172,7 +172,9 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
 
 
 def _without_spans(tree: Tree[int]) -> Tree[int]:
-    return tuple([replace(n, span=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree])
+    return tuple(
+        [replace(n, span=None, slow=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree]
+    )
 
 
 def _stage(data: bytes, phase: Phase, number: Mapping[str, int], counters: Sequence[str]) -> Stage:
@@ -208,8 +210,8 @@ def instantiate(
         return program.instantiate(data, values, region, own, lying or None, closed)
     found = opened(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
-    unplaced = not layouts and not closed
-    if found.is_alone and unplaced and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
+    plain = found.is_alone and not layouts and not closed
+    if plain and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
