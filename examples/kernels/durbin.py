@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Durbin's recursion: the solution y of the Yule-Walker equations of a Toeplitz matrix with the entries r; z is room."""
+"""Durbin's recursion: the solution y of the Yule-Walker equations of a Toeplitz matrix of entries r; z is room."""
 
 from __future__ import annotations
 
