@@ -26,7 +26,8 @@ static uint8_t *end_of(const Walker *k) { return (uint8_t *)k->request->scratch 
 
 // Wherever the scratch begins, a multiple of 16 is left.
 static void used(Walker *k, size_t behind_keys) {
-    const size_t size = (size_t)((uint8_t *)keys(k) - k->whole.c->base) + behind_keys + 15;
+    const size_t taken = (size_t)((uint8_t *)keys(k) - k->whole.c->base) + behind_keys,
+                 size = ((taken + 15) & ~(size_t)15) + 15;
     if (size > k->out->scratch_size) k->out->scratch_size = size;
 }
 

@@ -89,6 +89,19 @@ def test_a_file_of_one_program_is_a_plan_of_one_step() -> None:
     assert made.transfers == []
 
 
+def test_a_plan_without_steps_fits_what_the_query_says() -> None:
+    made = native.walk(compiled("floyd_warshall").data, (0,), 2, 2)
+    assert (made.status, made.steps, made.output) == (0, [], 0)
+
+
+def test_closed_borders_reach_every_step() -> None:
+    """1 is the north, 8 the west: what remains is south and east."""
+    found = compiled("floyd_warshall")
+    made = native.walk(found.data, (5,), 2, 2, None, 1 | 8)
+    steps = running.run(found.instantiate(N=5, pes=(2, 2), at=(2, 2), array=(4, 4)).data).steps
+    assert [words for _, _, words, _, _ in made.steps] == [step.data for step in steps]
+
+
 def test_candidates_by_phase() -> None:
     data, values = compiled("covariance").data, CASES["covariance"][1]
     files = stages.files(data)

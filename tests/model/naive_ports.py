@@ -44,6 +44,11 @@ def _lowest(last: int, alike: Sequence[Generator], free: Callable[[Generator, in
     return next((n for n in range(last + 1) if all(free(g, n) for g in alike)), None)
 
 
+def _has_banks(c: Concrete, side: Side) -> bool:
+    """A border without any may be inside a larger array, where none stand."""
+    return any(g.side == side for g in c.generators)
+
+
 def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
     places = [way(c, g)[-1] for g in found]
     rows, columns = {r for r, _ in places}, {k for _, k in places}
@@ -53,11 +58,13 @@ def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
         ("east", columns, c.columns - 1),
         ("south", rows, c.rows - 1),
     )
-    return next((side for side, lines, end in ends if lines == {end}), None)
+    return next((side for side, lines, end in ends if lines == {end} and _has_banks(c, side)), None)
 
 
 def _nearest(c: Concrete, g: Generator) -> tuple[Side, int]:
     row, column = way(c, g)[-1]
     near, far = (column, c.columns - 1 - column) if (row + column) % 2 == 0 else (row, c.rows - 1 - row)
     sides: tuple[Side, Side] = ("west", "east") if (row + column) % 2 == 0 else ("north", "south")
-    return (sides[0], near) if near <= far else (sides[1], far)
+    both: tuple[tuple[Side, int], ...] = ((sides[0], near), (sides[1], far))
+    ends = [end for end in both if _has_banks(c, end[0])]
+    return min(ends, key=lambda end: end[1]) if ends else both[1]

@@ -401,3 +401,35 @@ def test_product_needs_its_extension(golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
         select(parse("a * b"), names.parse("rv64i"))
     golden("select-product", str(error.value))
+
+
+VARIANTS = {
+    "c ? x * 3 : x": (5, 3, 3),
+    "x * 5": (2, 2, 2),
+    "x < 0 ? -1 : 1": (2, 2, 2),
+    "x < 0 ? -1 : 0": (1, 1, 1),
+    "x < 0 ? a : b": (4, 4, 4),
+    "x < 0 ? a : 0": (2, 2, 2),
+    "x < 0 ? 0 : a": (3, 2, 2),
+    "x < 0 ? 7 : 1000": (3, 3, 3),
+    "x < 0 ? 0 : x > 255 ? 255 : x": (9, 7, 3),
+    "x > 255 ? 255 : x < 0 ? 0 : x": (9, 7, 3),
+    "x > 9 ? 9 : x": (6, 5, 2),
+}
+"""Signs, products and clamps, whose lengths are those without an extension, with Zicond, and with Zicond and Zbb."""
+
+
+@pytest.mark.parametrize("form", VARIANTS)
+def test_signs_products_and_clamps(form: str) -> None:
+    for extensions, known in zip(("", "_zicond", "_zicond_zbb"), VARIANTS[form], strict=True):
+        for xlen in (32, 64):
+            lines = select(parse(form), names.parse(f"rv{xlen}im{extensions}")).lines
+            assert len(lines) == known
+            assert proved(form, lines, xlen) == ""
+
+
+def test_bounds_that_cross_are_no_clamp() -> None:
+    """With 255 below 300, the order of the bounds matters, and it is kept."""
+    form = "x < 300 ? 300 : x > 255 ? 255 : x"
+    lines = select(parse(form), names.parse("rv64im_zicond_zbb")).lines
+    assert proved(form, lines, 64) == ""

@@ -20,6 +20,7 @@ from polyloom.riscv.names import Isa
 from polyloom.riscv.notation import parse
 from polyloom.riscv.pseudo import constant
 from polyloom.riscv.table import SETS, Line, Row, results, rows
+from polyloom.riscv.variants import variants
 
 Bindings = Mapping[str, Expression]
 _CONSTANTS: Final = ("j", "k")
@@ -131,19 +132,6 @@ def _match_all(
             yield from _match_all(patterns[1:], expressions[1:], first)
 
 
-def _variants(expression: Expression) -> Iterator[Expression]:
-    """The expression, and, with a condition that may be any number, the same with one that is made 0 or 1."""
-    yield expression
-    match expression:
-        case Node("?", (condition, a, b)) if not is_boolean(condition) and not (
-            is_boolean(a) and isinstance(a, int) and isinstance(b, int) and is_boolean(b)
-        ):
-            yield Node("?", (Node("?", (condition, 1, 0)), a, b))
-            yield Node("?", (Node("?", (condition, 0, 1)), b, a))
-        case _:
-            pass
-
-
 class _Writer:
     """Writes the lines of an expression, each subexpression once."""
 
@@ -211,7 +199,7 @@ class _Writer:
             # recursion.
             self.best[expression] = None
             found: list[tuple[int, Row, Bindings]] = []
-            for variant in _variants(expression):
+            for variant in variants(expression, self.isa.xlen):
                 for row in rows(self.isa.extensions & (SETS[-1] | {"m"})):
                     found += [
                         (cost, row, bindings)

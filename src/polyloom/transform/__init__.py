@@ -23,7 +23,7 @@ from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.phases import held, make_plan
-from polyloom.transform.reverse import reversals
+from polyloom.transform.reverse import reversal
 from polyloom.transform.steps import SEQUENTIAL, in_steps
 
 
@@ -34,7 +34,8 @@ def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> t
     try:
         return system, _shown(make_plan(nest, system), watch)
     except PolyloomError as error:
-        for other in reversals(nest, reassociate):
+        other = reversal(nest, system, reassociate)
+        if other is not None:
             with suppress(PolyloomError):
                 turned = analyse(other, reassociate, watch)
                 return turned, _shown(make_plan(other, turned), watch)

@@ -4,31 +4,51 @@
     for j = i + 1 .. n - 1: s = s - u[i, j] * x[j]
 
 needs x[n - 1] first if x is computed from its end: the loop may as well count down. What is added to an integer may
-come in any order; of f32 the user allows it. A loop is reversed where all that it does is one such accumulation.
+come in any order, and so may its minima and maxima; floats keep theirs unless the user allows another one: sums round
+differently, and of two zeros min and max give the first. A loop is reversed where all that it does is one such
+accumulation, and what it reads is computed in the other order: along the loop, later iterations read what earlier ones
+of the loop around it have made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
-from typing import Final
 
 from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, accesses
 from polyloom.ir.operations import FLOATS, STORED
 from polyloom.ir.pla import Reference
+from polyloom.ir.recurrence import Produced, Recurrence, System
 from polyloom.transform.accumulation import ASSOCIATIVE
 
-_MOST: Final = 4
-"""Loops that are tried; every set of them is."""
+
+def reversal(nest: Nest, system: System, reassociate: bool) -> Nest | None:
+    """The nest with its accumulations in the order in which what they read is computed; None if they are already.
+    `system` is its dataflow."""
+    against = {loop for e in system.equations for loop in _against(system, e)}
+    chosen = against.intersection(loop.name for loop in _accumulating(nest.body, nest, reassociate))
+    return replace(nest, body=_reversed(nest.body, frozenset(chosen))) if chosen else None
 
 
-def reversals(nest: Nest, reassociate: bool) -> Iterator[Nest]:
-    """The nest with other orders of its accumulations, the fewest loops first."""
-    loops = [loop.name for loop in _accumulating(nest.body, nest, reassociate)][:_MOST]
-    for count in range(1, len(loops) + 1):
-        for chosen in combinations(loops, count):
-            yield replace(nest, body=_reversed(nest.body, frozenset(chosen)))
+def _against(system: System, equation: Recurrence) -> Iterator[str]:
+    """The loops of an equation along which it reads what is computed in the other order."""
+    directions = _directions(equation)
+    for origin in (piece.origin for read in equation.reads for piece in read):
+        if not isinstance(origin, Produced):
+            continue
+        writer = system[origin.statement]
+        made = _directions(writer)
+        for loop in equation.loops:
+            # The outermost loop that moves decides which of two values is made first.
+            moves = ((made[k], a.coefficient(loop)) for k, a in zip(writer.loops, origin.index, strict=True))
+            sign = next((direction * a for direction, a in moves if a), 0)
+            if sign * directions[loop] < 0:
+                yield loop
+
+
+def _directions(equation: Recurrence) -> dict[str, int]:
+    """Of every loop, 1 or -1."""
+    return {loop: direction for _, loop, direction in equation.statement.order if loop}
 
 
 def _accumulating(nodes: tuple[Node, ...], nest: Nest, reassociate: bool) -> Iterator[Loop]:
@@ -63,8 +83,8 @@ def _terms(value: Expression, family: str, target: Reference, subtracted: bool =
             right, family, target, subtracted != (value.operation == "sub")
         )
     if isinstance(value, Reference) and (value.name, value.index) == (target.name, target.index):
-        return _MOST if subtracted else 1
-    return _MOST * any(read.name == target.name for read in accesses(value))
+        return 2 if subtracted else 1
+    return 2 * any(read.name == target.name for read in accesses(value))
 
 
 def _reversed(nodes: tuple[Node, ...], chosen: frozenset[str]) -> tuple[Node, ...]:

@@ -25,7 +25,7 @@ from polyloom.transform.dataflow import analyse, flow
 from polyloom.transform.parts import Parts
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.prune import prune
-from polyloom.transform.reverse import reversals
+from polyloom.transform.reverse import reversal
 from polyloom.transform.settled import Arrays, settled
 from polyloom.transform.shift import not_negative
 from polyloom.transform.undefined import without_undefined
@@ -111,11 +111,12 @@ class _Cutting:
     def plan(self, sub: Nest, around: tuple[Loop, ...]) -> Plan:
         try:
             return self.mapped(sub, around)
-        except PolyloomError as error:
-            for other in reversals(sub, self.reassociate):
-                with suppress(PolyloomError):
+        except PolyloomError:
+            with suppress(PolyloomError):
+                other = reversal(sub, analyse(sub, self.reassociate), self.reassociate)
+                if other is not None:
                     return self.mapped(other, around)
-            raise error
+            raise
 
     def mapped(self, sub: Nest, around: tuple[Loop, ...]) -> Plan:
         system = analyse(sub, self.reassociate)

@@ -107,7 +107,8 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class Code:
     """A function. `frame` is the number of bytes of its own memory, `slots` of registers that were spilled, each 8
-    bytes, `outgoing` that of bytes of arguments on the stack, for the calls that it makes."""
+    bytes, `outgoing` that of bytes of arguments on the stack, for the calls that it makes; `pool` has the addresses of
+    numbers that nothing writes."""
 
     name: str
     isa: Isa
@@ -115,6 +116,7 @@ class Code:
     frame: int = 0
     slots: int = 0
     outgoing: int = 0
+    pool: frozenset[int] = frozenset()
 
     @property
     def calls(self) -> bool:

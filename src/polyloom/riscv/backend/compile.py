@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipeline: a C function in SSA form, with those that it calls, to a RISC-V executable.
 
-    SSA form -> legal operations -> common subexpressions, dead code -> critical edges split, blocks in order -> out of
-    SSA form
+    SSA form -> legal operations -> common subexpressions, dead code -> addresses in loops -> critical edges split,
+    blocks in order -> out of SSA form
     -> instruction selection -> constants out of loops -> list scheduling -> linear-scan allocation, checked -> frame ->
     words -> ELF
 
@@ -32,11 +32,13 @@ from polyloom.riscv.backend.link import executable, linked
 from polyloom.riscv.backend.live import without_dead
 from polyloom.riscv.backend.lower import lower
 from polyloom.riscv.backend.order import ordered
+from polyloom.riscv.backend.propagate import propagated
 from polyloom.riscv.backend.schedule import schedule
 from polyloom.riscv.names import Isa, parse
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, split_critical_edges
+from polyloom.transform.ssa.strength import strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +96,14 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("legalize", partial(legalize, isa=isa), _SSA),
         Pass("common", common, _SSA),
         Pass("dce", dce, _SSA),
+        Pass("strength", strength, _SSA),
         # Before "order": that pass names edges by blocks, and before "destruct", whose copies stand on edges.
         Pass("edges", split_critical_edges, _SSA),
         Pass("order", ordered, _SSA),
         Pass("destruct", destruct, _VARIABLES),
         Pass("lower", lambda plain: [lower(member, isa, layout) for member in plain.members], _CODES),
         # Selection folds operations into their users; those that are folded everywhere are dead here.
-        Pass("clean", lambda codes: list(map(without_dead, codes)), _CODES),
+        Pass("clean", lambda codes: [without_dead(propagated(code)) for code in codes], _CODES),
     )
 
 

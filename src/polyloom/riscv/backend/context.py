@@ -60,6 +60,7 @@ class Context:
         users = _users(function)
         self.deferred: Final = dict(_deferred(function, users, self.variables, isa))
         self.inverses: Final = dict(_inverses(function, self.variables))
+        self.words: Final = frozenset(_words(function)) if isa.xlen == 64 else frozenset[str]()
         self.zero_extended: Final = frozenset(_zero_extended(function, users))
         self.loose: Final = frozenset(
             name for name, found in users.items() if all(_tolerates(user, name, isa) for _, user in found)
@@ -205,6 +206,13 @@ def _inverses(function: Function, variables: frozenset[str]) -> Iterator[tuple[s
             and b.value == -1
         ):
             yield instruction.result.name, a
+
+
+def _words(function: Function) -> Iterator[str]:
+    """On RV64 the results of instructions that extend the sign of 32 bits."""
+    for instruction in (i for block in function.blocks for i in block.instructions):
+        if instruction.operation in ARITHMETIC and instruction.operation not in ("and", "or", "xor"):
+            yield from (result.name for result in instruction.results if result.type == I32)
 
 
 def _zero_extended(function: Function, users: Users) -> Iterator[str]:

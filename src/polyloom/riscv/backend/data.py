@@ -29,6 +29,11 @@ class Layout:
         # Code begins aligned, so that its addresses do not depend on the last bytes of data.
         return -(-(self.base + len(self.bytes)) // 16) * 16
 
+    @property
+    def pool(self) -> frozenset[int]:
+        """The addresses of the numbers, which nothing writes."""
+        return frozenset(self._constants.values())
+
     def constant(self, type: Type, bits: int) -> int:
         """The address of a number, of which there is one copy."""
         if (type, bits) not in self._constants:

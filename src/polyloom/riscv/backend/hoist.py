@@ -7,7 +7,7 @@ move, and none where the loop calls, across which fewer are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
@@ -56,7 +56,10 @@ def _move(
             key = Op(named.mnemonic, named.operands[1:])
             # The sources of a constant are constants themselves: `lui` and `addi` move together or not at all.
             is_constant = (
-                op.mnemonic in _MAKERS and len(defined) == 1 and defined[0].is_virtual and defined[0] not in several
+                (op.mnemonic in _MAKERS or _is_number(named, moved, code.pool))
+                and len(defined) == 1
+                and defined[0].is_virtual
+                and defined[0] not in several
             )
             if is_constant and all(r in moved.values() for r in used) and (key in moved or len(moved) < MOST):
                 names[defined[0]] = moved.setdefault(key, defined[0])
@@ -67,6 +70,17 @@ def _move(
     before = blocks[entering].ops
     end = next(i for i, op in enumerate(before) if op.mnemonic in ENDS)
     blocks[entering] = Block(blocks[entering].name, (*before[:end], *made, *before[end:]))
+
+
+def _is_number(op: Op, moved: Mapping[Op, Reg], pool: Set[int]) -> bool:
+    """Whether this loads a number from where nothing is written."""
+    if op.mnemonic not in ("flw", "fld"):
+        return False
+    _, low, base = op.operands
+    upper = next(
+        (key.operands[0] for key, register in moved.items() if register == base and key.mnemonic == "lui"), None
+    )
+    return isinstance(upper, int) and isinstance(low, int) and upper + low in pool
 
 
 def _resolved(register: Reg, names: Mapping[Reg, Reg]) -> Reg:

@@ -87,7 +87,7 @@ def cast(context: Context, instruction: Instruction) -> Reg:
     assert instruction.result is not None
     value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
     register = context.reg(value)
-    loose = isinstance(value, Value) and value.name in context.loose
+    loose = isinstance(value, Value) and value.name in context.loose and value.name not in context.words
     match instruction.operation:
         case "zext":
             return register if source == I1 or _is_unsigned(context, value) else context.unsigned(source, register)

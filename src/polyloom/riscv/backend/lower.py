@@ -65,7 +65,8 @@ def lower(function: Function, isa: Isa, layout: Layout) -> Code:
                 _emit(context, instruction)
         _end(context, block.terminator)
         blocks.append(Block(block.name, context.b.take()))
-    return Code(function.name, isa, tuple(blocks), context.frame, outgoing=-(-context.outgoing // 16) * 16)
+    outgoing = -(-context.outgoing // 16) * 16
+    return Code(function.name, isa, tuple(blocks), context.frame, outgoing=outgoing, pool=layout.pool)
 
 
 def _enter(context: Context, function: Function) -> None:

@@ -8,11 +8,11 @@ for floats.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.riscv.backend.code import ENDS, LOADS, PUSHES, STORES, Block, Code, Op, registers
+from polyloom.riscv.backend.code import ENDS, LOADS, PUSHES, STORES, Block, Code, Op, Operand, is_move, registers
 
 _LATENCIES: Final = {
     **dict.fromkeys(LOADS, 2),
@@ -39,7 +39,10 @@ class _Node:
 
 def schedule(code: Code) -> Code:
     """The code with the instructions of each block in another order."""
-    return replace(code, blocks=tuple(Block(block.name, tuple(_block(code, block.ops))) for block in code.blocks))
+    returns = frozenset(op.operands for block in code.blocks for op in block.ops if is_move(op))
+    return replace(
+        code, blocks=tuple(Block(block.name, tuple(_block(code, block.ops, returns))) for block in code.blocks)
+    )
 
 
 def latency(op: Op) -> int:
@@ -51,8 +54,8 @@ def latency(op: Op) -> int:
     return _LATENCIES.get(op.mnemonic, 1)
 
 
-def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
-    nodes = _graph(code, ops)
+def _block(code: Code, ops: Sequence[Op], returns: Set[tuple[Operand, ...]]) -> list[Op]:
+    nodes = _graph(code, ops, returns)
     for node in reversed(nodes):
         # List scheduling by critical path: the longest way to the end of the block first.
         node.height = max((distance + nodes[k].height for k, distance in node.after.items()), default=0)
@@ -77,9 +80,10 @@ def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
     return made
 
 
-def _graph(code: Code, ops: Sequence[Op]) -> list[_Node]:
+def _graph(code: Code, ops: Sequence[Op], returns: Set[tuple[Operand, ...]]) -> list[_Node]:
     """Who must follow whom: by registers, by memory (loads may pass loads), and calls and the ends of the block after
-    everything."""
+    everything. `returns` are the copies: the next value of a variable, which a copy puts there, is made behind what
+    reads the variable, so that both can be one register."""
     nodes = [_Node(op) for op in ops]
     wrote: dict[object, int] = {}
     read: dict[object, list[int]] = {}
@@ -99,6 +103,10 @@ def _graph(code: Code, ops: Sequence[Op]) -> list[_Node]:
             if register in wrote:
                 _edge(nodes, wrote[register], k, 1)
             wrote[register] = k
+        for variable in used if len(defined) == 1 else ():
+            if (variable, defined[0]) in returns:
+                for reader in read[variable]:
+                    _edge(nodes, reader, k, 0)
         if op.mnemonic in _BARRIERS or op.mnemonic in STORES:
             # Without alias analysis a store waits for all loads and the last store; loads pass each other.
             for earlier in (*loaded, stored):

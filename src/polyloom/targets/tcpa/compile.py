@@ -11,6 +11,7 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -57,17 +58,38 @@ def compile_program(
     (registers), PL0453 (no schedule), PL046x (routes).
     """
     tell = progress or silent
-    symbolic: Symbolic = run_passes(program, _passes(machine, mapping, candidates, tell), watch)
+    moved = False
+
+    def balance(graph: Graph) -> Graph:
+        nonlocal moved
+        made = balanced(graph, machine)
+        moved = made is not graph
+        return made
+
+    def mapped(balance: Callable[[Graph], Graph]) -> Symbolic:
+        return run_passes(program, _passes(machine, mapping, candidates, tell, balance), watch)
+
+    try:
+        symbolic = mapped(balance)
+    except PolyloomError as error:
+        if error.exit_code != INFEASIBLE or not moved:
+            raise
+        # A shorter interval keeps more values at a time than registers hold, perhaps.
+        symbolic = mapped(lambda graph: graph)
     return replace(symbolic, program=digest(program))
 
 
 def _passes(
-    machine: Machine, mapping: UserMapping | None, candidates: int, tell: Progress
+    machine: Machine,
+    mapping: UserMapping | None,
+    candidates: int,
+    tell: Progress,
+    balance: Callable[[Graph], Graph],
 ) -> tuple[Pass[Any, Any], ...]:
     return (
         Pass("equations", lambda program: program, forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), forms.GRAPH),
-        Pass("balance", partial(balanced, machine=machine), forms.GRAPH),
+        Pass("balance", balance, forms.GRAPH),
         Pass("copies", partial(_copies, machine=machine), forms.GRAPH),
         Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), forms.SCHEDULES),
         Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), forms.CANDIDATES),

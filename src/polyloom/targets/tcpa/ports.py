@@ -68,7 +68,7 @@ def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Ite
     def take(g: Generator) -> None:
         taken[g.side, g.position] = taken.get((g.side, g.position), 0) | 1 << g.channel
 
-    used = frozenset(g.side for g in c.generators)
+    used: frozenset[Side] = frozenset(g.side for g in c.generators)
     for _, access in groupby(c.generators, key=lambda g: (g.array, g.register)):
         # Nearest first, as the instantiation gives channels out.
         found = sorted(access, key=lambda g: (g.links, end_of(c, g)))

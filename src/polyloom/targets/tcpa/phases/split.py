@@ -3,8 +3,8 @@
 
 The graph of its variables is cut in an order in which values flow forward, near its middle, where the fewest of them
 cross. What crosses is kept in an array, one element for each iteration that has a value; what is cheap (copies of
-inputs, and a few operations on them) is computed on both sides. An array that is read and written must be written by
-the second phase alone: the first one would overwrite what the second one reads.
+inputs, and a few operations on them) is computed on both sides. The first phase must not write an array that
+the second one reads from the banks.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def expanded(tree: Tree[Phase], parts: Iterator[Sequence[Phase]]) -> Tree[Phase]
 
 def _halves(phase: Phase, counters: frozenset[str], taken: set[str]) -> tuple[Phase, Phase, tuple[Array, ...]] | None:
     # Where all that could cross is cheap, it is kept all the same.
-    for cheap in (CHEAP, 0):
-        flow = _Flow(phase, cheap)
+    for cheap, is_late in ((CHEAP, True), (0, True), (CHEAP, False), (0, False)):
+        flow = _Flow(phase, cheap, is_late)
         cut = flow.cut(counters)
         if cut is not None:
             return flow.separated(cut, taken)
@@ -93,7 +93,7 @@ class _Flow:
     """The nodes of a phase, in an order in which values flow forward: variables, with all of their equations, and
     equations that write outputs."""
 
-    def __init__(self, phase: Phase, cheap: int) -> None:
+    def __init__(self, phase: Phase, cheap: int, is_late: bool) -> None:
         self.phase, self.program, self.cheap = phase, phase.program, cheap
         self.variables: dict[str, ElementType] = {v.name: v.dtype for v in self.program.variables}
         self.nodes: dict[str, list[Equation]] = {}
@@ -106,7 +106,7 @@ class _Flow:
         inside = set(inputs.values())
         self.late = {n for n in self.sinks if outputs[self.nodes[n][0].target.name] in inside}
         self.group, self.cyclic = self._groups()
-        self.order = self._ordered()
+        self.order = self._ordered(is_late)
 
     def cut(self, counters: frozenset[str]) -> frozenset[str] | None:
         """The nodes of the first half: those before the place where the least has to be kept."""
@@ -117,7 +117,7 @@ class _Flow:
             first = self._before(place)
             kept = self.kept(first)
             useful = bool(kept) or any(n in self.sinks for n in first)
-            if 6 * size < total or 6 * size > 5 * total or first & self.late or not useful:
+            if 6 * size < total or 6 * size > 5 * total or self._overwrites(first) or not useful:
                 continue
             if all((array := self._array(name, name)) and not _symbols(array) & counters for name in kept):
                 found.append((len(kept), abs(2 * size - total), place))
@@ -143,6 +143,14 @@ class _Flow:
             self._phase(2, [*received, *self._equations(after)], kept, ()),
             kept,
         )
+
+    def _overwrites(self, first: frozenset[str]) -> bool:
+        """Whether the first half writes an array that the other one reads from the banks."""
+        inputs, outputs = dict(self.phase.inputs), dict(self.phase.outputs)
+        written = {outputs[self.nodes[n][0].target.name] for n in first & self.late}
+        after = self._closure([n for n in self.sinks if n not in first], frozenset(self.kept(first))) if written else ()
+        operands = (o for n in after for e in self.nodes[n] for o in e.operands if isinstance(o, Reference))
+        return any(inputs[o.name] in written for o in operands if o.name in inputs)
 
     def kept(self, first: frozenset[str]) -> list[str]:
         """The variables of the first half that the other one needs and does not compute again, in order."""
@@ -192,12 +200,13 @@ class _Flow:
         }
         return group, {n for n in self.nodes if len(group[n]) > 1 or n in self.reads[n]}
 
-    def _ordered(self) -> list[tuple[str, ...]]:
-        """Components, producers first, what one output needs together; outputs that are inputs, too, come last."""
+    def _ordered(self, is_late: bool) -> list[tuple[str, ...]]:
+        """Components, producers first, what one output needs together; if `is_late`, outputs that are inputs, too, come
+        last."""
         found: dict[tuple[str, ...], None] = {}
         waiting: list[tuple[tuple[str, ...], Iterator[str]]] = []
         entered: set[tuple[str, ...]] = set()
-        for sink in sorted(self.sinks, key=lambda n: n in self.late):
+        for sink in sorted(self.sinks, key=lambda n: is_late and n in self.late):
             waiting.append((self.group[sink], iter(self.reads[sink])))
             while waiting:
                 members, rest = waiting[-1]

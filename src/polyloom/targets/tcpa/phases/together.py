@@ -104,8 +104,8 @@ def _refused(step: Own, found: Outline, missing: Pair, where: str) -> PolyloomEr
     return input_error(
         "PL0629",
         f"the banks of `{name}` at the {SIDES[side]} side of {where}, where there are none",
-        help=f"place it at the {SIDES[side]} border, or instantiate it for this place and array: banks then stand at the "
-        "array's borders, if the region reaches the north or south one and the west or east one",
+        help=f"place it at the {SIDES[side]} border, or instantiate it for this place and array: banks then stand at "
+        "the array's borders, if the region reaches the north or south one and the west or east one",
     )
 
 

@@ -204,14 +204,14 @@ def instantiate(
     """The concrete file; `closed` are borders of the region without banks. Errors: those of the target, PL0230 for the
     parameters, PL0818 for candidates that are not of its phases, PL0522 for layouts."""
     if not is_phased(data):
-        own: list[int | None] = _chosen(candidate, program.kernel(data), 1, "candidate")
+        (own,) = _chosen(candidate, program.kernel(data), 1, "candidate")
         arrays = {a.name: a for a, _ in program.arrays(data)} if layouts else {}
         lying = [*_places(program.domain(data), tuple(arrays.values()), values, layouts).values()]
-        return program.instantiate(data, values, region, own[0], lying or None, closed)
+        return program.instantiate(data, values, region, own, lying or None, closed)
     found = opened(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
-    plain = found.is_alone and not layouts and not closed
-    if plain and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
+    unplaced = not layouts and not closed
+    if found.is_alone and unplaced and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies within a block: who reads a copy reads what it was made of, as long as that does not change.
+
+Selection copies whatever a variable holds; where all that reads the copy stands before the variable's next value, the
+copy is dead afterwards (`live.without_dead`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polyloom.riscv.backend.code import Block, Code, Op, Reg, is_move, registers, renamed
+from polyloom.riscv.backend.pairs import is_pair
+
+
+def propagated(code: Code) -> Code:
+    """The code with sources of copies in their place; the copies stay."""
+    reads, writes = Counter[Reg](), Counter[Reg]()
+    for op in (op for block in code.blocks for op in block.ops):
+        defined, used = registers(op, code.isa)
+        reads.update(used)
+        writes.update(defined)
+    blocks = tuple(Block(block.name, tuple(_block(code, block.ops, reads, writes))) for block in code.blocks)
+    return replace(code, blocks=blocks)
+
+
+def _block(code: Code, ops: Sequence[Op], reads: Counter[Reg], writes: Counter[Reg]) -> list[Op]:
+    made = list(ops)
+    for k, op in enumerate(made):
+        if not is_move(op):
+            continue
+        target, source = op.operands
+        assert isinstance(target, Reg)
+        assert isinstance(source, Reg)
+        if not (target.is_virtual and source.is_virtual and writes[target] == 1):
+            continue
+        found = _readers(code, made, k, target, source)
+        # Some elsewhere need the copy anyway, and then only lives would grow.
+        if len(found) == reads[target]:
+            for at in found:
+                made[at] = renamed(made[at], lambda r, target=target, source=source: source if r == target else r)
+            reads[source] += len(found)
+            reads[target] = 0
+    return made
+
+
+def _readers(code: Code, ops: Sequence[Op], k: int, target: Reg, source: Reg) -> list[int]:
+    """A position for each time the target is read, until the source changes."""
+    found: list[int] = []
+    for at in range(k + 1, len(ops)):
+        defined, used = registers(ops[at], code.isa)
+        # A pair names a register several times, which must stay the same one.
+        if target in used and is_pair(ops[at]):
+            return []
+        found += [at] * used.count(target)
+        if source in defined:
+            break
+    return found

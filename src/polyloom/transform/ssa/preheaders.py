@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A block before each reducible loop: the only one outside it that jumps to its header, and to nothing else.
+
+What a loop computes again and again can be computed there once. A loop that is entered so already is left as it is; the
+others get a new block that passes on its parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.analysis.loops import loop_forest
+from polyloom.ir.ssa import Block, Edge, Function, Jump, Value, edges_of, flow_edges, with_edges
+from polyloom.transform.ssa.editing import names, reached
+
+
+def with_preheaders(function: Function) -> Function:
+    """The function, with blocks that nothing reaches left out, entering every reducible loop through such a block."""
+    function = reached(function)
+    forest = loop_forest(len(function.blocks), flow_edges(function))
+    for number, loop in enumerate(forest.loops):
+        if not loop.irreducible:
+            inside = {function.blocks[k].name for k in forest.members(number)}
+            function = replace(function, blocks=_entered(function, function.blocks[loop.header], inside))
+            # Positions of the blocks stay: the new one is the last.
+    return function
+
+
+def _entered(function: Function, header: Block, inside: set[str]) -> tuple[Block, ...]:
+    entering = [
+        block
+        for block in function.blocks
+        if block.name not in inside and any(edge.block == header.name for edge in edges_of(block.terminator))
+    ]
+    if len(entering) == 1 and isinstance(entering[0].terminator, Jump):
+        return function.blocks
+    fresh = names(function)
+    before = fresh("enter")
+    edges = [edge for block in entering for edge in edges_of(block.terminator) if edge.block == header.name]
+    # The arguments of a single edge stand where they are used, so that constants are seen to be such.
+    alone = len(edges) == 1
+    passed = () if alone else tuple(Value(fresh(p.name), p.type) for p in header.parameters)
+
+    def through(edge: Edge) -> Edge:
+        return Edge(before, () if alone else edge.arguments) if edge.block == header.name else edge
+
+    blocks = tuple(
+        block
+        if block.name in inside
+        else replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
+        for block in function.blocks
+    )
+    return (*blocks, Block(before, passed, (), Jump(Edge(header.name, edges[0].arguments if alone else passed))))
