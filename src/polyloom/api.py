@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
-from pathlib import Path
+from os.path import isfile
 from time import perf_counter
 from typing import Any, Final
 
@@ -200,7 +200,7 @@ def subject_of(
 def _program(written: Written) -> PolyloomError | None:
     """PL0810 for a file that already is a program: it is simulated, and not compiled."""
     path = written.path
-    if path is None or not Path(path).is_file():
+    if path is None or not isfile(path):  # of a name that is too long, Path's own raises
         return None
     data = files.read(path)
     owner = registry.owner(data)

@@ -35,7 +35,7 @@ PROGRAMS = [
     "symbolic_bytes",
     "concrete_bytes",
 ]
-KEYS = [*COMMON, "compared_with", "region", *MAPPING, *PROGRAMS, "phases", "instantiate_seconds"]
+KEYS = [*COMMON, "compared_with", "region", *MAPPING, *PROGRAMS, "instantiations", "phases", "instantiate_seconds"]
 
 
 def test_json_has_the_promised_keys(call: Call) -> None:

@@ -133,7 +133,7 @@ INSTANTIATE: Final = Native(
 )
 MODEL: Final = Native(
     "model",
-    (_HERE / "fuzz_model.cpp", *(p for p in sorted((_NATIVE / "tcpa").glob("*.cpp")) if p.stem != "bind")),
+    (_HERE / "fuzz_model.cpp", *(p for p in sorted((_NATIVE / "tcpa").glob("*.cpp")) if not p.stem.startswith("bind"))),
     ("clang++", "-std=c++20", "-ffp-contract=off", f"-I{_NATIVE}"),
     _configurations,
     8192,
@@ -167,7 +167,7 @@ def _belt_code() -> Iterable[bytes]:
 
 BELT: Final = Native(
     "belt",
-    (_HERE / "fuzz_belt.cpp", *(p for p in sorted((_NATIVE / "belt").glob("*.cpp")) if p.stem != "bind")),
+    (_HERE / "fuzz_belt.cpp", *(p for p in sorted((_NATIVE / "belt").glob("*.cpp")) if not p.stem.startswith("bind"))),
     ("clang++", "-std=c++20", "-ffp-contract=off", f"-I{_NATIVE}"),
     _belt_code,
     4096,

@@ -64,7 +64,7 @@ def test_the_refusals(tmp_path: Path, golden: Golden) -> None:
     cases: tuple[tuple[Kind, Language, int], ...] = (
         ("chain", "py", STATEMENTS + 1),
         ("chain", "pla", EQUATIONS),
-        ("independent", "pla", 100),
+        ("independent", "pla", 200),
     )
     found = [refused(tmp_path, kind, language, 1, count)[1] for kind, language, count in cases]
     assert [d.exit_code for d in found] == [INPUT, INPUT, INFEASIBLE]

@@ -8,6 +8,7 @@ come out of every interpreter and of every target, or both are refused for one r
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -26,7 +27,9 @@ from polyloom.frontend.pla import parse
 from polyloom.frontend.source import Options, Source
 from polyloom.ir import nest_interpret, plan_interpret, recurrence_interpret
 from polyloom.ir.nest_c import print_c
+from polyloom.ir.pla import Program
 from polyloom.ir.pla_text import print_program
+from polyloom.sets.isl import to_set
 
 NAMES = ("N", "f", "A", "B", "x", "y", "P", "q", "p", "n", "z", "v", "w", "i", "j", "k", "l", "total", "SCALE", "SHIFT")
 with_c = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
@@ -84,10 +87,23 @@ def check_on_array(source: Source, sizes: Mapping[str, int], inputs: Arrays, wan
 
 
 def check_texts(source: Source) -> None:
-    """What is shown of the equations reads back."""
+    """What is shown of the equations reads back: as it is, or, where isl's gist finds a simpler condition in the second
+    reading (it is not idempotent), with the same points."""
     for phase in source.plan.phases:
-        text = print_program(phase.program)
-        assert print_program(parse(text, f"{phase.program.name}.pla")) == text
+        text, name = print_program(phase.program), f"{phase.program.name}.pla"
+        again = parse(text, name)
+        if print_program(again) != text:
+            assert _unconditional(again) == _unconditional(phase.program)
+            symbols = phase.program.dimensions, phase.program.parameters
+            for own, other in zip(phase.program.equations, again.equations, strict=True):
+                assert to_set(own.condition, *symbols).is_equal(to_set(other.condition, *symbols))
+            assert print_program(parse(print_program(again), name)) == print_program(again)
+
+
+def _unconditional(program: Program) -> str:
+    return print_program(
+        replace(program, equations=tuple([replace(e, condition=program.space) for e in program.equations]))
+    )
 
 
 def check_on_processor(path: Path, sizes: Mapping[str, int], inputs: Arrays, want: Arrays) -> None:

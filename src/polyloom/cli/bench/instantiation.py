@@ -152,7 +152,7 @@ class _Measured:
 
 
 def _measured(kernel: str, region: Region, *, perfect: bool) -> _Measured:
-    prepared, request = isl.prepare(loop(kernel).symbolic, candidate(kernel)), _request(kernel, region, perfect=perfect)
+    prepared, request = _prepared(kernel, region, perfect=perfect), _request(kernel, region, perfect=perfect)
     peer = partial(isl.instantiate, prepared, *request)
     warm, made = _taken(peer)
     turns = min(max(_TURNS[0], int(_PEER_SECONDS / warm)), _TURNS[1])
@@ -186,9 +186,12 @@ def seconds(kernel: str, region: Region, *, perfect: bool, times: int = RUNS) ->
 
 def peer(kernel: str, region: Region, *, perfect: bool) -> isl.Instance:
     """What the peer makes, for the tiles that the library chooses."""
-    return isl.instantiate(
-        isl.prepare(loop(kernel).symbolic, candidate(kernel)), *_request(kernel, region, perfect=perfect)
-    )
+    return isl.instantiate(_prepared(kernel, region, perfect=perfect), *_request(kernel, region, perfect=perfect))
+
+
+def _prepared(kernel: str, region: Region, *, perfect: bool) -> isl.Prepared:
+    interval = concrete_file.decode(instance(kernel, region, perfect=perfect)).initiation_interval
+    return isl.prepare(loop(kernel).symbolic, candidate(kernel), interval)
 
 
 def _request(kernel: str, region: Region, *, perfect: bool) -> tuple[list[int], Region, list[int]]:

@@ -22,26 +22,26 @@ PARAM, IN, OUT, SET = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, is
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A candidate with its syntax tree; `conditions[c]` is [parameters] -> { [I] }, coalesced."""
+    """A candidate with its syntax tree; `conditions[c]` is [parameters] -> { [I] }, coalesced. `interval` is that of
+    its schedule, or the multiple that the library chose."""
 
     symbolic: Symbolic
     candidate: Candidate
     tree: tuple[UnitNode, ...]
     conditions: tuple[isl.Set, ...]
-
-    @property
-    def interval(self) -> int:
-        return self.symbolic.schedules[self.candidate.schedule].initiation_interval
+    interval: int
 
     @property
     def units(self) -> int:
         return len(self.symbolic.limits.units)
 
 
-def prepare(symbolic: Symbolic, candidate: int) -> Prepared:
-    """What depends neither on parameters nor on the region."""
+def prepare(symbolic: Symbolic, candidate: int, interval: int | None = None) -> Prepared:
+    """What depends neither on parameters nor on the region, but for the interval where it is given."""
+    own = symbolic.candidates[candidate]
+    usual = symbolic.schedules[own.schedule].initiation_interval
     conditions = tuple(_parse(symbolic, conjunctions).coalesce() for conjunctions in symbolic.conditions)
-    return Prepared(symbolic, symbolic.candidates[candidate], build(symbolic, candidate).units, conditions)
+    return Prepared(symbolic, own, build(symbolic, candidate).units, conditions, interval or usual)
 
 
 def _parse(symbolic: Symbolic, conjunctions: Sequence[Sequence[int]]) -> isl.Set:
