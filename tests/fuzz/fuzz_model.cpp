@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tcpa/model.hpp"
+#include "tcpa/operations.hpp"
 
 using namespace polyloom::tcpa;
 
@@ -57,10 +58,13 @@ Machine machine(size_t units) {
 void simulate(const Config& config, bool trace, bool check_only) {
     size_t units = 0;
     for (const ElementProgram& e : config.classes) units = std::max(units, e.programs.size());
-    std::vector<std::vector<uint32_t>> words;
+    std::vector<std::vector<uint8_t>> given;
     Placement placement{&config, 0, 0, {}};
-    for (const Array& array : config.arrays) words.emplace_back(array.is_output || check_only ? 0 : words_of(array), 7);
-    for (const auto& w : words) placement.inputs.emplace_back(w);
+    for (const Array& array : config.arrays) {
+        const bool is_read = !array.is_output && !check_only;
+        given.emplace_back(is_read ? words_of(array) * bytes_of(Type(array.type)) : 0, 1);
+    }
+    for (const auto& bytes : given) placement.inputs.emplace_back(bytes);
     try {
         run({&placement, 1}, machine(units), {trace, check_only, [](int64_t cycle) {
                                                   if (cycle > most_cycles) throw Enough{};
@@ -78,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const Config config = load(bytes, most_bytes);
         uint64_t needed = run_bytes(config, false);
         for (size_t a = 0; a < config.arrays.size() && needed <= most_bytes; ++a)
-            needed += 4 * std::min(words_of(config.arrays[a]), most_bytes);
+            needed += 8 * std::min(words_of(config.arrays[a]), most_bytes);
         if (needed > most_bytes || most_operations(config) > most_bytes) return 0;
         simulate(config, false, true);
         simulate(config, true, false);
