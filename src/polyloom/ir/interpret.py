@@ -9,7 +9,7 @@ adding a dependence vector never leads from one iteration of the box to another 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -65,6 +65,15 @@ def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: 
     with np.errstate(all="ignore"):
         run.all()
     run.store(outputs)
+
+
+def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equation, int]]:
+    """Every equation with how many instances it has, for values of the parameters."""
+    box = _Box.around(program, values)
+    if box is None:
+        return
+    for equation in program.equations:
+        yield equation, _iterations(box, program.dimensions, equation.condition, values).shape[1]
 
 
 @dataclass(frozen=True, slots=True)
