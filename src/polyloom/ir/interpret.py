@@ -76,6 +76,22 @@ def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equ
         yield equation, _iterations(box, program.dimensions, equation.condition, values).shape[1]
 
 
+def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str, Positions]]:
+    """Every reference to an input or an output: its array, and the index of each instance as a column. Indices that
+    repeat are not left out."""
+    box = _Box.around(program, values)
+    if box is None:
+        return
+    internal = {v.name for v in program.variables}
+    for equation in program.equations:
+        coordinates = _iterations(box, program.dimensions, equation.condition, values)
+        for one in (equation.target, *equation.operands):
+            if isinstance(one, Reference) and one.name not in internal:
+                rows = [_evaluate(row, program.dimensions, coordinates, values) for row in one.index]
+                wide = [np.broadcast_to(row, coordinates.shape[1:]) for row in rows]
+                yield one.name, np.array(wide, np.int64).reshape(len(rows), coordinates.shape[1])
+
+
 @dataclass(frozen=True, slots=True)
 class _Box:
     """Iterations from `lower` on with `extents`; a row of the flattened box has `extents + padding` positions."""

@@ -39,6 +39,11 @@ def of_nest(nest: Nest, values: Mapping[str, int]) -> Work:
     return _sorted(found)
 
 
+def assignments_of(nest: Nest, values: Mapping[str, int]) -> int:
+    """How many assignments a function executes."""
+    return sum(count for _, count in _counts(nest.body, dict(values), 1))
+
+
 def of_plan(plan: Plan, values: Mapping[str, int]) -> Work:
     """Of equations; where there are loops of steps, of every step."""
     found: Counter[Class] = Counter()
