@@ -7,28 +7,29 @@ above, alike for all (docs/compare.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.work import Class
 from polyloom.machine.stated import Stated
 
 Time = Literal["cycle-exact", "fitted"]
 """Of cycles: those that the modelled machine takes by definition; or those of a model whose constants were fitted to
 measurements, or taken from documents, of a machine that exists."""
-Class = tuple[str, str]
-"""An operation of `ir.operations` and the element type of its operands: ("mul", "f32")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
     """`count` units that are alike, in all of the place that the program was compiled for. Each starts one operation of
-    `executes` in so many cycles. A lane of a vector unit is a unit; one that multiplies and adds in one operation is
-    two, a multiplier and an adder."""
+    `executes` in so many cycles. A lane of a vector unit is a unit. One that multiplies and adds in one operation,
+    also what the source has apart, is two: a multiplier and an adder."""
 
     name: str
     count: int
     executes: Mapping[Class, float]
+    """By operation and element type: ("mul", "f32")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +59,14 @@ class Costs:
     arithmetic: str | None = None
     loop: tuple[Line, ...] = ()
     stated: Stated = field(default_factory=Stated)
+
+
+ADDING: tuple[str, ...] = ("add", "sub", "neg", "abs", "min", "max", "eq", "ne", "lt", "le", "gt", "ge")
+"""What adders do."""
+LOGIC: tuple[str, ...] = ("and", "or", "xor", "shl", "shr")
+
+
+def executing(operations: Iterable[str], types: Iterable[ElementType], cycles: float = 1) -> dict[Class, float]:
+    """For `Units`: each of these operations on each of these types that it knows, at one pace."""
+    known = tuple(types)
+    return {(name, dtype): cycles for name in operations for dtype in known if BY_NAME[name].works_on(dtype)}
