@@ -26,7 +26,6 @@ from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.passes import Watch
 from polyloom.run import inputs
-from polyloom.run.compare import compare
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
 from polyloom.run.together import measure_together
@@ -43,7 +42,6 @@ __all__ = [
     "Options",
     "PolyloomError",
     "Result",
-    "compare",
     "compile",
     "decode",
     "load",

@@ -15,6 +15,7 @@ from polyloom.comparison.figures import classes
 from polyloom.comparison.reference import Task
 from polyloom.comparison.rows import Row
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
+from polyloom.report.comparison import page, text
 from polyloom.run.compare import describe_array
 from polyloom.targets.target import Json
 
@@ -71,6 +72,14 @@ class Comparison:
         message = f"no place of --on takes `{self.task.name}`"
         help = "`polyloom run` on one of them shows the whole message; docs/kernels.md lists what runs where"
         return infeasible("PL0821", message, notes=codes, help=help)
+
+    def report(self) -> str:
+        """The text that `polyloom compare` prints."""
+        return text.page(self.data)
+
+    def page(self) -> str:
+        """The HTML page that `polyloom compare --report` writes."""
+        return page.document(self.data, self.task.text)
 
     def __repr__(self) -> str:
         good = sum(row.verified is True for row in self.rows)

@@ -33,16 +33,17 @@ def compare(
     fill: Fill | None = None,
     options: Options | None = None,
     own: Mapping[str, Any] | None = None,
+    texts: bool = False,
     progress: Progress | None = None,
     **more: Any,
 ) -> Comparison:
     """Run a source on several places, `"tcpa:4x4,riscv"` or a sequence, and put what it cost side by side. Values of
     parameters, scalars and arrays are given by name; what is not given is made up once, from `seed`. `own` are options
-    of targets: each goes to the places whose target has it.
+    of targets, as texts where `texts` says so: each goes to the places whose target has it.
 
     What a target refuses is a row with its diagnostic. Errors: PL0801 for places, those of reading the source where no
     target reads it, and of its values."""
-    places = tuple(placed(on, own or {}))
+    places = tuple(placed(on, own or {}, texts))
     path = fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source
     given, reading = named(values, more, "PL0230", "N=16"), options or Options()
     origin = _origin(path, reading)
@@ -63,9 +64,9 @@ def compare(
     return Comparison(shared, tuple(rows) if shared.outputs is not None else tuple(_alike(rows)))
 
 
-def placed(on: str | Sequence[str], own: Mapping[str, Any]) -> Iterator[Placed]:
+def placed(on: str | Sequence[str], own: Mapping[str, Any], texts: bool = False) -> Iterator[Placed]:
     """The places of `--on`, each with its options. Errors: PL0801 for none, for one twice, and for an option that no
-    target of them has; PL0805 and the targets' own."""
+    target of them has, or that writes a file; PL0805 and the targets' own."""
     texts = [text.strip() for part in ([on] if isinstance(on, str) else on) for text in part.split(",")]
     if not any(texts):
         raise _usage("no place is given", "name the places behind --on, such as --on tcpa:4x4,riscv,belt")
@@ -81,7 +82,17 @@ def placed(on: str | Sequence[str], own: Mapping[str, Any]) -> Iterator[Placed]:
         if not any(name in each for each in known):
             raise _unknown(name, known)
     for (text, target, place), mine in zip(found, known, strict=True):
-        yield Placed(text, target, place, {name: value for name, value in own.items() if name in mine})
+        yield Placed(text, target, place, {n: _value(mine[n], value, texts) for n, value in own.items() if n in mine})
+
+
+def _value(option: Option, value: Any, texts: bool) -> Any:
+    """Of a flag without a value, True."""
+    made = value if not texts else True if option.metavar is None else option.read(value)
+    if option.writes(made):
+        raise _usage(
+            f"{option.flag} writes a file, and a comparison runs several programs", "write it by `polyloom run`"
+        )
+    return made
 
 
 def _unknown(name: str, known: Sequence[Mapping[str, Option]]) -> PolyloomError:
