@@ -15,7 +15,8 @@ from heapq import heappop, heappush
 @dataclass(frozen=True, slots=True)
 class Span:
     """Something that `lane` (such as a unit) of `group` (such as an element) did from cycle `start` for `cycles`
-    cycles. `arguments` are shown beside it: names and values."""
+    cycles. `arguments` are shown beside it: names and values. `operation` is its number in `Report.operations` of its
+    phase."""
 
     group: str
     lane: str
@@ -23,6 +24,7 @@ class Span:
     start: int
     cycles: int
     arguments: tuple[tuple[str, str], ...] = ()
+    operation: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
