@@ -58,12 +58,12 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """A cycle of dependences that bounds the interval: each operation feeds the next one, the last one the first;
-    `latencies[n]` cycles after operation n has started, `distances[n]` iterations later."""
+    """A cycle of dependences that bounds the interval: each operation feeds the next one, the last one the first. Once
+    around takes `latency` cycles and leads `distance` iterations further."""
 
     operations: tuple[str, ...]
-    latencies: tuple[int, ...]
-    distances: tuple[int, ...]
+    latency: int
+    distance: int
 
 
 @dataclass(frozen=True, slots=True)
