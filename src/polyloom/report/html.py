@@ -38,7 +38,9 @@ def page(shown: Shown) -> str:
     moving = section("Activity", activity.activity(shown.activity), note=activity.NOTE, key="activity")
     alone = len(views) == 1
     body = [head.head(shown.data, shown.summary), "" if alone else moving]
-    body += [_phase(n, title, view, shown.activity, moving if alone else "") for n, (title, view) in enumerate(views, 1)]
+    body += [
+        _phase(n, title, view, shown.activity, moving if alone else "") for n, (title, view) in enumerate(views, 1)
+    ]
     body.append(section("In full", _folded(shown), key="listing"))
     content = f"<main>{''.join(body)}</main>"
     return document(text.headline(shown.data), "", content, asset("activity.js") + asset("array.js"))
@@ -63,9 +65,7 @@ def _sections(view: Report, found: Activity | None, moving: str) -> Iterator[str
 
 
 def _folded(shown: Shown) -> str:
-    columns = "".join(
-        f"<div><h3>after {escape(name)}</h3>{listing(text)}</div>" for name, text in shown.passes
-    )
+    columns = "".join(f"<div><h3>after {escape(name)}</h3>{listing(text)}</div>" for name, text in shown.passes)
     passes = folded("Passes", f'<div class="columns">{columns}</div>') if columns else ""
     return passes + (folded("Listing", listing(shown.listing)) if shown.listing else "")
 

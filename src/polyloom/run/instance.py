@@ -322,9 +322,7 @@ class Result:
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
-        return html.page(
-            html.Shown(self.data, self._summary, self.views, self.activity, self.instance.listing, passes)
-        )
+        return html.page(html.Shown(self.data, self._summary, self.views, self.activity, self.instance.listing, passes))
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:

@@ -31,7 +31,9 @@ def activity(found: Activity | None) -> str:
         "groups": [(g.name, kinds.index(g.lanes)) for g in found.groups],
         "bits": b64encode(deflated(found.bits)).decode(),
     }
-    without = "<noscript><p>The picture needs a script; the page has it, and the browser does not run it.</p></noscript>"
+    without = (
+        "<noscript><p>The picture needs a script; the page has it, and the browser does not run it.</p></noscript>"
+    )
     return f'<div class="activity">{without}<script type="application/json">{embedded(data)}</script></div>'
 
 

@@ -12,7 +12,7 @@ def pressure(view: Report) -> str:
     """Empty where nothing is known of units."""
     used = [p for p in view.pressure if p.used]
     bars = "".join(
-        f'<span{" class=full" if p.used == p.available else ""}>{escape(p.unit)}</span>'
+        f"<span{' class=full' if p.used == p.available else ''}>{escape(p.unit)}</span>"
         f'<i style="--v:{p.used / p.available:.2f}"></i><span>{p.used}/{p.available}</span>'
         for p in used
     )

@@ -74,9 +74,7 @@ def _cell(cell: str, unit: str, slot: int, known: Mapping[tuple[str, int, str], 
     names = [word.rstrip("'") for word in words]
     if not names or any((unit, slot, name) not in known for name in names):
         return f"<td>{escape(cell)}</td>"
-    chips = (
-        _late(known[unit, slot, name], len(word) - len(name)) for name, word in zip(names, words, strict=True)
-    )
+    chips = (_late(known[unit, slot, name], len(word) - len(name)) for name, word in zip(names, words, strict=True))
     return f"<td>{''.join(chips)}</td>"
 
 

@@ -23,9 +23,7 @@ def grid(given: Table) -> str:
     """The table alone."""
     right = [all(_NUMBER.fullmatch(row[n]) for row in given.rows) for n in range(len(given.columns))]
     head = "".join(f"<th>{escape(column)}</th>" for column in given.columns)
-    rows = (
-        "<tr>" + "".join(_cell(cell, right[n]) for n, cell in enumerate(row)) + "</tr>" for row in given.rows
-    )
+    rows = ("<tr>" + "".join(_cell(cell, right[n]) for n, cell in enumerate(row)) + "</tr>" for row in given.rows)
     return f'<table class="grid"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
 
