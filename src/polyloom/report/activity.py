@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -105,4 +106,4 @@ def _names(groups: Sequence[str]) -> Mapping[str, str]:
 def _runs(levels: NDArray[np.int64]) -> list[tuple[int, int, int]]:
     """(level, first column, column after the last) of equal neighbours."""
     edges = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
-    return [(int(levels[a]), a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [(int(levels[a]), a, b) for a, b in pairwise(edges)]

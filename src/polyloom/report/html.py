@@ -55,10 +55,10 @@ def _phase(number: int, title: str, view: Report, found: Activity | None, moving
 def _sections(view: Report, found: Activity | None, moving: str) -> Iterator[str]:
     yield section("Bottleneck", bottleneck.bottleneck(view))
     yield section("Source and schedule", schedule.schedule(view), note=schedule.NOTE)
-    if view.grid is not None:
-        yield section("Array", array.array(view.grid, found), note=array.NOTE)
+    full = section("Pressure", pressure.pressure(view), note=pressure.NOTE)
+    drawn = section("Array", array.array(view.grid, found), note=array.NOTE) if view.grid is not None else ""
+    yield f'<div class="beside">{drawn}{full}</div>' if drawn and full else drawn + full
     yield moving
-    yield section("Pressure", pressure.pressure(view), note="Slots of one interval in which a unit issues.")
     yield from map(tables.table, view.tables)
     yield section("Lanes", lanes.lanes(view.lanes))
     yield folded("Control flow", flow.flows(view.flows))

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Final
 
 from polyloom.targets.report import Report
+
+NOTE: Final = "Slots of one initiation interval in which a unit issues; a full unit is orange."
 
 
 def pressure(view: Report) -> str:
