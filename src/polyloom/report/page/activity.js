@@ -1,11 +1,6 @@
 // Activity: a bit per lane and cycle, drawn on a canvas from the whole run down to single cycles. A row is a group, or
 // many groups with the same first number; opening it shows its parts, and in the end the lanes of one group.
 const activities = all(".activity").map(showActivity);
-async function inflate(text) {
-  const raw = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
 const ones = Uint8Array.from({ length: 256 }, (_, n) => [...n.toString(2)].filter((b) => b === "1").length);
 async function showActivity(box) {
   const data = JSON.parse(box.querySelector("script").textContent);

@@ -12,6 +12,10 @@ from importlib.resources import files
 from re import MULTILINE, sub
 from typing import Final
 
+from polyloom.report.page.packed import deflated
+
+_SHORT: Final = 3000
+"""Characters of what is folded away as it is."""
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
@@ -29,7 +33,7 @@ def document(title: str, style: str, body: str, script: str = "") -> str:
 @cache
 def asset(name: str) -> str:
     """A style sheet or script beside this file, without its comments and indentation."""
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    text = files("polyloom.report.page").joinpath(name).read_text(encoding="utf-8")
     bare = sub(r"^\s*//.*\n|^\s*/\*[^*]*\*/\s*\n", "", text, flags=MULTILINE)
     return "".join(f"{line.strip()}\n" for line in bare.splitlines() if line.strip())
 
@@ -44,8 +48,14 @@ def section(title: str, content: str, *, note: str = "", key: str = "") -> str:
 
 
 def folded(title: str, content: str) -> str:
-    """What most readers do not need: closed until it is asked for."""
-    return f"<details><summary>{escape(title)}</summary>{content}</details>" if content else ""
+    """What most readers do not need: closed until it is asked for, and deflated until then where it is long."""
+    if not content:
+        return ""
+    head = f"<summary>{escape(title)}</summary>"
+    if len(content) < _SHORT:
+        return f"<details>{head}{content}</details>"
+    without = "<noscript><p>It is inflated by the page's script, which does not run here.</p></noscript>"
+    return f'<details data-z="{deflated(content.encode())}">{head}{without}</details>'
 
 
 def scrolled(content: str) -> str:

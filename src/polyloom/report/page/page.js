@@ -70,3 +70,17 @@ for (const box of all(".tabs")) {
   box.prepend(list);
   show(0);
 }
+
+// What is folded away and long is inflated when it is opened.
+async function inflate(text) {
+  const raw = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+for (const each of all("details[data-z]"))
+  each.addEventListener("toggle", async () => {
+    const text = new TextDecoder().decode(await inflate(each.dataset.z));
+    each.insertAdjacentHTML("beforeend", text);
+    each.querySelector("noscript").remove();
+    delete each.dataset.z;
+  }, { once: true });

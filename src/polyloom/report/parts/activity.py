@@ -6,16 +6,15 @@ The browser inflates it (`DecompressionStream`) and draws what is visible, from 
 
 from __future__ import annotations
 
-import zlib
-from base64 import b64encode
 from typing import Final
 
-from polyloom.report.parts.array import embedded
+from polyloom.report.page.packed import deflated, embedded
 from polyloom.targets.activity import Activity
 
 NOTE: Final = (
     "Darker where more units start an operation. Click a row to open its parts; drag to move, double-click or use "
-    "the buttons to zoom to single cycles. Keys: + − ← → to look around, ↑ ↓ and Enter to open a row, Backspace to return."
+    "the buttons to zoom to single cycles. Keys: + − ← → to look around, ↑ ↓ and Enter to open a row, Backspace to go "
+    "back."
 )
 
 
@@ -29,15 +28,9 @@ def activity(found: Activity | None) -> str:
         "step": found.step,
         "lanes": kinds,
         "groups": [(g.name, kinds.index(g.lanes)) for g in found.groups],
-        "bits": b64encode(deflated(found.bits)).decode(),
+        "bits": deflated(found.bits),
     }
     without = (
         "<noscript><p>The picture needs a script; the page has it, and the browser does not run it.</p></noscript>"
     )
     return f'<div class="activity">{without}<script type="application/json">{embedded(data)}</script></div>'
-
-
-def deflated(data: bytes) -> bytes:
-    """Without a header: what browsers call `deflate-raw`."""
-    machine = zlib.compressobj(9, zlib.DEFLATED, -15)
-    return machine.compress(data) + machine.flush()

@@ -8,11 +8,11 @@ pointer or the arrow keys: the program and its FIFO depths, the arrays of a bank
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from html import escape
 from typing import Final
 
+from polyloom.report.page.packed import embedded
 from polyloom.report.page.svg import picture
 from polyloom.targets.activity import Activity
 from polyloom.targets.report import Grid
@@ -120,8 +120,3 @@ def _data(grid: Grid, busy: Mapping[tuple[int, int], float]) -> str:
         "routes": sorted({(names.index(w.name), *w.path[0], *w.path[-1]) for w in grid.routes if w.path}),
     }
     return f'<script type="application/json">{embedded(data)}</script>'
-
-
-def embedded(data: object) -> str:
-    """JSON that cannot end the element that it stands in."""
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")

@@ -58,7 +58,8 @@ def _at(number: int) -> int:
 def _block(number: int, content: str) -> str:
     x = _at(number)
     return (
-        f'<g><title>{escape(content)}</title><rect class="box" x="{x}" y="{_MIDDLE}" width="{_BOX}" height="20" rx="4"/>'
+        f"<g><title>{escape(content)}</title>"
+        f'<rect class="box" x="{x}" y="{_MIDDLE}" width="{_BOX}" height="20" rx="4"/>'
         f'<text x="{x + _BOX // 2}" y="{_MIDDLE + 14}" text-anchor="middle">q{number + 1}</text></g>'
     )
 

@@ -19,7 +19,7 @@ def head(data: Mapping[str, Json], summary: text.Rows) -> str:
     """The heading, the verdict and the cards."""
     more = text.parameters_of(data)
     told = f" <small>{escape(more)}</small>" if more else ""
-    kind = {True: "good", False: "bad"}.get(data["verified"] if isinstance(data["verified"], bool) else None, "plain")
+    kind = "plain" if data["verified"] is None else "good" if data["verified"] else "bad"
     sign = {"good": "✓ ", "bad": "✗ "}.get(kind, "")
     return (
         f"<h1>{escape(str(data['kernel']))}{told}</h1>"

@@ -25,7 +25,8 @@ def lanes(given: Sequence[Lane]) -> str:
 def _lane(lane: Lane, top: int, scale: Scale) -> list[str]:
     boxes = [
         f'<rect class="box" x="{short(scale.at(first))}" y="{top + 2}" height="15" rx="3" '
-        f'width="{short(max(scale.at(last) - scale.at(first), 2))}"><title>{escape(what)}: {first} to {last}</title></rect>'
+        f'width="{short(max(scale.at(last) - scale.at(first), 2))}">'
+        f"<title>{escape(what)}: {first} to {last}</title></rect>"
         for first, last, what in lane.spans
     ]
     return [text(100, top + 14, lane.name, "end"), *boxes]

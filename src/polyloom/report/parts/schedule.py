@@ -62,10 +62,13 @@ def chip(operation: Operation, files: Mapping[str, int], lag: int = 0) -> str:
 def _reservation(table: Reservation, known: Mapping[tuple[str, int, str], str]) -> str:
     head = "".join(f"<th>{escape(unit)}</th>" for unit in table.units)
     lines = "".join(
-        f"<tr><th>{slot}</th>{''.join(_cell(cell, unit, slot, known) for unit, cell in zip(table.units, row))}</tr>"
-        for slot, row in enumerate(table.rows)
+        f"<tr><th>{slot}</th>{_cells(row, slot, table.units, known)}</tr>" for slot, row in enumerate(table.rows)
     )
     return f'<table class="grid"><thead><tr><th>slot</th>{head}</tr></thead><tbody>{lines}</tbody></table>'
+
+
+def _cells(row: Sequence[str], slot: int, units: Sequence[str], known: Mapping[tuple[str, int, str], str]) -> str:
+    return "".join(_cell(cell, unit, slot, known) for unit, cell in zip(units, row, strict=True))
 
 
 def _cell(cell: str, unit: str, slot: int, known: Mapping[tuple[str, int, str], str]) -> str:
@@ -85,7 +88,8 @@ def _late(made: str, lag: int) -> str:
 def _listed(operations: Sequence[Operation], files: Mapping[str, int]) -> str:
     """Of what has no table of units: one row per operation."""
     rows = "".join(
-        f'<tr><td class="n">{o.slot}</td><td>{escape(o.unit)}</td><td>{chip(o, files)}</td><td>{escape(o.text)}</td></tr>'
+        f'<tr><td class="n">{o.slot}</td><td>{escape(o.unit)}</td>'
+        f"<td>{chip(o, files)}</td><td>{escape(o.text)}</td></tr>"
         for o in operations
     )
     head = "<th>slot</th><th>unit</th><th>operation</th><th></th>"
