@@ -15,6 +15,7 @@ from polyloom.comparison.figures import classes
 from polyloom.comparison.reference import Task
 from polyloom.comparison.rows import Row
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
+from polyloom.ir.work import total
 from polyloom.report.comparison import page, text
 from polyloom.run.compare import describe_array
 from polyloom.targets.target import Json
@@ -46,8 +47,8 @@ class Comparison:
 
     @property
     def work(self) -> int | None:
-        """Arithmetic operations of the source."""
-        return next((row.figures.work for row in self.rows if row.figures.work is not None), None)
+        """Arithmetic operations of the source; None where it is no loop nest."""
+        return None if self.task.work is None else total(self.task.work)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

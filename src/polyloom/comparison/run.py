@@ -67,16 +67,16 @@ def compare(
 def placed(on: str | Sequence[str], own: Mapping[str, Any], texts: bool = False) -> Iterator[Placed]:
     """The places of `--on`, each with its options. Errors: PL0801 for none, for one twice, and for an option that no
     target of them has, or that writes a file; PL0805 and the targets' own."""
-    texts = [text.strip() for part in ([on] if isinstance(on, str) else on) for text in part.split(",")]
-    if not any(texts):
+    written = [text.strip() for part in ([on] if isinstance(on, str) else on) for text in part.split(",")]
+    if not any(written):
         raise _usage("no place is given", "name the places behind --on, such as --on tcpa:4x4,riscv,belt")
-    if "" in texts:
+    if "" in written:
         raise _usage("there is an empty place in --on", "write one comma between places, and none at the end")
-    found = [(text, *registry.split(text)) for text in texts]
+    found = [(text, *registry.split(text)) for text in written]
     shown = [registry.shown(target, place) for _, target, place in found]
     for number, text in enumerate(shown):
         if text in shown[:number]:
-            raise _usage(f"the place {texts[number]} is given twice", "name each place once")
+            raise _usage(f"the place {written[number]} is given twice", "name each place once")
     known = [taken(target.options, "run") for _, target, _ in found]
     for name in own:
         if not any(name in each for each in known):

@@ -33,12 +33,12 @@ def _share(row: Row) -> str | None:
 
 
 def verdict(row: Row) -> str:
-    """`yes`: the bits of the source; `within bounds`: other bits, for a reason, and the target's oracles agree."""
+    """`yes`: the bits of the source; `yes, other bits`: those that the machine's own arithmetic gives, for a reason."""
     if row["refused"] is not None:
         return f"refused: {row['refused']['code']}"
     if row["verified"] is None:
         return "not compared"
-    return "no" if not row["verified"] else "within bounds" if row["equal"] is False else "yes"
+    return "no" if not row["verified"] else "yes, other bits" if row["equal"] is False else "yes"
 
 
 def _seconds(row: Row) -> str | None:
