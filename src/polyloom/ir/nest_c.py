@@ -106,16 +106,17 @@ _UNSIGNED_LIMITS = "a != a || a >= 4294967296.0 ? 4294967295u : a < 0 ? 0 : (uns
 """The meaning of operations that are called; the operands are a, b and c."""
 
 
-def print_c(nest: Nest) -> str:
-    """The text of `nest`; names that C cannot have are changed, and statements lose theirs."""
-    printer = _Printer(nest, identifiers(nest))
+def print_c(nest: Nest, lines: bool = False) -> str:
+    """The text of `nest`; names that C cannot have are changed, and statements lose theirs. With `lines`, compilers
+    count the lines of the user's text."""
+    printer = _Printer(nest, identifiers(nest), lines)
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
     name = c_name(nest)
-    lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
+    text = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
     declared = sorted(
         {f"{kind} {call}({', '.join([kind] * BY_NAME[operation].arity)});" for operation, call, kind in printer.called}
     )
-    return "\n".join([*declared, *(helper(*called) for called in sorted(printer.helpers)), *lines, ""])
+    return "\n".join([*declared, *(helper(*called) for called in sorted(printer.helpers)), *text, ""])
 
 
 def c_name(nest: Nest) -> str:
@@ -185,6 +186,7 @@ class _Printer:
 
     nest: Nest
     names: dict[str, str]
+    lines: bool = False
     helpers: set[tuple[str, ElementType]] = field(default_factory=set[tuple[str, ElementType]])
     called: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
 
@@ -217,6 +219,8 @@ class _Printer:
 
     def block(self, nodes: Sequence[Node], indent: str) -> Iterator[str]:
         for node in nodes:
+            if self.lines and node.span is not None:
+                yield f"#line {node.span.line}"
             match node:
                 case Assign(target=target, value=value):
                     yield f"{indent}{self.reference(target)} = {self.value(value)};"
