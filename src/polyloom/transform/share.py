@@ -80,9 +80,7 @@ def share(
     return [uses[n] for n in range(len(demands))], transfers
 
 
-def _shared(
-    space: Space, group: _Group, demands: Sequence[tuple[isl.Set, Element]], order: Order
-) -> _Shared:
+def _shared(space: Space, group: _Group, demands: Sequence[tuple[isl.Set, Element]], order: Order) -> _Shared:
     element, distances = _based(space, group, order)
     points = union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
     return _Shared(element, distances, points, directions(space, (*element.index, *space.equalities(points)), order))
@@ -107,7 +105,7 @@ def _leaves_face(space: Space, points: isl.Set, way: Vector) -> bool:
     """Whether the points without a predecessor along `way` have one coordinate there."""
     equalities = space.equalities(points.subtract(space.shift(points, way)))
     (axis,) = (n for n, step in enumerate(way) if step)
-    return any(e.symbols & {*space.dims} == {space.dims[axis]} for e in equalities)
+    return any(e.symbols.intersection(space.dims) == frozenset({space.dims[axis]}) for e in equalities)
 
 
 def _apart(sets: Sequence[isl.Set], distances: Iterable[Vector]) -> bool:
