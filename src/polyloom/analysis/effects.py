@@ -19,7 +19,12 @@ _NOTHING: Final[frozenset[Effect]] = frozenset()
 _READS: Final[frozenset[Effect]] = frozenset({"reads"})
 _WRITES: Final[frozenset[Effect]] = frozenset({"writes"})
 _ORDERED: Final[frozenset[Effect]] = frozenset({"ordered"})
-_PLAIN: Final[dict[str, frozenset[Effect]]] = {"load": _READS, "store": _WRITES, "fence": _ORDERED, **dict.fromkeys(ATOMICS, _ANY)}
+_PLAIN: Final[dict[str, frozenset[Effect]]] = {
+    "load": _READS,
+    "store": _WRITES,
+    "fence": _ORDERED,
+    **dict.fromkeys(ATOMICS, _ANY),
+}
 
 
 def externals_of(function: Function) -> Externals:

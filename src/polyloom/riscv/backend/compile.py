@@ -58,7 +58,9 @@ def compile_function(function: Function, isa: Isa, note: bytes = b"", watch: Wat
     layout = Layout(function.data)
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
     words, starts = linked(codes)
-    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, starts, note), layout.end, len(words))
+    functions = {name: layout.end + start for name, start in starts.items()}
+    data = layout.linked(functions, function.pointers // 8)
+    return Compiled(executable(data, layout.end, words, isa, starts, note), layout.end, len(words))
 
 
 def lowered(function: Function, isa: Isa, layout: Layout, watch: Watch | None = None) -> list[Code]:
