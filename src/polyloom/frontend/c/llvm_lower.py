@@ -287,9 +287,13 @@ class Lowering:
     def call(self, name: str, words: Words) -> None:
         flags(words)
         returned = _returned(words)
+        start = words.next
         while not words.peek().startswith(("@", "%", "asm")) and words.peek():
             words.skip()
+        is_variadic = "..." in words.words[start : words.next]
         if (callee := words.pop()).startswith("%"):
+            if is_variadic:
+                raise Unsupported("a variable number of arguments")
             self._indirect(Value(name_of(callee), PTR), name, returned, words)
             return
         if not callee.startswith("@"):

@@ -43,6 +43,7 @@ _TYPES: Final[dict[str, str]] = {
 }
 _TAGGED: Final = ("RecordDecl", "EnumDecl")
 _POINTER: Final = re.compile(r"(.*?) ?(?:\*|\(\*\)(?:\[[^\]]*\])+)")
+_ATOMIC: Final = re.compile(r"_Atomic\((.*)\)")
 _ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
 
 
@@ -217,6 +218,8 @@ class _Types:
 
     def of(self, text: str, node: Node) -> Dtype:
         """Errors: PL0153, at the node."""
+        if (atomic := _ATOMIC.fullmatch(text)) is not None:
+            return self.of(atomic[1], node)  # scalars have the layout of their own type
         if text in self.names:
             return np.dtype(self.names[text]).newbyteorder("<")
         item, alias = self.tags.get(text, ({}, ""))
