@@ -39,6 +39,8 @@ REFUSED = {
     "length-unknown": "total n=4 --on riscv:rv64gc",
     "length-not-known-at-call": "total n=4 --shape a=n/2 --on riscv:rv64gc",
     "dimensions": "scale n=2 m=2 --shape a=n,m,n --on riscv:rv64gc",
+    "pointer-to-function": "applied x=3 --on riscv:rv64gc",
+    "no-atomics": "added n=3 --on riscv:rv64imfd",
     "size-missing": "dot --on riscv:rv64gc",
     "size-negative": "dot n=-3 --on riscv:rv64gc",
     "size-too-large": "dot n=2147483648 --on riscv:rv64gc",

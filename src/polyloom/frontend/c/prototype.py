@@ -43,6 +43,7 @@ _TYPES: Final[dict[str, str]] = {
 }
 _TAGGED: Final = ("RecordDecl", "EnumDecl")
 _POINTER: Final = re.compile(r"(.*?) ?(?:\*|\(\*\)(?:\[[^\]]*\])+)")
+_FUNCTION: Final = re.compile(r"\(\*+\)\(")
 _ATOMIC: Final = re.compile(r"_Atomic\((.*)\)")
 _ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
 
@@ -89,6 +90,10 @@ def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
     function = choose(path, unit, options.function, calls=True)[0]
     types = _Types(unit, long, lambda expressions: constants(path, expressions, options, target))
     nodes = [n for n in function.inner if n.kind == "ParmVarDecl"]
+    for node in nodes:
+        if _FUNCTION.search(node.ctype) is not None:
+            help = "take a number, and choose the function by it from a table in the file"
+            raise refuse("PL0153", f"`{node.name}` is a pointer to a function, which no run can pass", node, help)
     written = (
         declarators(printed_function(path, function.name, options, target), function.name, types.aliases)
         if nodes

@@ -26,7 +26,9 @@ def _found(program: Function) -> Iterator[PolyloomError]:
         for instruction in (i for block in member.blocks for i in block.instructions):
             where = instruction.place.words() or member.name
             if instruction.operation in ATOMICS:
-                yield _error(f"{where}: an atomic read-modify-write", "use a plain variable: nothing runs beside a belt")
+                yield _error(
+                    f"{where}: an atomic read-modify-write", "use a plain variable: nothing runs beside a belt"
+                )
             if instruction.callee == INDIRECT:
                 yield _error(f"{where}: a call through a pointer", "call functions by their names, in a `switch`")
         for address in (address for address in mentioned(member) if address.name in names):
