@@ -249,7 +249,7 @@ def _split(function: Function, value: Value) -> Function:
 
 
 def _is_racy(instruction: Instruction) -> bool:
-    """A load, or an atomic read-modify-write, of what others may store to, that does not order what follows by itself."""
+    """A load, or a read-modify-write, of what others may store to, that does not order what follows by itself."""
     access = instruction.access
     return (
         instruction.operation in _READS

@@ -39,6 +39,7 @@ from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, split_critical_edges
 from polyloom.transform.ssa.strength import strength
+from polyloom.transform.ssa.unwrap import unwrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("legalize", partial(legalize, isa=isa), _SSA),
         Pass("common", common, _SSA),
         Pass("dce", dce, _SSA),
+        Pass("unwrap", unwrap, _SSA),
         Pass("strength", strength, _SSA),
         # Before "order": that pass names edges by blocks, and before "destruct", whose copies stand on edges.
         Pass("edges", split_critical_edges, _SSA),

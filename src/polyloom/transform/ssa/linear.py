@@ -66,7 +66,7 @@ class Scope:
             case "sub":
                 return a.plus(b, -1)
             case "shl":
-                return Linear().plus(a, 1 << b.constant) if not b.terms and 0 <= b.constant < 32 else None
+                return Linear().plus(a, 1 << b.constant) if not b.terms and 0 <= b.constant < 64 else None
             case _:
                 a, b = (a, b) if not b.terms else (b, a)
                 return Linear().plus(a, b.constant) if not b.terms else None
