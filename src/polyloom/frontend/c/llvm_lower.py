@@ -37,7 +37,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_text import print_external
-from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
+from polyloom.ir.ssa_types import I1, I32, I64, INTEGERS, PTR, Type
 
 _NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
 _LIBRARY: Final = {
@@ -145,10 +145,13 @@ class Lowering:
         self.emit("f" * (opcode == "fcmp") + predicate, operands, name, I1)
 
     def _cast(self, opcode: str, name: str, words: Words) -> None:
+        is_positive = words.peek() == "nneg"
         flags(words)
         value, source = legal(words)
         words.expect("to")
         target, width = words.legal()
+        if is_positive and opcode == "zext" and (value.type, target) == (I32, I64) and not source:
+            opcode = "sext"  # the same, and nothing to do where registers of 64 bits hold what is extended by its sign
         if source or width:
             llvm_widths.cast(self, opcode, value, source, target, width, name)
             return

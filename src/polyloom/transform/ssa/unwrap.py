@@ -36,7 +36,7 @@ from polyloom.transform.ssa.copies import closed, copied
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import names, throughout
 from polyloom.transform.ssa.linear import Linear, Scope
-from polyloom.transform.ssa.narrow import Extended, extended
+from polyloom.transform.ssa.narrow import Products, extended
 from polyloom.transform.ssa.preheaders import with_preheaders
 
 MOST: Final = 200
@@ -71,22 +71,30 @@ class _Count:
     step: int
 
 
-@dataclass(slots=True)
-class _Family:
-    """Mutable: sums that differ by constants, of which the least and the greatest are kept."""
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A sum without its constant: what stays, the factor of the counter, and what the counter is multiplied by."""
 
-    sum: Linear
+    stays: Linear
     factor: int
+    by: Value | None
+
+
+@dataclass(slots=True)
+class _Range:
+    """Mutable: the least and the greatest constant of sums of one shape."""
+
     least: int
     greatest: int
 
 
 @dataclass(slots=True)
 class _Test:
-    """Mutable: the instructions in front of the loop, and what is 0 where nothing wraps around."""
+    """Mutable: the instructions in front of the loop, what is 0 where nothing wraps around, and values in 64 bits."""
 
     made: list[Instruction] = field(default_factory=list[Instruction])
     differences: list[Operand] = field(default_factory=list[Operand])
+    wide: dict[Value, Value] = field(default_factory=dict[Value, Value])
 
 
 class _Work:
@@ -110,14 +118,14 @@ class _Work:
         if count is None or sum(len(self.blocks[k].instructions) for k in members) > MOST:
             return
         scope = self._scope(members, count)
-        found = dict(self._extended(members, scope))
+        found = dict(self._extended(members, scope, count))
         ends = closed(self.blocks, members, self.fresh) if found else None
         if ends is None:
             return
         self.blocks = ends
         test = _Test()
-        bases = self._tests(test, count, found)
-        loop_blocks = [self._rewritten(self.blocks[k], found, bases, count.variable) for k in members]
+        self._tests(test, count, found)
+        loop_blocks = [self._rewritten(self.blocks[k], found, test.wide, count.variable) for k in members]
         named, fast = copied(loop_blocks, self.fresh)
         enters = self.blocks[entry].terminator
         assert isinstance(enters, Jump)
@@ -133,7 +141,7 @@ class _Work:
         blocks = [self.blocks[k] for k in members]
         made = {result.name: i for block in blocks for i in block.instructions for result in i.results}
         defined = frozenset((*made, *(p.name for block in blocks for p in block.parameters)))
-        return Scope(made, defined, frozenset((count.variable.name,)), self.function.address)
+        return Scope(made, defined, frozenset((count.variable.name,)), self.function.address, self.made)
 
     def _count(self, header: Block, entry: Block, latch: Block, inside: Set[Value]) -> _Count | None:
         """The counter by which the loop ends. One that misses its limit has no end."""
@@ -163,39 +171,47 @@ class _Work:
             return 0
         return made.operands[1].value if isinstance(made.operands[1], Constant) else 0
 
-    def _extended(self, members: tuple[int, ...], scope: Scope) -> Iterator[tuple[Value, Extended]]:
-        """Integers that wrap around on the way to an address, with a counter and with small factors."""
+    def _extended(
+        self, members: tuple[int, ...], scope: Scope, count: _Count
+    ) -> Iterator[tuple[Value, tuple[_Shape, int, int]]]:
+        """Integers that wrap around on the way to an address: shapes with small factors, constants and shifts."""
         instructions = [i for k in members for i in self.blocks[k].instructions]
         addressing = {o for i in instructions if i.operation in ("offset", "shl", "mul") for o in i.operands}
         for instruction in instructions:
-            found = extended(instruction, scope)
-            if found is None or instruction.results[0] not in addressing:
+            products: Products = {}
+            found = extended(instruction, scope, products)
+            if found is None or instruction.results[0] not in addressing or found.sum.constant not in _NARROW:
                 continue
-            counts = any(value.name in scope.counting for value, _ in found.sum.terms)
-            if counts and all(abs(factor) < _FACTOR for _, factor in found.sum.terms) and found.sum.constant in _NARROW:
-                yield instruction.results[0], found
+            shape = _shape(found.sum, count.variable, products)
+            if shape is not None:
+                yield instruction.results[0], (shape, found.sum.constant, found.shift)
 
-    def _tests(self, test: _Test, count: _Count, found: Mapping[Value, Extended]) -> dict[Linear, Operand]:
-        """What stays of each sum, computed in front of the loop."""
-        families: dict[tuple[Linear, int], _Family] = {}
-        for each in found.values():
-            stays, factor = _parted(each.sum, count.variable)
-            key = Linear(stays.terms), factor
-            family = families.setdefault(key, _Family(key[0], factor, stays.constant, stays.constant))
-            family.least, family.greatest = min(family.least, stays.constant), max(family.greatest, stays.constant)
+    def _tests(self, test: _Test, count: _Count, found: Mapping[Value, tuple[_Shape, int, int]]) -> None:
+        """In front of the loop."""
+        ranges: dict[_Shape, _Range] = {}
+        for shape, constant, _ in found.values():
+            known = ranges.setdefault(shape, _Range(constant, constant))
+            known.least, known.greatest = min(known.least, constant), max(known.greatest, constant)
+        multiplies = any(shape.by is not None for shape in ranges)
         for operand in (count.first, count.limit):
-            if not self._is_narrow(operand):
+            # A product of two numbers of 33 bits could be beyond 64.
+            if not self._is_narrow(operand) or (multiplies and not isinstance(operand, Constant)):
                 self._fits(test, operand)
         last = self._sum(test, count.limit, integer(I64, -count.step))
-        ends = (count.first, last) if count.step > 0 else (last, count.first)
-        bases: dict[Linear, Operand] = {}
-        for family in families.values():
-            base = self._base(test, family.sum, bases)
-            low, high = ends if family.factor > 0 else ends[::-1]
-            if not _is_above(family, low):
-                self._fits(test, self._at(test, base, low, family.factor, family.least))
-            self._fits(test, self._at(test, base, high, family.factor, family.greatest))
-        return bases
+        for shape, known in ranges.items():
+            for value in (*(value for value, _ in shape.stays.terms), *([shape.by] if shape.by else [])):
+                self._wide(test, value)
+            if shape.by is not None:
+                for end in (count.first, last):
+                    for constant in dict.fromkeys((known.least, known.greatest)):
+                        if not _is_own(shape, end, constant):
+                            self._fits(test, self._at(test, shape, end, constant))
+                continue
+            rises = (count.step > 0) == (shape.factor > 0)
+            low, high = (count.first, last) if rises else (last, count.first)
+            if not _is_above(shape, low, known.least):
+                self._fits(test, self._at(test, shape, low, known.least))
+            self._fits(test, self._at(test, shape, high, known.greatest))
 
     def _is_narrow(self, operand: Operand) -> bool:
         """Whether it has at most 33 bits."""
@@ -204,18 +220,22 @@ class _Work:
         made = self.made.get(operand.name) if isinstance(operand, Value) else None
         return made is not None and made.operation in ("sext", "zext")
 
-    def _base(self, test: _Test, sum: Linear, bases: dict[Linear, Operand]) -> Operand:
-        if sum not in bases:
-            total: Operand = integer(I64, 0)
-            for value, factor in sum.terms:
-                low = value if value.type == I32 else self._put(test, "trunc", I32, value)
-                wide = self._times(test, self._put(test, "sext", I64, low), factor)
-                total = self._sum(test, total, wide)
-            bases[sum] = total
-        return bases[sum]
+    def _at(self, test: _Test, shape: _Shape, count: Operand, constant: int) -> Operand:
+        """The sum in 64 bits where the counter has a value."""
+        total = self._sum(test, self._times(test, count, shape.factor), integer(I64, constant))
+        for value, factor in shape.stays.terms:
+            total = self._sum(test, total, self._times(test, self._wide(test, value), factor))
+        is_zero = isinstance(count, Constant) and count.value == 0
+        if shape.by is None or is_zero:
+            return total
+        return self._sum(test, total, self._put(test, "mul", I64, count, self._wide(test, shape.by)))
 
-    def _at(self, test: _Test, base: Operand, count: Operand, factor: int, constant: int) -> Operand:
-        return self._sum(test, self._sum(test, self._times(test, count, factor), integer(I64, constant)), base)
+    def _wide(self, test: _Test, value: Value) -> Value:
+        """The low half, extended; computed once in front of the loop."""
+        if value not in test.wide:
+            low = value if value.type == I32 else self._put(test, "trunc", I32, value)
+            test.wide[value] = self._put(test, "sext", I64, low)
+        return test.wide[value]
 
     def _fits(self, test: _Test, value: Operand) -> None:
         """The difference between a number and its low half, extended."""
@@ -253,32 +273,45 @@ class _Work:
         return result
 
     def _rewritten(
-        self, block: Block, found: Mapping[Value, Extended], bases: Mapping[Linear, Operand], variable: Value
+        self, block: Block, found: Mapping[Value, tuple[_Shape, int, int]], wide: dict[Value, Value], variable: Value
     ) -> Block:
         """The block with sums of 64 bits."""
         made: list[Instruction] = []
+        test = _Test(made, [], wide)
         for instruction in block.instructions:
             each = found.get(instruction.results[0]) if len(instruction.results) == 1 else None
             if each is None:
                 made.append(instruction)
                 continue
-            test = _Test(made)
-            stays, factor = _parted(each.sum, variable)
-            moving = self._sum(test, bases[Linear(stays.terms)], self._times(test, variable, factor))
-            whole = self._sum(test, moving, integer(I64, stays.constant))
-            operation, by = ("shl", integer(I64, each.shift)) if each.shift else ("add", integer(I64, 0))
-            made.append(Instruction(operation, (whole, by), instruction.results, place=instruction.place))
+            shape, constant, shift = each
+            # Constants last, so that sums of one shape share the rest.
+            whole = self._sum(test, self._at(test, shape, variable, 0), integer(I64, constant))
+            operation, operands = ("shl", (whole, integer(I64, shift))) if shift else ("copy", (whole,))
+            made.append(Instruction(operation, operands, instruction.results, place=instruction.place))
         return replace(block, instructions=tuple(made))
 
 
-def _parted(sum: Linear, variable: Value) -> tuple[Linear, int]:
-    """What stays, and the factor of the counter."""
-    factor = next(by for value, by in sum.terms if value == variable)
-    return sum.plus(Linear(((variable, factor),)), -1), factor
+def _shape(sum: Linear, variable: Value, products: Products) -> _Shape | None:
+    """None where it does not count, or where its factors are too large."""
+    factor = next((by for value, by in sum.terms if value == variable), 0)
+    multiplied = [(products[value], by) for value, by in sum.terms if value in products]
+    stays = tuple((value, by) for value, by in sum.terms if value != variable and value not in products)
+    is_small = all(abs(by) < _FACTOR for _, by in sum.terms)
+    if not is_small or not (factor or multiplied) or multiplied[1:] or any(by != 1 for _, by in multiplied):
+        return None
+    return _Shape(Linear(stays), factor, multiplied[0][0] if multiplied else None)
 
 
-def _is_above(family: _Family, low: Operand) -> bool:
+def _is_above(shape: _Shape, low: Operand, least: int) -> bool:
     """Whether the least value is no less than a number of 32 bits, and no test is needed at that end: one that were
     too great would show at the other."""
-    alone = len(family.sum.terms) == 0 or (len(family.sum.terms) == 1 and family.sum.terms[0][1] == 1)
-    return alone and isinstance(low, Constant) and low.value * family.factor + family.least >= 0
+    terms = shape.stays.terms
+    alone = not terms or (len(terms) == 1 and terms[0][1] == 1)
+    return alone and isinstance(low, Constant) and low.value * shape.factor + least >= 0
+
+
+def _is_own(shape: _Shape, end: Operand, constant: int) -> bool:
+    """Whether the sum is a number of 32 bits there, or none but 0."""
+    terms = shape.stays.terms
+    is_zero = isinstance(end, Constant) and end.value == 0 and constant == 0
+    return is_zero and (not terms or (len(terms) == 1 and terms[0][1] == 1))
