@@ -27,7 +27,7 @@ from polyloom.targets.minion.loops.product.predict import cycles
 from polyloom.targets.minion.loops.product.quant import Quant, Vector, transforms
 from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import Stage, staged
-from polyloom.targets.minion.loops.product.tile import STORED, refreshed, wait
+from polyloom.targets.minion.loops.product.tile import COMBINED, STORED, refreshed, wait
 from polyloom.targets.minion.loops.product.together import can_share
 from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
@@ -47,7 +47,7 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
     depth = view_of(found.left, setting).columns
     g = _chosen(depth, p, setting, fp)
     stages = setting.team.harts == 2 and not setting.options.resident and is_staged(p, g, setting)
-    p = replace(p, shares=_is_shared(p, g, stages))
+    p = replace(p, shares=_is_shared(p, g, stages), broadcast=setting.options.broadcast and g.parts > 1)
     if setting.options.resident:
         return _resident(found, p, g, place, setting)
     made, scratch = list[Part](), 0
@@ -64,20 +64,20 @@ def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None,
             )
         ]
     else:
-        made += [by_first(Part((*loop(p, g, setting.prefix), *settled(setting)), place), setting, "skip")]
-    facts: dict[str, Json] = {"split_k": g.parts, "predicted_cycles": cycles(p, g, stages)}
+        made += [by_first(Part((*loop(p, g, setting.prefix), *settled(setting, splits=g.parts > 1)), place), setting, "skip")]
+    facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": cycles(p, g, stages)}
     return Made(tuple(made), facts, p.rows * depth * p.columns, kind.peak, scratch)
 
 
-def settled(setting: Setting) -> list[str]:
-    """What other phases read is in memory, and their hart 0 may read registers; behind the last phase, the machine
-    itself drains stores."""
+def settled(setting: Setting, *, splits: bool = False) -> list[str]:
+    """What other phases read is in memory, and their hart 0 may read registers and load lines of L1Scp; behind the last
+    phase, the machine itself drains stores. Where sums are split, some minions store nothing."""
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
     second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
     fresh = refreshed() if setting.options.errata else []
-    return [*second, wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
+    return [*second, *([wait(COMBINED)] if splits else []), wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
 
 
 def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | None, setting: Setting) -> Made:

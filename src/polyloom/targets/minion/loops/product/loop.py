@@ -44,7 +44,8 @@ _NONE: Final = list[str]()
 class Problem:
     """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are: by a block's
     row and column in the whole, or, where `is_local`, among those of its shire.
-    `shares`: minions of a shire load what they share together."""
+    `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
+    each stores rows of it."""
 
     kind: Kind
     rows: int
@@ -57,6 +58,7 @@ class Problem:
     shares: bool = False
     unsigned: tuple[bool, bool] = (False, False)
     quant: Quant | None = None
+    broadcast: bool = False
 
     @property
     def block_rows(self) -> int:
@@ -79,7 +81,8 @@ def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
     lines += ["mv a6, gp"] if p.is_local else []
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
-    lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind), *_store(p, split, prefix)]
+    lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind, broadcast=p.broadcast)]
+    lines += _store(p, split, prefix)
     down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
     lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
     lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
@@ -221,8 +224,22 @@ def _store_word(p: Problem) -> int:
 
 
 def _store(p: Problem, split: Split, prefix: str) -> list[str]:
-    """By the first of those who share the block."""
+    """By the first of those who share the block, or each its rows."""
     store = [*(["csrw tensor_quant, gp"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
     if split.parts == 1:
         return store
+    if p.broadcast:
+        return [*_own_rows(split, prefix), *store, f"{prefix}.other:"]
     return [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.other", *store, f"{prefix}.other:"]
+
+
+def _own_rows(split: Split, prefix: str) -> list[str]:
+    """a1 of a minion's share of the block's rows, two registers each; those without one store nothing."""
+    each = max(ROWS // split.parts, 1)
+    freg, row = encode("tensor_store", freg=2).value, encode("tensor_store", rows=2).value
+    lines = [f"andi t1, s0, {split.parts - 1}", *scaled("t0", "t1", each - 1, "t1")] if each > 1 else []
+    lines = lines or [f"andi t1, s0, {split.parts - 1}"]
+    lines += [f"srli t0, a1, {ROW_FIELD}", f"andi t0, t0, {ROWS - 1}", f"slli t2, t0, {ROW_FIELD}", "sub a1, a1, t2"]
+    lines += ["sub t0, t0, t1", f"bltz t0, {prefix}.other", li("t2", each - 1), f"bleu t0, t2, {prefix}.rows"]
+    lines += ["mv t0, t2", f"{prefix}.rows:", *scaled("t2", "t0", row, "a1"), *scaled("t2", "t1", freg, "a1")]
+    return [*lines, "mul t1, t1, s11", "add a1, a1, t1"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums over minions with neighbouring numbers: each of P = 2^n takes a range of the depth, and n steps of TensorReduce
-combine their registers in the first of them.
+combine their registers in the first of them. Where all of them want the result, n steps of TensorBroadcast bring it
+back.
 
 Ranges are whole steps, or a power of two of words of one step, which the FMA takes from the middle of lines. A minion
 without a range contributes zeros: an FMA of masked rows.
@@ -24,6 +25,11 @@ class Split:
     words: int
 
     @property
+    def height(self) -> int:
+        """Steps of the tree."""
+        return self.parts.bit_length() - 1
+
+    @property
     def chunk(self) -> int:
         each = -(-self.words // self.parts)
         if each >= ROWS:
@@ -35,11 +41,13 @@ class Split:
         return self.chunk * (self.parts - 1) >= self.words
 
 
-def combine(split: Split, kind: Kind) -> list[str]:
-    """The result of all parts in the registers of the first."""
+def combine(split: Split, kind: Kind, *, broadcast: bool = False) -> list[str]:
+    """The result of all parts in the registers of the first, or of all."""
     funct = FUNCTIONS["add" if kind.name == "int8" else "fadd"]
-    words = [
-        encode("tensor_reduce", funct=funct, count=_REGISTERS, height=height).value
-        for height in range(split.parts.bit_length() - 1)
-    ]
+    words = [encode("tensor_reduce", funct=funct, count=_REGISTERS, height=n).value for n in range(split.height)]
+    if broadcast:
+        words += [
+            encode("tensor_broadcast", funct=FUNCTIONS["move"], count=_REGISTERS, height=n).value
+            for n in reversed(range(split.height))
+        ]
     return [line for word in words for line in (f"li t0, {word}", "csrw tensor_reduce, t0")]
