@@ -21,7 +21,7 @@ from polyloom.targets.minion.loops.product.compile import code, has_helpers
 from polyloom.targets.minion.loops.product.matrix import flat, unflat
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.loops.product.quant import applied, transforms
-from polyloom.targets.minion.loops.work import Arrays, Work
+from polyloom.targets.minion.loops.work import Arrays, Multiplied, Work
 
 Array = NDArray[Any]
 _KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
@@ -54,8 +54,9 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
     made = Product(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     bounds = partial(_bounds, made)
-    compiled, helped = partial(code, found, kind, fp, _place(phase)), partial(has_helpers, found, kind, fp)
-    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact)
+    product = Multiplied(found, kind, fp, _place(phase))
+    compiled, helped = partial(code, product), partial(has_helpers, product)
+    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact, product)
 
 
 def _place(phase: Phase) -> tuple[str, int] | None:

@@ -19,7 +19,7 @@ from typing import Final
 from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, Kind, Tiles
 from polyloom.targets.minion.loops.product.quant import Quant, begin
-from polyloom.targets.minion.loops.product.split import Split, combine
+from polyloom.targets.minion.loops.product.split import Split, combine, own_rows
 from polyloom.targets.minion.loops.product.tile import (
     COLUMN_FIELD,
     DEPTH_FIELD,
@@ -76,12 +76,15 @@ class Problem:
 def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     """The code; stores may still run behind it."""
     split = Split(g.parts, p.words)
-    lines = [f"{prefix}.product:", *position(g), *_constants(p, g), *_range(p, split, prefix)]
+    lines = [f"{prefix}.product:", *position(g), *strides(p), *turns()]
+    lines += groups(g, "sp", "tp") if p.shares else []
+    lines += [li("gp", 0)] if p.quant else []
+    lines += own_range(p, split, prefix)
     lines += _local(g) if p.is_local else []
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
     lines += ["mv a6, gp"] if p.is_local else []
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
-    lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind, broadcast=p.broadcast)]
+    lines += [*words(p, split, prefix), *steps(p, split, prefix), *combine(split, p.kind, broadcast=p.broadcast)]
     lines += _store(p, split, prefix)
     down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
     lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
@@ -115,22 +118,18 @@ def parted(quotient: str, rest: str, by: int) -> list[str]:
     return [f"srli {quotient}, {rest}, {by.bit_length() - 1}", f"andi {rest}, {rest}, {by - 1}"]
 
 
-def _constants(p: Problem, g: Grid) -> list[str]:
-    strides = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
-    steps = [li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
-    strides += groups(g, "sp", "tp") if p.shares else []
-    return [
-        *strides,
-        *steps,
-        li("a3", TURN_LOAD),
-        li("a4", TURN_FMA),
-        li("s6", 0),
-        li("s8", 0),
-        *([li("gp", 0)] if p.quant else []),
-    ]
+def strides(p: Problem) -> list[str]:
+    """What all blocks have alike."""
+    made = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
+    return [*made, li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
 
 
-def _range(p: Problem, split: Split, prefix: str) -> list[str]:
+def turns() -> list[str]:
+    """Which half of L1Scp is next stands in s6 and s8 from here on."""
+    return [li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
+
+
+def own_range(p: Problem, split: Split, prefix: str) -> list[str]:
     """a6, a5: the first word of depth, and how many."""
     if split.parts == 1:
         return []
@@ -139,7 +138,7 @@ def _range(p: Problem, split: Split, prefix: str) -> list[str]:
     return [*lines, f"{prefix}.short:"]
 
 
-def _words(p: Problem, split: Split, prefix: str) -> list[str]:
+def words(p: Problem, split: Split, prefix: str) -> list[str]:
     """s6, s7, s8 and a1 of the block's first step."""
     fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=1, rows=1, columns=4)
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
@@ -149,7 +148,7 @@ def _words(p: Problem, split: Split, prefix: str) -> list[str]:
     lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
     lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
-    lines += [li("a1", _store_word(p)), "add a1, a1, t3", *(begin(p.quant) if p.quant else [])]
+    lines += [li("a1", store_word(p)), "add a1, a1, t3", *(begin(p.quant) if p.quant else [])]
     row, column = ("a5", "a6") if p.is_local else ("s4", "s5")
     lines += [*scaled("t1", row, p.left.block_step, "s6"), *scaled("t1", column, p.right.block_step, "s7")]
     lines += [*scaled("t1", row, p.result.block_step, "a1"), *scaled("t1", column, p.result.depth_step, "a1")]
@@ -177,7 +176,7 @@ def least(extent: int, block: str, register: str, label: str) -> list[str]:
     return [*lines, li("t0", extent // ROWS), f"bne {block}, t0, {label}", li(register, extent % ROWS - 1), f"{label}:"]
 
 
-def _steps(p: Problem, split: Split, prefix: str) -> list[str]:
+def steps(p: Problem, split: Split, prefix: str) -> list[str]:
     """Whole steps, and a last one with what is left of the depth."""
     body = [*step(_groups(p)), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
     body += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
@@ -216,7 +215,7 @@ def step(groups: tuple[str, str] | None = None) -> list[str]:
     return [*loads, wait(LOADED), "csrw tensor_fma, s8"]
 
 
-def _store_word(p: Problem) -> int:
+def store_word(p: Problem) -> int:
     """Packed bytes of a row are in the first of its two registers."""
     if p.quant is None or p.quant.row == LINE:
         return encode("tensor_store", bytes=LINE, address=p.result.address).value
@@ -229,17 +228,5 @@ def _store(p: Problem, split: Split, prefix: str) -> list[str]:
     if split.parts == 1:
         return store
     if p.broadcast:
-        return [*_own_rows(split, prefix), *store, f"{prefix}.other:"]
+        return [*own_rows(split, prefix), *store, f"{prefix}.other:"]
     return [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.other", *store, f"{prefix}.other:"]
-
-
-def _own_rows(split: Split, prefix: str) -> list[str]:
-    """a1 of a minion's share of the block's rows, two registers each; those without one store nothing."""
-    each = max(ROWS // split.parts, 1)
-    freg, row = encode("tensor_store", freg=2).value, encode("tensor_store", rows=2).value
-    lines = [f"andi t1, s0, {split.parts - 1}", *scaled("t0", "t1", each - 1, "t1")] if each > 1 else []
-    lines = lines or [f"andi t1, s0, {split.parts - 1}"]
-    lines += [f"srli t0, a1, {ROW_FIELD}", f"andi t0, t0, {ROWS - 1}", f"slli t2, t0, {ROW_FIELD}", "sub a1, a1, t2"]
-    lines += ["sub t0, t0, t1", f"bltz t0, {prefix}.other", li("t2", each - 1), f"bleu t0, t2, {prefix}.rows"]
-    lines += ["mv t0, t2", f"{prefix}.rows:", *scaled("t2", "t0", row, "a1"), *scaled("t2", "t1", freg, "a1")]
-    return [*lines, "mul t1, t1, s11", "add a1, a1, t1"]
