@@ -14,11 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from polyloom.targets.minion.loops.product import predict
+from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.loop import Problem, own_range, steps, store_word, strides, turns, words
 from polyloom.targets.minion.loops.product.operand import LINE, TILE, Tiles
-from polyloom.targets.minion.loops.product.predict import START, block
+from polyloom.targets.minion.loops.product.predict import START, block, reading
 from polyloom.targets.minion.loops.product.split import Split, combine
 from polyloom.targets.minion.loops.product.tile import ROW_FIELD, STORED, li, scaled, wait
+from polyloom.targets.minion.loops.program import Team
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.memory_map import SCRATCHPAD
 
@@ -67,8 +70,17 @@ def fits(chain: Chain, scratchpad: int) -> bool:
 
 def cycles(c: Chain) -> int:
     """Predicted, as for single products."""
-    each = c.inner[0] * block(c.first, c.parts, broadcast=True) + -(-c.inner[1] // c.parts) * block(c.second, 1)
-    return START + -(-c.outer // c.groups) * each
+    rounds, blocks = -(-c.outer // c.groups), -(-c.inner[1] // c.parts)
+    sums = rounds * c.inner[0] * block(c.first, c.parts, broadcast=True)
+    return START + sums + reading(c.second, blocks, (rounds - 1) * blocks)
+
+
+def apart(c: Chain, team: Team, first: tuple[Grid, bool], g: Grid) -> int:
+    """The same of both products and a barrier between them: `first` is the grid of the one, and whether second harts
+    stage it, `g` that of the other."""
+    rows, columns = -(-c.second.block_rows // g.all_rows), -(-c.second.block_columns // g.all_columns)
+    new = rows if c.on_right else columns
+    return predict.cycles(c.first, *first) + predict.barrier(team) + reading(c.second, new, rows * columns - new)
 
 
 def chained(c: Chain, prefix: str) -> list[str]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from polyloom.analysis.contraction import Matrix
-from polyloom.targets.minion.loops.product import chain, predict
+from polyloom.targets.minion.loops.product import chain
 from polyloom.targets.minion.loops.product.chain import Chain, chained
 from polyloom.targets.minion.loops.product.compile import (
     by_first,
@@ -23,6 +24,9 @@ from polyloom.targets.minion.loops.product.compile import (
 from polyloom.targets.minion.loops.product.operand import FP32
 from polyloom.targets.minion.loops.program import Part
 from polyloom.targets.minion.loops.work import Made, Multiplied, Setting
+
+_DOUBT: Final = 100
+"""Cycles that the predictions of the two may be off."""
 
 
 def followed(works: Sequence[Multiplied | None], settings: Sequence[Setting], *, kept: bool) -> Made | None:
@@ -58,8 +62,10 @@ def _best(
     if best is None or asked:
         return best
     grids = [chosen(m, p, s) for m, p, s in zip((first, second), (one, two), plain, strict=True)]
-    apart = sum(predict.cycles(p, g, is_staged(p, g, s)) for p, g, s in zip((one, two), grids, plain, strict=True))
-    return best if chain.cycles(best) < apart - predict.START + predict.barrier(team) else None
+    stages = [is_staged(p, g, s) for p, g, s in zip((one, two), grids, plain, strict=True)]
+    if stages[1] or grids[1].parts > 1:
+        return None
+    return best if chain.cycles(best) + _DOUBT < chain.apart(best, team, (grids[0], stages[0]), grids[1]) else None
 
 
 def _made(c: Chain, works: tuple[Multiplied, Multiplied], settings: Sequence[Setting]) -> Made:

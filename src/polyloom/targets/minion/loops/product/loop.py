@@ -187,8 +187,9 @@ def steps(p: Problem, split: Split, prefix: str) -> list[str]:
         loop = [li("a0", whole), f"{prefix}.step:", *body] if whole else []
         return [*loop, *shortened(ROWS - rest), *done, *last]
     empty = _masked(p, prefix) if split.has_empty else []
-    lines = [*empty, "addi t0, a5, -1", "srli a0, t0, 4", f"beqz a0, {prefix}.last", f"{prefix}.step:", *body]
-    lines += [f"{prefix}.last:", "addi t0, a5, -1", "andi t0, t0, 15", "li t1, 15", "sub t0, t1, t0", "sub s7, s7, t0"]
+    several = ["addi t0, a5, -1", "srli a0, t0, 4", f"beqz a0, {prefix}.last", f"{prefix}.step:", *body]
+    lines = [*empty, *(several if split.chunk > ROWS else []), f"{prefix}.last:"]
+    lines += ["addi t0, a5, -1", "andi t0, t0, 15", "li t1, 15", "sub t0, t1, t0", "sub s7, s7, t0"]
     return [*lines, f"slli t0, t0, {DEPTH_FIELD}", "sub s8, s8, t0", *done, *last, f"{prefix}.parted:"]
 
 

@@ -50,6 +50,13 @@ def block(p: Problem, parts: int, *, is_staged: bool = False, broadcast: bool = 
     return -(-split.chunk // ROWS) * step + _STORE + messages * _MESSAGE
 
 
+def reading(p: Problem, new: int, known: int) -> int:
+    """Blocks of a product of which one factor was just written: of so many, no minion of the shire has read the other
+    factor's tiles before; of the others, one has."""
+    steps, fma = p.steps, _FMA[p.kind.name]
+    return new * (steps * max(fma, _FROM_DRAM) + _STORE) + known * (steps * fma + _STORE)
+
+
 def barrier(team: Team) -> int:
     """From the last arrival's FLB to everyone's credit."""
     return _MEET + _JOIN * team.in_shire * team.harts + (_MEET + _TOLD * team.shires if team.shires > 1 else 0)
