@@ -91,9 +91,6 @@ def settled(setting: Setting, *, splits: bool = False) -> list[str]:
 
 def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
     """With packed operands in the scratchpads. Errors: PL1338, PL1339."""
-    if p.quant is not None:
-        message = "--resident is for products, and this one has operations on its sums"
-        raise input_error("PL1339", message, help="leave --resident out")
     if g.parts > 1:
         message = "--resident gives each block to one minion, and --split-k to several"
         raise input_error("PL1339", message, help="leave one of them out")
@@ -119,9 +116,7 @@ def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
     rows, columns = stage.rounds
     fits = stage.fits and g.parts == 1
     lies_well = p.left.transform in ("plain", "transpose32")
-    return (
-        fits and lies_well and p.quant is None and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
-    )
+    return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
 
 
 def _is_shared(p: Problem, g: Grid, stages: bool) -> bool:

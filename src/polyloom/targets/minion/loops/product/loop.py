@@ -18,7 +18,7 @@ from typing import Final
 
 from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, Kind, Tiles
-from polyloom.targets.minion.loops.product.quant import Quant, begin
+from polyloom.targets.minion.loops.product.quant import WORD, Quant, begin
 from polyloom.targets.minion.loops.product.split import Split, combine, own_rows
 from polyloom.targets.minion.loops.product.tile import (
     COLUMN_FIELD,
@@ -78,7 +78,7 @@ def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     split = Split(g.parts, p.words)
     lines = [f"{prefix}.product:", *position(g), *strides(p), *turns()]
     lines += groups(g, "sp", "tp") if p.shares else []
-    lines += [li("gp", 0)] if p.quant else []
+    lines += [f"li {WORD}, 0"] if p.quant else []
     lines += own_range(p, split, prefix)
     lines += _local(g) if p.is_local else []
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
@@ -206,7 +206,10 @@ def _masked(p: Problem, prefix: str) -> list[str]:
     """Zeros in all registers, where the minion has no part of the sum."""
     word = encode("tensor_fma", type=p.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, first=1)
     zeros = ["csrw tensor_mask, zero", li("t0", word.value | (LAST if p.kind.name == "int8" else 0))]
-    return [f"bgtz a5, {prefix}.some", *zeros, "csrw tensor_fma, t0", f"j {prefix}.parted", f"{prefix}.some:"]
+    # No load of a tile proves those of vectors complete.
+    vectors = [wait(LOADED)] if p.broadcast and p.quant is not None and p.quant.vectors else []
+    zeros += ["csrw tensor_fma, t0", *vectors]
+    return [f"bgtz a5, {prefix}.some", *zeros, f"j {prefix}.parted", f"{prefix}.some:"]
 
 
 def step(groups: tuple[str, str] | None = None) -> list[str]:
@@ -225,7 +228,7 @@ def store_word(p: Problem) -> int:
 
 def _store(p: Problem, split: Split, prefix: str) -> list[str]:
     """By the first of those who share the block, or each its rows."""
-    store = [*(["csrw tensor_quant, gp"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
+    store = [*([f"csrw tensor_quant, {WORD}"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
     if split.parts == 1:
         return store
     if p.broadcast:

@@ -27,6 +27,8 @@ from polyloom.targets.minion.tensor_words import QUANT, encode, x31
 _LINES: Final = 32
 _TURN: Final = 8
 """The first line of vectors, and how far the other set is."""
+WORD: Final = "ra"
+"""The register that has the word of a block's TensorQuant, where nothing else is said."""
 _MOST: Final = 10
 _UNARY: Final[Mapping[tuple[str, str], tuple[tuple[str, ...], str]]] = {
     ("to_f32", "i32"): (("i32_to_f32",), "f32"),
@@ -75,13 +77,15 @@ def transforms(steps: Sequence[Step], element: str) -> tuple[tuple[str, ...], st
     return (tuple(made), element) if len(made) <= _MOST and sum(bool(s.array) for s in steps) <= _TURN else None
 
 
-def begin(quant: Quant) -> list[str]:
-    """Of a block: gp is the word of its TensorQuant, whose rows - 1 stand in t3 at their field; vectors are loaded."""
+def begin(quant: Quant, word: str = WORD) -> list[str]:
+    """Of a block: the register `word` is that of its TensorQuant, whose rows - 1 stand in t3 at their field; vectors
+    are loaded."""
     codes = {f"transform{k}": QUANT.index(name) for k, name in enumerate(quant.transforms)}
-    word = encode("tensor_quant", columns=ROWS, rows=1, start=_LINES, **codes).value
+    constant = encode("tensor_quant", columns=ROWS, rows=1, start=_LINES, **codes).value
     turn = encode("tensor_quant", start=_TURN).value
-    lines = [li("t0", turn), "and gp, gp, t0", "xor gp, gp, t0", "and t2, gp, t0", li("t0", word), "or gp, gp, t0"]
-    lines += ["or gp, gp, t3", "slli t2, t2, 8", *([li("t6", x31(LINE))] if quant.vectors else [])]
+    lines = [li("t0", turn), f"and {word}, {word}, t0", f"xor {word}, {word}, t0", f"and t2, {word}, t0"]
+    lines += [li("t0", constant), f"or {word}, {word}, t0", f"or {word}, {word}, t3", "slli t2, t2, 8"]
+    lines += [li("t6", x31(LINE))] if quant.vectors else []
     assert encode("tensor_load", start=_TURN).value == turn << 8
     for n, vector in enumerate(quant.vectors):
         load = encode("tensor_load", start=_LINES + n, rows=1, address=vector.address).value
