@@ -6,17 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from polyloom.analysis.contraction import Contraction, Matrix
+from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
 from polyloom.targets.minion.loops.product.grid import Grid, grid
 from polyloom.targets.minion.loops.product.loop import Problem, loop
 from polyloom.targets.minion.loops.product.operand import (
     INT8,
-    LINE,
     ROWS,
     TILE,
     WORD,
-    Kind,
     Tiles,
     left_tiles,
     packed,
@@ -24,7 +22,7 @@ from polyloom.targets.minion.loops.product.operand import (
 )
 from polyloom.targets.minion.loops.product.pack import pack
 from polyloom.targets.minion.loops.product.predict import cycles
-from polyloom.targets.minion.loops.product.quant import Quant, Vector, transforms
+from polyloom.targets.minion.loops.product.quant import quant_of
 from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import Stage, staged
 from polyloom.targets.minion.loops.product.tile import COMBINED, STORED, refreshed, wait
@@ -151,18 +149,10 @@ def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
         tiles,
         stored,
         unsigned=signs,
-        quant=_quant(found, kind, setting),
+        quant=quant_of(found.steps, kind, setting.arrays),
         broadcast=setting.options.broadcast,
     )
     return p, None if tiles is source else source
-
-
-def _quant(found: Contraction, kind: Kind, setting: Setting) -> Quant | None:
-    """What becomes of sums."""
-    made = transforms(found.steps, "i32" if kind is INT8 else "f32")
-    assert made is not None, "the form was checked"
-    vectors = [Vector(setting.arrays[s.array].address, s.by_row) for s in found.steps if s.array]
-    return Quant(made[0], tuple(vectors), ROWS if "pack" in made[0] else LINE) if found.steps else None
 
 
 def by_first(part: Part, setting: Setting, name: str) -> Part:
