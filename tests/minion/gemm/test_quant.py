@@ -8,11 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tests.minion.gemm.test_waits import Edit
+from tests.minion.gemm.test_waits import waits_that_no_one_needs
 
 import polyloom as pl
-from polyloom.diagnostics import PolyloomError
-from polyloom.targets.minion.loops import compile as compiling
 
 CHAINS = {
     "bytes": ("i8", "bias[M]: i32, scale[M]: f32", "sat8(max(round_i32(to_f32(c[i, j, k] + bias[j]) * scale[j]), 0))"),
@@ -75,23 +73,12 @@ def test_resident(chain: str, sizes: tuple[int, int, int], minions: int, tmp_pat
 
 def test_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of a group that has the sum quantizes the block and stores its rows; every wait is needed."""
-    arguments: dict[str, Any] = {"N": 20, "M": 16, "K": 300}
-
-    def run(edit: Edit) -> pl.Result:
-        monkeypatch.setattr(compiling, "executable", edit)
-        kernel = pl.compile(source(tmp_path, "bytes"), on="minion:4", split_k=4, broadcast=True)
-        return kernel.run(**arguments)
-
-    whole = Edit()
-    result = run(whole)
-    assert result.verified
-    assert result.data["hazards"] == []
+    sizes: dict[str, Any] = {"N": 20, "M": 16, "K": 300}
+    kernel = pl.compile(source(tmp_path, "bytes"), on="minion:4", split_k=4, broadcast=True)
     # Sixteen rows in four parts, and four in one.
+    result = kernel.run(**sizes)
     assert cast("dict[str, int]", result.data["counters"])["tensor_quant"] == 5
-    for number in range(whole.waits):
-        with pytest.raises(PolyloomError) as error:
-            run(Edit(number))
-        assert error.value.code == "PL1380", number
+    assert waits_that_no_one_needs(monkeypatch, [kernel], sizes) == []
 
 
 def test_bytes_are_those_of_numpy(tmp_path: Path) -> None:
