@@ -7,26 +7,65 @@
 enum { NEXT, HALT, GOTO, IF };
 static const int64_t FOLLOWED[] = {64, 1 << 16};  // instructions followed while nothing issues, of all programs
 
+// `codes` targets, one for each value of the signals.
 typedef struct {
-    uint32_t opcode, branch;
-    const uint8_t *after, *next;  // what belongs to the branch, and the next instruction
+    uint32_t opcode, branch, signals, codes;
+    const uint8_t *signal, *target, *next;
 } Instruction;
 
-static Instruction instruction(const uint8_t *at) {
-    Instruction i = {(uint32_t)(at[0] & 63) << 4 | at[1] >> 4, at[0] >> 6, NULL, NULL};
-    const uint32_t arity = i.opcode == NOP << 4 ? 0 : arity_of(at[0] & 63);
-    const uint8_t *source = at + 2 + (at[1] & 15);
-    i.after = source + arity;
+// False where it does not end before `end`.
+static bool read_instruction(const uint8_t *at, const uint8_t *end, Instruction *i) {
+    if (end - at < 2) return false;
+    *i = (Instruction){.opcode = (uint32_t)(at[0] & 63) << 4 | at[1] >> 4, .branch = at[0] >> 6};
+    const uint32_t first = 2 + (at[1] & 15), arity = i->opcode == NOP << 4 ? 0 : arity_of(at[0] & 63);
+    uint32_t size = first + arity;
+    if (end - at < (ptrdiff_t)size + 1) return false;
     for (uint32_t k = 0; k < arity; ++k)
-        if (source[k] >> 6 == 3) i.after += is_wide(i.opcode, k) ? 8 : 4;
-    i.next = i.after;
-    if (i.branch == GOTO) i.next += 2;
-    if (i.branch == IF) i.next += 1 + i.after[0] + ((size_t)2 << i.after[0]);
-    return i;
+        if (at[first + k] >> 6 == 3) size += is_wide(i->opcode, k) ? 8 : 4;
+    if (i->branch == IF) {
+        if (end - at <= (ptrdiff_t)size || at[size] > 15) return false;
+        i->signals = at[size++];
+        i->signal = at + size;
+    }
+    i->codes = i->branch == IF ? 1u << i->signals : i->branch == GOTO;
+    if (end - at < (ptrdiff_t)(size + i->signals + 2 * i->codes)) return false;
+    i->target = at + size + i->signals;
+    i->next = i->target + 2 * i->codes;
+    return true;
 }
 
-static const uint8_t *skipped_to(const uint8_t *program, uint32_t number) {
-    while (number--) program = instruction(program).next;
+// Whether a program leads from instruction to instruction, up to one that halts, and where the next program begins; a
+// malformed symbolic file can make others.
+static bool check_program(const Head *h, const uint8_t *at, const uint8_t *end, const uint8_t **next) {
+    if (end - at < 2) return false;
+    const uint32_t count = load16(at);
+    Instruction i = {.branch = HALT, .next = at + 2};
+    for (uint32_t n = 0; n < count; ++n) {
+        if (!read_instruction(i.next, end, &i)) return false;
+        for (uint32_t k = 0; k < i.signals; ++k)
+            if (i.signal[k] >= h->signals) return false;
+        for (uint32_t k = 0; k < i.codes; ++k)
+            if (load16(i.target + 2 * k) >= count) return false;
+    }
+    *next = i.next;
+    return i.branch != NEXT;
+}
+
+static bool check_class(const Head *h, const uint8_t *at, const uint8_t *end, const uint8_t **next) {
+    if (at >= end) return false;
+    uint32_t programs = *at++;
+    for (; programs; --programs)
+        if (!check_program(h, at, end, &at)) return false;
+    for (int file = 0; file < 2; ++file) {
+        if (at >= end || end - at < 1 + 4 * *at) return false;
+        at += 1 + 4 * *at;
+    }
+    *next = at;
+    return true;
+}
+
+static const uint8_t *skipped_to(const uint8_t *program, const uint8_t *end, uint32_t number) {
+    for (Instruction i = {.next = program}; number--; program = i.next) read_instruction(i.next, end, &i);
     return program;
 }
 
@@ -49,37 +88,33 @@ static bool is_one(const uint8_t *words, const Head *h, uint32_t signal, uint32_
 }
 
 // Cycles until a program's first operation, at most `limit`; -1 where it only idles.
-static int64_t first_operation(const uint8_t *words, const Head *h, const uint8_t *program, int64_t limit) {
-    const uint8_t *at = program;
+static int64_t first_operation(const uint8_t *words, const Head *h, const uint8_t *program, const uint8_t *end,
+                               int64_t limit) {
+    Instruction i = {.next = program};
     for (int64_t cycle = 0; cycle < limit; ++cycle) {
-        const Instruction i = instruction(at);
+        if (!read_instruction(i.next, end, &i)) return -1;
         uint32_t code = 0;
         if (i.opcode != NOP << 4) return cycle;
         if (i.branch == HALT) return -1;
-        for (uint32_t k = 0; i.branch == IF && k < i.after[0]; ++k)
-            code |= (uint32_t)is_one(words, h, i.after[1 + k], (uint32_t)(cycle / h->interval)) << k;
-        if (i.branch == NEXT)
-            at = i.next;
-        else
-            at = skipped_to(program, load16(i.after + (i.branch == IF ? 1 + i.after[0] + 2 * code : 0)));
+        for (uint32_t k = 0; k < i.signals; ++k)
+            code |= (uint32_t)is_one(words, h, i.signal[k], (uint32_t)(cycle / h->interval)) << k;
+        if (i.codes) i.next = skipped_to(program, end, load16(i.target + 2 * code));
     }
     return limit;
 }
 
-// Cycles from the start token of an element of a class to its first operation, or -1; the class after it.
-static int64_t first_issue(const uint8_t *words, const Head *h, const uint8_t *class_, const uint8_t **next) {
+// Cycles from the start token of an element of a class to its first operation, or -1.
+static int64_t first_issue(const uint8_t *words, const Head *h, const uint8_t *class_, const uint8_t *end) {
     int64_t least = -1;
     for (int look = 0; look < 2; ++look) {
         const uint8_t *at = class_ + 1;
         least = -1;
         for (uint32_t programs = *class_; programs; --programs) {
             const uint32_t count = load16(at);
-            const int64_t offset = count ? first_operation(words, h, at + 2, FOLLOWED[look]) : -1;
+            const int64_t offset = count ? first_operation(words, h, at + 2, end, FOLLOWED[look]) : -1;
             if (offset >= 0 && (least < 0 || offset < least)) least = offset;
-            at = skipped_to(at + 2, count);
+            at = skipped_to(at + 2, end, count);
         }
-        for (int file = 0; file < 2; ++file) at += 1 + 4 * *at;
-        *next = at;
         // A short look suffices nearly always.
         if (least < FOLLOWED[look]) break;
     }
@@ -123,18 +158,22 @@ static int64_t end_of_writes(const uint8_t *words, const Head *h) {
 }
 
 // Equal to the simulated cycles where all generator domains are boxes, else an upper bound; 0 where nothing issues.
-int64_t cycles_of(const uint8_t *words) {
+// False for programs that lead nowhere.
+bool cycles_of(const uint8_t *words, int64_t *cycles) {
     Head h;
     head_of(words, &h);
     const int64_t end = end_of_writes(words, &h);
-    if (!end) return 0;
-    const uint8_t *at = classes_of(words);
+    *cycles = 0;
+    if (!end) return true;
+    const uint8_t *at = classes_of(words), *const stop = maps_of(words), *next;
     const uint32_t classes = load16(at);
     int64_t first = -1;
     at += 2;
-    for (uint32_t k = 0; k < classes; ++k) {
-        const int64_t start = start_of_class(words, &h, k, classes), offset = first_issue(words, &h, at, &at);
+    for (uint32_t k = 0; k < classes; ++k, at = next) {
+        if (!check_class(&h, at, stop, &next)) return false;
+        const int64_t start = start_of_class(words, &h, k, classes), offset = first_issue(words, &h, at, stop);
         if (start >= 0 && offset >= 0 && (first < 0 || start + offset < first)) first = start + offset;
     }
-    return first < 0 ? 0 : end - first;
+    if (first >= 0) *cycles = end - first;
+    return true;
 }

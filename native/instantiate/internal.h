@@ -533,8 +533,8 @@ typedef struct {
     Variable *slot;
     Stage *stage;
     Step *step;
-    size_t origin;  // where the file of phases begins in the one that is read
-    size_t most;    // keys at a time, of one call of `touches`
+    size_t origin;               // where the file of phases begins in the one that is read
+    size_t most;                 // keys at a time, of one call of `touches`
     bool is_concrete, is_alone;  // files of phases that need no instantiation; a file of one program
 } Whole;
 
@@ -798,7 +798,7 @@ const uint8_t *generators_of(const uint8_t *words, uint32_t *count);
 bool check_words(Context *c, size_t size);
 
 // cycles.c
-int64_t cycles_of(const uint8_t *words);
+bool cycles_of(const uint8_t *words, int64_t *cycles);
 
 // placed.c
 void add_words(uint64_t *words, int64_t stride, Int extent);

@@ -45,7 +45,8 @@ typedef struct {
 } polyloom_bank;
 
 // A word that `to` receives before the step starts: element number `element`, row by row, of array `array` of the file;
-// of an array that is placed, word `element` of its memory. Where no step has touched the element, it comes from outside: the side of `from` is POLYLOOM_OUTSIDE.
+// of an array that is placed, word `element` of its memory. Where no step has touched the element, it comes from
+// outside: the side of `from` is POLYLOOM_OUTSIDE.
 typedef struct {
     uint32_t array, element;
     polyloom_bank from, to;

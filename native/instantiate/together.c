@@ -10,7 +10,8 @@
 // Fills a block with what the configuration that was made last touches; its keys lie behind all that are kept.
 static bool note(Walker *k, const Stage *s, Block *b) {
     Whole *w = &k->whole;
-    *b = (Block){.at = k->held, .cycles = cycles_of(k->words)};
+    *b = (Block){.at = k->held};
+    if (!cycles_of(k->words, &b->cycles)) return fail(w->c, 530, 0);
     TRY(touches(w, s, k->words, false, keys(k), room_for_keys(k, 0), &b->reads));
     used(k, w->most * sizeof(uint64_t));
     TRY(touches(w, s, k->words, true, keys(k) + b->reads, room_for_keys(k, b->reads), &b->writes));
@@ -75,7 +76,8 @@ static bool attempt(Walker *k, uint32_t phase, uint32_t candidate, int64_t *move
         w->c->error = 0;
         return true;
     }
-    const int64_t longer = cycles_of(k->words) - k->block[phase].cycles;
+    if (!cycles_of(k->words, &cycles)) return fail(w->c, 530, 0);
+    const int64_t longer = cycles - k->block[phase].cycles;
     if (longer >= *moved) return true;
     TRY(note(k, s, tried));
     k->held += tried->reads + tried->writes;
