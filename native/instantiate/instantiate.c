@@ -301,12 +301,12 @@ static bool plan(Context *c, const polyloom_request *r) {
     polyloom_begins(READING);
     TRY(read_symbolic(c, r->symbolic_size));
     polyloom_begins(CONCRETIZATION);
+    if (r->candidate != POLYLOOM_ALL && r->candidate >= c->s.candidates) return fail(c, 815, 0);
     TRY(check_request(c, r) && space_bounds(c, &c->nothing));
     if (c->nothing) return layouts(c, r->layouts);
     Search *s = c->search = temp(c, 1, sizeof *s);
     TRY(s);
     s->shrinks = !r->sizes;
-    if (r->candidate != POLYLOOM_ALL && r->candidate >= c->s.candidates) return fail(c, 815, 0);
     for (uint32_t i = 0; i < c->s.candidates; ++i) {
         if (r->candidate != POLYLOOM_ALL && r->candidate != i) continue;
         Tiling *t = keep(c, 1, sizeof *t);

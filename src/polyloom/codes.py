@@ -687,8 +687,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0522": (
         "layout of an array",
         "A layout says where the elements of an array lie: `rows`, `columns` or a stride for each dimension, then the "
-        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word, and the file "
-        "of a loop of steps has no layouts.",
+        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word.",
     ),
     "PL0530": (
         "contradictory mapping",
