@@ -169,7 +169,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def explain(program: Program) -> None:
-    """The rule of transforms: in a program that has places in a source, every equation has one, or a reason to exist."""
+    """The rule of transforms: in a program that has places in a source, every equation has one, or a reason."""
     if any(e.span is not None for e in program.equations):
         enforce((equations_have_origins,), program)
 

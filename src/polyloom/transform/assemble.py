@@ -302,9 +302,7 @@ class _Assembler:
     ) -> None:
         if not points.is_empty():
             target, label = self.space.at(name), self.names.label(label)
-            self.raw.append(
-                Raw(label, target, operation, dtype, operands, points.coalesce(), why.span, why.reason)
-            )
+            self.raw.append(Raw(label, target, operation, dtype, operands, points.coalesce(), why.span, why.reason))
 
     def _made(
         self,

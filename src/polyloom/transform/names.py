@@ -18,9 +18,9 @@ from polyloom.sets import Affine
 
 
 class Names:
-    """`types`, `reasons` and `spans` are by variable, the last also by array: what in the source needs it; `entry` names
-    what an array holds at entry, where the phase writes it, too; `arrays` are those outside of the phase and, by the
-    names of inputs, `parametric` scalars."""
+    """`types`, `reasons` and `spans` (what in the source needs it) are by variable, the last also by array; `entry`
+    names what an array holds at entry, where the phase writes it, too; `arrays` are those outside of the phase and, by
+    the names of inputs, `parametric` scalars."""
 
     def __init__(
         self, system: System, equations: Sequence[Recurrence], dims: tuple[str, ...], arrays: Mapping[str, Array]
