@@ -242,17 +242,19 @@ class Result:
     def views(self) -> tuple[Report, ...]:
         """What there is to look at, phase by phase, as data."""
         report = self.instance.target.report
-        return () if report is None else tuple(report(self.instance.program, self.execution))
+        made = () if report is None else tuple(report(self.instance.program, self.execution))
+        subject = self.instance.origin.subject
+        return tuple(_with_sources(view, subject.texts) for view in made) if subject is not None else made
 
     @cached_property
     def trace(self) -> Trace:
         """What happened. A run without a trace is repeated with one, unless it is long: then nothing."""
-        if self.execution.trace != Trace() or self.execution.operations > _DRAWN:
+        if not _is_empty(self.execution.trace) or self.execution.operations > _DRAWN:
             return self.execution.trace
         return self.instance.target.run(self.instance.data, self.traced).trace
 
     @property
-    def events(self) -> tuple[Span, ...]:
+    def events(self) -> Sequence[Span]:
         """The spans of the trace."""
         return self.trace.spans
 
@@ -319,6 +321,16 @@ class Result:
 
     def _repr_html_(self) -> str:
         return html.body(self.data, self._summary, self.views, self.events)
+
+
+def _is_empty(trace: Trace) -> bool:
+    return not (trace.spans or trace.instants or trace.arrows)
+
+
+def _with_sources(view: Report, texts: Sequence[tuple[str, str]]) -> Report:
+    """With the texts of the files that its operations come from."""
+    files = {o.provenance.file for o in view.operations if o.provenance is not None}
+    return view if view.sources else replace(view, sources=tuple(pair for pair in texts if pair[0] in files))
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:

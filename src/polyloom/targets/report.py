@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyloom.targets.provenance import Provenance
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -60,8 +62,21 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of the schedule: its name, the unit and the slot of the interval in which it is issued, what it does
+    as text, and where it comes from."""
+
+    name: str
+    unit: str
+    slot: int
+    text: str
+    provenance: Provenance | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """One phase of a program. `bottleneck` says what bounds it."""
+    """One phase of a program. `bottleneck` says what bounds it; `operations` are those that spans of a trace refer to
+    by number, `sources` pairs the files that they come from with their texts, where these are known."""
 
     tables: tuple[Table, ...] = ()
     pressure: tuple[Pressure, ...] = ()
@@ -70,3 +85,5 @@ class Report:
     bottleneck: str = ""
     grid: Grid | None = None
     flows: tuple[Flow, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
