@@ -16,7 +16,7 @@ from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
-from polyloom.report import html, text
+from polyloom.report import html, notebook, text
 from polyloom.run import inputs as made
 from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
@@ -63,8 +63,8 @@ class File:
         """Write the file, whole or not at all. Errors: PL0808."""
         files.write({fspath(path): self.data})
 
-    def _repr_html_(self) -> str:
-        return html.listing(self.listing)
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return notebook.bundle(repr(self), notebook.listing(self.listing), include, exclude)
 
 
 @dataclass(frozen=True)
