@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium that looks at pages: a small client of its DevTools protocol over a pipe (`--remote-debugging-pipe`:
-messages of JSON, each ended by a zero byte, on the descriptors 3 and 4).
+"""A headless Chromium that looks at pages: a small client of its DevTools protocol over a pipe, messages of JSON on the
+descriptors 3 and 4, each ended by a zero byte (`--remote-debugging-pipe`).
 
 It resolves no names, and whatever a page asks for beyond itself is recorded, as is what its console says.
 """

@@ -324,6 +324,20 @@ class Result:
         """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
         return html.page(html.Shown(self.data, self._summary, self.views, self.activity, self.instance.listing, passes))
 
+    def show(self) -> notebook.Embedded:
+        """The page as notebooks embed it: the last expression of a cell shows it."""
+        return notebook.Embedded(self.page(), text.titled_kernel(self.data))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = notebook.result(self.data, self._summary, self.views, self.activity)
+        return notebook.bundle(repr(self), html, include, exclude)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{n}={v}" for n, v in self.values.items())
+        took = "" if self.cycles is None else f"{self.cycles} cycles, "
+        said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
+        return f"<run of {self.instance.kernel}({values}): {took}{said}>"
+
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:
     """In the place of a target's `run`."""
