@@ -16,7 +16,8 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size);
 void *memset(void *to, int value, size_t size);
 
 #define PARAMETERS 63
-#define SYMBOLIC_VERSION 2  // of the format
+#define SYMBOLIC_VERSION 3  // of the format
+#define CONCRETE_VERSION 5
 #define NONE UINT32_MAX
 #define TRY(x)                  \
     do {                        \

@@ -22,7 +22,7 @@ from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
 from polyloom.targets import registry
-from polyloom.targets.activity import Activity, of_spans
+from polyloom.targets.activity import Activity, of_columns, of_spans
 from polyloom.targets.options import taken
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
@@ -243,17 +243,19 @@ class Result:
     def views(self) -> tuple[Report, ...]:
         """What there is to look at, phase by phase, as data."""
         report = self.instance.target.report
-        return () if report is None else tuple(report(self.instance.program, self.execution))
+        made = () if report is None else tuple(report(self.instance.program, self.execution))
+        subject = self.instance.origin.subject
+        return tuple(_with_sources(view, subject.texts) for view in made) if subject is not None else made
 
     @cached_property
     def trace(self) -> Trace:
         """What happened. A run without a trace is repeated with one, unless it is long: then nothing."""
-        if self.execution.trace != Trace() or self.execution.operations > _DRAWN:
+        if not _is_empty(self.execution.trace) or self.execution.operations > _DRAWN:
             return self.execution.trace
         return self.instance.target.run(self.instance.data, self.traced).trace
 
     @property
-    def events(self) -> tuple[Span, ...]:
+    def events(self) -> Sequence[Span]:
         """The spans of the trace."""
         return self.trace.spans
 
@@ -261,7 +263,9 @@ class Result:
     def activity(self) -> Activity | None:
         """What was busy when; None where there is no trace."""
         trace = self.trace
-        return trace.activity or (of_spans(trace.spans) if trace.spans else None)
+        if trace.columns is not None:
+            return of_columns(trace.columns)
+        return of_spans(trace.spans, whole=trace.holds) if trace.spans else None
 
     @cached_property
     def data(self) -> dict[str, Json]:
@@ -337,6 +341,16 @@ class Result:
         took = "" if self.cycles is None else f"{self.cycles} cycles, "
         said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
         return f"<run of {self.instance.kernel}({values}): {took}{said}>"
+
+
+def _is_empty(trace: Trace) -> bool:
+    return not (trace.spans or trace.instants or trace.arrows)
+
+
+def _with_sources(view: Report, texts: Sequence[tuple[str, str]]) -> Report:
+    """With the texts of the files that its operations come from."""
+    files = {o.provenance.file for o in view.operations if o.provenance is not None}
+    return view if view.sources else replace(view, sources=tuple(pair for pair in texts if pair[0] in files))
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:

@@ -27,7 +27,7 @@ from polyloom.ir.plan_interpret import chain
 from polyloom.ir.steps import Steps, Tree, numbered
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
-from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa import events, program
 from polyloom.targets.tcpa.layouts import Layout, Place, placed
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import steps_file
@@ -38,7 +38,7 @@ from polyloom.targets.tcpa.phases.split import PARTS, Part, expanded, fitted
 from polyloom.targets.tcpa.phases.stages import is_phased, located, named_stages, names_of, opened, read
 from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
-from polyloom.targets.trace import Span, Trace
+from polyloom.targets.trace import Trace, joined
 
 T = TypeVar("T")
 Choice = T | Mapping[int, T] | None
@@ -74,16 +74,19 @@ class Execution:
     @property
     def trace(self) -> Trace:
         """The spans of all phases, one after another on one clock."""
-        if len(self.phases) == 1:
-            return Trace(self.phases[0].events)
-        moved, start = list[Span](), 0
-        for phase, transfer in zip(self.phases, self.transfers, strict=True):
-            # Cycles count from the first issue.
-            first = min((e.start for e in phase.events), default=0)
-            # Each phase counts from its own start; on the common clock it begins after the transfers.
-            moved += [replace(e, start=e.start - first + start + transfer) for e in phase.events]
+        seen = [phase.events for phase in self.phases if phase.events is not None]
+        if len(seen) < len(self.phases):
+            return Trace()
+        if len(seen) == 1:
+            return events.trace(seen[0])
+        reports = {number: n for n, number in enumerate(sorted(set(self.numbers)))}
+        made, start = list[Trace](), 0
+        for phase, own, transfer, number in zip(self.phases, seen, self.transfers, self.numbers, strict=True):
+            # Each phase counts from its own start; on the common clock it begins after the transfers, with what is
+            # issued first.
+            made.append(events.trace(own, reports[number], start + transfer - own.first))
             start += transfer + phase.cycles
-        return Trace(tuple(moved))
+        return joined(made)
 
 
 def compile(
