@@ -65,7 +65,7 @@ def test_page_is_whole(result: pl.Result) -> None:
     nesting.feed(page)
     assert nesting.open == []
     assert {"svg", "table", "details", "script"} <= nesting.seen
-    assert page.count('"labels":[["P1","P1","P1"]]') == 1
+    assert '"labels":[["P1",' in page
     assert "http:" not in page
     assert "https:" not in page
     assert text.headline(result.data) in page
