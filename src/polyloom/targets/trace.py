@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import TypeVar, overload
+from typing import TypeVar, cast, overload
 
 from polyloom.targets.activity import Columns, in_one
 
@@ -80,7 +80,8 @@ class Deferred(Sequence[T]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, tuple | Deferred):
             return NotImplemented
-        return len(self) == len(other) and tuple(self) == tuple(other)
+        items = cast("Sequence[object]", other)
+        return len(self) == len(items) and self._items == tuple(items)
 
     def __hash__(self) -> int:
         return hash(self._items)

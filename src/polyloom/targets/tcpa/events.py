@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +54,10 @@ class Events:
         return int(self.columns.cycle.min()) if len(self.columns.cycle) else 0
 
 
-def trace(of: Events, phase: int = 0, later: int = 0) -> Trace:
-    """What happened, `later` by so many cycles, in the phase of this number among those that run."""
-    spans = Deferred(lambda: _spans(of, phase, later), len(of.columns.cycle))
+def trace(of: Events, phase: int = 0, later: int = 0, around: str = "") -> Trace:
+    """What happened, `later` by so many cycles, in the phase of this number among those that run; `around` are the
+    values of the counters around its iterations."""
+    spans = Deferred(lambda: _spans(of, phase, later, around), len(of.columns.cycle))
     return Trace(spans, (), Deferred(lambda: _arrows(of, later)) if of.known else (), _columns(of, later))
 
 
@@ -65,6 +66,10 @@ def _columns(of: Events, later: int) -> Columns:
     units = tuple(unit.name for unit in of.machine.units)
     lane = of.columns.element.astype(np.int64) * len(units) + of.columns.unit
     return Columns(tuple(Group(name, units) for name in groups(of)), lane, of.columns.cycle + later)
+
+
+def _listed(column: NDArray[np.integer[Any]]) -> list[int]:
+    return column.tolist()
 
 
 def _resolved(of: Events, known: Known) -> Resolved:
@@ -77,11 +82,11 @@ def groups(of: Events) -> list[str]:
     return [f"element ({r}, {c})" for r in range(of.concrete.rows) for c in range(of.concrete.columns)]
 
 
-def _spans(of: Events, phase: int, later: int) -> Iterator[Span]:
+def _spans(of: Events, phase: int, later: int, around: str) -> Iterator[Span]:
     c, element, units = of.columns, groups(of), of.machine.units
     names, latencies, values = _names(of), _latencies(of), _values(of)
-    known = [] if of.known is None else _told(of, of.known)
-    rows = zip(c.element.tolist(), c.unit.tolist(), (c.cycle + later).tolist(), strict=True)
+    known = [] if of.known is None else _told(of, of.known, around)
+    rows = zip(_listed(c.element), _listed(c.unit), _listed(c.cycle + later), strict=True)
     for n, (e, u, cycle) in enumerate(rows):
         operation, told = known[n] if known else (None, ())
         arguments = (*told, ("value", values[n]))
@@ -96,7 +101,7 @@ def _names(of: Events) -> list[str]:
         mnemonic = of.machine.units[unit].mnemonics[operation[0]]
         digits = 16 if BY_NAME[operation[0]].result(operation[1]) == "f64" else 8
         mask = (1 << 4 * digits) - 1
-        for n, value in zip(at.tolist(), of.columns.value[at].tolist(), strict=True):
+        for n, value in zip(_listed(at), _listed(of.columns.value[at]), strict=True):
             found[n] = f"{mnemonic} = 0x{value & mask:0{digits}x}"
     return found
 
@@ -105,7 +110,7 @@ def _latencies(of: Events) -> list[int]:
     found = np.zeros(len(of.columns.cycle), np.int64)
     for (unit, code), at in _kinds(of):
         found[at] = of.machine.units[unit].latencies[operation_of(code)]
-    return found.tolist()
+    return _listed(found)
 
 
 def _values(of: Events) -> list[str]:
@@ -116,8 +121,8 @@ def _values(of: Events) -> list[str]:
         view = _VIEWS[BY_NAME[operation].result(dtype)]
         words = of.columns.value[at]
         numbers = words.view(view) if view == "float64" else words.astype(np.uint32).view(view)
-        for n, number in zip(at.tolist(), numbers.astype(str).tolist(), strict=True):
-            found[n] = number
+        for n, number in zip(_listed(at), numbers.astype(str), strict=True):
+            found[n] = str(number)
     return found
 
 
@@ -127,16 +132,18 @@ def _kinds(of: Events) -> list[tuple[tuple[int, int], Numbers]]:
     return [((int(k) >> 16, int(k) & 0xFFFF), np.flatnonzero(which == n)) for n, k in enumerate(kinds)]
 
 
-def _told(of: Events, known: Known) -> list[tuple[int | None, Pairs]]:
+def _told(of: Events, known: Known, around: str) -> list[tuple[int | None, Pairs]]:
     """Of every event its operation's number, and what a span tells of it besides its value."""
     resolved, dimensions = _resolved(of, known), known.symbolic.dimensions
     fixed = [_of_node(known, v) for v in range(len(known.symbolic.nodes))]
     told: list[tuple[int | None, Pairs]] = []
-    for v, point in zip(resolved.node.tolist(), resolved.iteration.tolist(), strict=True):
+    outer = [around] if around else []
+    points: list[list[int]] = resolved.iteration.tolist()
+    for v, point in zip(_listed(resolved.node), points, strict=True):
         if v < 0:
             told.append((None, ()))
             continue
-        iteration = " ".join([f"{d}={i}" for d, i in zip(dimensions, point, strict=True)])
+        iteration = " ".join([*outer, *(f"{d}={i}" for d, i in zip(dimensions, point, strict=True))])
         told.append((v, (*fixed[v], ("iteration", iteration))))
     return told
 
@@ -158,7 +165,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
     known, resolved, c = of.known, _resolved(of, of.known), of.columns
     keys = _Keys.of(resolved)
     lanes = _lanes(of)
-    starts = (c.cycle + later).tolist()
+    starts = _listed(c.cycle + later)
     for use in known.symbolic.uses:
         readers = np.flatnonzero(resolved.node == use.consumer)
         points = resolved.iteration[readers] - np.array(use.distance, np.int64)
@@ -166,7 +173,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
             wanted = np.flatnonzero(holds(writer.condition, points, known))
             source = keys.find(writer.node, points[wanted])
             name = known.symbolic.node_names[writer.node]
-            for s, t in zip(source.tolist(), readers[wanted].tolist(), strict=True):
+            for s, t in zip(_listed(source), _listed(readers[wanted]), strict=True):
                 if s >= 0:
                     yield Arrow(name, lanes[s], starts[s], lanes[t], starts[t])
 
@@ -174,7 +181,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
 def _lanes(of: Events) -> list[tuple[str, str]]:
     elements, units = groups(of), [unit.name for unit in of.machine.units]
     known = {(e, u): (elements[e], units[u]) for e in range(len(elements)) for u in range(len(units))}
-    return [known[pair] for pair in zip(of.columns.element.tolist(), of.columns.unit.tolist(), strict=True)]
+    return [known[pair] for pair in zip(_listed(of.columns.element), _listed(of.columns.unit), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,12 +74,13 @@ def by_slot(symbolic: Symbolic, schedule: Schedule, interval: int) -> Slots:
 
 def told(places: Sequence[Provenance]) -> str:
     """Where an instruction comes from, on one line: `gemm.py:19 C[i, j] += ...`; nothing where nobody knows. What is
-    only there for the array's sake says `for`."""
-    found = dict.fromkeys(_short(p) for p in places if p.line or p.reason)
-    return " | ".join(found)
+    only there for the array's sake comes after `for`."""
+    written = dict.fromkeys(_short(p) for p in places if p.line and not p.reason)
+    added = [text for text in dict.fromkeys(_short(p) for p in places if p.reason) if text not in written]
+    return " | ".join([*written, *(["for " + " | ".join(added)] if added else [])])
 
 
 def _short(place: Provenance) -> str:
-    where = f"{place.file}:{place.line}" if place.line else place.file
-    parts = ("for" if place.reason and place.line else "", where, place.statement or place.reason)
-    return " ".join(part for part in parts if part)
+    if not place.line:
+        return place.reason
+    return " ".join(part for part in (f"{place.file}:{place.line}", place.statement) if part)

@@ -104,7 +104,7 @@ def instantiate(
     check_region(symbolic, *region)
     again = made or instantiation.request(data, known, *region, candidate, None, layouts, closed)
     instantiation.file_of(symbolic, again)
-    return _told(again, [known[name] for name in symbolic.parameters], data)
+    return _told(again, known, data)
 
 
 def _told(made: Instantiation, values: Sequence[int], data: bytes) -> bytes:

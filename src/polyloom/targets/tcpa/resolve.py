@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from polyloom.targets.tcpa.isa import OPCODE_NOP
 from polyloom.targets.tcpa.symbolic import Bound, Candidate, Row, Schedule, Symbolic
 
 Numbers = NDArray[np.int64]
+Column = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +82,11 @@ def fits(schedule: Schedule, symbolic: Symbolic, concrete: Concrete) -> bool:
     return not concrete.classes or (not rest and (slower == 1 or bool(schedule.apart)) and issued <= slots)
 
 
-def resolve(
-    element: Numbers, unit: Numbers, cycle: Numbers, opcode: Numbers, concrete: Concrete, of: Known
-) -> Resolved:
+def resolve(element: Column, unit: Column, cycle: Column, opcode: Column, concrete: Concrete, of: Known) -> Resolved:
     """The events as columns: the element row by row, the unit, the cycle and the opcode."""
     symbolic, schedule, pi = of.symbolic, of.schedule, concrete.initiation_interval
     rows, columns = np.divmod(element.astype(np.int64), concrete.columns)
-    since = cycle - _starts(rows, columns, concrete)
+    since = cycle.astype(np.int64) - _starts(rows, columns, concrete)
     node = np.full(len(cycle), -1, np.int64)
     iteration = np.zeros((len(cycle), len(symbolic.dimensions)), np.int64)
     for v, operation in enumerate(symbolic.nodes):

@@ -48,12 +48,14 @@ Choice = T | Mapping[int, T] | None
 @dataclass(frozen=True, slots=True)
 class Execution:
     """A run: what the model observed of each step, in the order of time, and the cycles that banks need before it
-    starts. `numbers` are the phases that steps are of, counted from 0."""
+    starts. `numbers` are the phases that steps are of, counted from 0, `around` the values of the counters around
+    them, such as `k=3`."""
 
     outputs: Given
     phases: tuple[Simulation, ...]
     transfers: tuple[int, ...]
     numbers: tuple[int, ...] = (0,)
+    around: tuple[str, ...] = ("",)
 
     @property
     def cycles(self) -> int:
@@ -78,13 +80,14 @@ class Execution:
         if len(seen) < len(self.phases):
             return Trace()
         if len(seen) == 1:
-            return events.trace(seen[0])
+            return events.trace(seen[0], around=self.around[0])
         reports = {number: n for n, number in enumerate(sorted(set(self.numbers)))}
         made, start = list[Trace](), 0
-        for phase, own, transfer, number in zip(self.phases, seen, self.transfers, self.numbers, strict=True):
+        steps = zip(self.phases, seen, self.transfers, self.numbers, self.around, strict=True)
+        for phase, own, transfer, number, around in steps:
             # Each phase counts from its own start; on the common clock it begins after the transfers, with what is
             # issued first.
-            made.append(events.trace(own, reports[number], start + transfer - own.first))
+            made.append(events.trace(own, reports[number], start + transfer - own.first, around))
             start += transfer + phase.cycles
         return joined(made)
 
@@ -316,13 +319,14 @@ def simulate(
     if not is_phased(data):
         simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
-    found, observed = run(data), list[Simulation]()
+    found, observed, counters = run(data), list[Simulation](), list[str]()
     waiting, count = iter(found.steps), len(found.steps)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
         own, part = next(waiting), _part(progress, len(observed) + 1, count)
         simulated = partial(one, own.data, member, taken, trace, part)
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
+        counters.append(" ".join(f"{name}={value}" for name, value in around.items()))
         observed.append(located(number + 1, len(found.phased.stages), simulated, where))
         return {
             name: overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
@@ -332,7 +336,7 @@ def simulate(
     phased = found.phased
     outputs = chain(phased, names_of(data), phased.tree, {}, inputs, execute)
     numbers = tuple(step.number for step in found.steps)
-    return Execution(outputs, tuple(observed), found.transfers, numbers)
+    return Execution(outputs, tuple(observed), found.transfers, numbers, tuple(counters))
 
 
 def overwritten(held: Any, written: Any, elements: Any) -> Any:
