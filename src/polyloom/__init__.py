@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         u16,
         u32,
     )
+    from polyloom.report.progress import progress
 
     # A target's name, found when it is used: here for editors and type checkers alone.
     from polyloom.targets.tensix import python as tensix  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -78,6 +79,7 @@ __all__ = [
     "kernel",
     "load",
     "log",
+    "progress",
     "prove",
     "rint",
     "round_i32",
@@ -104,6 +106,7 @@ _MODULES: dict[str, str] = {
     "Kernel": _KERNEL,
     "bool": _TYPES,
     "kernel": _KERNEL,
+    "progress": "polyloom.report.progress",
     **dict.fromkeys(
         [
             "ceil",
