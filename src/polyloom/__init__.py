@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from polyloom import ssa
     from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
+    from polyloom.comparison.compared import Comparison
+    from polyloom.comparison.run import compare
     from polyloom.diagnostics import PolyloomError
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Comparison",
     "Compiled",
     "Instance",
     "Kernel",
@@ -65,6 +68,7 @@ __all__ = [
     "__version__",
     "bool",
     "ceil",
+    "compare",
     "compile",
     "cos",
     "exp",
@@ -103,6 +107,8 @@ __all__ = [
 _KERNEL = "polyloom.frontend.python.kernel"
 _TYPES = "polyloom.frontend.python.types"
 _MODULES: dict[str, str] = {
+    "Comparison": "polyloom.comparison.compared",
+    "compare": "polyloom.comparison.run",
     "Kernel": _KERNEL,
     "bool": _TYPES,
     "kernel": _KERNEL,

@@ -1045,6 +1045,12 @@ CODES: dict[str, tuple[str, str]] = {
         '`run(A=A, fill="random")` makes up the arrays that are not given, from the seed. There is no other way to '
         "fill them.",
     ),
+    "PL0821": (
+        "a comparison of which every place refuses",
+        "`polyloom compare` makes a row of each place, and a target may refuse a program: for its form, its types, or "
+        "because it does not fit. Here all of them did. The rows have the codes; `polyloom run` on one of the places "
+        "shows the whole message.",
+    ),
     "PL0870": (
         "internal error",
         "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its "
