@@ -9,7 +9,6 @@ the level, the seed and this version. The specification has the same, in words, 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -27,7 +26,6 @@ from polyloom.frontend.source import Options
 from polyloom.targets import registry
 from polyloom.targets.options import taken
 from polyloom.targets.subject import Written
-from polyloom.targets.target import Target
 
 OBJECTIVES: Final = ("cycles", "elements")
 
@@ -91,7 +89,7 @@ class Keys:
         common = [polyloom.__version__, _digest(source), asdict(request.reading), request.seed, request.timeout]
         self._common = json.dumps(common, sort_keys=True)
         self._bases: dict[tuple[str, object], Any] = {}
-        self._foreign = foreign(request.space.on)
+        self.foreign = foreign(request.space.on)
 
     def of(self, point: Point, level: Level, machine: str) -> str:
         """`machine` is the description of the point's machine."""
@@ -100,18 +98,19 @@ class Keys:
             base = hashlib.sha256(json.dumps([self._common, point.on, machine]).encode())
             self._bases[point.on, point.settings] = base
         own = base.copy()
-        own.update(json.dumps([level, own_values(point, self._foreign)]).encode())
+        own.update(json.dumps([level, own_values(point, self.foreign)]).encode())
         return own.hexdigest()[:32]
+
+
+def options_of(targets: tuple[str, ...]) -> dict[str, frozenset[str]]:
+    """By `--on`: the options that a point may have."""
+    return {on: frozenset(taken(registry.split(on)[0].options, "instantiate")) for on in targets}
 
 
 def foreign(targets: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     """By `--on`: the options that other targets of the sweep have, and this one lacks."""
-    own = {on: frozenset(taken(_target(on).options, "instantiate")) for on in targets}
-    return {on: frozenset().union(*own.values()) - names for on, names in own.items()}
-
-
-def _target(on: str) -> Target:
-    return registry.split(on)[0]
+    own = options_of(targets)
+    return {on: frozenset[str]().union(*own.values()) - names for on, names in own.items()}
 
 
 def own_values(point: Point, foreign: Mapping[str, frozenset[str]]) -> tuple[tuple[str, str], ...]:
@@ -122,8 +121,3 @@ def own_values(point: Point, foreign: Mapping[str, frozenset[str]]) -> tuple[tup
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def module_of(source: Any) -> str | None:
-    """The module that defines a kernel, where it is one."""
-    return inspect.unwrap(source).__module__ if isinstance(source, Kernel) else None
