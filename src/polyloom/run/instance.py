@@ -22,6 +22,7 @@ from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
 from polyloom.targets import registry
+from polyloom.targets.activity import Activity, of_spans
 from polyloom.targets.options import taken
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
@@ -257,6 +258,12 @@ class Result:
         return self.trace.spans
 
     @cached_property
+    def activity(self) -> Activity | None:
+        """What was busy when; None where there is no trace."""
+        trace = self.trace
+        return trace.activity or (of_spans(trace.spans) if trace.spans else None)
+
+    @cached_property
     def data(self) -> dict[str, Json]:
         """What `polyloom run --json` prints."""
         instance, origin = self.instance, self.instance.origin
@@ -315,10 +322,7 @@ class Result:
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
-        return html.document(self.data, self._summary, self.views, self.events, self.instance.listing, passes)
-
-    def _repr_html_(self) -> str:
-        return html.body(self.data, self._summary, self.views, self.events)
+        return html.page(html.Shown(self.data, self._summary, self.views, self.activity, self.instance.listing, passes))
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:

@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from polyloom.targets.activity import Activity
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
     """Something that `lane` (such as a unit) of `group` (such as an element) did from cycle `start` for `cycles`
-    cycles. `arguments` are shown beside it: names and values."""
+    cycles. `arguments` are shown beside it: names and values. `operation` is its number in `Report.operations` of its
+    phase."""
 
     group: str
     lane: str
@@ -23,6 +28,7 @@ class Span:
     start: int
     cycles: int
     arguments: tuple[tuple[str, str], ...] = ()
+    operation: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,13 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything on one clock; `cycle 0` is the start of the run."""
+    """Everything on one clock; `cycle 0` is the start of the run. `activity` is what was busy when, of a target for
+    which that is not the starts of all spans."""
 
     spans: tuple[Span, ...] = ()
     instants: tuple[Instant, ...] = ()
     arrows: tuple[Arrow, ...] = ()
+    activity: Activity | None = None
 
 
 def apart(spans: Iterable[Span]) -> list[tuple[Span, int]]:
