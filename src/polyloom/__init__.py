@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from polyloom import ssa
     from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
     from polyloom.diagnostics import PolyloomError
+    from polyloom.exploration import explore
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
     from polyloom.frontend.python.types import (
@@ -68,6 +69,7 @@ __all__ = [
     "cos",
     "exp",
     "exp2",
+    "explore",
     "f16",
     "f32",
     "f64",
@@ -102,6 +104,7 @@ _KERNEL = "polyloom.frontend.python.kernel"
 _TYPES = "polyloom.frontend.python.types"
 _MODULES: dict[str, str] = {
     "Kernel": _KERNEL,
+    "explore": "polyloom.exploration",
     "bool": _TYPES,
     "kernel": _KERNEL,
     **dict.fromkeys(

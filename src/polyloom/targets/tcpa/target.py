@@ -86,9 +86,7 @@ def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, op
 
 def _predict(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> Prediction:
     size = _asked(where, options)
-    return predicted.predict(
-        data, values, size, options.candidate, read(options.layouts or {}), _closed(size, options)
-    )
+    return predicted.predict(data, values, size, options.candidate, read(options.layouts or {}), _closed(size, options))
 
 
 def _closed(size: tuple[int, int], options: Options) -> int:

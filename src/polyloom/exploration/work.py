@@ -17,9 +17,9 @@ from typing import Any, Final, Literal
 
 from polyloom import api
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
-from polyloom.explore.oracles import Memory, remembering
-from polyloom.explore.row import Level, Row, encode, refusal
-from polyloom.explore.space import Words
+from polyloom.exploration.oracles import Memory, remembering
+from polyloom.exploration.row import Level, Row, encode, refusal
+from polyloom.exploration.space import Words
 from polyloom.run import inputs
 from polyloom.run.execute import execute
 from polyloom.targets import registry
@@ -141,7 +141,11 @@ def measure(ready: Ready, level: Level, values: Words) -> Row:
     assert compiled is not None
     words = {name: text for name, text in values if name not in ready.options}
     known = taken(target.options, "instantiate")
-    own = {name: known[name].read([text] if known[name].repeatable else text) for name, text in values if name in ready.options}
+    own = {
+        name: known[name].read([text] if known[name].repeatable else text)
+        for name, text in values
+        if name in ready.options
+    }
     checked, _ = inputs.values(compiled.signature, words)
     sizes = {name: value for name, value in checked.items() if compiled.signature.argument(name) is None}
     prediction = None

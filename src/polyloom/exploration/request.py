@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import polyloom
 from polyloom import files
-from polyloom.explore.row import Level
-from polyloom.explore.space import Point, Space
-from polyloom.explore.where import Where
+from polyloom.exploration.row import Level
+from polyloom.exploration.space import Point, Space
+from polyloom.exploration.where import Where
 from polyloom.frontend import file_of
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options

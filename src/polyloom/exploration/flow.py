@@ -14,14 +14,14 @@ from pathlib import Path
 
 from polyloom import api
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
-from polyloom.explore import machines
-from polyloom.explore.executor import Executor
-from polyloom.explore.front import front
-from polyloom.explore.request import Keys, Request, options_of, own_values
-from polyloom.explore.row import Level, Row, decode, encode, refusal
-from polyloom.explore.space import Point, Words
-from polyloom.explore.store import Store
-from polyloom.explore.work import Task, Unit, located, takes
+from polyloom.exploration import machines
+from polyloom.exploration.executor import Executor
+from polyloom.exploration.front import front
+from polyloom.exploration.request import Keys, Request, options_of, own_values
+from polyloom.exploration.row import Level, Row, decode, encode, refusal
+from polyloom.exploration.space import Point, Words
+from polyloom.exploration.store import Store
+from polyloom.exploration.work import Task, Unit, located, takes
 from polyloom.targets import registry
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Target

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from polyloom.explore.work import Answer, Task, Unit, Work
+from polyloom.exploration.work import Answer, Task, Unit, Work
 
 
 class Executor(Protocol):

@@ -7,11 +7,12 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
-from polyloom.explore.front import cost, front
-from polyloom.explore.row import Row
+from polyloom.exploration.front import cost, front
+from polyloom.exploration.row import Row
 
 
 @dataclass(frozen=True)
@@ -79,15 +80,12 @@ class Sweep:
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame, where pandas is installed."""
-        import pandas  # pyright: ignore[reportMissingImports]  # the user's own
-
-        return pandas.DataFrame(self.records(), columns=list(self.columns))  # pyright: ignore
+        # The user's own: neither is a dependency of this package.
+        return import_module("pandas").DataFrame(self.records(), columns=list(self.columns))
 
     def to_polars(self) -> Any:
         """A polars.DataFrame, where Polars is installed."""
-        import polars  # pyright: ignore[reportMissingImports]  # the user's own
-
-        return polars.DataFrame(self.records(), infer_schema_length=None)  # pyright: ignore
+        return import_module("polars").DataFrame(self.records(), infer_schema_length=None)
 
     def __repr__(self) -> str:
         refused = sum(not row.is_ok for row in self.rows)

@@ -15,7 +15,7 @@ from typing import Final
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
-from polyloom.explore.space import Words
+from polyloom.exploration.space import Words
 from polyloom.targets import registry
 from polyloom.targets.target import Place, Target, need
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process of the pool: `python -m polyloom.explore.worker FOLDER` reads tasks from its standard input and writes
+"""A process of the pool: `python -m polyloom.exploration.worker FOLDER` reads tasks from its standard input and writes
 answers to its standard output, until the input ends.
 
 What kernels print goes to the standard error output: the standard output belongs to the messages.
@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from polyloom.explore.messages import receive, send
-from polyloom.explore.work import Work
+from polyloom.exploration.messages import receive, send
+from polyloom.exploration.work import Work
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from polyloom.explore.row import Row
+from polyloom.exploration.row import Row
 
 Cost = tuple[float, ...]
 

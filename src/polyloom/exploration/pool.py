@@ -25,9 +25,9 @@ from time import monotonic
 from typing import Any, Final, cast
 
 from polyloom.diagnostics import INTERNAL, USAGE, Diagnostic, PolyloomError
-from polyloom.explore.messages import receive, send
-from polyloom.explore.row import Level, Row, encode
-from polyloom.explore.work import Answer, Task, Unit
+from polyloom.exploration.messages import receive, send
+from polyloom.exploration.row import Level, Row, encode
+from polyloom.exploration.work import Answer, Task, Unit
 
 ATTEMPTS: Final = 3
 """How often a suspect is tried alone."""
@@ -124,7 +124,7 @@ class Pool:
 
     def _start(self) -> _Worker:
         """In a session of its own, so that an interrupt of the terminal is for this process alone."""
-        words = [sys.executable, "-m", "polyloom.explore.worker", str(self._folder)]
+        words = [sys.executable, "-m", "polyloom.exploration.worker", str(self._folder)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, env=environment

@@ -5,8 +5,8 @@
 each in a folder (`store.py`), and gives a `Sweep`. Executors are this process, a pool of processes, and Dask.
 """
 
-from polyloom.explore.explore import explore
-from polyloom.explore.row import Row
-from polyloom.explore.sweep import Sweep
+from polyloom.exploration.explore import explore
+from polyloom.exploration.row import Row
+from polyloom.exploration.sweep import Sweep
 
 __all__ = ["Row", "Sweep", "explore"]

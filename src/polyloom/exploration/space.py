@@ -13,7 +13,7 @@ from itertools import chain, product
 from math import prod
 from typing import Any, Final
 
-from polyloom.explore.ranges import MOST, Axis, refused, too_many
+from polyloom.exploration.ranges import MOST, Axis, refused, too_many
 
 Words = tuple[tuple[str, str], ...]
 """Pairs of a name and the text of its value."""

@@ -11,15 +11,15 @@ from typing import Any
 
 from polyloom import temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
-from polyloom.explore import store
-from polyloom.explore.executor import Executor, Here
-from polyloom.explore.flow import Flow, described
-from polyloom.explore.ranges import axes
-from polyloom.explore.request import OBJECTIVES, Keys, Request, specification, text_of
-from polyloom.explore.row import LEVELS
-from polyloom.explore.space import Space
-from polyloom.explore.sweep import Sweep
-from polyloom.explore.where import where as condition
+from polyloom.exploration import store
+from polyloom.exploration.executor import Executor, Here
+from polyloom.exploration.flow import Flow, described
+from polyloom.exploration.ranges import axes
+from polyloom.exploration.request import OBJECTIVES, Keys, Request, specification, text_of
+from polyloom.exploration.row import LEVELS
+from polyloom.exploration.space import Space
+from polyloom.exploration.sweep import Sweep
+from polyloom.exploration.where import where as condition
 from polyloom.frontend.source import Options
 from polyloom.targets.subject import Progress, silent
 
@@ -40,10 +40,11 @@ def explore(
     timeout: float | None = None,
     options: Options | None = None,
     progress: Progress | None = None,
+    values: Mapping[str, Any] | None = None,
     **fixed: Any,
 ) -> Sweep:
-    """Explore a program on machines: `sweep` and `set` are axes, such as {"N": [16, 64], "pes": "1x1..8x8"}; `fixed`
-    are values that all points share. Points that `where` refuses are left out.
+    """Explore a program on machines: `sweep` and `set` are axes, such as {"N": [16, 64], "pes": "1x1..8x8"}; `values`
+    and `fixed` are values that all points share. Points that `where` refuses are left out.
 
     Without a `level`, all points are predicted; those on the front of the `objective`s, and those whose prediction is
     only a bound, are run and verified. `jobs` processes compute, or the workers of a Dask `scheduler`. `resume` is a
@@ -52,7 +53,7 @@ def explore(
     Errors: PL1401 to PL1412, and those of reading the source; what a point gets wrong is its row."""
     request = Request(
         source if not isinstance(source, PathLike) else fspath(source),
-        Space(_targets(on), axes(sweep), axes(set), _fixed(fixed)),
+        Space(_targets(on), axes(sweep), axes(set), _fixed({**(values or {}), **fixed})),
         options or Options(),
         None if where is None else condition(where),
         (objective,) if isinstance(objective, str) else tuple(objective),
@@ -83,12 +84,12 @@ def run(request: Request, jobs: int, scheduler: str | None, resume: str | None, 
 @contextmanager
 def _executor(request: Request, jobs: int, scheduler: str | None, folder: Path) -> Generator[Executor]:
     if scheduler is not None:
-        from polyloom.explore.cluster import cluster
+        from polyloom.exploration.cluster import cluster
 
         with cluster(scheduler, request.timeout) as found:
             yield found
     elif jobs > 1 or request.timeout is not None:
-        from polyloom.explore.pool import pool
+        from polyloom.exploration.pool import pool
 
         with pool(jobs, folder, request.timeout) as found:
             yield found
@@ -108,4 +109,6 @@ def _fixed(given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def _level(text: str | None) -> Any:
     if text is None or text in LEVELS:
         return text
-    raise PolyloomError(Diagnostic("PL1401", f"there is no level '{text}'", USAGE, help=f"write one of {', '.join(LEVELS)}"))
+    raise PolyloomError(
+        Diagnostic("PL1401", f"there is no level '{text}'", USAGE, help=f"write one of {', '.join(LEVELS)}")
+    )
