@@ -71,7 +71,7 @@ def execute(options: Request) -> Answer:
             values=shared.pairs(options.words, "parameter", "N=64"),
         )
     front = told.of_front(sweep)
-    made = {}
+    made: dict[str, bytes] = {}
     if options.table:
         made[options.table] = sweep.csv().encode()
     if options.report:

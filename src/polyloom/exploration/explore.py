@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from polyloom import temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
@@ -52,7 +52,7 @@ def explore(
 
     Errors: PL1401 to PL1412, and those of reading the source; what a point gets wrong is its row."""
     request = Request(
-        source if not isinstance(source, PathLike) else fspath(source),
+        fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source,
         Space(_targets(on), axes(sweep), axes(set), _fixed({**(values or {}), **fixed})),
         options or Options(),
         None if where is None else condition(where),

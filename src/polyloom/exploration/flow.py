@@ -8,7 +8,7 @@ compiled, only where a row of it is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -55,7 +55,7 @@ class Flow:
         points = [p for p in self.request.space.points() if self._may_be(p)]
         if self.request.level is not None:
             return self._kept(self._ask(points, self.request.level))
-        rows = self._ask(points, lambda on: "predict" if registry.split(on)[0].predict else "verify")
+        rows = self._ask(points, None)
         by_number = {p.number: p for p in points}
         while True:
             wanted = self._to_verify(rows)
@@ -86,12 +86,18 @@ class Flow:
         options = frozenset[str]().union(*options_of(self.request.space.on).values())
         return tuple(name for name in self.request.space.names if name not in options)
 
-    def _ask(self, points: Iterable[Point], level: Level | Callable[[str], Level]) -> dict[int, Row]:
-        """The rows of points, computed where they are missing; by the points' numbers."""
-        asked = [(p, level if isinstance(level, str) else level(p.on)) for p in points]
-        by_key = {(p.number): self._key(p, own) for p, own in asked}
-        missing = {by_key[p.number]: (p, own) for p, own in reversed(asked) if self.store.get(by_key[p.number]) is None}
-        self._compute({key: missing[key] for key in reversed(missing)})
+    def _ask(self, points: Iterable[Point], level: Level | None) -> dict[int, Row]:
+        """The rows of points, computed where they are missing; by the points' numbers. Without a level, points are
+        predicted where that can be done, and verified elsewhere."""
+        first: dict[str, Level] = {on: level or _first_level(on) for on in self.request.space.on}
+        asked: list[tuple[Point, Level]] = [(p, first[p.on]) for p in points]
+        by_key = {p.number: self._key(p, own) for p, own in asked}
+        # Of points that ask for the same the first one is computed.
+        missing: dict[str, tuple[Point, Level]] = {}
+        for point, own in asked:
+            if self.store.get(key := by_key[point.number]) is None:
+                missing.setdefault(key, (point, own))
+        self._compute(missing)
         return {p.number: decode(p.row(), self.store.get(by_key[p.number]) or "{}") for p, _ in asked}
 
     def _key(self, point: Point, level: Level) -> str:
@@ -173,6 +179,10 @@ class Flow:
             if name not in known and name not in self.keys.foreign[on]:
                 message = f"`{subject.signature.name}` has no parameter `{name}`, and {target.name} no such option"
                 raise PolyloomError(Diagnostic("PL1404", message, USAGE, help=nearest(name, sorted(known), "name")))
+
+
+def _first_level(on: str) -> Level:
+    return "predict" if registry.split(on)[0].predict is not None else "verify"
 
 
 def described(request: Request, folder: Path) -> tuple[dict[Made, str | None], dict[Made, str]]:

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, Final
 
 from polyloom.exploration import told
-from polyloom.exploration.front import cost
+from polyloom.exploration.front import cost, group
 from polyloom.exploration.row import Row
 from polyloom.exploration.sweep import Sweep
 from polyloom.report.page.axis import Scale, along, up
@@ -24,7 +24,8 @@ _STYLE: Final = "".join(
     f".key .s{n}::before{{background:var(--c{n})}}"
     for n in range(_COLOURS)
 ) + (
-    ".off{opacity:.3}.key{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font:.8rem var(--mono);list-style:none;padding:0}"
+    ".off{opacity:.3}"
+    ".key{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font:.8rem var(--mono);list-style:none;padding:0}"
     ".key li::before{content:'';display:inline-block;width:.7rem;height:.7rem;border-radius:50%;margin-right:.4rem}"
     "tr.best td{background:var(--soft)}"
 )
@@ -63,15 +64,14 @@ def _picture(sweep: Sweep, best: set[int]) -> str:
     for row in sweep.rows:
         own = cost(row, names)
         if own is not None and min(own) > 0:
-            key = tuple(row.point.get(name) for name in sweep.problem)
-            groups.setdefault(key, []).append((row, own[1], own[0]))
-    every = [each for group in groups.values() for each in group]
+            groups.setdefault(group(row, sweep.problem), []).append((row, own[1], own[0]))
+    every = [each for own in groups.values() for each in own]
     if not every:
         return ""
     x = _scale([each[1] for each in every], _LEFT, _WIDTH - _RIGHT)
     y = _scale([each[2] for each in every], _HEIGHT - _BOTTOM, _TOP)
     axes = along(x, _HEIGHT - _BOTTOM, names[1]) + up(y, _LEFT, names[0])
-    drawn = "".join(_series(n % _COLOURS, group, best, x, y, len(every)) for n, group in enumerate(groups.values()))
+    drawn = "".join(_series(n % _COLOURS, own, best, x, y, len(every)) for n, own in enumerate(groups.values()))
     label = f"{names[0]} over {names[1]} of {len(every)} points; the table has the numbers"
     return scrolled(picture(_WIDTH, _HEIGHT, axes + drawn, label)) + _key(sweep.problem, list(groups))
 
@@ -83,11 +83,11 @@ def _scale(values: Sequence[float], start: float, end: float) -> Scale:
 
 
 def _series(
-    number: int, group: Sequence[tuple[Row, float, float]], best: set[int], x: Scale, y: Scale, count: int
+    number: int, own: Sequence[tuple[Row, float, float]], best: set[int], x: Scale, y: Scale, count: int
 ) -> str:
     """The points of one problem, its front as a staircase."""
-    front = sorted((u, v) for row, u, v in group if id(row) in best)
-    others = [(u, v) for row, u, v in group if id(row) not in best] if count <= _DRAWN else []
+    front = sorted((u, v) for row, u, v in own if id(row) in best)
+    others = [(u, v) for row, u, v in own if id(row) not in best] if count <= _DRAWN else []
     steps = "".join(
         f"{'H' if n else 'M'}{short(x.at(u))}{'V' if n else ' '}{short(y.at(v))}" for n, (u, v) in enumerate(front)
     )
@@ -101,9 +101,12 @@ def _series(
 
 def _key(problem: Sequence[str], keys: Sequence[Any]) -> str:
     """Which colour is which problem."""
-    if not problem or len(keys) > 4 * _COLOURS:
+    if len(keys) < 2 or len(keys) > 4 * _COLOURS:
         return ""
-    texts = (", ".join(f"{name}={value}" for name, value in zip(problem, key, strict=True)) for key in keys)
+    targets = {key[0] for key in keys}
+    texts = (
+        " ".join([*([key[0]] if len(targets) > 1 else []), *map("{}={}".format, problem, key[1:])]) for key in keys
+    )
     items = "".join(f'<li class="s{n % _COLOURS}">{escape(text)}</li>' for n, text in enumerate(texts))
     return f'<ul class="key">{items}</ul>'
 

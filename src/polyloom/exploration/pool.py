@@ -260,14 +260,15 @@ class _Queue:
 
 
 def _lost(task: Task) -> str:
-    return _given_up(task, "PL1408", f"its worker process died, {ATTEMPTS} times when nothing else ran")
+    return given_up(task, "PL1408", f"its worker process died, {ATTEMPTS} times when nothing else ran")
 
 
 def _late(task: Task, timeout: float) -> str:
-    return _given_up(task, "PL1410", f"it took longer than {timeout:g} seconds")
+    return given_up(task, "PL1410", f"it took longer than {timeout:g} seconds")
 
 
-def _given_up(task: Task, code: str, message: str) -> str:
+def given_up(task: Task, code: str, message: str) -> str:
+    """The answer of a task that is not tried any more."""
     level: Level = "predict" if task.kind == "compile" else task.kind
     return encode(Row({}, level, code, message))
 

@@ -48,8 +48,7 @@ def axes(given: Mapping[str, Any] | Sequence[str] | None) -> tuple[Axis, ...]:
     Errors: PL1401, PL1402."""
     if not isinstance(given, Mapping):
         return tuple(map(axis, given or ()))
-    named = cast("Mapping[str, Any]", given)
-    return tuple(_checked(tuple(n.strip() for n in names.split(",")), _of(v)) for names, v in named.items())
+    return tuple(_checked(tuple(n.strip() for n in names.split(",")), _of(v)) for names, v in given.items())
 
 
 def _of(value: Any) -> Iterator[str]:

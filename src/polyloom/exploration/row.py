@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from polyloom.diagnostics import PolyloomError
@@ -21,8 +21,8 @@ LEVELS: Final[tuple[Level, ...]] = ("predict", "run", "verify")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`cycles` are what the run took, or what is predicted; unless they are `exact`, at most so many. `verified` is None
-    where nothing was compared."""
+    """`cycles` are what the run took, or what is predicted; unless they are `exact`, at most so many. `verified` is
+    None where nothing was compared."""
 
     point: Mapping[str, Any]
     level: Level
@@ -60,8 +60,8 @@ _STORED: Final = tuple(f.name for f in fields(Row) if f.name != "point")
 
 def encode(row: Row) -> str:
     """Without the point, which whoever asks for it knows."""
-    own = asdict(row)
-    return json.dumps({name: own[name] for name in _STORED if own[name] not in (None, {})}, separators=(",", ":"))
+    own = ((name, getattr(row, name)) for name in _STORED)
+    return json.dumps({name: value for name, value in own if value not in (None, {})}, separators=(",", ":"))
 
 
 def decode(point: Mapping[str, Any], text: str) -> Row:
@@ -72,8 +72,3 @@ def refusal(point: Mapping[str, Any], level: Level, error: PolyloomError) -> Row
     """The row of a point that was refused, is infeasible, or differs."""
     first = error.diagnostics[0]
     return Row(point, level, first.code, first.message)
-
-
-def placed(row: Row, point: Mapping[str, Any]) -> Row:
-    """The row of another point that asks for the same."""
-    return replace(row, point=point)

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Hashable
 from typing import Any
 
+from polyloom.exploration.front import cost, group
 from polyloom.exploration.row import Row
 from polyloom.exploration.sweep import Sweep
 
@@ -26,8 +28,16 @@ def outcome(sweep: Sweep) -> str:
 def of_front(sweep: Sweep) -> list[dict[str, Any]]:
     """The front's rows: the values that were asked for, the objectives, and how well they are known."""
     names = [objective.removeprefix("-") for objective in sweep.objectives]
-    found = sweep.front() if sweep.rows else ()
+    found = sorted(sweep.front(), key=_in_order(sweep)) if sweep.rows else []
     return [{**asked(row, names), **{n: row.columns().get(n) for n in names}, "known by": known(row)} for row in found]
+
+
+def _in_order(sweep: Sweep) -> Callable[[Row], tuple[float, ...]]:
+    """Problem by problem in the order of the points, and in each by the first objective."""
+    numbers: dict[Hashable, int] = {}
+    for row in sweep.rows:
+        numbers.setdefault(group(row, sweep.problem), len(numbers))
+    return lambda row: (numbers[group(row, sweep.problem)], *(cost(row, sweep.objectives[:1]) or (0.0,)))
 
 
 def asked(row: Row, without: list[str]) -> dict[str, Any]:

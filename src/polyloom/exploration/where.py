@@ -15,15 +15,16 @@ from typing import Any, Final
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span
 
-_ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
+Number = int | float
+_ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Number, Number], Number]]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.FloorDiv: lambda a, b: a // b,
+    ast.Mod: lambda a, b: a % b,
 }
-_COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+_COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -47,7 +48,7 @@ class Where:
         """Whether it holds; without a value that it needs, or between a number and a text, it does not."""
         try:
             return bool(_value(self.tree, row))
-        except (KeyError, TypeError, ZeroDivisionError):
+        except (KeyError, TypeError, ArithmeticError):
             return False
 
 
@@ -116,7 +117,7 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
             raise AssertionError(node)
 
 
-def _number(node: ast.expr, row: Mapping[str, Any]) -> int | float:
+def _number(node: ast.expr, row: Mapping[str, Any]) -> Number:
     """Texts are compared, and not calculated with: `'x' * 10**9` would fill the memory."""
     value = _value(node, row)
     if not isinstance(value, int | float):
