@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import pickle
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,7 +23,8 @@ from typing import Any, Final
 import polyloom
 from polyloom import temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
-from polyloom.exploration.pool import given_up, unshippable
+from polyloom.exploration.pool import given_up
+from polyloom.exploration.shipping import pack, unpack
 from polyloom.exploration.work import Answer, Task, Unit, Work
 
 BATCH: Final = 64
@@ -110,7 +110,7 @@ class Cluster:
         queue = deque(_batches(tasks))
         suspects: deque[Batch] = deque()
         try:
-            shipped = {key: self._client.scatter(_pickled(unit), hash=False) for key, unit in units.items()}
+            shipped = {key: self._client.scatter(pack(unit), hash=False) for key, unit in units.items()}
             finished = distributed.as_completed(loop=self._client.loop)
             running: dict[Any, Batch] = {}
             while queue or suspects or running:
@@ -164,14 +164,6 @@ def _batches(tasks: Sequence[Task]) -> Iterator[Batch]:
         yield Batch(tuple(own))
 
 
-def _pickled(unit: Unit) -> bytes:
-    """Errors: PL1412."""
-    try:
-        return pickle.dumps(unit, protocol=pickle.HIGHEST_PROTOCOL)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise unshippable(str(error)) from None
-
-
 _STACK: Final = ExitStack()
 _LOCK: Final = Lock()
 
@@ -192,14 +184,6 @@ def perform(units: Mapping[str, bytes], tasks: Sequence[Task]) -> list[Answer]:
         for task in tasks:
             known = named[task.unit]
             if known not in work.units:
-                work.know(known, _unit(units[task.unit]))
+                work.know(known, unpack(units[task.unit], work.folder))
             answers.append(work.perform(replace(task, unit=known)))
         return answers
-
-
-def _unit(data: bytes) -> Unit:
-    """Errors: PL1412, which the sweep gets to see."""
-    try:
-        return pickle.loads(data)
-    except Exception as error:  # whatever unpickling raises
-        raise unshippable(f"{type(error).__name__}: {error}") from None

@@ -24,9 +24,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final, cast
 
-from polyloom.diagnostics import INTERNAL, USAGE, Diagnostic, PolyloomError
+from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
 from polyloom.exploration.messages import receive, send
 from polyloom.exploration.row import Level, Row, encode
+from polyloom.exploration.shipping import pack
 from polyloom.exploration.work import Answer, Task, Unit
 
 ATTEMPTS: Final = 3
@@ -160,10 +161,10 @@ class Pool:
     def _ship(self, worker: _Worker, key: str, unit: Unit) -> None:
         """Errors: PL1412 for what a worker cannot have."""
         if key not in self._pickled:
-            self._pickled[key] = _pickled(unit)
+            self._pickled[key] = pack(unit)
         send(worker.questions, ("unit", key, self._pickled[key]))
         if (wrong := receive(worker.answers)) is not None:
-            raise unshippable(wrong)
+            raise wrong
         worker.known.add(key)
 
     def _collect(self, queue: _Queue) -> Iterator[tuple[Task, Answer]]:
@@ -271,17 +272,3 @@ def given_up(task: Task, code: str, message: str) -> str:
     """The answer of a task that is not tried any more."""
     level: Level = "predict" if task.kind == "compile" else task.kind
     return encode(Row({}, level, code, message))
-
-
-def _pickled(unit: Unit) -> bytes:
-    try:
-        data = pickle.dumps(unit, protocol=pickle.HIGHEST_PROTOCOL)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise unshippable(str(error)) from None
-    return data
-
-
-def unshippable(why: str) -> PolyloomError:
-    message = f"the program cannot be sent to another process: {why}"
-    help = "define the kernel in a module that can be imported, or give the path of its file"
-    return PolyloomError(Diagnostic("PL1412", message, USAGE, help=help))

@@ -12,7 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.exploration.messages import receive, send
+from polyloom.exploration.shipping import unpack
 from polyloom.exploration.work import Work
 
 
@@ -28,8 +30,6 @@ def main() -> None:
         except EOFError:
             return
         match message:
-            case ("path", path):
-                sys.path[:] = path
             case ("unit", key, data):
                 send(answers, _known(work, key, data))
             case ("task", task):
@@ -38,14 +38,12 @@ def main() -> None:
                 return
 
 
-def _known(work: Work, key: str, data: bytes) -> str | None:
+def _known(work: Work, key: str, data: bytes) -> PolyloomError | None:
     """What is wrong with a unit that cannot be had here, such as one of a module that this process does not find."""
-    import pickle
-
     try:
-        work.know(key, pickle.loads(data))
-    except Exception as error:  # whatever unpickling raises
-        return f"{type(error).__name__}: {error}"
+        work.know(key, unpack(data, work.folder))
+    except PolyloomError as error:
+        return error
     return None
 
 
