@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polyloom as pl
@@ -137,7 +138,8 @@ def test_other_sweeps_are_refused_by_name(tmp_path: Path, monkeypatch: pytest.Mo
     ]
     for note, change in others:
         with pytest.raises(pl.PolyloomError, match="PL1405") as error:
-            pl.explore(str(source), **{"sweep": {"N": 16}, "T": 4, "level": "predict", "resume": kept, **change})
+            asked: Any = {"sweep": {"N": 16}, "T": 4, "level": "predict", "resume": kept, **change}
+            pl.explore(str(source), **asked)
         assert note in error.value.diagnostics[0].notes
     source.write_text(source.read_text() + "\n")
     with pytest.raises(pl.PolyloomError, match="PL1405") as error:
@@ -161,7 +163,7 @@ def test_a_difference_is_exit_code_4(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     def lying(plan: Any, values: Mapping[str, int], inputs: Arrays) -> Arrays:
         found = real(plan, values, inputs)
-        return {name: array + (values["N"] == 64) for name, array in found.items()}
+        return {name: np.add(array, values["N"] == 64) for name, array in found.items()}
 
     monkeypatch.setattr(loops, "_equations", lying)
     words = ["explore", FIR, "T=4", "--sweep", "N=16,64", "--level", "verify", "--out", str(tmp_path / "t.csv")]

@@ -5,7 +5,7 @@
 each in a folder (`store.py`), and gives a `Sweep`. Executors are this process, a pool of processes, and Dask.
 """
 
-from polyloom.exploration.explore import explore
+from polyloom.exploration.begin import explore
 from polyloom.exploration.row import Row
 from polyloom.exploration.sweep import Sweep
 
