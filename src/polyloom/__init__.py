@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from polyloom.comparison.compared import Comparison
     from polyloom.comparison.run import compare
     from polyloom.diagnostics import PolyloomError
+    from polyloom.exploration import explore
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
     from polyloom.frontend.python.types import (
@@ -73,6 +74,7 @@ __all__ = [
     "cos",
     "exp",
     "exp2",
+    "explore",
     "f16",
     "f32",
     "f64",
@@ -110,6 +112,7 @@ _MODULES: dict[str, str] = {
     "Comparison": "polyloom.comparison.compared",
     "compare": "polyloom.comparison.run",
     "Kernel": _KERNEL,
+    "explore": "polyloom.exploration",
     "bool": _TYPES,
     "kernel": _KERNEL,
     "progress": "polyloom.report.progress",
