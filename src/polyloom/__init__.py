@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from polyloom.comparison.compared import Comparison
     from polyloom.comparison.run import compare
     from polyloom.diagnostics import PolyloomError
+    from polyloom.exploration import explore
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
     from polyloom.frontend.python.types import (
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         u16,
         u32,
     )
+    from polyloom.report.progress import progress
 
     # A target's name, found when it is used: here for editors and type checkers alone.
     from polyloom.targets.tensix import python as tensix  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -72,6 +74,7 @@ __all__ = [
     "cos",
     "exp",
     "exp2",
+    "explore",
     "f16",
     "f32",
     "f64",
@@ -82,6 +85,7 @@ __all__ = [
     "kernel",
     "load",
     "log",
+    "progress",
     "prove",
     "rint",
     "round_i32",
@@ -108,8 +112,10 @@ _MODULES: dict[str, str] = {
     "Comparison": "polyloom.comparison.compared",
     "compare": "polyloom.comparison.run",
     "Kernel": _KERNEL,
+    "explore": "polyloom.exploration",
     "bool": _TYPES,
     "kernel": _KERNEL,
+    "progress": "polyloom.report.progress",
     **dict.fromkeys(
         [
             "ceil",

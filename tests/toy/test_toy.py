@@ -126,7 +126,7 @@ def test_python(folder: Path) -> None:
         "compiled = pl.compile('bits.pla', on='toy:slow')\n"
         "result = compiled.run(N=4, **{'in': np.array(11, np.int32)})\n"
         "print(result.verified, result.outputs['bits'].tolist(), result.cycles == 2 * result.execution.operations)\n"
-        "print(compiled.run(N=4, twice=True).verified, '<h2>Toys' in result._repr_html_(), pl.toy_place('') == "
+        "print(compiled.run(N=4, twice=True).verified, '<h2>Toys' in result.page(), pl.toy_place('') == "
         "'fast')\n"
         "compiled.save('saved.toy')\n"
         "print(pl.load('saved.toy').run(N=4, **{'in': np.array(3, np.int32)}).outputs['bits'].tolist())\n"

@@ -58,6 +58,15 @@ class Request(argparse.Namespace):
     domain: str | None
     form: str
     as_form: str | None
+    axes: list[str]
+    settings: list[str]
+    where: str | None
+    objective: str
+    jobs: str
+    scheduler: str | None
+    resume: str | None
+    table: str | None
+    timeout: str | None
 
 
 class Parser(argparse.ArgumentParser):
