@@ -5,6 +5,7 @@ the select table."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from polyloom.riscv.backend.code import PHYSICAL, PSEUDO, ZERO, Bank, Op, Operand, Reg, row_of
@@ -21,11 +22,12 @@ DYNAMIC, TOWARDS_ZERO = 7, 1
 
 
 class Builder:
-    """Mutable: the instructions of the block so far."""
+    """Mutable: the instructions of the block so far; `line` is that of the source that they come from."""
 
     def __init__(self, isa: Isa) -> None:
         self.isa, self.ops, self.count = isa, list[Op](), PHYSICAL
         self.constants: dict[int, Reg] = {}
+        self.line = 0
 
     def fresh(self, bank: Bank = "x") -> Reg:
         self.count += 1
@@ -42,7 +44,7 @@ class Builder:
         if mnemonic not in PSEUDO:
             rest = row_of(mnemonic, self.isa).fields[len(operands) :]
             operands = (*operands, *(DYNAMIC if field.name == "rm" else 0 for field in rest))
-        self.ops.append(Op(mnemonic, operands))
+        self.ops.append(Op(mnemonic, operands, self.line))
 
     def make(self, mnemonic: str, *operands: Operand, to: Reg | None = None) -> Reg:
         """The result of an instruction, in `to` or in a new register."""
@@ -84,7 +86,7 @@ class Builder:
         if mnemonic == "mv":
             mnemonic, operands = copied(operands[0], "c" in self.isa.extensions)
         branch = Op(*plain(line.branch, (*(places[o] for o in line.operands), 0)))
-        self.ops.append(pair(branch, Op(*plain(mnemonic, (kept, *operands)))))
+        self.ops.append(replace(pair(branch, Op(*plain(mnemonic, (kept, *operands)))), line=self.line))
 
 
 def _operation(line: Line, places: Mapping[str, Reg]) -> tuple[str, tuple[Operand, ...]]:

@@ -11,7 +11,7 @@ join.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal
 
@@ -97,10 +97,12 @@ JOINT: Final = "+"
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An instruction."""
+    """An instruction. `line` of the source is what it comes from, 0 where that is not known; nothing else depends on
+    it."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()
+    line: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         return f"{self.mnemonic} {', '.join(map(str, self.operands))}".rstrip()
@@ -168,7 +170,7 @@ def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
 
 def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
     """The instruction with other registers."""
-    return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands))
+    return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands), op.line)
 
 
 def targets(op: Op) -> Iterator[str]:

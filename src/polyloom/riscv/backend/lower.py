@@ -53,9 +53,10 @@ _BRANCHES: Final = {
 """By comparison: the branch, and whether its operands are exchanged."""
 
 
-def lower(function: Function, isa: Isa, layout: Layout) -> Code:
-    """The code of a function whose operations are legal and whose blocks, but for the first, have no parameters."""
-    context = Context(function, isa, layout, _emit)
+def lower(function: Function, isa: Isa, layout: Layout, home: str | None = None) -> Code:
+    """The code of a function whose operations are legal and whose blocks, but for the first, have no parameters. Lines
+    of the source are those of the file `home`."""
+    context = Context(function, isa, layout, _emit, function.place.file if home is None else home)
     blocks: list[Block] = []
     for number, block in enumerate(function.blocks):
         if number == 0:
@@ -66,6 +67,7 @@ def lower(function: Function, isa: Isa, layout: Layout) -> Code:
                 _emit(context, instruction)
         _end(context, block.terminator)
         blocks.append(Block(block.name, context.b.take()))
+        context.b.line = 0
     outgoing = -(-context.outgoing // 16) * 16
     return Code(function.name, isa, tuple(blocks), context.frame, outgoing=outgoing, pool=layout.pool)
 
@@ -83,11 +85,13 @@ def _enter(context: Context, function: Function) -> None:
 
 
 def _emit(context: Context, instruction: Instruction) -> None:
-    """Selects an instruction and defines its result."""
+    """Selects an instruction and defines its result. What is folded into it keeps its own line."""
+    before, context.b.line = context.b.line, context.line(instruction.place) or context.b.line
     if instruction.result is None:
         _effect(context, instruction)
     else:
         context.define(instruction.result, *_value(context, instruction))
+    context.b.line = before
 
 
 def _effect(context: Context, instruction: Instruction) -> None:
@@ -151,6 +155,7 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
 
 
 def _end(context: Context, terminator: Terminator) -> None:
+    context.b.line = context.line(terminator.place)
     match terminator:
         case Jump(target):
             context.b.put("j", target.block)

@@ -51,8 +51,24 @@ def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
 
 
 def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
-    """The words, where each block begins, and by number where each word of the machine beside the core is handed
-    over."""
+    """The words, where each block begins, and where words of the machine beside the core are handed over."""
+    made = laid(code)
+    return made.words, made.labels, made.marks
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """The words of a function; by name where each block begins; by number where each word of the machine beside the
+    core is handed over; by address, where it changes, the line of the source that words come from."""
+
+    words: bytes
+    labels: dict[str, int]
+    marks: dict[int, int]
+    lines: dict[int, int]
+
+
+def laid(code: Code) -> Laid:
+    """A function as words, wherever it stands."""
     places = [[_place(op, code.isa) for op in block.ops] for block in code.blocks]
     chosen = [[0] * len(group) for group in places]
     # Branch relaxation from the smallest sizes: sizes only grow, so that it ends, and what is left is a least fixed
@@ -64,8 +80,12 @@ def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
             break
     made = bytearray()
     marks: dict[int, int] = {}
+    lines: dict[int, int] = {}
+    line = 0
     for group, sizes, addresses in zip(places, chosen, starts, strict=True):
         for place, number, address in zip(group, sizes, addresses, strict=False):
+            if place.op.line != line:
+                lines[address] = line = place.op.line
             if place.op.mnemonic in PUSHES and isinstance(mark := place.op.operands[-1], int):
                 marks[mark] = address
             if place.op.mnemonic == "word":
@@ -75,7 +95,7 @@ def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
                 place, place.sizes[number], labels.get(place.target, 0) - address, code.isa
             ):
                 made += encode(instruction).to_bytes(instruction.row.size, "little")
-    return bytes(made), labels, marks
+    return Laid(bytes(made), labels, marks, lines)
 
 
 def _place(op: Op, isa: Isa) -> _Place:

@@ -89,8 +89,11 @@ def _compile(
     if subject.form == "image":
         return _placed(cast("tuple[Given, ...]", subject.content), place.isa)
     content = cast(function.Content, subject.content)
-    text = notes.encode(notes.Note(str(place), subject.signature))
-    return compile_function(content.function, place.isa, text, subject.watch).elf
+
+    def note(lines: Mapping[int, int]) -> bytes:
+        return notes.encode(notes.Note(str(place), subject.signature, tuple(sorted(lines.items()))))
+
+    return compile_function(content.function, place.isa, note, subject.watch).elf
 
 
 def _placed(images: Sequence[Given], isa: Isa) -> bytes:
@@ -219,7 +222,10 @@ TARGET: Final = Target(
     made=lambda data: {"elf_bytes": len(data)},
     summary=_summary,
     costs=lambda program, execution: costs(
-        _isa(program.data, cast("Place | None", program.place)), str(_inspect(program.data)["listing"]), execution
+        _isa(program.data, cast("Place | None", program.place)),
+        program.data,
+        str(_inspect(program.data)["listing"]),
+        execution,
     ),
     as_json=_inspect,
     assemble=_assemble,
