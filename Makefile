@@ -36,10 +36,12 @@ format: .venv/tools
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(FORMATTED)
 
-native-test: .venv/tools
+# With the fuzzers, which the tests run for seconds (tests/fuzz/test_fuzz.py) and compile if this has not.
+native-test: .venv/installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $(SANITIZED) -G Ninja -DPOLYLOOM_SANITIZE=ON -DPOLYLOOM_WERROR=ON
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $(SANITIZED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir $(SANITIZED) --output-on-failure --no-tests=error
+	$(BIN)/python -m tests.fuzz.fuzzing --build
 
 # The package as users get it, without the editable install: -S leaves out the hook that redirects to src.
 wheel-test: .venv/installed
