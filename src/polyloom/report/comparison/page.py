@@ -97,7 +97,7 @@ def _loops(data: Mapping[str, Any], source: str) -> str:
 def _marks(rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
     """Every line that a machine's loop comes from, with how many machines show it."""
     known = Counter(line for row in rows for line in {each["line"] for each in row["loop"] if each["line"]})
-    return [Mark(line, f"{count} machine{'s' if count > 1 else ''}") for line, count in sorted(known.items())]
+    return [Mark(line, f"{count}×") for line, count in sorted(known.items())]
 
 
 def _tab(row: Mapping[str, Any]) -> str:
