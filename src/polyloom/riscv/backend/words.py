@@ -46,14 +46,8 @@ def assemble(code: Code) -> bytes:
 
 def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
     """The words, and where each block begins."""
-    made, labels, _ = marked(code)
-    return made, labels
-
-
-def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
-    """The words, where each block begins, and where words of the machine beside the core are handed over."""
     made = laid(code)
-    return made.words, made.labels, made.marks
+    return made.words, made.labels
 
 
 @dataclass(frozen=True, slots=True)
