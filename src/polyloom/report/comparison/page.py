@@ -17,7 +17,8 @@ _STYLE: Final = """
 .swatch { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; margin-right: .45rem }
 .code ol { counter-reset: none } .code li::before { content: none } .code li { padding-left: .8rem }
 .roofline { max-width: 46rem; width: 100% }
-.grid th[scope=row] { white-space: nowrap } .grid td.b { min-width: 15rem }
+.grid th[scope=row] { white-space: nowrap } .grid td.b { min-width: 9rem }
+.tabs section { margin-top: .4rem }
 """
 _WORDS: Final = ("on", "verified", "kind of time", "bound by")
 """Columns that are no figures."""

@@ -41,13 +41,7 @@ class _Place:
 
 def assemble(code: Code) -> bytes:
     """The words of a function, wherever it stands."""
-    return labelled(code)[0]
-
-
-def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
-    """The words, and where each block begins."""
-    made = laid(code)
-    return made.words, made.labels
+    return laid(code).words
 
 
 @dataclass(frozen=True, slots=True)
