@@ -16,7 +16,8 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size);
 void *memset(void *to, int value, size_t size);
 
 #define PARAMETERS 63
-#define SYMBOLIC_VERSION 2  // of the format
+#define SYMBOLIC_VERSION 3  // of the format
+#define CONCRETE_VERSION 5
 #define NONE UINT32_MAX
 #define TRY(x)                  \
     do {                        \
@@ -675,7 +676,9 @@ bool check_request(Context *c, const polyloom_request *r);
 bool space_bounds(Context *c, bool *empty);
 Int tiles_along(const Context *c, const Tiling *t, int axis);
 Int extent_of(Context *c, uint32_t m);
-bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
+bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, bool couple,
+                 Tiling *t);
+bool grown(Context *c, const Tiling *from, const Int *by, Tiling *t);
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
 bool remember(Context *c);
@@ -697,6 +700,7 @@ bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end
 // apart.c
 bool collides(Context *c, const Tiling *t, uint32_t *node);
 bool stretches(const Context *c, const Tiling *t);
+bool longer(Context *c, const Tiling *t, Vec *out);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);

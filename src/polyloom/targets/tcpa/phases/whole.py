@@ -26,7 +26,7 @@ from polyloom.ir.plan_interpret import chain
 from polyloom.ir.steps import Steps, Tree, numbered
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
-from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa import events, program
 from polyloom.targets.tcpa.layouts import Layout, Place, placed
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import steps_file
@@ -37,7 +37,7 @@ from polyloom.targets.tcpa.phases.split import PARTS, Part, expanded, fitted
 from polyloom.targets.tcpa.phases.stages import is_phased, located, lying_in, named_stages, names_of, opened, read
 from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
-from polyloom.targets.trace import Span, Trace
+from polyloom.targets.trace import Trace, joined
 
 T = TypeVar("T")
 Choice = T | Mapping[int, T] | None
@@ -47,12 +47,14 @@ Choice = T | Mapping[int, T] | None
 @dataclass(frozen=True, slots=True)
 class Execution:
     """A run: what the model observed of each step, in the order of time, and the cycles that banks need before it
-    starts. `numbers` are the phases that steps are of, counted from 0."""
+    starts. `numbers` are the phases that steps are of, counted from 0, `around` the values of the counters around
+    them, such as `k=3`."""
 
     outputs: Given
     phases: tuple[Simulation, ...]
     transfers: tuple[int, ...]
     numbers: tuple[int, ...] = (0,)
+    around: tuple[str, ...] = ("",)
 
     @property
     def cycles(self) -> int:
@@ -73,16 +75,20 @@ class Execution:
     @property
     def trace(self) -> Trace:
         """The spans of all phases, one after another on one clock."""
-        if len(self.phases) == 1:
-            return Trace(self.phases[0].events)
-        moved, start = list[Span](), 0
-        for phase, transfer in zip(self.phases, self.transfers, strict=True):
-            # Cycles count from the first issue.
-            first = min((e.start for e in phase.events), default=0)
-            # Each phase counts from its own start; on the common clock it begins after the transfers.
-            moved += [replace(e, start=e.start - first + start + transfer) for e in phase.events]
+        seen = [phase.events for phase in self.phases if phase.events is not None]
+        if len(seen) < len(self.phases):
+            return Trace()
+        if len(seen) == 1:
+            return events.trace(seen[0], around=self.around[0])
+        reports = {number: n for n, number in enumerate(sorted(set(self.numbers)))}
+        made, start = list[Trace](), 0
+        steps = zip(self.phases, seen, self.transfers, self.numbers, self.around, strict=True)
+        for phase, own, transfer, number, around in steps:
+            # Each phase counts from its own start; on the common clock it begins after the transfers, with what is
+            # issued first.
+            made.append(events.trace(own, reports[number], start + transfer - own.first, around))
             start += transfer + phase.cycles
-        return Trace(tuple(moved))
+        return joined(made)
 
 
 def compile(
@@ -291,13 +297,14 @@ def simulate(
     if not is_phased(data):
         simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
-    found, observed = run(data), list[Simulation]()
+    found, observed, counters = run(data), list[Simulation](), list[str]()
     waiting, count = iter(found.steps), len(found.steps)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
         own, part = next(waiting), _part(progress, len(observed) + 1, count)
         simulated = partial(one, own.data, member, taken, trace, part)
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
+        counters.append(" ".join(f"{name}={value}" for name, value in around.items()))
         observed.append(located(number + 1, len(found.phased.stages), simulated, where))
         return {
             name: overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
@@ -307,7 +314,7 @@ def simulate(
     phased = found.phased
     outputs = chain(phased, names_of(data), phased.tree, {}, inputs, execute)
     numbers = tuple(step.number for step in found.steps)
-    return Execution(outputs, tuple(observed), found.transfers, numbers)
+    return Execution(outputs, tuple(observed), found.transfers, numbers, tuple(counters))
 
 
 def overwritten(held: Any, written: Any, elements: Any) -> Any:
