@@ -5,7 +5,6 @@ words that move take the cycles that Python counts; whatever the kind of the fil
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from tests.kernels.sizes import MINI
 
 import polyloom as pl
 from polyloom._native import instantiate as native
-from polyloom.targets.tcpa import concrete_file
+from polyloom.targets.tcpa.concrete_file import bare
 from polyloom.targets.tcpa.phases import running, stages
 from polyloom.targets.tcpa.phases.running import Run
 
@@ -44,12 +43,6 @@ def phased(name: str) -> tuple[bytes, pl.Compiled]:
 def on_host(name: str, values: Sequence[int], region: tuple[int, int]) -> Run:
     found = compiled(name)
     return running.run(found.instantiate(dict(zip(found.parameters, values, strict=True)), pes=region).data)
-
-
-@cache
-def bare(words: bytes) -> bytes:
-    """The same words, which do not say of what they were made."""
-    return concrete_file.encode(replace(concrete_file.decode(words), made_of=None))
 
 
 def assert_same(made: native.Walked, expected: Run) -> None:
