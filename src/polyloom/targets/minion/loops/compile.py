@@ -47,7 +47,9 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     bytes_ = where.machine.scratchpad_bytes
     bound = [_bound(phase, by_name) for phase in plan.phases]
     last = len(bound) - 1
-    settings = [Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last) for n, b in enumerate(bound)]
+    settings = [
+        Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last, _later(plan, n)) for n, b in enumerate(bound)
+    ]
     if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, settings, strict=True)):
         team = replace(team, harts=2)
     free = aligned(max((p.address + p.room for p in placed), default=DATA))
@@ -83,6 +85,13 @@ def _is_kept(plan: Plan, number: int) -> bool:
     written = {name for _, name in plan.phases[number].outputs}
     later = {name for phase in plan.phases[number + 2 :] for _, name in phase.inputs}
     return bool(written & (later | {array.name for array in plan.outputs}))
+
+
+def _later(plan: Plan, number: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The arrays that phases behind one touch, and those that they write."""
+    behind = plan.phases[number + 1 :]
+    written = frozenset(name for phase in behind for _, name in phase.outputs)
+    return written | {name for phase in behind for _, name in phase.inputs}, written
 
 
 def _facts(made: Sequence[Made]) -> dict[str, Json]:

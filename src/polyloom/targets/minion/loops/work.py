@@ -29,7 +29,8 @@ Shape = tuple[int, ...]
 class Setting:
     """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
     from `scratch` on is memory for what the phase itself makes, which nothing has read;
-    `scratchpad` are the bytes of each shire's. Of the last phase nobody but the host reads what it wrote."""
+    `scratchpad` are the bytes of each shire's. Of the last phase nobody but the host reads what it wrote. `later`: the
+    arrays of the program that phases behind touch, and those that they write."""
 
     values: Mapping[str, int]
     arrays: Mapping[str, Placed]
@@ -39,6 +40,7 @@ class Setting:
     options: Options
     scratchpad: int = 0
     is_last: bool = False
+    later: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
