@@ -46,7 +46,7 @@ class Setting:
 @dataclass(frozen=True, slots=True)
 class Made:
     """`macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0: not of interest), `scratch`
-    the bytes that the phase takes there, `home` where arrays are that are not in DRAM."""
+    the bytes that the phase takes there, `home` where arrays are that are not in DRAM, `phases` how many it is."""
 
     parts: tuple[Part, ...]
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -54,6 +54,7 @@ class Made:
     peak: int = 0
     scratch: int = 0
     home: Home | None = None
+    phases: int = 1
 
 
 @dataclass(frozen=True, slots=True)
