@@ -74,7 +74,7 @@ class Work:
     before, to what they hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether
     second harts help at these sizes. `bounds`: how far elements of a result may be from `results`, by its inputs, the
     bounds of their errors, and its shape, None where the inputs' shapes tell. `product`: what may become one loop with
-    the product that reads its result."""
+    the product that reads its result. `is_discrete`: results are integers, which the source has, too."""
 
     what: str
     harts: int
@@ -85,3 +85,4 @@ class Work:
     helpers: Callable[[Setting], bool] | None = None
     exact: bool = True
     product: Multiplied | None = None
+    is_discrete: bool = False
