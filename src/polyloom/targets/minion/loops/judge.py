@@ -30,8 +30,11 @@ _MOST: Final = 100_000
 
 
 def of_source(plan: Plan, works: tuple[Work, ...], read: simd.Read) -> Oracle | None:
-    """The function as an oracle; it gives up where it has much to do. None where its errors cannot be told."""
+    """The function as an oracle; it gives up where it has much to do. None where its errors cannot be told, or where
+    the host's functions lack its types."""
     what = f"the source, {read.path}"
+    if any(storage.dtype == "f16" for storage in read.nest.storage):
+        return None
     if all(work.is_discrete for work in works):
         return Oracle("source", what, partial(_executed, read))
     if any(work.bounds is None or not is_judged(plan, p, work) for p, work in zip(plan.phases, works, strict=True)):
