@@ -16,12 +16,13 @@ from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
-from polyloom.report import html, text
+from polyloom.report import html, notebook, text
 from polyloom.run import inputs as made
 from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
 from polyloom.targets import registry
+from polyloom.targets.activity import Activity, of_columns, of_spans
 from polyloom.targets.options import taken
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
@@ -62,8 +63,8 @@ class File:
         """Write the file, whole or not at all. Errors: PL0808."""
         files.write({fspath(path): self.data})
 
-    def _repr_html_(self) -> str:
-        return html.listing(self.listing)
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return notebook.bundle(repr(self), notebook.listing(self.listing), include, exclude)
 
 
 @dataclass(frozen=True)
@@ -259,6 +260,14 @@ class Result:
         return self.trace.spans
 
     @cached_property
+    def activity(self) -> Activity | None:
+        """What was busy when; None where there is no trace."""
+        trace = self.trace
+        if trace.columns is not None:
+            return of_columns(trace.columns)
+        return of_spans(trace.spans, whole=trace.holds) if trace.spans else None
+
+    @cached_property
     def data(self) -> dict[str, Json]:
         """What `polyloom run --json` prints."""
         instance, origin = self.instance, self.instance.origin
@@ -317,10 +326,21 @@ class Result:
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
-        return html.document(self.data, self._summary, self.views, self.events, self.instance.listing, passes)
+        return html.page(html.Shown(self.data, self._summary, self.views, self.activity, self.instance.listing, passes))
 
-    def _repr_html_(self) -> str:
-        return html.body(self.data, self._summary, self.views, self.events)
+    def show(self) -> notebook.Embedded:
+        """The page as notebooks embed it: the last expression of a cell shows it."""
+        return notebook.Embedded(self.page(), text.titled_kernel(self.data))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = notebook.result(self.data, self._summary, self.views, self.activity)
+        return notebook.bundle(repr(self), html, include, exclude)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{n}={v}" for n, v in self.values.items())
+        took = "" if self.cycles is None else f"{self.cycles} cycles, "
+        said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
+        return f"<run of {self.instance.kernel}({values}): {took}{said}>"
 
 
 def _is_empty(trace: Trace) -> bool:

@@ -13,6 +13,8 @@ from functools import cached_property
 from heapq import heappop, heappush
 from typing import TypeVar, cast, overload
 
+from polyloom.targets.activity import Columns, in_one
+
 T = TypeVar("T")
 
 
@@ -91,11 +93,14 @@ class Deferred(Sequence[T]):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything on one clock; `cycle 0` is the start of the run."""
+    """Everything on one clock; `cycle 0` is the start of the run. `columns` are the starts of all spans as arrays, of a
+    target that has them so; `holds` says that lanes are busy for as long as their spans last."""
 
     spans: Sequence[Span] = ()
     instants: Sequence[Instant] = ()
     arrows: Sequence[Arrow] = ()
+    columns: Columns | None = None
+    holds: bool = False
 
 
 def apart(spans: Iterable[Span]) -> list[tuple[Span, int]]:
@@ -139,4 +144,6 @@ def joined(traces: Sequence[Trace]) -> Trace:
         Deferred(lambda: (s for t in traces for s in t.spans), sum(len(t.spans) for t in traces)),
         tuple(i for t in traces for i in t.instants),
         Deferred(lambda: (a for t in traces for a in t.arrows)),
+        in_one([t.columns for t in traces if t.columns is not None]),
+        any(t.holds for t in traces),
     )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.targets.activity import Columns, Group
 from polyloom.targets.tcpa import model
 from polyloom.targets.tcpa.concrete import Concrete
 from polyloom.targets.tcpa.isa import operation_of
@@ -57,7 +58,14 @@ def trace(of: Events, phase: int = 0, later: int = 0, around: str = "") -> Trace
     """What happened, `later` by so many cycles, in the phase of this number among those that run; `around` are the
     values of the counters around its iterations."""
     spans = Deferred(lambda: _spans(of, phase, later, around), len(of.columns.cycle))
-    return Trace(spans, (), Deferred(lambda: _arrows(of, later)) if of.known else ())
+    return Trace(spans, (), Deferred(lambda: _arrows(of, later)) if of.known else (), _columns(of, later))
+
+
+def _columns(of: Events, later: int) -> Columns:
+    """A group per element, a lane per unit of the machine."""
+    units = tuple(unit.name for unit in of.machine.units)
+    lane = of.columns.element.astype(np.int64) * len(units) + of.columns.unit
+    return Columns(tuple(Group(name, units) for name in groups(of)), lane, of.columns.cycle + later)
 
 
 def _listed(column: NDArray[np.integer[Any]]) -> list[int]:

@@ -27,6 +27,7 @@ from polyloom.targets.target import Json
 from polyloom.targets.tcpa import (
     banks,
     concrete_file,
+    drawn,
     instantiation,
     listing,
     machine_file,
@@ -38,7 +39,7 @@ from polyloom.targets.tcpa import (
 )
 from polyloom.targets.tcpa import compile as pipeline
 from polyloom.targets.tcpa import verify as rules
-from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, MadeOf, way
+from polyloom.targets.tcpa.concrete import Concrete, Connection, MadeOf
 from polyloom.targets.tcpa.events import Events
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
@@ -53,7 +54,6 @@ MAGICS: Final = (symbolic_file.KIND.magic, concrete_file.KIND.magic)
 ALONE: Final = ("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by")
 _PE: Final = 0
 _NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
-_SIDES: Final = {"north": 1, "east": 2, "south": 3, "west": 4}
 
 
 def compile(
@@ -112,7 +112,11 @@ def _told(made: Instantiation, values: Sequence[int], data: bytes) -> bytes:
 
 
 def maker(
-    data: bytes, region: tuple[int, int], candidate: int | None, closed: int = 0
+    data: bytes,
+    region: tuple[int, int],
+    candidate: int | None,
+    closed: int = 0,
+    layouts: instantiation.Layouts | None = None,
 ) -> Callable[[tuple[int, ...]], bytes]:
     """What makes the concrete files of one region, of the values of the parameters in their order: for steps, of which
     there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there."""
@@ -121,7 +125,7 @@ def maker(
     check_region(symbolic, *region)
 
     def make(values: tuple[int, ...]) -> bytes:
-        made = instantiation.request(data, values, *region, candidate, closed=closed)
+        made = instantiation.request(data, values, *region, candidate, None, layouts, closed)
         if made.status:
             check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
         instantiation.file_of(symbolic, made)
@@ -357,6 +361,7 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
     used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
     interval = concrete.initiation_interval
     cells = _cells(concrete, symbolic)
+    reason = _bottleneck(symbolic, _schedule(symbolic, concrete), concrete).bound_by if symbolic else ""
     return Report(
         pressure=tuple(
             Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval)
@@ -366,10 +371,11 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
             tuple(names[u] for u in used),
             tuple(tuple(" ".join(cells.get((u, slot), ())) for u in used) for slot in range(interval)),
         ),
-        bottleneck=_bottleneck(symbolic, _schedule(symbolic, concrete), concrete).bound_by if symbolic else "",
+        bottleneck=reason,
         operations=_operations(symbolic, concrete) if symbolic else (),
         grid=_grid(concrete),
         flows=tuple(_flows(concrete, names)),
+        circuit=drawn.circuit(reason),
     )
 
 
@@ -408,9 +414,10 @@ def _grid(concrete: Concrete) -> Grid:
         for c, w in enumerate(row)
         for wire in _wires(r, c, concrete.wrappers[w])
     }
-    wires |= {wire for g in concrete.generators for wire in _route(concrete, g)}
-    banks = {_beside(g.position, g.position, _SIDES[g.side], concrete) for g in concrete.generators}
-    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)))
+    wires |= {wire for route in drawn.routes(concrete) for wire in pairwise(route.path)}
+    banks = {drawn.beside(concrete, g) for g in concrete.generators}
+    ways = tuple(drawn.routes(concrete))
+    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)), ways, tuple(drawn.notes(concrete)))
 
 
 def _wires(
@@ -422,18 +429,6 @@ def _wires(
             if side != _PE:
                 neighbour = row + _NEIGHBOURS[side][0], column + _NEIGHBOURS[side][1]
                 yield ((row, column), neighbour) if outward else (neighbour, (row, column))
-
-
-def _route(concrete: Concrete, generator: Generator) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Hops between a bank and its register."""
-    bank = _beside(generator.position, generator.position, _SIDES[generator.side], concrete)
-    for outer, inner in pairwise((bank, *way(concrete, generator))):
-        yield (inner, outer) if concrete.arrays[generator.array].is_output else (outer, inner)
-
-
-def _beside(row: int, column: int, side: int, concrete: Concrete) -> tuple[int, int]:
-    """The place of a bank: just outside the border."""
-    return {1: (-1, column), 2: (row, concrete.columns), 3: (concrete.rows, column), 4: (row, -1)}[side]
 
 
 def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
