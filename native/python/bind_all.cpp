@@ -12,7 +12,7 @@ namespace nb = nanobind;
 namespace {
 
 void add(const char* name, void (*fill)(nb::module_&)) {
-    const nb::str whole = nb::str("polyloom._native.") + nb::str(name);
+    const nb::str whole = nb::str(nb::str("polyloom._native.") + nb::str(name));
     PyObject* made = PyImport_AddModule(whole.c_str());
     if (made == nullptr) throw nb::python_error();
     nb::module_ m = nb::borrow<nb::module_>(made);
