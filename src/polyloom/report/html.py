@@ -35,7 +35,7 @@ class Shown:
 def page(shown: Shown) -> str:
     """The whole file."""
     views = list(text.titled(shown.views))
-    moving = section("Activity", activity.activity(shown.activity), note=activity.NOTE, key="activity")
+    moving = section("Activity", activity.activity(shown.activity), note=activity.note(shown.activity), key="activity")
     alone = len(views) == 1
     body = [head.head(shown.data, shown.summary), "" if alone else moving]
     body += [
