@@ -20,6 +20,7 @@
 #include "tcpa/kinds.hpp"
 #include "tcpa/model.hpp"
 #include "tcpa/operations.hpp"
+#include "tcpa/predict.hpp"
 #include "tcpa/terms.hpp"
 
 namespace nb = nanobind;
@@ -203,6 +204,12 @@ NB_MODULE(tcpa, m) {
         .def("kinds_bytes", [](const tcpa::Config& c) { return tcpa::kinds_bytes(c); })
         .def_prop_ro("most_operations", &tcpa::most_operations)
         .def("accesses", &tcpa::accesses, nb::arg("array"))
+        .def("predict",
+             [](const tcpa::Config& c) {
+                 const tcpa::Prediction made = tcpa::predict(c);
+                 return std::tuple(made.cycles, made.exact);
+             })
+        .def_ro("initiation_interval", &tcpa::Config::initiation_interval)
         .def_ro("kernel", &tcpa::Config::kernel)
         .def_ro("machine", &tcpa::Config::machine)
         .def_ro("machine_hash", &tcpa::Config::machine_hash)

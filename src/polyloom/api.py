@@ -27,7 +27,6 @@ from polyloom.ir.signature import Signature
 from polyloom.passes import Watch
 from polyloom.report.progress import DONE, beating
 from polyloom.run import inputs
-from polyloom.run.compare import compare
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
 from polyloom.run.together import measure_together
@@ -44,7 +43,6 @@ __all__ = [
     "Options",
     "PolyloomError",
     "Result",
-    "compare",
     "compile",
     "decode",
     "load",

@@ -25,6 +25,7 @@ from polyloom.targets.entry import entries
 
 VERBS: Final = {
     "run": "compile, instantiate, simulate, check, report",
+    "compare": "run one source on several machines, side by side",
     "compile": "compile a program once, for all sizes",
     "asm": "assemble text in a target's notation",
     "instantiate": "make a concrete configuration for given sizes",
@@ -33,6 +34,7 @@ VERBS: Final = {
     "verify": "check a program, or a configuration without running it",
     "schedule": "schedule a loop's operations for the least initiation interval",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
+    "explore": "sweep sizes, regions and machines: predict all, verify the best",
     "sweep": "every value of a format through a vector kernel, against a reference",
     "float": "a number in the formats of vector kernels",
     "machines": "list the machines, or print one",

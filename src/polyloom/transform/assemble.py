@@ -98,10 +98,11 @@ class _Assembler:
         transfers = self.carrier.transfers()
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
-        order = self._order({self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))})
+        vectors = {self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))}
+        order = self._order(vectors)
         # After the values that are computed: their distances fix an order, and shared elements must be passed along it.
         shared, entering = share(
-            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered
+            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered, vectors
         )
         found = iter(shared)
         uses = [

@@ -112,7 +112,11 @@ def _told(made: Instantiation, values: Sequence[int], data: bytes) -> bytes:
 
 
 def maker(
-    data: bytes, region: tuple[int, int], candidate: int | None, closed: int = 0
+    data: bytes,
+    region: tuple[int, int],
+    candidate: int | None,
+    closed: int = 0,
+    layouts: instantiation.Layouts | None = None,
 ) -> Callable[[tuple[int, ...]], bytes]:
     """What makes the concrete files of one region, of the values of the parameters in their order: for steps, of which
     there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there."""
@@ -121,7 +125,7 @@ def maker(
     check_region(symbolic, *region)
 
     def make(values: tuple[int, ...]) -> bytes:
-        made = instantiation.request(data, values, *region, candidate, closed=closed)
+        made = instantiation.request(data, values, *region, candidate, None, layouts, closed)
         if made.status:
             check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
         instantiation.file_of(symbolic, made)

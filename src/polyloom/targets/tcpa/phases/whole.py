@@ -8,7 +8,6 @@ made of.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -35,7 +34,7 @@ from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
 from polyloom.targets.tcpa.phases.running import run
 from polyloom.targets.tcpa.phases.split import PARTS, Part, expanded, fitted
-from polyloom.targets.tcpa.phases.stages import is_phased, located, named_stages, names_of, opened, read
+from polyloom.targets.tcpa.phases.stages import is_phased, located, lying_in, named_stages, names_of, opened, read
 from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
 from polyloom.targets.trace import Trace, joined
@@ -221,16 +220,15 @@ def instantiate(
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
-    if phased.counters:
-        if layouts:
-            message = f"`{phased.name}` is a loop of steps, whose file has no layouts"
-            raise input_error("PL0522", message, help="leave them out; arrays then lie row by row")
-        return _steps(data, phased, tuple(known.values()), region, given, closed)
     places = _places(phased, phased.arrays, known, layouts)
+    if phased.counters:
+        lying = tuple(places[a.name] for a in phased.arrays) if places else ()
+        made = Bound(tuple(known.values()), *region, tuple(given), data, phased.name, closed, lying)
+        return _steps(made)
 
     def make(number: int, own: int | None) -> bytes:
         stage = phased.stages[number]
-        lying = _lying(stage, phased.arrays, places) if places else None
+        lying = lying_in(stage, [places[a.name] for a in phased.arrays]) if places else None
         return located(number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed))
 
     files = [make(n, own) for n, own in enumerate(given)]
@@ -266,29 +264,9 @@ def _places(
     return placed(layouts, shapes, signature.name)
 
 
-def _lying(stage: Stage, arrays: Sequence[Array], places: Mapping[str, Place]) -> list[Place]:
-    """Where a phase's own arrays lie. What an array held that the phase also writes has a memory of its own."""
-    free = itertools.count(1 + max(number for _, _, number in places.values()))
-    outputs = [is_output for _, is_output in program.arrays(stage.data)]
-    written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
-
-    def place(number: int, is_output: bool) -> Place:
-        strides, base, own = places[arrays[number].name]
-        return strides, base, own if is_output or number not in written else next(free)
-
-    return [place(n, is_output) for n, is_output in zip(stage.arrays, outputs, strict=True)]
-
-
-def _steps(
-    data: bytes,
-    phased: Phased,
-    values: tuple[int, ...],
-    region: tuple[int, int],
-    given: Sequence[int | None],
-    closed: int,
-) -> bytes:
+def _steps(bound: Bound) -> bytes:
     """The concrete file of steps. Every one is instantiated, so that what does not fit is known before the run."""
-    made = steps_file.encode(Bound(values, *region, tuple(given), data, phased.name, closed))
+    made = steps_file.encode(bound)
     run(made)
     return made
 
