@@ -30,7 +30,7 @@ from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
 from polyloom.targets.trace import Span, Trace
 
 T = TypeVar("T")
-_DRAWN: Final = 500_000
+_DRAWN: Final = 2_000_000
 """Operations of a run that is repeated with a trace only to be drawn."""
 
 
@@ -265,7 +265,7 @@ class Result:
         trace = self.trace
         if trace.columns is not None:
             return of_columns(trace.columns)
-        return of_spans(trace.spans, whole=trace.holds) if trace.spans else None
+        return of_spans(trace.spans, holds=trace.holds) if trace.spans else None
 
     @cached_property
     def data(self) -> dict[str, Json]:
