@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from polyloom import api, files
 from polyloom.cli import arguments as shared
@@ -15,10 +16,11 @@ from polyloom.cli.named_arrays import check_names, given_arrays
 from polyloom.cli.progress import bar
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Options as Reading
-from polyloom.run.instance import Instance
+from polyloom.report import html
+from polyloom.run.instance import Instance, of_trace
 from polyloom.targets import registry
 from polyloom.targets.forms import image
-from polyloom.targets.target import Loaded, Simulated, Simulation, Target, lack, need
+from polyloom.targets.target import Json, Loaded, Simulated, Simulation, Target, need
 
 
 def arguments(parser: Parser) -> None:
@@ -67,21 +69,27 @@ def execute(options: Request) -> Answer:
 
 def _on_machine(options: Request, target: Target, place: object) -> Answer:
     """A machine that has places instead of arguments. Outputs are written even where the run ends in a fault."""
-    if options.report is not None:
-        lack("a program that Polyloom did not compile draws no report", ())
     check_trace(options.trace)
     own = of_target.given_options(options, target, "simulate")
     images = [image.read(path) for path in options.words]
     inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
-    written = (options.trace,) if options.trace else ()
+    written = tuple(path for path in (options.trace, options.report) if path)
     given = tuple(Loaded(i.path, i.data, i.address) for i in images)
     run = need(target, "simulate_given")
-    done: Simulated = run(
-        Simulation(given, inputs, outputs, place, target.options(**own), written, options.trace is not None)
-    )
-    trace = {path: encoded(path, done.trace) for path in written}
-    files.write({**done.files, **trace})
+    done: Simulated = run(Simulation(given, inputs, outputs, place, target.options(**own), written, bool(written)))
+    made = {options.trace: encoded(options.trace, done.trace)} if options.trace else {}
+    if options.report:
+        made[options.report] = _page(options.words, options.on, done).encode()
+    files.write({**done.files, **made})
     return Answer(done.data, done.text, done.diagnostics)
+
+
+def _page(paths: Sequence[str], on: str | None, done: Simulated) -> str:
+    """What is known of a program that Polyloom did not compile: figures, what was busy when, and the text."""
+    name = ", ".join(PurePath(image.file_of(path)).name for path in paths) or "no program"
+    head: dict[str, Json] = {"kernel": name, "parameters": None, "on": on, "verified": None}
+    figures = [(key.replace("_", " "), str(value)) for key, value in done.data.items() if type(value) in (int, str)]
+    return html.page(html.Shown(head, figures, (), of_trace(done.trace), done.text))
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:

@@ -35,7 +35,7 @@ class Shown:
 def page(shown: Shown) -> str:
     """The whole file."""
     views = list(text.titled(shown.views))
-    moving = section("Activity", activity.activity(shown.activity), note=activity.NOTE, key="activity")
+    moving = section("Activity", activity.activity(shown.activity), note=activity.note(shown.activity), key="activity")
     alone = len(views) == 1
     body = [head.head(shown.data, shown.summary), "" if alone else moving]
     body += [
@@ -49,14 +49,16 @@ def page(shown: Shown) -> str:
 def _phase(number: int, title: str, view: Report, found: Activity | None, moving: str) -> str:
     """All that is known of one phase; `moving` is the activity's section, where there is only one phase."""
     named = f'<h2 class="part" id="phase-{number}">{escape(title)}</h2>' if title else ""
-    return named + "".join(_sections(view, found, moving))
+    return named + "".join(_sections(view, found, moving, number == 1))
 
 
-def _sections(view: Report, found: Activity | None, moving: str) -> Iterator[str]:
+def _sections(view: Report, found: Activity | None, moving: str, is_first: bool) -> Iterator[str]:
+    """How to read a part is said once."""
+    notes = (schedule.NOTE, pressure.NOTE, array.NOTE) if is_first else ("", "", "")
     yield section("Bottleneck", bottleneck.bottleneck(view))
-    yield section("Source and schedule", schedule.schedule(view), note=schedule.NOTE)
-    full = section("Pressure", pressure.pressure(view), note=pressure.NOTE)
-    drawn = section("Array", array.array(view.grid, found), note=array.NOTE) if view.grid is not None else ""
+    yield section("Source and schedule", schedule.schedule(view), note=notes[0])
+    full = section("Pressure", pressure.pressure(view), note=notes[1])
+    drawn = section("Array", array.array(view.grid, found), note=notes[2]) if view.grid is not None else ""
     yield f'<div class="beside">{drawn}{full}</div>' if drawn and full else drawn + full
     yield moving
     yield from map(tables.table, view.tables)

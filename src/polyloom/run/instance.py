@@ -30,7 +30,7 @@ from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
 from polyloom.targets.trace import Span, Trace
 
 T = TypeVar("T")
-_DRAWN: Final = 500_000
+_DRAWN: Final = 2_000_000
 """Operations of a run that is repeated with a trace only to be drawn."""
 
 
@@ -262,10 +262,7 @@ class Result:
     @cached_property
     def activity(self) -> Activity | None:
         """What was busy when; None where there is no trace."""
-        trace = self.trace
-        if trace.columns is not None:
-            return of_columns(trace.columns)
-        return of_spans(trace.spans, whole=trace.holds) if trace.spans else None
+        return of_trace(self.trace)
 
     @cached_property
     def data(self) -> dict[str, Json]:
@@ -341,6 +338,13 @@ class Result:
         took = "" if self.cycles is None else f"{self.cycles} cycles, "
         said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
         return f"<run of {self.instance.kernel}({values}): {took}{said}>"
+
+
+def of_trace(trace: Trace) -> Activity | None:
+    """What was busy when; None where nothing happened."""
+    if trace.columns is not None:
+        return of_columns(trace.columns)
+    return of_spans(trace.spans, holds=trace.holds) if trace.spans else None
 
 
 def _is_empty(trace: Trace) -> bool:

@@ -47,17 +47,22 @@ def marks_of(operations: Sequence[Operation], file: str) -> tuple[Mark, ...]:
     return tuple(Mark(line, f"{n}×") for line, n in sorted(counted.items()))
 
 
+def link(operation: Operation, files: Mapping[str, int]) -> str:
+    """The attributes that link it with its line, where its source is on the page."""
+    found = operation.provenance
+    number = files.get(found.file) if found is not None else None
+    return linked(number, found.line, found.column, found.end_column) if found and number is not None else ""
+
+
 def chip(operation: Operation, files: Mapping[str, int], lag: int = 0) -> str:
     """An operation, linked with its line; `files` numbers the sources of the page."""
     found, name = operation.provenance, escape(operation.name)
     late = f"<sup>{lag}</sup>" if lag else ""
     if found is None:
         return f'<span class="op">{name}{late}</span>'
-    number = files.get(found.file)
-    link = linked(number, found.line, found.column, found.end_column) if number is not None else ""
     made = " made" if found.reason else ""
     title = f"{operation.name} = {operation.text}   {found}" if operation.text else f"{operation.name}   {found}"
-    return f'<span class="op{made}"{link} title="{escape(title)}">{name}{late}</span>'
+    return f'<span class="op{made}"{link(operation, files)} title="{escape(title)}">{name}{late}</span>'
 
 
 def _reservation(table: Reservation, known: Mapping[tuple[str, int, str], str]) -> str:

@@ -312,11 +312,19 @@ def packed(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> 
 
 def decode(data: bytes) -> Concrete:
     """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
+    return _decoded(data)
+
+
+def _checked(data: bytes) -> Concrete:
     concrete = parse(data)
     # Exactly one file for each configuration: whoever changes a byte is found out even where the value would be the
     # same.
     binary.check_canonical(data, encode(concrete))
     return concrete
+
+
+_decoded = binary.remembered(_checked, 8, 1 << 18)
+"""A run, its facts, its report and its listing decode the same file one after another."""
 
 
 def parse(data: bytes) -> Concrete:
