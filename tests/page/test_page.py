@@ -218,3 +218,32 @@ def test_texts_of_strangers_stay_texts(chrome: Browser, tmp_path: Path) -> None:
     assert bad in text(chrome, ".map .at")
     assert bad in text(chrome, "details:last-of-type pre")
     assert chrome.run("document.title").startswith(bad)
+
+
+def test_the_page_is_small(gemm_page: Path) -> None:
+    assert gemm_page.stat().st_size <= 48_000
+
+
+def test_a_thousand_elements(chrome: Browser, gemm: pl.Result, tmp_path: Path) -> None:
+    """They open row by row."""
+    subject = gemm.instance.origin.subject
+    assert subject is not None
+    large = pl.compile(subject.source, on="tcpa:32x32").instantiate(NI=32, NJ=32, NK=4).run(trace=True)
+    page = tmp_path / "large.html"
+    page.write_text(large.page(), encoding="utf-8")
+    assert page.stat().st_size <= 1_000_000
+    chrome.open(page, 420)
+    assert (chrome.requests, chrome.errors) == ([], [])
+    assert chrome.run("document.documentElement.scrollWidth") == 420
+    assert text(chrome, ".activity .at").startswith("element (0, …) · whole run")
+    chrome.run("document.querySelector('canvas').focus()")
+    for _ in range(3):
+        chrome.press("ArrowDown")
+    chrome.press("Enter")
+    assert text(chrome, ".activity .at").startswith("element (3, 0) · whole run")
+    chrome.press("Enter")
+    assert chrome.run("document.querySelectorAll('.crumbs button').length") == 3
+    assert large.activity is not None
+    counts = large.activity.counts["element (3, 0)"]
+    share = 100 * counts[0] / large.activity.cycles
+    assert text(chrome, ".activity .at") == f"{large.activity.groups[0].lanes[0]} · whole run · {share:.1f} % busy"
