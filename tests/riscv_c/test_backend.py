@@ -6,19 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.riscv_c.test_functions import CALLING, calling, copied, equal, functions, given
 from tests.ssa.native import same
 
-import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_types import F32, F64, I32, I64, PTR, Type
-from polyloom.riscv import innermost, names
-from polyloom.riscv import note as notes
+from polyloom.riscv import names
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend import code as machine_code
 from polyloom.riscv.backend import expand as frames
@@ -405,18 +402,3 @@ def test_selects_come_from_the_table(name: str, isa: str) -> None:
     found = _meanings(code, machine)
     assert [mnemonic for mnemonic, _ in found if mnemonic.startswith("b") or mnemonic == "jal"] == []
     assert len(found) - 1 <= LENGTHS[name, isa]
-
-
-def test_words_tell_the_lines_that_they_come_from(tmp_path: Path) -> None:
-    """Through selection, scheduling and allocation: every load, product and store of the loop stands on line 3."""
-    file = tmp_path / "scale.c"
-    file.write_text(
-        "void scale(int n, float a, float x[n]) {\n  for (int i = 0; i < n; i++)\n    x[i] = a * x[i];\n}\n"
-    )
-    compiled = pl.compile(file, on="riscv:rv32gc")
-    note, listing = notes.decode(compiled.data), compiled.listing
-    assert note is not None
-    words = [(text.split()[2].removeprefix("c."), at) for loop in innermost.loops(listing) for at, text in loop]
-    lines = {name: note.line(at) for name, at in words}
-    assert {lines[name] for name in ("flw", "fmul.s", "fsw")} == {3}
-    assert lines[next(name for name in lines if name.startswith("b"))] == 2 and note.line(0) == 0

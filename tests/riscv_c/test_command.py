@@ -26,7 +26,7 @@ from polyloom.ir.nest_c import print_c
 from polyloom.riscv import model, names
 from polyloom.riscv.backend import link
 from polyloom.riscv.backend.code import Block, Code, Op
-from polyloom.riscv.backend.words import Laid, laid
+from polyloom.riscv.backend.words import marked
 from polyloom.riscv.image import elf
 from polyloom.riscv.model import Machine
 from polyloom.targets.forms import function
@@ -293,12 +293,12 @@ def test_progress_is_reported_between_slices(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """One word of the executable changed: products are subtracted instead of added."""
 
-    def changed(code: Code) -> Laid:
-        return laid(
+    def changed(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
+        return marked(
             replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks))
         )
 
-    monkeypatch.setattr(link, "laid", changed)
+    monkeypatch.setattr(link, "marked", changed)
     status, out, err = call("dot n=3 --in a=int.npy --in c=int.npy --on riscv:rv64gc --json")
     assert status == 4
     assert json.loads(out)["verified"] is False

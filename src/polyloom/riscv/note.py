@@ -7,8 +7,7 @@ The text is one JSON object with sorted keys, so that equal functions have equal
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
@@ -27,27 +26,20 @@ VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`member` is the instruction set that the file needs. `lines` are pairs of an address and the line of the source
-    from which words come from there on, in ascending order; 0: of none."""
+    """`member` is the instruction set that the file needs."""
 
     member: str
     signature: Signature
-    lines: tuple[tuple[int, int], ...] = ()
-
-    def line(self, address: int) -> int:
-        """The line of the source that the instruction at an address comes from; 0 where that is not known."""
-        number = bisect_right(self.lines, address, key=lambda pair: pair[0]) - 1
-        return self.lines[number][1] if number >= 0 else 0
 
 
-def encode(note: Note) -> bytes:
-    """The text."""
+def encode(note: Note, lines: Mapping[str, Sequence[Sequence[int]]] | None = None) -> bytes:
+    """The text; `lines` are those of the source (source_lines.py)."""
     made = {
         "version": VERSION,
         "target": TARGET,
         "member": note.member,
-        **({"lines": [list(pair) for pair in note.lines]} if note.lines else {}),
         **as_json(note.signature),
+        **({"lines": lines} if lines else {}),
     }
     return text(made)
 
@@ -60,8 +52,7 @@ def decode(data: bytes) -> Note | None:
 def _note(made: dict[str, Any]) -> Note | None:
     if made["target"] != TARGET or made["version"] != VERSION:
         return None
-    lines = tuple((int(at), int(line)) for at, line in made.get("lines", ()))
-    return Note(str(made["member"]), of_json(made), lines)
+    return Note(str(made["member"]), of_json(made))
 
 
 def text(made: Mapping[str, object]) -> bytes:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal
 
+from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.riscv.isa import F_NAMES, X_NAMES, Row, find
 from polyloom.riscv.names import Isa
 
@@ -97,12 +98,12 @@ JOINT: Final = "+"
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An instruction. `line` of the source is what it comes from, 0 where that is not known; nothing else depends on
-    it."""
+    """An instruction. `place` is what it was made for in the source; instructions that differ in nothing else are
+    equal."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()
-    line: int = field(default=0, compare=False)
+    place: Place = field(default=NOWHERE, compare=False)
 
     def __str__(self) -> str:
         return f"{self.mnemonic} {', '.join(map(str, self.operands))}".rstrip()
@@ -170,7 +171,7 @@ def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
 
 def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
     """The instruction with other registers."""
-    return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands), op.line)
+    return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands), op.place)
 
 
 def targets(op: Op) -> Iterator[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import Function, Place
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify, verify_variables
 from polyloom.passes import Form, Pass, Watch, run_passes
@@ -29,7 +29,7 @@ from polyloom.riscv.backend.expand import expand
 from polyloom.riscv.backend.hoist import hoisted
 from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.limits import check_size
-from polyloom.riscv.backend.link import executable, with_lines
+from polyloom.riscv.backend.link import executable, joined
 from polyloom.riscv.backend.live import without_dead
 from polyloom.riscv.backend.lower import lower
 from polyloom.riscv.backend.order import ordered
@@ -52,22 +52,25 @@ class Compiled:
     code_bytes: int
 
 
-Note = Callable[[Mapping[int, int]], bytes]
-"""The note of a file, of the line of the source by address from which words come."""
+Places = Mapping[int, Place]
+"""From which address on which place of the source holds."""
 
 
-def compile_function(function: Function, isa: Isa, note: bytes | Note = b"", watch: Watch | None = None) -> Compiled:
-    """`note` goes into the file.
+def compile_function(
+    function: Function, isa: Isa, note: Callable[[Places], bytes] | None = None, watch: Watch | None = None
+) -> Compiled:
+    """`note` tells what goes into the file as a note.
 
     Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too
     long, PL0933 for too many values in too many blocks."""
     layout = Layout(function.data)
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
-    words, starts, lines = with_lines(codes)
-    told = note if isinstance(note, bytes) else note({layout.end + at: line for at, line in lines.items()})
+    linked, starts = joined(codes)
     functions = {name: layout.end + start for name, start in starts.items()}
     data = layout.linked(functions, function.pointers // 8)
-    return Compiled(executable(data, layout.end, words, isa, starts, told), layout.end, len(words))
+    places = {layout.end + at: place for at, place in linked.places.items()}
+    text = b"" if note is None else note(places)
+    return Compiled(executable(data, layout.end, linked.words, isa, starts, text), layout.end, len(linked.words))
 
 
 def lowered(function: Function, isa: Isa, layout: Layout, watch: Watch | None = None) -> list[Code]:
@@ -111,11 +114,7 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("edges", split_critical_edges, _SSA),
         Pass("order", ordered, _SSA),
         Pass("destruct", destruct, _VARIABLES),
-        Pass(
-            "lower",
-            lambda plain: [lower(each, isa, layout, plain.members[0].place.file) for each in plain.members],
-            _CODES,
-        ),
+        Pass("lower", lambda plain: [lower(member, isa, layout) for member in plain.members], _CODES),
         # Selection folds operations into their users; those that are folded everywhere are dead here.
         Pass("clean", lambda codes: [without_dead(propagated(code)) for code in codes], _CODES),
     )

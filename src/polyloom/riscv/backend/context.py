@@ -24,7 +24,6 @@ from polyloom.ir.ssa import (
     Function,
     Instruction,
     Operand,
-    Place,
     Undef,
     Value,
 )
@@ -46,14 +45,9 @@ class Context:
     """Mutable: the instructions made so far and where values are. `emit` selects an instruction."""
 
     def __init__(
-        self,
-        function: Function,
-        isa: Isa,
-        layout: Layout,
-        emit: Callable[[Context, Instruction], None],
-        home: str = "",
+        self, function: Function, isa: Isa, layout: Layout, emit: Callable[[Context, Instruction], None]
     ) -> None:
-        self.function, self.isa, self.layout, self.emit, self.home = function, isa, layout, emit, home
+        self.function, self.isa, self.layout, self.emit = function, isa, layout, emit
         self.b: Final = Builder(isa)
         self.values: dict[str, tuple[Reg, ...]] = {}
         self.frame = self.outgoing = 0
@@ -71,10 +65,6 @@ class Context:
         self.loose: Final = frozenset(
             name for name, found in users.items() if all(_tolerates(user, name, isa) for _, user in found)
         )
-
-    def line(self, place: Place) -> int:
-        """That of a place in the source; 0 in another file."""
-        return place.line if place.file in ("", self.home) else 0
 
     def is_wide(self, type: Type) -> bool:
         return type == I64 and self.isa.xlen == 32

@@ -38,10 +38,7 @@ def frame_of(code: Code) -> Frame:
 def expand(code: Code) -> Code:
     """The code with instructions of the table, but for `j`, and without moves from a register to itself."""
     frame = frame_of(code)
-    blocks = [
-        Block(b.name, tuple(replace(e, line=op.line) for op in b.ops for e in _expanded(op, code, frame)))
-        for b in code.blocks
-    ]
+    blocks = [Block(b.name, tuple(e for op in b.ops for e in _expanded(op, code, frame))) for b in code.blocks]
     blocks[0] = Block(blocks[0].name, (*_enter(code, frame), *blocks[0].ops))
     return _falling(replace(code, blocks=tuple(blocks)))
 
@@ -164,7 +161,7 @@ def _led(op: Op, onward: dict[str, Operand]) -> Op:
             operand = onward[operand]
         return operand
 
-    return op if op.mnemonic in NAMING else Op(op.mnemonic, tuple(final(o) for o in op.operands), op.line)
+    return op if op.mnemonic in NAMING else Op(op.mnemonic, tuple(final(o) for o in op.operands), op.place)
 
 
 _INVERSE = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
@@ -179,6 +176,9 @@ def _ending(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, 
         # Backward branches are predicted taken by simple cores: the loop is repeated by the branch, and left by falling
         # or jumping.
         if onward != following and (away == following or (onward in before and away not in before)):
-            turned = Op(_INVERSE[branch.mnemonic], (*branch.operands[:-1], onward), branch.line)
-            ops = (*ops[:-2], turned, Op("j", (away,), jump.line))
+            ops = (
+                *ops[:-2],
+                Op(_INVERSE[branch.mnemonic], (*branch.operands[:-1], onward), branch.place),
+                Op("j", (away,)),
+            )
     return ops[:-1] if ops and ops[-1] == Op("j", (following,)) else ops

@@ -20,7 +20,7 @@ from polyloom.riscv import symbols
 from polyloom.riscv.assemble import Assembled
 from polyloom.riscv.backend.code import Block, Code, Op, targets
 from polyloom.riscv.backend.data import BASE
-from polyloom.riscv.backend.words import Laid, laid
+from polyloom.riscv.backend.words import Marked, marked
 from polyloom.riscv.image import Segment
 from polyloom.riscv.names import Isa
 
@@ -29,28 +29,11 @@ _READ, _WRITE, _EXECUTE = 4, 2, 1
 _RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
 
 
-def linked(codes: Sequence[Code]) -> tuple[bytes, dict[str, int]]:
+def joined(codes: Sequence[Code]) -> tuple[Marked, dict[str, int]]:
     """The words of functions one after the other, wherever they stand, and where each begins. Errors: PL0932 for a call
     that does not reach."""
-    words, starts, _ = joined(codes)
-    return words, starts
-
-
-def joined(codes: Sequence[Code]) -> tuple[bytes, dict[str, int], dict[int, int]]:
-    """The same, and by number where each word of the machine beside the core is handed over (push.py)."""
-    made, starts = _together(codes)
-    return made.words, starts, made.marks
-
-
-def with_lines(codes: Sequence[Code]) -> tuple[bytes, dict[str, int], dict[int, int]]:
-    """`linked`, and by address from which line of the source what stands there comes, until the next one."""
-    made, starts = _together(codes)
-    return made.words, starts, made.lines
-
-
-def _together(codes: Sequence[Code]) -> tuple[Laid, dict[str, int]]:
     blocks = tuple(_named(code, k, block) for code in codes for k, block in enumerate(code.blocks))
-    made = laid(replace(codes[0], blocks=blocks))
+    made = marked(replace(codes[0], blocks=blocks))
     return made, {code.name: made.labels[_entry(code.name)] for code in codes}
 
 
@@ -63,9 +46,8 @@ def _named(code: Code, number: int, block: Block) -> Block:
 
     def named(op: Op) -> Op:
         names = {target: f"{code.name}:{target}" for target in targets(op)}
-        return Op(
-            op.mnemonic, tuple((names.get(o) or _entry(o)) if isinstance(o, str) else o for o in op.operands), op.line
-        )
+        operands = tuple((names.get(o) or _entry(o)) if isinstance(o, str) else o for o in op.operands)
+        return Op(op.mnemonic, operands, op.place)
 
     return Block(f"{code.name}:{block.name}" if number else _entry(code.name), tuple(map(named, block.ops)))
 

@@ -53,10 +53,9 @@ _BRANCHES: Final = {
 """By comparison: the branch, and whether its operands are exchanged."""
 
 
-def lower(function: Function, isa: Isa, layout: Layout, home: str | None = None) -> Code:
-    """The code of a function whose operations are legal and whose blocks, but for the first, have no parameters. Lines
-    of the source are those of the file `home`."""
-    context = Context(function, isa, layout, _emit, function.place.file if home is None else home)
+def lower(function: Function, isa: Isa, layout: Layout) -> Code:
+    """The code of a function whose operations are legal and whose blocks, but for the first, have no parameters."""
+    context = Context(function, isa, layout, _emit)
     blocks: list[Block] = []
     for number, block in enumerate(function.blocks):
         if number == 0:
@@ -67,7 +66,6 @@ def lower(function: Function, isa: Isa, layout: Layout, home: str | None = None)
                 _emit(context, instruction)
         _end(context, block.terminator)
         blocks.append(Block(block.name, context.b.take()))
-        context.b.line = 0
     outgoing = -(-context.outgoing // 16) * 16
     return Code(function.name, isa, tuple(blocks), context.frame, outgoing=outgoing, pool=layout.pool)
 
@@ -85,13 +83,15 @@ def _enter(context: Context, function: Function) -> None:
 
 
 def _emit(context: Context, instruction: Instruction) -> None:
-    """Selects an instruction and defines its result. What is folded into it keeps its own line."""
-    before, context.b.line = context.b.line, context.line(instruction.place) or context.b.line
+    """Selects an instruction and defines its result."""
+    before = context.b.place
+    context.b.place = instruction.place if instruction.place.line else before
     if instruction.result is None:
         _effect(context, instruction)
     else:
         context.define(instruction.result, *_value(context, instruction))
-    context.b.line = before
+    # What is deferred is selected amid its user, which goes on with its own place.
+    context.b.place = before
 
 
 def _effect(context: Context, instruction: Instruction) -> None:
@@ -155,7 +155,6 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
 
 
 def _end(context: Context, terminator: Terminator) -> None:
-    context.b.line = context.line(terminator.place)
     match terminator:
         case Jump(target):
             context.b.put("j", target.block)
@@ -185,7 +184,9 @@ def _branch(context: Context, condition: Operand, target: str) -> None:
         return
     mnemonic, is_exchanged = _BRANCHES[deferred.operation]
     a, b = (context.reg(operand) for operand in deferred.operands)
+    before, context.b.place = context.b.place, deferred.place
     context.b.put(mnemonic, *((b, a) if is_exchanged else (a, b)), target)
+    context.b.place = before
 
 
 def _return(context: Context, value: Operand | None) -> None:

@@ -11,7 +11,6 @@ from typing import Final, cast
 
 from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
 from polyloom.riscv import innermost
-from polyloom.riscv import note as notes
 from polyloom.riscv.names import Isa
 from polyloom.targets.costs import Costs, Line, Units, executing
 from polyloom.targets.target import Execution
@@ -21,17 +20,23 @@ _WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a
 _STEPS: Final = re.compile(r"(?:c\.)?addi.*")
 
 
-def costs(isa: Isa, data: bytes, listing: str, execution: Execution) -> Costs:
+def costs(isa: Isa, listing: str, execution: Execution) -> Costs:
     """Of a program of `isa` that ran."""
-    note = notes.decode(data)
     loop = innermost.heaviest(listing, _weight, (0, 0))
     return Costs(
         issued=execution.operations,
         issues="instructions",
         units=(Units("hart", 1, executing((o.name for o in OPERATIONS), _types(isa))),),
         code_bytes=cast("int | None", execution.facts.get("code_bytes")),
-        loop=tuple(Line(text, note.line(at) if note else 0) for at, text in loop),
+        loop=tuple(_line(text) for _, text in loop),
     )
+
+
+def _line(text: str) -> Line:
+    """What is behind `#` says where an instruction comes from."""
+    code, _, place = text.partition("  # ")
+    number = place.rpartition(":")[2]
+    return Line(code.rstrip(), int(number) if number.isdecimal() else 0)
 
 
 def _types(isa: Isa) -> Iterator[ElementType]:
