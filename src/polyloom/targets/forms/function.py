@@ -103,7 +103,7 @@ def _load(written: Written, model: Model) -> Subject:
         return _subject(_Text(path, written.options), model, start, written.watch)
     nest, reference, path = _kernel(written)
     reading = Options(reassociate=written.options.reassociate)
-    return _subject(_Text(path, reading, deeply(print_c)(nest)), model, start, written.watch, nest, reference)
+    return _subject(_Text(path, reading, deeply(print_c)(nest, True)), model, start, written.watch, nest, reference)
 
 
 def _kernel(written: Written) -> tuple[Nest, Reference, str]:
