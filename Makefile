@@ -11,7 +11,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test bench polybench litmus kernels select-table fuzz device golden clean
+.PHONY: demo test test-long check lint format native-test wheel-test bench compare polybench litmus kernels select-table fuzz device golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -53,6 +53,10 @@ wheel-test: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/polyloom bench
+
+# Every kernel of examples/kernels on every target: verified, or refused with its code.
+compare: .venv/installed
+	$(BIN)/polyloom bench comparison
 
 # POLYBENCH: the folder of PolyBench/C 4.2.1, which is not in this repository.
 polybench: .venv/installed

@@ -687,8 +687,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0522": (
         "layout of an array",
         "A layout says where the elements of an array lie: `rows`, `columns` or a stride for each dimension, then the "
-        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word, and the file "
-        "of a loop of steps has no layouts.",
+        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word.",
     ),
     "PL0530": (
         "contradictory mapping",
@@ -1045,6 +1044,12 @@ CODES: dict[str, tuple[str, str]] = {
         "unknown way to fill arrays",
         '`run(A=A, fill="random")` makes up the arrays that are not given, from the seed. There is no other way to '
         "fill them.",
+    ),
+    "PL0821": (
+        "a comparison of which every place refuses",
+        "`polyloom compare` makes a row of each place, and a target may refuse a program: for its form, its types, or "
+        "because it does not fit. Here all of them did. The rows have the codes; `polyloom run` on one of the places "
+        "shows the whole message.",
     ),
     "PL0870": (
         "internal error",

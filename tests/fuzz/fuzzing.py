@@ -25,6 +25,7 @@ from tests.device.devices import LIBRARY, ROOT
 from tests.fuzz import readers, texts
 from tests.fuzz.readers import READERS, Reader
 
+from polyloom import api
 from polyloom.targets.belt import belt_file
 
 BUILD: Final = ROOT / "build" / "fuzz"
@@ -120,6 +121,17 @@ def _request(case: Case) -> bytes:
     )
 
 
+def _walks() -> Iterator[bytes]:
+    """Plans of several phases and of steps, symbolic and concrete, as the target of the walk understands them."""
+    for path, values in (("tests/kernels/steps/floyd_warshall.py", (5,)), ("examples/kernels/atax.py", (5, 6))):
+        made = api.compile(ROOT / path, on="tcpa:wide")
+        given = dict(zip(made.parameters, values, strict=True))
+        request = struct.pack("<6B4B", len(values), 2, 2, 0, 0, 0, *values, *(0,) * (4 - len(values)))
+        yield request + made.data
+        yield request + made.instantiate(given, pes=(2, 2)).data
+    yield request + MATMUL
+
+
 def _configurations() -> Iterable[bytes]:
     return (data for data in readers.concrete() if data.startswith(b"PLCC"))
 
@@ -130,6 +142,13 @@ INSTANTIATE: Final = Native(
     ("clang", "-std=c11", f"-I{LIBRARY}"),
     _requests,
     4096,
+)
+WALK: Final = Native(
+    "walk",
+    (_HERE / "fuzz_walk.c", *sorted(LIBRARY.glob("*.c"))),
+    ("clang", "-std=c11", f"-I{LIBRARY}"),
+    _walks,
+    8192,
 )
 MODEL: Final = Native(
     "model",
@@ -177,6 +196,7 @@ BELT: Final = Native(
 FUZZERS: Final = (
     Fuzzer("C", 2, _c),
     Fuzzer("native instantiation", 4, INSTANTIATE.fuzz),
+    Fuzzer("native walk over plans", 3, WALK.fuzz),
     Fuzzer("native model", 4, MODEL.fuzz),
     Fuzzer("native model of the belt machine", 2, BELT.fuzz),
     *(Fuzzer(reader.name, reader.share, _reading(reader)) for reader in READERS),

@@ -110,3 +110,11 @@ void squeezed(int n, const int a[n], int s[n]) {
   for (int i = 0; i < n; i++)
     if (a[i]) s[k++] = a[i];
 }
+
+/* What a run cannot pass, and what an instruction set lacks. */
+int applied(int (*f)(int), int x) { return f(x); }
+int added(int n, int a[n]) {
+  int s = 0;
+  for (int i = 0; i < n; i++) s += __atomic_fetch_add(&a[i], i, __ATOMIC_RELAXED);
+  return s;
+}

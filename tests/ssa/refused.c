@@ -14,7 +14,14 @@ int calls(int x) {
        + other(x);
 }
 
-int pointer(int (*f)(int), int x) { return f(x); }
+int pointer(int (*f)(int, ...), int x) { return f(x, x); }
+
+int unknown(int x) {
+  int (*volatile f)(int) = other;
+  return f(x);
+}
+
+struct big returned(struct big (*f)(int), int x) { return f(x); }
 
 int outside(int x) { return x + elsewhere; }
 
@@ -44,8 +51,9 @@ b:
   return 2;
 }
 
-int rotating(_Atomic int *p) {
-  return (*p)++;
+int rotating(_Atomic struct big *p, struct big *a) {
+  *a = __c11_atomic_exchange(p, *a, __ATOMIC_SEQ_CST);
+  return 0;
 }
 
 unsigned long high(unsigned long a, unsigned long b) {
@@ -85,10 +93,7 @@ int trapped(int n) {
 _Thread_local int own;
 int threaded(int n) { return own += n; }
 
-int exchanged(int *p) {
-  int expected = 1;
-  return __atomic_compare_exchange_n(p, &expected, 2, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
+double exchanged(double *p, double a) { return __atomic_fetch_max(p, a, __ATOMIC_SEQ_CST); }
 
 #include <assert.h>
 int asserted(int n) {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from polyloom.ir.ssa import EFFECTS, Function, Instruction
+from polyloom.ir.ssa import ATOMICS, EFFECTS, INDIRECT, Function, Instruction
 from polyloom.ir.ssa_externals import EFFECT_NAMES, Effect, External
 
 Externals = Mapping[str, External]
@@ -19,7 +19,12 @@ _NOTHING: Final[frozenset[Effect]] = frozenset()
 _READS: Final[frozenset[Effect]] = frozenset({"reads"})
 _WRITES: Final[frozenset[Effect]] = frozenset({"writes"})
 _ORDERED: Final[frozenset[Effect]] = frozenset({"ordered"})
-_PLAIN: Final[dict[str, frozenset[Effect]]] = {"load": _READS, "store": _WRITES, "fence": _ORDERED}
+_PLAIN: Final[dict[str, frozenset[Effect]]] = {
+    "load": _READS,
+    "store": _WRITES,
+    "fence": _ORDERED,
+    **dict.fromkeys(ATOMICS, _ANY),
+}
 
 
 def externals_of(function: Function) -> Externals:
@@ -29,6 +34,8 @@ def externals_of(function: Function) -> Externals:
 
 def effects(instruction: Instruction, externals: Externals) -> frozenset[Effect]:
     """Nothing for what only computes; faults are no effect."""
+    if instruction.callee == INDIRECT:
+        return _ANY
     if instruction.called:
         external = externals.get(instruction.called)
         # A function of the program itself: its body may do anything, and is not looked at here.

@@ -8,10 +8,11 @@ its parameters: the least solution. An external function that writes does so thr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from polyloom.analysis.effects import Externals, effects, externals_of
-from polyloom.ir.ssa import EFFECTS, Function, Instruction, Operand, Value, edges_of
+from polyloom.ir.ssa import ATOMICS, EFFECTS, INDIRECT, Function, Instruction, Operand, Value, edges_of
+from polyloom.ir.ssa_placed import addressed
 
 _CARRIERS = ("copy", "offset", "select", "splat", "extract", "insert")
 _Known = Mapping[str, frozenset[int] | None]
@@ -22,8 +23,9 @@ def stored(function: Function) -> frozenset[str]:
     """The names of the pointers among the parameters that may be written through."""
     # Kleene's iteration from below: sets of positions only grow, and None ("any memory") is the top.
     known: dict[str, frozenset[int] | None] = {member.name: frozenset() for member in function.program}
+    pointed = addressed(function)
     while True:
-        found = {member.name: _stored(member, known) for member in function.members}
+        found = {member.name: _stored(member, known, pointed) for member in function.members}
         if found == known:
             break
         known = found
@@ -33,13 +35,13 @@ def stored(function: Function) -> frozenset[str]:
     )
 
 
-def _stored(function: Function, known: _Known) -> frozenset[int] | None:
+def _stored(function: Function, known: _Known, pointed: Sequence[Function]) -> frozenset[int] | None:
     pointers = {p.name: k for k, p in enumerate(function.parameters) if p.type.element == "ptr"}
     sources, externals = _sources(function), externals_of(function)
     found: set[str] = set()
     work: list[Operand] = []
     for instruction in (i for block in function.blocks for i in block.instructions):
-        places = _places(instruction, known, externals)
+        places = _places(instruction, known, externals, pointed)
         if places is None:
             return None
         work += [instruction.operands[k] for k in places]
@@ -56,14 +58,31 @@ def _stored(function: Function, known: _Known) -> frozenset[int] | None:
     return frozenset(pointers[name] for name in pointers.keys() & found)
 
 
-def _places(instruction: Instruction, known: _Known, externals: Externals) -> frozenset[int] | None:
+def _pointed(instruction: Instruction, known: _Known, pointed: Sequence[Function]) -> frozenset[int] | None:
+    """Of a call through a pointer: any function of these types whose address is taken."""
+    found: set[int] = set()
+    types = [operand.type for operand in instruction.operands[1:]]
+    for function in pointed:
+        places = known[function.name] if [p.type for p in function.parameters] == types else frozenset[int]()
+        if places is None:
+            return None
+        found |= {k + 1 for k in places}
+    return frozenset(found)
+
+
+def _places(
+    instruction: Instruction, known: _Known, externals: Externals, pointed: Sequence[Function]
+) -> frozenset[int] | None:
     """The positions of the operands that it stores through."""
     if instruction.called in known:
         return known[instruction.called]
     if instruction.called:
         pointers = frozenset(k for k, operand in enumerate(instruction.operands) if operand.type.element == "ptr")
         return pointers if "writes" in effects(instruction, externals) else frozenset()
-    return frozenset({1} if instruction.operation == "store" else {0} if instruction.callee in EFFECTS else ())
+    if instruction.callee == INDIRECT:
+        return _pointed(instruction, known, pointed)
+    is_target = instruction.operation in ATOMICS or instruction.callee in EFFECTS
+    return frozenset({1} if instruction.operation == "store" else {0} if is_target else ())
 
 
 def _sources(function: Function) -> dict[str, list[Operand]]:

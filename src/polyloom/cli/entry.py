@@ -25,6 +25,7 @@ from polyloom.targets.entry import entries
 
 VERBS: Final = {
     "run": "compile, instantiate, simulate, check, report",
+    "compare": "run one source on several machines, side by side",
     "compile": "compile a program once, for all sizes",
     "asm": "assemble text in a target's notation",
     "instantiate": "make a concrete configuration for given sizes",

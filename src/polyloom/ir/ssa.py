@@ -15,7 +15,7 @@ of lanes as it takes scalars (`ir.ssa_types`). `ir.ssa_text` prints and reads it
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -61,7 +61,10 @@ CASTS: Final[dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
 }
 """By name: the types of the operand, and those of the result. `fptosi` and `fptoui` of what does not fit are undefined;
 `ptrtoint` and `inttoptr` keep the width."""
-OTHERS: Final = ("copy", "fneg", "select", "offset", "load", "store", "fence", "alloca", "call")
+ATOMICS: Final = ("rmw", "cas")
+"""`rmw add p, v` loads what is at p, stores its sum with v and gives what was loaded, at once: no other access comes
+between (`MODIFICATIONS` has what stands for `add`). `cas p, x, y` stores y only where p holds x."""
+OTHERS: Final = ("copy", "fneg", "select", "offset", "load", "store", "fence", "alloca", "call", *ATOMICS)
 """`offset p, i` is p + i bytes; `alloca n` is the address of n bytes that begin undefined and live as long as the call.
 
 A `select` between vectors takes a mask, or an i1 for all lanes. `load p, m, v` and `store v, p, m` access the lanes
@@ -90,6 +93,17 @@ EFFECTS: Final = ("memcpy", "memmove", "memset")
 """What is called for what it does to memory. Operands: target, source or byte, number of bytes (an integer as wide as a
 pointer)."""
 
+MODIFICATIONS: Final[dict[str, tuple[Type, ...]]] = {
+    "xchg": (I8, I16, I32, I64, PTR, *FLOATS),
+    **dict.fromkeys(("add", "sub", "and", "or", "xor", "nand", "smin", "smax", "umin", "umax"), INTEGERS[1:]),
+    **dict.fromkeys(("fadd", "fsub"), FLOATS),
+}
+"""What an `rmw` stores, by its name: the second operand for `xchg`, the complement of `and` for `nand`; and the
+types."""
+INDIRECT: Final = "*"
+"""The callee of `call * p, a, b`: the function of the program whose address the first operand is. Its parameters and
+its result have the types of the other operands and of the call's."""
+
 REDUCTIONS: Final[dict[str, tuple[str, tuple[Type, ...]]]] = {
     **{f"reduce.{name}": (name, INTEGERS) for name in ("add", "mul", "and", "or", "xor")},
     **{f"reduce.{name}": (name, INTEGERS) for name in ("smin", "smax", "umin", "umax")},
@@ -103,6 +117,7 @@ ORDERS: Final[dict[str, tuple[Order, ...]]] = {
     "load": ("", "unordered", "monotonic", "acquire", "seq_cst"),
     "store": ("", "unordered", "monotonic", "release", "seq_cst"),
     "fence": ("acquire", "release", "acq_rel", "seq_cst", "load_store"),
+    **dict.fromkeys(ATOMICS, ("monotonic", "acquire", "release", "acq_rel", "seq_cst")),
 }
 """The atomic orders of LLVM's language reference that an operation can have; "" is no atomic access. Beyond it, a fence
 `load_store` orders what was read before what is stored later, and nothing else, on targets that have one."""
@@ -134,7 +149,7 @@ class Undef:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a datum, plus bytes."""
+    """The address of a datum or of a function of the program, plus bytes."""
 
     name: str
     offset: int = 0
@@ -176,8 +191,8 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """`results = operation operands`; `callee` is the intrinsic of a call, or `@` and the name of a function of the
-    program or an external one.
+    """`results = operation operands`; `callee` is the intrinsic of a call, `@` and the name of a function of the
+    program or an external one, or `INDIRECT`; of an `rmw` what it does.
 
     Only calls of external functions have several results.
     """
@@ -198,7 +213,7 @@ class Instruction:
 
     @property
     def called(self) -> str:
-        """The function that is called, of the program or external, or nothing."""
+        """The function that is called by its name, of the program or external, or nothing."""
         return self.callee[1:] if self.callee.startswith("@") else ""
 
 
@@ -262,12 +277,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Named bytes with which a run begins."""
+    """Named bytes with which a run begins. `addresses` are pointers in it: distances from its beginning, ascending, and
+    what is pointed to, in the place of zeros."""
 
     name: str
     initial: bytes
     align: int = 1
     constant: bool = False
+    addresses: tuple[tuple[int, Address], ...] = ()
 
 
 RESULT: Final = -1
@@ -368,6 +385,15 @@ def flow_edges(function: Function) -> npt.NDArray[np.int32]:
         (k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in edges_of(block.terminator)
     ]
     return np.array(pairs, np.int32).reshape(-1, 2)
+
+
+def mentioned(function: Function) -> Iterator[Address]:
+    """The addresses among the operands of the function alone, one for each use."""
+    for block in function.blocks:
+        edges = edges_of(block.terminator)
+        yield from (o for i in block.instructions for o in i.operands if isinstance(o, Address))
+        ends = (operand_of(block.terminator), *(a for edge in edges for a in edge.arguments))
+        yield from (o for o in ends if isinstance(o, Address))
 
 
 def integer(type: Type, number: int) -> Constant:

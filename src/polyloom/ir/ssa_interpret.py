@@ -30,6 +30,7 @@ from polyloom.ir.ssa import (
     COMPARISONS,
     FLOAT_COMPARISONS,
     FLOATING,
+    INDIRECT,
     REDUCTIONS,
     Address,
     Block,
@@ -49,9 +50,10 @@ from polyloom.ir.ssa import (
     number,
     wrapped,
 )
-from polyloom.ir.ssa_intrinsics import intrinsic
+from polyloom.ir.ssa_intrinsics import intrinsic, modified
 from polyloom.ir.ssa_lanes import Opaque, Result, Vector
 from polyloom.ir.ssa_memory import Memory
+from polyloom.ir.ssa_placed import placed
 from polyloom.ir.ssa_semantics import Number, Poison, Undefined
 from polyloom.ir.ssa_types import FLOATS, I64, Type
 
@@ -119,12 +121,7 @@ class _Run:
         self.blocks = {member.name: {block.name: block for block in member.blocks} for member in function.program}
         self.memory = Memory(function.pointers)
         self.spaces = defaultdict[int, Memory](lambda: Memory(function.pointers), {0: self.memory})
-        self.data = {
-            d.name: self.memory.place(
-                np.frombuffer(bytearray(d.initial), np.uint8), max(d.align, 1), True, not d.constant
-            )
-            for d in function.data
-        }
+        self.placed = placed(function, self.memory)
         self.places: dict[tuple[int, int], int] = {}
         self.frames: list[_Frame] = []
         self.values: dict[str, Result] = {}
@@ -229,6 +226,10 @@ class _Run:
                 )
                 return True
             try:
+                if instruction.callee == INDIRECT:
+                    pointed = self._pointed(instruction)
+                    self._call(pointed, [self._value(operand) for operand in instruction.operands[1:]])
+                    return True
                 if is_function:
                     self._external(instruction)
                     continue
@@ -238,6 +239,17 @@ class _Run:
             if instruction.results and result is not None:
                 self.values[instruction.results[0].name] = result
         return False
+
+    def _pointed(self, instruction: Instruction) -> Function:
+        """The function that a call through a pointer calls."""
+        address = int(self._defined(instruction.operands[0]))
+        found = self.placed.entries.get(address)
+        if found is None:
+            raise Undefined(f"a call through a pointer to {address:#x}, where no function begins")
+        given = [operand.type for operand in instruction.operands[1:]], [value.type for value in instruction.results]
+        if given != ([p.type for p in found.parameters], [found.result] if found.result else []):
+            raise Undefined(f"a call of @{found.name} through a pointer to a function of other types")
+        return found
 
     def _external(self, instruction: Instruction) -> None:
         """One call of Python, which gives all results."""
@@ -302,7 +314,7 @@ class _Run:
                 lane = number(operand) if type.scalar in FLOATS else value
                 return (lane,) * self._count(type) if type.lanes else lane
             case Address(name, offset):
-                return self.data[name] + offset
+                return self.placed.addresses[name] + offset
             case Undef(type):
                 lane = Poison("a variable is used that was never set")
                 return (lane,) * self._count(type) if type.lanes else lane
@@ -336,6 +348,8 @@ class _Run:
         operands, result = instruction.operands, instruction.results[0] if instruction.results else None
         type = result.type if result else I64
         match instruction.operation:
+            case "rmw" | "cas":
+                return self._atomic(instruction, type)
             case "load" | "store":
                 return self._access(instruction, operands[0].type if result is None else type)
             case "copy":
@@ -382,6 +396,27 @@ class _Run:
             return memory.gather(type, places, mask, self._lanes(more[1]) if more else (0,) * count, each)
         memory.scatter(type, self._lanes(stored), places, mask, each)
         return None
+
+    def _atomic(self, instruction: Instruction, type: Type) -> Number | Poison:
+        """What was loaded. Nothing comes between the load and the store: there is one hart."""
+        pointer, *given = instruction.operands
+        memory, align = self.spaces[pointer.type.space], instruction.access.align if instruction.access else 1
+        address = self._defined(pointer)
+        found = memory.load(type, address, align)
+        if instruction.operation == "cas":
+            expected, stored = self._defined(given[0]), self._value(given[1])
+            if isinstance(found, Poison):
+                raise Undefined(str(found))
+            if semantics.bits(type, found) == semantics.bits(type, expected):
+                memory.store(type, cast("Number | Poison", stored), address, align)
+        else:
+            operand = cast("Number | Poison", self._value(given[0]))
+            is_lost = isinstance(found, Poison) and instruction.callee != "xchg"
+            whole = found if is_lost else operand
+            if not (isinstance(found, Poison) or isinstance(operand, Poison)):
+                whole = modified(instruction.callee, type, found, operand)
+            memory.store(type, whole, address, align)
+        return found
 
     def _lane_wise(self, operation: str, type: Type, operands: Sequence[Operand]) -> Result:
         given = [self._value(operand) for operand in operands]

@@ -10,8 +10,8 @@ from operator import add, sub
 from typing import Any, Final
 
 from polyloom.ir.ssa import wrapped
-from polyloom.ir.ssa_semantics import Number, Poison, bits, rounded, signed, unsigned
-from polyloom.ir.ssa_types import F32, F64, Type
+from polyloom.ir.ssa_semantics import Number, Poison, arithmetic, bits, floating, rounded, signed, unsigned
+from polyloom.ir.ssa_types import F32, F64, FLOATS, Type
 
 
 def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[str, ...] = ()) -> Number:
@@ -23,6 +23,17 @@ def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[s
     if callee in _FLOATING:
         return rounded(type, _FLOATING[callee](*operands))
     return wrapped(type, _INTEGER[callee](type, *operands))
+
+
+def modified(name: str, type: Type, old: Any, operand: Any) -> Number:
+    """What `rmw` stores, an operation of `ssa.MODIFICATIONS`, from what was there."""
+    if name == "xchg":
+        return operand
+    if name == "nand":
+        return wrapped(type, ~(int(old) & int(operand)))
+    if type in FLOATS:
+        return floating(name, type, old, operand)
+    return intrinsic(name, type, (old, operand)) if name in _INTEGER else arithmetic(name, type, old, operand)
 
 
 def _by_sign(choose: Callable[[int, int], int], view: Callable[[Type, int], int]) -> Callable[[Type, int, int], int]:

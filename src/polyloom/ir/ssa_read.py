@@ -17,6 +17,7 @@ from typing import NoReturn, cast
 from polyloom.diagnostics import Source, Span, input_error
 from polyloom.ir.ssa import (
     FLAGS,
+    INDIRECT,
     NOWHERE,
     OPERATIONS,
     ORDERS,
@@ -165,8 +166,18 @@ class _Reader:
             initial = self._word("bytes in hexadecimal") if self.words else ""
             if re.fullmatch(r"(?:[0-9a-f]{2})*", initial) is None:
                 self._fail(f"'{initial}' is not a number of bytes in hexadecimal")
-            yield Data(name, bytes.fromhex(initial), align, constant)
+            yield Data(name, bytes.fromhex(initial), align, constant, tuple(self._addresses()))
             self._advance()
+
+    def _addresses(self) -> Iterator[tuple[int, Address]]:
+        """Such as `8=@f`, up to the end of the line."""
+        while self.words:
+            place = self._integer()
+            self._mark("=")
+            found = self._operand()
+            if not isinstance(found, Address):
+                self._fail("a datum contains addresses of data and of functions alone, such as 8=@f")
+            yield place, found
 
     def _block(self, parameters: tuple[Value, ...]) -> Block:
         name = self._word("the name of a block")
@@ -191,15 +202,17 @@ class _Reader:
             self._fail(f"there is no operation '{self.words[0][1]}'")
         operation = self._word("an operation")
         flags = tuple(flag for flag in iter(lambda: self._flag(), ""))
-        callee = self._callee() if operation == "call" else ""
+        callee = self._callee() if operation == "call" else self._word("what it does") if operation == "rmw" else ""
         operands = tuple(self._list(())) if operation != "fence" else ()
         align = self._integer() if self._take("align") else 1
         volatile = self._take("volatile")
         order = cast("Order", self._word("an order")) if self.words and self.words[0][1] in _ALL_ORDERS else ""
-        access = Access(align, volatile, order) if operation in ("load", "store", "fence", "alloca") else None
+        access = Access(align, volatile, order) if operation in (*ORDERS, "alloca") else None
         return Instruction(operation, operands, tuple(results), flags, access, callee, self._end())
 
     def _callee(self) -> str:
+        if self._take(INDIRECT):
+            return INDIRECT
         is_function = bool(self.words) and self.words[0][0] == "address"
         return self._kind("address" if is_function else "word", "an intrinsic, or @ and a function")
 

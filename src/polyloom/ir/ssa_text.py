@@ -9,9 +9,9 @@
     ...}
 
 `!7` is the line of the source, and with `places` `!7:3` that and the column, `!"util.h":7:3` where the file is not the
-function's. A datum's bytes are in hexadecimal. Constants carry their type, floats that decimals do not give are bits
-(`0x7fc00000:f32`). The functions that are called, as in `call @g %n`, follow. Lines `external @f(i32x8, ptr) -> (i32x8,
-i32) reads ordered` come before all that; a line `pointers 32` comes first.
+function's. A datum's bytes are in hexadecimal; `8=@f` behind them is a pointer to f at byte 8. Constants carry their
+type, floats that decimals do not give are bits (`0x7fc00000:f32`). What is called, as in `call @g %n`, follows.
+Lines `external @f(i32x8, ptr) -> (i32x8, i32) reads ordered` come before all that; a line `pointers 32` comes first.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def _head(function: Function) -> Iterator[str]:
             f"align {datum.align}",
             *(["constant"] if datum.constant else []),
             *([datum.initial.hex()] if datum.initial else []),
+            *(f"{place}={print_operand(address)}" for place, address in datum.addresses),
         )
         yield " ".join(words)
 

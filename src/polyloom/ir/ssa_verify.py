@@ -15,12 +15,15 @@ from polyloom._native.graph import DominatorTree
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import (
     ARITHMETIC,
+    ATOMICS,
     CASTS,
     COMPARISONS,
     EFFECTS,
     FLOAT_COMPARISONS,
     FLOATING,
+    INDIRECT,
     INTRINSICS,
+    MODIFICATIONS,
     NARROW,
     ORDERS,
     REDUCTIONS,
@@ -122,17 +125,34 @@ def _constants(function: Function) -> Iterator[str]:
                 yield f"block {block.name}: {print_operand(operand)} is no address of {function.pointers} bits"
 
 
+def _pointers(function: Function) -> Iterator[str]:
+    """Pointers in data lie within the datum, one behind the other, in the place of zeros, and point to data or
+    functions; no datum has the name of a function."""
+    known = {datum.name for datum in function.data}
+    names = {member.name for member in function.program}
+    yield from (f"the datum @{name} has the name of a function" for name in sorted(known & names))
+    size = function.pointers // 8
+    for datum in function.data:
+        end = 0
+        for place, address in datum.addresses:
+            if place < end or place + size > len(datum.initial) or any(datum.initial[place : place + size]):
+                yield f"the datum @{datum.name} has no room for a pointer of {size} bytes at {place}"
+            if address.name not in known | names:
+                yield f"the datum @{datum.name}: there is neither a datum nor a function @{address.name}"
+            end = place + size
+
+
 def _uses(function: Function) -> Iterator[str]:
-    """What is used is defined, with the same type; addresses are those of data."""
+    """What is used is defined, with the same type; addresses are those of data and of functions."""
     values = {value for block in function.blocks for value in definitions(block)}
-    data = {datum.name for datum in function.data}
+    data = {datum.name for datum in function.data} | {member.name for member in function.program}
     for block in function.blocks:
         for operand in (o for _, group in uses(block) for o in group):
             if isinstance(operand, Value):
                 if operand not in values:
                     yield f"block {block.name}: %{operand.name} of type {operand.type} is not defined"
             elif operand.type == PTR and (name := getattr(operand, "name", None)) is not None and name not in data:
-                yield f"block {block.name}: there is no datum @{name}"
+                yield f"block {block.name}: there is neither a datum nor a function @{name}"
 
 
 def _jumps(function: Function) -> Iterator[str]:
@@ -209,8 +229,12 @@ def _well_typed(instruction: Instruction, pointers: int) -> bool:
         return False
     result = instruction.results[0].type if instruction.results else None
     name = instruction.operation
+    if name in ATOMICS:
+        return _is_atomic(instruction, types, result)
     if name in _OTHERS:
         return _OTHERS[name](types, result, ADDRESSES[pointers])
+    if name == "call" and instruction.callee == INDIRECT:
+        return types[:1] == (PTR,)
     if name == "call" and instruction.callee in REDUCTIONS:
         return (
             len(types) == 1
@@ -284,6 +308,13 @@ def _load(types: _Types, result: Type | None) -> bool:
     return whole and result is not None and _accessible(result, types[0], types[1:2])
 
 
+def _is_atomic(instruction: Instruction, types: _Types, result: Type | None) -> bool:
+    """A pointer and values of the result's type: one for `rmw`, of those that its name allows, two for `cas`."""
+    is_changed = instruction.operation == "rmw"
+    allowed = MODIFICATIONS.get(instruction.callee, ()) if is_changed else (*INTEGERS[1:], PTR)
+    return result in allowed and types == (PTR, *(result,) * (1 if is_changed else 2))
+
+
 _OTHERS: dict[str, Callable[[_Types, Type | None, Type], bool]] = {
     "copy": lambda types, result, _: types == (result,),
     "select": lambda types, result, _: len(types) == 3 and _select(types, result),
@@ -309,7 +340,7 @@ _OTHERS: dict[str, Callable[[_Types, Type | None, Type], bool]] = {
 
 def _well_accessed(instruction: Instruction) -> bool:
     access = instruction.access
-    if instruction.operation not in ("load", "store", "fence", "alloca"):
+    if instruction.operation not in (*ORDERS, "alloca"):
         return access is None
     if access is not None and access.order and _is_vector(instruction):
         return False  # no machine accesses several lanes at once, atomically
@@ -392,6 +423,7 @@ RULES: tuple[Rule, ...] = (
     _constants,
     _unsigned,
     _restricted,
+    _pointers,
     _uses,
     _jumps,
     _ends,

@@ -41,7 +41,7 @@ def page(shown: Shown) -> str:
     body += [
         _phase(n, title, view, shown.activity, moving if alone else "") for n, (title, view) in enumerate(views, 1)
     ]
-    body.append(section("In full", _folded(shown), key="listing"))
+    body.append(_folded(shown))
     content = f"<main>{''.join(body)}</main>"
     return document(text.headline(shown.data), "", content, asset("activity.js") + asset("array.js"))
 

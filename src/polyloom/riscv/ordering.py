@@ -20,13 +20,28 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, Literal
 
-from polyloom.ir.ssa import EFFECTS, Block, Branch, Edge, Function, Instruction, Operand, Value, edges_of, operand_of
+from polyloom.ir.ssa import (
+    ATOMICS,
+    EFFECTS,
+    INDIRECT,
+    Block,
+    Branch,
+    Edge,
+    Function,
+    Instruction,
+    Operand,
+    Value,
+    edges_of,
+    operand_of,
+)
 from polyloom.ir.ssa import Access as Memory
 
 How = Literal["branch", "fence"]
 _FENCE: Final = Instruction("fence", access=Memory(order="load_store"))
-_RELEASES: Final = ("release", "seq_cst")
-_ACQUIRES: Final = ("acquire", "seq_cst")
+_RELEASES: Final = ("release", "acq_rel", "seq_cst")
+_ACQUIRES: Final = ("acquire", "acq_rel", "seq_cst")
+_READS: Final = ("load", *ATOMICS)
+_WRITES: Final = ("store", *ATOMICS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +99,7 @@ class _Analysis:
 
     def after(self, state: _State, instruction: Instruction) -> _State:
         if _is_fence(instruction):
-            return _State()
+            state = _State()
         if load := self.loads.get(instruction.result, 0) if instruction.result else 0:
             # The load runs again, in a loop: a later branch on its new value orders the new read, not the one that the
             # select saw.
@@ -130,7 +145,7 @@ def _may(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
         (i.result, i.operands)
         for block in function.blocks
         for i in block.instructions
-        if i.result and i.operation != "load"
+        if i.result and i.operation not in _READS
     ]
     flows += [(p, (a,)) for edge in edges for p, a in zip(parameters[edge.block], edge.arguments, strict=True)]
     found = dict(loads)
@@ -160,7 +175,7 @@ def _must(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]
             masks = [_union(found, given[n : n + 1]) for given in arguments.get(block.name, [])]
             found[parameter] = _intersection(masks)
         for instruction in block.instructions:
-            if instruction.result and instruction.operation != "load":
+            if instruction.result and instruction.operation not in _READS:
                 found[instruction.result] = _union(found, instruction.operands)
     return found
 
@@ -234,10 +249,10 @@ def _split(function: Function, value: Value) -> Function:
 
 
 def _is_racy(instruction: Instruction) -> bool:
-    """A load that others may store to, and that does not order what follows by itself."""
+    """A load, or a read-modify-write, of what others may store to, that does not order what follows by itself."""
     access = instruction.access
     return (
-        instruction.operation == "load"
+        instruction.operation in _READS
         and access is not None
         and access.order not in _ACQUIRES
         and (access.volatile or access.order != "")
@@ -247,8 +262,9 @@ def _is_racy(instruction: Instruction) -> bool:
 def _is_fence(instruction: Instruction) -> bool:
     """Whether all that was read comes before the stores from here on, as with fences and stores with a release."""
     order = instruction.access.order if instruction.access else ""
-    return instruction.operation == "fence" or (instruction.operation == "store" and order in _RELEASES)
+    return instruction.operation == "fence" or (instruction.operation in _WRITES and order in _RELEASES)
 
 
 def _stores(instruction: Instruction) -> bool:
-    return instruction.operation == "store" or instruction.callee in EFFECTS or instruction.called != ""
+    calls = instruction.called != "" or instruction.callee == INDIRECT
+    return instruction.operation in _WRITES or instruction.callee in EFFECTS or calls

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.targets.trace import Span
+if TYPE_CHECKING:
+    from polyloom.targets.trace import Span
 
 LARGEST: Final = 16 << 20
 """Bytes of bits; beyond it a bit stands for more cycles."""
@@ -65,20 +66,48 @@ class Activity:
         return sum(counts) * self.step / (len(counts) * self.cycles) if counts and self.cycles else 0.0
 
 
-def of_events(
-    groups: Sequence[Group], lane: NDArray[np.int64], cycle: NDArray[np.int64], largest: int = LARGEST
-) -> Activity:
-    """Of events as arrays: the number of the lane, counted through all groups, and the cycle."""
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Events as arrays of one length: the lane, counted through all groups, and the cycle."""
+
+    groups: tuple[Group, ...]
+    lane: NDArray[np.int64]
+    cycle: NDArray[np.int64]
+
+
+def in_one(parts: Sequence[Columns]) -> Columns | None:
+    """All events; a group of several parts has the lanes of the first one that knows it, and they are the same."""
+    if not parts:
+        return None
+    groups = {g.name: g for part in reversed(parts) for g in part.groups}
+    ordered = tuple(groups[name] for name in sorted(groups, key=natural))
+    first, at = dict[str, int](), 0
+    for group in ordered:
+        first[group.name] = at
+        at += len(group.lanes)
+    lanes = [_numbered(part, first)[part.lane] for part in parts]
+    return Columns(ordered, np.concatenate(lanes), np.concatenate([part.cycle for part in parts]))
+
+
+def _numbered(part: Columns, first: Mapping[str, int]) -> NDArray[np.int64]:
+    """The number that each lane of a part has among all."""
+    found = [np.arange(len(g.lanes)) + first[g.name] for g in part.groups]
+    return np.concatenate([np.zeros(0, np.int64), *found])
+
+
+def of_columns(columns: Columns, largest: int = LARGEST) -> Activity:
+    """One bit for each lane and cycle in which something starts."""
+    cycle = columns.cycle
     cycles = int(cycle.max()) + 1 if len(cycle) else 0
-    lanes = sum(len(g.lanes) for g in groups)
+    lanes = sum(len(g.lanes) for g in columns.groups)
     step = 1
     while lanes * -(-cycles // (8 * step)) > largest:
         step *= 2
     width = -(-cycles // (8 * step))
     bits = np.zeros(lanes * width, np.uint8)
     column = cycle // step
-    np.bitwise_or.at(bits, lane * width + column // 8, (1 << (column % 8)).astype(np.uint8))
-    return Activity(tuple(groups), cycles, bits.tobytes(), step)
+    np.bitwise_or.at(bits, columns.lane * width + column // 8, (1 << (column % 8)).astype(np.uint8))
+    return Activity(columns.groups, cycles, bits.tobytes(), step)
 
 
 def of_spans(spans: Iterable[Span], *, whole: bool = False, largest: int = LARGEST) -> Activity:
@@ -88,7 +117,7 @@ def of_spans(spans: Iterable[Span], *, whole: bool = False, largest: int = LARGE
     for s in spans:
         lanes.setdefault(s.group, {}).setdefault(s.lane, 0)
         taken.append((s.group, s.lane, s.start, max(s.cycles, 1)))
-    groups = [Group(g, tuple(sorted(lanes[g], key=natural))) for g in sorted(lanes, key=natural)]
+    groups = tuple(Group(g, tuple(sorted(lanes[g], key=natural))) for g in sorted(lanes, key=natural))
     number = 0
     for group in groups:
         for lane in group.lanes:
@@ -99,7 +128,7 @@ def of_spans(spans: Iterable[Span], *, whole: bool = False, largest: int = LARGE
     if whole:
         lasts = np.array([n for _, _, _, n in taken], np.int64)
         first, start = np.repeat(first, lasts), np.repeat(start, lasts) + _within(lasts)
-    return of_events(groups, first, start, largest)
+    return of_columns(Columns(groups, first, start), largest)
 
 
 def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ compiled in.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
@@ -47,6 +48,12 @@ def provenance(span: Span | None, reason: str = "") -> Provenance | None:
     whole = text[begin : len(text) if end < 0 else end].rstrip("\r")
     last = min(column + max(span.end - span.start, 1), max(len(whole), column) + 1)
     return Provenance(_shown(span.source.name), line, column, last, _short(whole), reason)
+
+
+def texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:
+    """The files that these places are in, as they are called there, with their texts, in the order of first use."""
+    sources = dict.fromkeys(span.source for span in spans if span is not None)
+    return tuple({_shown(source.name): source.text for source in sources}.items())
 
 
 def _shown(name: str) -> str:

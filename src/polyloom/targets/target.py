@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn, TypeVar
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.signature import Signature
+from polyloom.targets.costs import Costs
 from polyloom.targets.options import NoOptions
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
@@ -190,6 +191,8 @@ class Target:
     summary: Callable[[Mapping[str, Json]], Sequence[tuple[str, str]]] | None = None
     """Of the data of a run: the rows that a reader wants first, (what, value)."""
     report: Callable[[Program, Execution], Sequence[Report]] | None = None
+    costs: Callable[[Program, Execution], Costs] | None = None
+    """What a run cost, for `polyloom compare`; without it, a row has what the execution tells."""
     as_json: Callable[[bytes], Json] | None = None
     """`show --json`; without it, the listing."""
     assemble: Callable[[str, str, Place, Any], bytes] | None = None

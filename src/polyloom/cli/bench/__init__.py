@@ -15,6 +15,7 @@ from polyloom.targets.entry import entries, loaded
 
 Row = dict[str, object]
 _OWN: Final[dict[str, str]] = {
+    "comparison": "polyloom.cli.bench.comparison:rows",
     "dominators": "polyloom.cli.bench.dominators:rows",
     "modulo": "polyloom.cli.bench.modulo:rows",
     "explore": "polyloom.cli.bench.explore:rows",

@@ -34,7 +34,6 @@ from polyloom.ir.ssa import (
     NARROW,
     NOWHERE,
     RESULT,
-    Address,
     Block,
     Data,
     Edge,
@@ -43,6 +42,7 @@ from polyloom.ir.ssa import (
     Terminator,
     Unreachable,
     Value,
+    mentioned,
     with_edges,
 )
 from polyloom.ir.ssa_externals import Externals
@@ -159,6 +159,7 @@ class _Reader:
         self.places = Places(module, source.name, externals.headers if externals.functions else None)
         self.place, self.numbers = NOWHERE, count()
         self.defined = set(_DEFINED.findall(module))
+        self.globals = {name_of(f"@{name}"): text for name, text in _GLOBAL.findall(module)}
         self.values = {name_of(name) for name in _VALUE.findall(module)}
 
     def kept(self) -> list[str]:
@@ -169,19 +170,27 @@ class _Reader:
     def function(self, name: str) -> Function:
         """The function with those that it calls, and the data that they mention."""
         found: dict[str, Function] = {}
+        variables: dict[str, Data] = {}
         work, used = [name], set[str]()
         try:
             while work:
-                if (each := work.pop(0)) not in found:
+                each = work.pop(0)
+                if each in found or each in variables:
+                    continue
+                # A transitive closure: a function comes with all that it can reach in the file.
+                if each in self.defined:
                     found[each] = self._function(each)
                     called = [i.called for block in found[each].blocks for i in block.instructions if i.called]
-                    # A transitive closure: a function comes with all that it can reach in the file.
                     work += [name for name in called if name in self.defined]
+                    work += [address.name for address in mentioned(found[each])]
                     used.update(called)
-            data = tuple(self._data([block for f in found.values() for block in f.blocks]))
+                else:
+                    variables[each] = self._datum(each)
+                    work += [address.name for _, address in variables[each].addresses]
         except Unsupported as reason:
             raise self._refused(str(reason)) from None
         first, *others = found.values()
+        data = tuple(variables[name] for name in self.globals if name in variables)
         externals = tuple(external for external in self.externals.values() if external.name in used - self.defined)
         return replace(first, data=data, others=tuple(others), externals=externals)
 
@@ -284,15 +293,11 @@ class _Reader:
                 if operand.name in parts and operand.name not in defined:
                     raise Unsupported(f"a vector that came out of a call as an integer, `%{operand.name}`,")
 
-    def _data(self, blocks: list[Block]) -> Iterator[Data]:
-        """The variables that the function mentions, in the module's order."""
-        used = {o.name for block in blocks for _, group in uses(block) for o in group if isinstance(o, Address)}
-        for name, text in _GLOBAL.findall(self.module):
-            if name_of(f"@{name}") in used:
-                used.discard(name_of(f"@{name}"))
-                yield datum(name_of(f"@{name}"), text, self.model)
-        if used:
-            raise Unsupported(f"the address of the function `{min(used)}`")
+    def _datum(self, name: str) -> Data:
+        """A variable of the module."""
+        if name not in self.globals:
+            raise Unsupported(f"the address of the function `{name}`, whose body is not in this file,")
+        return datum(name, self.globals[name], self.model)
 
     def _fresh(self) -> str:
         """A name that no value of the module has."""

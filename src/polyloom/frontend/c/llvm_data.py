@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from polyloom.frontend.c.llvm_text import (
@@ -112,50 +114,67 @@ def datum(name: str, text: str, model: Model) -> Data:
     if (kind := words.pop()) not in ("global", "constant"):
         raise Unsupported(f"the variable `{name}`, which is {'defined elsewhere' if kind == 'external' else kind},")
     layout = words.layout()
-    initial = _bytes(words, layout)
+    initial = _initial(words, layout)
     if words.take(",") and words.take("comdat"):
         words.take(",")
     align = int(words.pop()) if words.take("align") else 1
-    return Data(name, initial, align, kind == "constant")
+    return Data(name, initial.bytes, align, kind == "constant", initial.addresses)
 
 
-def _bytes(words: Words, layout: Layout) -> bytes:
-    """An initializer of the layout, little-endian."""
-    if words.take("zeroinitializer", "undef"):
-        return bytes(size_of(layout))
+@dataclass(frozen=True, slots=True)
+class _Initial:
+    """Bytes, little-endian, and the pointers in them, in the place of zeros."""
+
+    bytes: bytes
+    addresses: tuple[tuple[int, Address], ...] = ()
+
+
+def _initial(words: Words, layout: Layout) -> _Initial:
+    """An initializer of the layout."""
+    if words.take("zeroinitializer", "undef", "poison"):
+        return _Initial(bytes(size_of(layout)))
     match layout:
-        case Scalar() | Odd():
-            value = (
-                operand(words, layout.type)
-                if isinstance(layout, Scalar)
-                else operand(words, container(layout.width), layout.width)
-            )
-            if not isinstance(value, Constant):
-                raise Unsupported("a variable that begins with an address")
-            size = size_of(layout)
-            return (value.value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
-        case Sequence(_, element):
+        case Scalar(type, size):
+            return _scalar(operand(words, type), size)
+        case Odd(width):
+            return _scalar(operand(words, container(width), width), size_of(layout))
+        case Sequence(count, element):
             if words.peek().startswith("c"):
-                return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), words.pop()[2:-1].encode("latin-1"))
-            return b"".join(_elements(words, [element] * layout.count, ("[", "]")))
+                text = words.pop()[2:-1].encode("latin-1")
+                return _Initial(_ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), text))
+            parts = _elements(words, [element] * count, ("[", "]"))
+            return _joined(parts, [k * size_of(element) for k in range(count)], size_of(layout))
         case Structure(fields, packed):
             if packed:
                 words.expect("<")
             parts = _elements(words, list(fields), ("{", "}"))
             if packed:
                 words.expect(">")
-            whole = bytearray(size_of(layout))
-            for k, part in enumerate(parts):
-                whole[offset_of(layout, k) : offset_of(layout, k) + len(part)] = part
-            return bytes(whole)
+            return _joined(parts, [offset_of(layout, k) for k in range(len(fields))], size_of(layout))
 
 
-def _elements(words: Words, layouts: list[Layout], marks: tuple[str, str]) -> list[bytes]:
+def _scalar(value: Operand, size: int) -> _Initial:
+    if isinstance(value, Address):
+        return _Initial(bytes(size), ((0, value),))
+    assert isinstance(value, Constant), f"an initializer is {value}"
+    return _Initial((value.value & ((1 << (8 * size)) - 1)).to_bytes(size, "little"))
+
+
+def _joined(parts: Iterable[_Initial], places: Iterable[int], size: int) -> _Initial:
+    whole = bytearray(size)
+    addresses: list[tuple[int, Address]] = []
+    for part, place in zip(parts, places, strict=True):
+        whole[place : place + len(part.bytes)] = part.bytes
+        addresses += [(place + distance, address) for distance, address in part.addresses]
+    return _Initial(bytes(whole), tuple(addresses))
+
+
+def _elements(words: Words, layouts: list[Layout], marks: tuple[str, str]) -> list[_Initial]:
     words.expect(marks[0])
-    parts: list[bytes] = []
+    parts: list[_Initial] = []
     for layout in layouts:
         words.layout()
-        parts.append(_bytes(words, layout))
+        parts.append(_initial(words, layout))
         words.take(",")
     words.expect(marks[1])
     return parts

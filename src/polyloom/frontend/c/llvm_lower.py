@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.frontend.c import llvm_expand, llvm_widths
+from polyloom.frontend.c import llvm_atomics, llvm_expand, llvm_widths
 from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
 from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, size_of
 from polyloom.ir.ssa import (
@@ -21,6 +21,7 @@ from polyloom.ir.ssa import (
     CASTS,
     EFFECTS,
     FLOATING,
+    INDIRECT,
     INTRINSICS,
     NOWHERE,
     ORDERS,
@@ -36,7 +37,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_text import print_external
-from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
+from polyloom.ir.ssa_types import I1, I32, I64, INTEGERS, PTR, Type
 
 _NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
 _LIBRARY: Final = {
@@ -49,8 +50,6 @@ _LIBRARY: Final = {
     **llvm_expand.LIBRARY,
 }
 _IN_C: Final = {
-    "atomicrmw": "an atomic read-modify-write",
-    "cmpxchg": "an atomic compare-and-exchange",
     "stacksave": "an array whose size is known at run time only",
     "with.overflow": "arithmetic that tells of overflow",
     "address": "a thread-local variable",
@@ -146,10 +145,13 @@ class Lowering:
         self.emit("f" * (opcode == "fcmp") + predicate, operands, name, I1)
 
     def _cast(self, opcode: str, name: str, words: Words) -> None:
+        is_positive = words.peek() == "nneg"
         flags(words)
         value, source = legal(words)
         words.expect("to")
         target, width = words.legal()
+        if is_positive and opcode == "zext" and (value.type, target) == (I32, I64) and not source:
+            opcode = "sext"  # the same, and nothing to do where registers of 64 bits hold what is extended by its sign
         if source or width:
             llvm_widths.cast(self, opcode, value, source, target, width, name)
             return
@@ -264,6 +266,14 @@ class Lowering:
             return self.emit("shl", (index, integer(type, scale.bit_length() - 1)), "", type)
         return self.emit("mul", (index, integer(type, scale)), "", type)
 
+    def modification(self, name: str, words: Words) -> None:
+        llvm_atomics.modification(self, name, words)
+
+    def exchange(self, name: str, words: Words) -> None:
+        """Two results, as those of an external function."""
+        found, equal = llvm_atomics.exchange(self, words)
+        self.parts |= {f"{name}.0": found, f"{name}.1": equal}
+
     def extractvalue(self, name: str, words: Words) -> None:
         """A result of an external function that has several: what C returns is a structure of them, or integers in
         their place."""
@@ -280,10 +290,17 @@ class Lowering:
     def call(self, name: str, words: Words) -> None:
         flags(words)
         returned = _returned(words)
+        start = words.next
         while not words.peek().startswith(("@", "%", "asm")) and words.peek():
             words.skip()
-        if not (callee := words.pop()).startswith("@"):
-            raise Unsupported("assembler" if callee == "asm" else "a call through a pointer")
+        is_variadic = "..." in words.words[start : words.next]
+        if (callee := words.pop()).startswith("%"):
+            if is_variadic:
+                raise Unsupported("a variable number of arguments")
+            self._indirect(Value(name_of(callee), PTR), name, returned, words)
+            return
+        if not callee.startswith("@"):
+            raise Unsupported("assembler" if callee == "asm" else f"a call of `{callee}`")
         known = (
             _SUFFIX.sub("", callee.removeprefix("@llvm."))
             if callee.startswith("@llvm.")
@@ -307,6 +324,16 @@ class Lowering:
             unknown = f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`"
             raise Unsupported(_IN_C.get(known.partition(".")[2] or known or callee[1:], unknown))
         self._intrinsic(known, name, _arguments(words))
+
+    def _indirect(self, pointer: Value, name: str, returned: Layout | None, words: Words) -> None:
+        """A call through a pointer: what it gives, and the types of what it gets, are the function's."""
+        if name and not isinstance(returned, Scalar):
+            raise Unsupported("a structure or an array as a result")
+        operands = (pointer, *_arguments(words))
+        if isinstance(returned, Scalar):
+            self.emit("call", operands, name, returned.type, callee=INDIRECT)
+        else:
+            self.effect("call", operands, callee=INDIRECT)
 
     def _function(self, function: Function, name: str, operands: list[Operand]) -> None:
         if [o.type for o in operands] != [p.type for p in function.parameters] or (name == "") != (
@@ -446,6 +473,8 @@ _OTHERS: Final[dict[str, Callable[[Lowering, str, Words], None]]] = {
     "load": Lowering.load,
     "store": Lowering.store,
     "fence": Lowering.fence,
+    "atomicrmw": Lowering.modification,
+    "cmpxchg": Lowering.exchange,
     "alloca": Lowering.alloca,
     "getelementptr": Lowering.getelementptr,
     "call": Lowering.call,

@@ -43,6 +43,8 @@ _TYPES: Final[dict[str, str]] = {
 }
 _TAGGED: Final = ("RecordDecl", "EnumDecl")
 _POINTER: Final = re.compile(r"(.*?) ?(?:\*|\(\*\)(?:\[[^\]]*\])+)")
+_FUNCTION: Final = re.compile(r"\(\*+\)\(")
+_ATOMIC: Final = re.compile(r"_Atomic\((.*)\)")
 _ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
 
 
@@ -88,6 +90,10 @@ def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
     function = choose(path, unit, options.function, calls=True)[0]
     types = _Types(unit, long, lambda expressions: constants(path, expressions, options, target))
     nodes = [n for n in function.inner if n.kind == "ParmVarDecl"]
+    for node in nodes:
+        if _FUNCTION.search(node.ctype) is not None:
+            help = "take a number, and choose the function by it from a table in the file"
+            raise refuse("PL0153", f"`{node.name}` is a pointer to a function, which no run can pass", node, help)
     written = (
         declarators(printed_function(path, function.name, options, target), function.name, types.aliases)
         if nodes
@@ -217,6 +223,8 @@ class _Types:
 
     def of(self, text: str, node: Node) -> Dtype:
         """Errors: PL0153, at the node."""
+        if (atomic := _ATOMIC.fullmatch(text)) is not None:
+            return self.of(atomic[1], node)  # scalars have the layout of their own type
         if text in self.names:
             return np.dtype(self.names[text]).newbyteorder("<")
         item, alias = self.tags.get(text, ({}, ""))

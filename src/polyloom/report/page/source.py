@@ -18,7 +18,8 @@ _AROUND: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Line `line` (from 1) has something to show: `note`, such as how many operations it became."""
+    """Line `line` (from 1) has something to show: `note`, of a few letters, such as how many operations it
+    became."""
 
     line: int
     note: str = ""
@@ -51,5 +52,5 @@ def source_pane(file: str, text: str, marks: Sequence[Mark], number: int = 0) ->
 def _line(file: int, line: int, text: str, note: str | None) -> str:
     """Every line has its key; who has something to show can be reached by keyboard."""
     focus = "" if note is None else ' tabindex="0"'
-    told = f"<small>{escape(note)}</small>" if note else ""
-    return f'<li data-l="{line_key(file, line)}"{focus}><code>{escape(text)}</code>{told}</li>'
+    told = f"<small>{escape(note)}</small>" if note else "<small></small>"
+    return f'<li data-l="{line_key(file, line)}"{focus}>{told}<code>{escape(text)}</code></li>'

@@ -12,7 +12,7 @@ from polyloom.report.page.packed import deflated, embedded
 from polyloom.targets.activity import Activity
 
 NOTE: Final = (
-    "Darker where more units start an operation. Click a row to open its parts; drag to move, double-click or use "
+    "Stronger colour: more units start an operation. Click a row to open its parts; drag to move, double-click or use "
     "the buttons to zoom to single cycles. Keys: + − ← → to look around, ↑ ↓ and Enter to open a row, Backspace to go "
     "back."
 )

@@ -22,8 +22,8 @@ _LEVELS: Final = 12
 _LABELLED: Final = 16
 """Rows and columns whose squares have room for text."""
 NOTE: Final = (
-    "Darker elements start more operations. Arrows are links that carry values, small squares banks at the border. "
-    "Point at an element or a bank, or use the arrow keys; Enter opens an element's units in the activity."
+    "Stronger colour: the element starts more operations. Arrows are links that carry values, small squares banks at "
+    "the border. Point at an element or a bank, or use the arrow keys; Enter opens an element's units in the activity."
 )
 
 
@@ -31,13 +31,14 @@ def array(grid: Grid, activity: Activity | None) -> str:
     """The picture, and its data for the script."""
     busy = _busy(grid, activity)
     rows, columns = len(grid.labels), max(map(len, grid.labels), default=0)
-    cell = 58 if max(rows, columns) <= 8 else 50 if max(rows, columns) <= _LABELLED else 30
+    cell = 78 if max(rows, columns) <= 4 else 58 if max(rows, columns) <= _LABELLED else 30
     box = cell * 2 // 3
     most = max(busy.values(), default=0.0)
     parts = [_squares(grid, busy, most, cell, box)]
     parts.append(f'<path class="edge" d="{"".join(_arrow(*wire, cell, box) for wire in grid.wires)}"/>')
     parts.append(f'<path class="bank" d="{"".join(_bank(r, c, cell) for r, c in grid.banks)}"/>')
     if max(rows, columns) <= _LABELLED:
+        parts += [_named(place, names, cell) for place, names in _arrays(grid).items()]
         parts += [_words(r, c, label, busy, cell) for r, row in enumerate(grid.labels) for c, label in enumerate(row)]
     label = f"{rows} x {columns} elements" + (f", at most {most:.0%} busy" if busy else "")
     drawn = picture((columns + 2) * cell, (rows + 2) * cell, "".join(parts), label, "array")
@@ -94,6 +95,27 @@ def _bank(row: int, column: int, cell: int) -> str:
     """Near the border that it serves."""
     x, y = (column + 1) * cell + cell // 2, (row + 1) * cell + cell // 2
     return f"M{x - 5} {y - 5}h10v10h-10z"
+
+
+def _arrays(grid: Grid) -> Mapping[tuple[int, int], tuple[str, ...]]:
+    """The arrays of each bank."""
+    found: dict[tuple[int, int], dict[str, None]] = {}
+    for route in grid.routes:
+        for place in (route.path[0], route.path[-1]):
+            if place in grid.banks:
+                found.setdefault(place, {})[route.name] = None
+    return {place: tuple(names) for place, names in found.items()}
+
+
+def _named(place: tuple[int, int], names: tuple[str, ...], cell: int) -> str:
+    """Beyond the bank: above or below it, or under it where it is beside the array."""
+    row, column = place
+    shown = " ".join(names)
+    room = cell // 7
+    if len(shown) > room:
+        shown = shown[: room - 1] + "…"
+    y = (row + 1.5) * cell + (-11 if row < 0 else 20)
+    return f'<text class="dim" x="{(column + 1.5) * cell:.0f}" y="{y:.0f}" text-anchor="middle">{escape(shown)}</text>'
 
 
 def _arrow(start: tuple[int, int], end: tuple[int, int], cell: int, box: int) -> str:

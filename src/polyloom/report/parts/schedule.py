@@ -20,7 +20,8 @@ _PANES: Final = 4
 """Sources that are shown."""
 NOTE: Final = (
     "Rows are slots of the interval. Point at an operation or a line to see what belongs together; a dashed "
-    "border marks what the compiler added. A raised number counts the intervals that an operation lags behind."
+    "border marks what the compiler added. A raised number counts the intervals that an operation lags behind; the "
+    "number before a line, how many operations it became."
 )
 
 
@@ -43,7 +44,7 @@ def schedule(view: Report, panes: bool = True) -> str:
 def marks_of(operations: Sequence[Operation], file: str) -> tuple[Mark, ...]:
     """The lines of a file that became operations, with how many."""
     counted = Counter(o.provenance.line for o in operations if o.provenance is not None and o.provenance.file == file)
-    return tuple(Mark(line, f"{n} operation{'s' * (n > 1)}") for line, n in sorted(counted.items()))
+    return tuple(Mark(line, f"{n}×") for line, n in sorted(counted.items()))
 
 
 def chip(operation: Operation, files: Mapping[str, int], lag: int = 0) -> str:

@@ -19,15 +19,19 @@ from polyloom.riscv.backend.context import IMMEDIATE, Context
 
 def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     """The result, in no register where there is none."""
-    function = next(f for f in context.function.program if f.name == instruction.called)
-    places = abi.places([operand.type for operand in instruction.operands], context.isa)
+    function = next((f for f in context.function.program if f.name == instruction.called), None)
+    # Through a pointer only functions of the program are called, which extend narrow parameters themselves.
+    unsigned = function.unsigned if function is not None else frozenset[int]()
+    operands = instruction.operands if function is not None else instruction.operands[1:]
+    pointer = None if function is not None else context.reg(instruction.operands[0])
+    places = abi.places([operand.type for operand in operands], context.isa)
     passed = [
-        _passed(context, operand, group, k in function.unsigned)
-        for k, (operand, group) in enumerate(zip(instruction.operands, places, strict=True))
+        _passed(context, operand, group, k in unsigned)
+        for k, (operand, group) in enumerate(zip(operands, places, strict=True))
     ]
     pairs = [
         (operand, *pair)
-        for operand, group, parts in zip(instruction.operands, places, passed, strict=True)
+        for operand, group, parts in zip(operands, places, passed, strict=True)
         for pair in zip(group, parts, strict=True)
     ]
     for operand, place, part in pairs:
@@ -35,14 +39,16 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         if isinstance(place, abi.Stack):
             _store(context, operand.type, part, place)
     registers = [context.move(place, part) for _, place, part in pairs if isinstance(place, Reg)]
-    context.b.put("call", function.name, *registers)
+    if pointer is None:
+        context.b.put("call", instruction.called, *registers)
+    else:
+        context.b.put("callr", pointer, *registers)
     context.b.constants = {}  # it is shorter to make them anew than to save a register for each
-    if function.result is None:
+    if instruction.result is None:
         return ()
-    found = [
-        context.move(context.b.fresh(place.bank), place) for place in abi.result_places(function.result, context.isa)
-    ]
-    return arrived(context, function.result, found)
+    type = instruction.result.type
+    found = [context.move(context.b.fresh(place.bank), place) for place in abi.result_places(type, context.isa)]
+    return arrived(context, type, found)
 
 
 def _passed(context: Context, operand: Operand, places: Sequence[abi.Place], is_unsigned: bool) -> tuple[Reg, ...]:

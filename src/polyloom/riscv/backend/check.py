@@ -15,7 +15,20 @@ from heapq import heappop, heappush
 from typing import Final
 
 from polyloom.riscv.backend.abi import SAVED
-from polyloom.riscv.backend.code import PHYSICAL, RA, ZERO, Block, Code, Op, Reg, is_move, shape, successors
+from polyloom.riscv.backend.code import (
+    CALLS,
+    EXCHANGES,
+    PHYSICAL,
+    RA,
+    ZERO,
+    Block,
+    Code,
+    Op,
+    Reg,
+    is_move,
+    shape,
+    successors,
+)
 from polyloom.riscv.backend.pairs import is_pair
 
 Place = Reg | int
@@ -104,6 +117,8 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
         # Apart from spills and reloads, the allocation may only rename operands.
         if original is None or original.mnemonic != op.mnemonic:
             raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
+        if op.mnemonic in EXCHANGES and (op.operands[0] in op.operands[1:5] or op.operands[1] in op.operands[2:5]):
+            raise Wrong(f"{before.name}: `{op}` overwrites what it reads again")
         if is_pair(op) and op.operands[0] != op.operands[1]:
             raise Wrong(f"{before.name}: `{op}` keeps another register than it writes")
         _instruction(code, original, op, held)
@@ -130,7 +145,7 @@ def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
             if place != defined[0][1]:
                 held.put(place, held.at(place) | {value})
         held.put(defined[0][1], frozenset({value, source}))
-    if op.mnemonic == "call":
+    if op.mnemonic in CALLS:
         _forget(held)
     if op.mnemonic == "ret":
         _check_saved(code, op, held.values)

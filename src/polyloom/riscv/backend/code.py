@@ -56,6 +56,10 @@ PSEUDO: Final[dict[str, str]] = {
     "j": ".",
     "unreachable": "",
     "call": "." + "u" * 16,
+    "callr": "u" * 17,
+    "function": "d.",
+    "cas.w": "dduuu..",
+    "cas.d": "dduuu..",
     "keep": "u",
     "spill": "u.",
     "reload": "d.",
@@ -65,9 +69,11 @@ PSEUDO: Final[dict[str, str]] = {
 """By name: what an operand is, a definition, a use, or no register. `frame rd, n` is the address of byte n of the
 function's own memory, `incoming rd, n` that of byte n of the arguments on the stack; `ret` uses the registers that it
 returns, at most two; `call f, ...` names a function, uses the registers of its arguments, and defines `CLOBBERED`;
-`keep` is no instruction, but orders accesses to memory and uses a value; `spill` and `reload` access a slot of the
-frame; `word w, n` is word w of the machine beside the core, `push rs, rd, n` stores such a word at its port (push.py);
-n is its number."""
+`callr rs, ...` calls the function whose address is in a register, `function rd, f` is such an address; `keep` is no
+instruction, but orders accesses to memory and uses a value; `spill` and `reload` access a slot of the frame; `word w,
+n` is word w of the machine beside the core, `push rs, rd, n` stores such a word at its port (push.py); n is its number.
+`cas.w rd, rt, rs, rx, ry, a, b` and `cas.d` store ry at the address in rs where rx is there, and rd gets what was there
+(atomics.py)."""
 _TEMPORARY: Final = (*range(10, 18), *range(28, 32))
 CLOBBERED: Final = (
     RA,
@@ -76,6 +82,10 @@ CLOBBERED: Final = (
 )
 """What a call may change: ra, and the temporary registers of both banks."""
 PUSHES: Final = ("word", "push")
+CALLS: Final = ("call", "callr")
+NAMING: Final = ("call", "function")
+"""What names functions, where others name blocks."""
+EXCHANGES: Final = ("cas.w", "cas.d")
 BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
 STORES: Final = ("sb", "sh", "sw", "sd", "fsw", "fsd")
 LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "flw", "fld")
@@ -120,7 +130,7 @@ class Code:
 
     @property
     def calls(self) -> bool:
-        return any(op.mnemonic == "call" for block in self.blocks for op in block.ops)
+        return any(op.mnemonic in CALLS for block in self.blocks for op in block.ops)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -153,7 +163,7 @@ def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
     pairs = list(zip(shape(op.mnemonic, isa), op.operands, strict=False))
     defined = [o for letter, o in pairs if letter == "d" and isinstance(o, Reg) and o != ZERO]
     used = [o for letter, o in pairs if letter == "u" and isinstance(o, Reg) and o != ZERO]
-    return [*defined, *CLOBBERED] if op.mnemonic == "call" else defined, used
+    return [*defined, *CLOBBERED] if op.mnemonic in CALLS else defined, used
 
 
 def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
@@ -163,13 +173,18 @@ def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
 
 def targets(op: Op) -> Iterator[str]:
     """The blocks that a branch or a jump names."""
-    return (o for o in op.operands if isinstance(o, str) and op.mnemonic != "call")
+    return (o for o in op.operands if isinstance(o, str) and op.mnemonic not in NAMING)
 
 
 def successors(code: Code) -> list[list[int]]:
     """By block the positions of those that it may go to."""
     position = {block.name: k for k, block in enumerate(code.blocks)}
     return [[position[name] for op in block.ops for name in targets(op)] for block in code.blocks]
+
+
+def is_atomic(op: Op) -> bool:
+    """Whether it reads and writes memory at once."""
+    return op.mnemonic in EXCHANGES or op.mnemonic.startswith("amo")
 
 
 def is_move(op: Op) -> bool:

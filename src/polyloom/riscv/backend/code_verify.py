@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.riscv.backend.code import ENDS, PHYSICAL, Code, Op, Reg, registers, shape, targets
+from polyloom.riscv.backend.code import CALLS, ENDS, PHYSICAL, Code, Op, Reg, registers, shape, targets
 from polyloom.riscv.backend.live import live_out
 
 Rule = Callable[[Code], Iterator[str]]
@@ -40,7 +40,7 @@ def _operands(code: Code) -> Iterator[str]:
     """An instruction has an operand for each field, registers where the field is one."""
     for block in code.blocks:
         for op in block.ops:
-            if op.mnemonic != "call" and not _fits(op, shape(op.mnemonic, code.isa)):
+            if op.mnemonic not in CALLS and not _fits(op, shape(op.mnemonic, code.isa)):
                 yield f"block {block.name}: `{op}` has other operands than its row"
 
 

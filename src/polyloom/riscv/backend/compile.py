@@ -39,6 +39,7 @@ from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, split_critical_edges
 from polyloom.transform.ssa.strength import strength
+from polyloom.transform.ssa.unwrap import unwrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,9 @@ def compile_function(function: Function, isa: Isa, note: bytes = b"", watch: Wat
     layout = Layout(function.data)
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
     words, starts = linked(codes)
-    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, starts, note), layout.end, len(words))
+    functions = {name: layout.end + start for name, start in starts.items()}
+    data = layout.linked(functions, function.pointers // 8)
+    return Compiled(executable(data, layout.end, words, isa, starts, note), layout.end, len(words))
 
 
 def lowered(function: Function, isa: Isa, layout: Layout, watch: Watch | None = None) -> list[Code]:
@@ -96,6 +99,7 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("legalize", partial(legalize, isa=isa), _SSA),
         Pass("common", common, _SSA),
         Pass("dce", dce, _SSA),
+        Pass("unwrap", unwrap, _SSA),
         Pass("strength", strength, _SSA),
         # Before "order": that pass names edges by blocks, and before "destruct", whose copies stand on edges.
         Pass("edges", split_critical_edges, _SSA),

@@ -94,7 +94,7 @@ class Context:
             case Undef(type):
                 return (self._float(type, 0),) if type in FLOATS else (ZERO, ZERO) if self.is_wide(type) else (ZERO,)
             case Address(name, offset):
-                return (self.b.constant(self.layout.places[name] + offset),)
+                return (self.address(name, offset),)
             case Value(name, type):
                 # Emitted where its user stands; what no user asks for is never emitted.
                 if name in self.deferred and name not in self.values:
@@ -115,6 +115,13 @@ class Context:
     def move(self, target: Reg, source: Reg) -> Reg:
         self.b.put("mv" if target.bank == "x" else "fmv", target, source)
         return target
+
+    def address(self, name: str, offset: int) -> Reg:
+        """Of a datum, or of a function, which has a place only when all are linked."""
+        if name in self.layout.places:
+            return self.b.constant(self.layout.places[name] + offset)
+        found = self.b.make("function", name)
+        return self.b.make("add", found, self.b.constant(offset)) if offset else found
 
     def immediate(self, operand: Operand, legal: range = IMMEDIATE) -> int | None:
         """A constant that an instruction can hold."""

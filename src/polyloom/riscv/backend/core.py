@@ -66,7 +66,9 @@ def compile_program(
     found = {number: placement.code + offset for number, offset in marks.items() if number >= 0}
     made = Program(b"", len(words), dict(layout.places), found)
     text = b"" if note is None else note(made)
-    elf = executable(bytes(layout.bytes), placement.code, words, isa, starts, text, base=layout.base)
+    functions = {name: placement.code + start for name, start in starts.items()}
+    data = layout.linked(functions, function.pointers // 8)
+    elf = executable(data, placement.code, words, isa, starts, text, base=layout.base)
     return replace(made, elf=elf)
 
 

@@ -4,7 +4,7 @@ that is placed elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from polyloom.ir.ssa import Data
@@ -21,6 +21,7 @@ class Layout:
         self.base: Final = base
         self.bytes = bytearray()
         self.places: dict[str, int] = {datum.name: self._add(datum.initial, datum.align) for datum in data}
+        self._pointers = [(self.places[d.name] - base + at, address) for d in data for at, address in d.addresses]
         self._constants: dict[tuple[Type, int], int] = {}
 
     @property
@@ -33,6 +34,13 @@ class Layout:
     def pool(self) -> frozenset[int]:
         """The addresses of the numbers, which nothing writes."""
         return frozenset(self._constants.values())
+
+    def linked(self, functions: Mapping[str, int], size: int) -> bytes:
+        """The bytes, with pointers of `size` bytes to data and to functions, which are at these addresses."""
+        made, known = bytearray(self.bytes), {**functions, **self.places}
+        for at, address in self._pointers:
+            made[at : at + size] = (known[address.name] + address.offset).to_bytes(size, "little")
+        return bytes(made)
 
     def constant(self, type: Type, bits: int) -> int:
         """The address of a number, of which there is one copy."""

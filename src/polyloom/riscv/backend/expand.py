@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from polyloom.riscv.backend.allocate import FAR
 from polyloom.riscv.backend.build import Builder
 from polyloom.riscv.backend.check import saved
-from polyloom.riscv.backend.code import RA, SP, ZERO, Block, Code, Op, Operand, Reg, targets
+from polyloom.riscv.backend.code import NAMING, RA, SP, ZERO, Block, Code, Op, Operand, Reg, targets
 from polyloom.riscv.backend.context import IMMEDIATE
 
 
@@ -54,6 +54,8 @@ def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
             yield from _add(code, target, SP, frame.end + place)
         case "spill" | "reload" as kind, (Reg() as register, int(slot)):
             yield from _access(code, kind == "spill", register, code.outgoing + 8 * slot)
+        case "callr", (Reg() as target, *_):
+            yield Op("jalr", (RA, 0, target))
         case "ret", _:
             yield from _leave(code, frame)
             yield Op("jalr", (ZERO, 0, RA))
@@ -159,7 +161,7 @@ def _led(op: Op, onward: dict[str, Operand]) -> Op:
             operand = onward[operand]
         return operand
 
-    return Op(op.mnemonic, tuple(final(o) for o in op.operands))
+    return op if op.mnemonic in NAMING else Op(op.mnemonic, tuple(final(o) for o in op.operands))
 
 
 _INVERSE = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}

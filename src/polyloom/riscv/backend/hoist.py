@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from polyloom.analysis.loops import loop_forest
-from polyloom.riscv.backend.code import ENDS, Block, Code, Op, Reg, registers, renamed, successors
+from polyloom.riscv.backend.code import CALLS, ENDS, Block, Code, Op, Reg, registers, renamed, successors
 
 MOST: Final = 6
 _MAKERS: Final = ("addi", "addiw", "lui", "slli", "fmv.w.x", "fmv.d.x", "fcvt.d.w")
@@ -36,7 +36,7 @@ def hoisted(code: Code) -> Code:
         members = forest.members(number)
         inside = {int(k) for k in members}
         entering = {k for m in inside for k in before[m] if k not in inside}  # an irreducible loop has several
-        calls = any(op.mnemonic == "call" for k in members for op in blocks[k].ops)
+        calls = any(op.mnemonic in CALLS for k in members for op in blocks[k].ops)
         if len(entering) == 1 and not calls:
             _move(code, blocks, members, next(iter(entering)), several, names)
     return replace(code, blocks=tuple(_renamed(block, names) for block in blocks))

@@ -12,9 +12,21 @@ from collections.abc import Callable
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.ssa import NOWHERE, Constant, Edge, Function, Instruction, Operand, Place, Switch, Terminator, integer
+from polyloom.ir.ssa import (
+    ATOMICS,
+    NOWHERE,
+    Constant,
+    Edge,
+    Function,
+    Instruction,
+    Operand,
+    Place,
+    Switch,
+    Terminator,
+    integer,
+)
 from polyloom.ir.ssa_types import F32, F64, I1, PTR, SCALARS, SIZE, WIDTH, Type
-from polyloom.riscv.backend import legal_division, legal_floats, legal_integers, legal_memory
+from polyloom.riscv.backend import legal_atomics, legal_division, legal_floats, legal_integers, legal_memory
 from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.backend.push import WORD
 from polyloom.riscv.names import Isa
@@ -26,6 +38,8 @@ _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(("fptosi", "fptoui", "sitofp", "uitofp"), legal_floats.convert),
     "select": legal_floats.select,
     **dict.fromkeys(("load", "store"), legal_memory.access),
+    "rmw": legal_atomics.modification,
+    "cas": legal_atomics.exchange,
     "call": lambda editor, instruction, isa: _CALLS.get(instruction.callee, _nothing)(editor, instruction, isa),
 }
 """By operation. A rule says whether it has replaced the instruction."""
@@ -121,7 +135,14 @@ def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
             "an array of a size that is known at run time only",
             "give it a constant size, or pass it as a parameter",
         )
-    if operation in ("load", "store"):
+    if operation in ATOMICS and "a" not in isa.extensions:
+        raise input_error(
+            "PL0930",
+            f"@{function.name}{_located(function, place)}: an atomic read-modify-write needs the extension a, which "
+            f"{isa} does not have",
+            help=f"run it on rv{isa.xlen}gc, or read and write with plain variables",
+        )
+    if operation in ("load", "store", *ATOMICS):
         accessed = types[0] if operation == "store" else types[-1]
         if accessed == PTR and isa.xlen < function.pointers:
             raise _unsupported(

@@ -14,11 +14,24 @@ from itertools import accumulate
 from typing import Final
 
 from polyloom.analysis.liveness import live
-from polyloom.riscv.backend.code import ENDS, PUSHES, STORES, Block, Code, Op, Reg, registers, successors
+from polyloom.riscv.backend.code import (
+    CALLS,
+    ENDS,
+    EXCHANGES,
+    PUSHES,
+    STORES,
+    Block,
+    Code,
+    Op,
+    Reg,
+    is_atomic,
+    registers,
+    successors,
+)
 
 Segments = list[tuple[int, int]]
 """Half-open, disjoint, ascending."""
-_EFFECTS: Final = (*ENDS, *STORES, "call", "fence", "keep", "spill", *PUSHES)
+_EFFECTS: Final = (*ENDS, *STORES, *CALLS, "fence", "keep", "spill", *PUSHES)
 
 
 def live_out(code: Code) -> list[set[Reg]]:
@@ -73,7 +86,7 @@ def _cleaned(code: Code, block: Block, alive: set[Reg]) -> Block:
     kept: list[Op] = []
     for op in reversed(block.ops):
         defined, used = registers(op, code.isa)
-        if op.mnemonic in _EFFECTS or alive.intersection(defined):
+        if op.mnemonic in _EFFECTS or is_atomic(op) or alive.intersection(defined):
             kept.append(op)
             alive.difference_update(defined)
             alive.update(used)
@@ -98,7 +111,9 @@ def _block(code: Code, block: Block, ends: dict[Reg, int], start: int, found: di
         at = start + 2 * k
         defined, used = registers(op, code.isa)
         for register in defined:
-            _add(found.setdefault(register, []), at + 1, ends.pop(register, at + 2))
+            # An exchange reads its operands again after it has written: what it defines lives beside them.
+            begin = at if op.mnemonic in EXCHANGES else at + 1
+            _add(found.setdefault(register, []), begin, ends.pop(register, at + 2))
         for register in used:
             # Backwards: the first use that is met is the last one in the text.
             ends.setdefault(register, at + 1)

@@ -17,6 +17,7 @@ from polyloom.ir.ssa import (
     COMPARISONS,
     FLOAT_COMPARISONS,
     FLOATING,
+    INDIRECT,
     RESULT,
     Branch,
     Constant,
@@ -29,7 +30,7 @@ from polyloom.ir.ssa import (
     Value,
 )
 from polyloom.ir.ssa_types import FLOATS, I1
-from polyloom.riscv.backend import abi, calls, floats, integers, memory, selects, wide
+from polyloom.riscv.backend import abi, atomics, calls, floats, integers, memory, selects, wide
 from polyloom.riscv.backend.code import ZERO, Block, Code, Reg
 from polyloom.riscv.backend.context import FUNCTIONS, Context
 from polyloom.riscv.backend.data import Layout
@@ -94,7 +95,7 @@ def _effect(context: Context, instruction: Instruction) -> None:
         memory.store(context, instruction)
     elif instruction.called == WORD.name:
         push(context, instruction)
-    elif instruction.called:
+    elif instruction.called or instruction.callee == INDIRECT:
         calls.call(context, instruction)
     else:
         assert instruction.operation == "fence", f"{instruction.operation} {instruction.callee} is not legal"
@@ -106,6 +107,10 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     assert result is not None
     is_wide = context.is_wide(result.type) or any(context.is_wide(operand.type) for operand in instruction.operands)
     match instruction.operation:
+        case "rmw":
+            return (atomics.modified(context, instruction),)
+        case "cas":
+            return (atomics.exchanged(context, instruction),)
         case "load":
             return memory.load(context, instruction)
         case "offset":
@@ -128,7 +133,7 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
             return (floats.arithmetic(context, instruction),)
         case "select":
             return wide.select(context, instruction) if is_wide else (selects.chosen(context, instruction),)
-        case "call" if instruction.called:
+        case "call" if instruction.called or instruction.callee == INDIRECT:
             return calls.call(context, instruction)
         case "call" if instruction.callee in FUNCTIONS:
             return (selects.chosen(context, instruction),)

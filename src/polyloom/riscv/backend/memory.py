@@ -102,7 +102,7 @@ def address(context: Context, operand: Operand, room: int = 0) -> tuple[Reg, int
             if offset + distance.value in IMMEDIATE and offset + distance.value + room in IMMEDIATE:
                 return base, offset + distance.value
             return context.b.make("addi", context.reg(inner.operands[0]), distance.value), 0
-        case Address(name, offset):
+        case Address(name, offset) if name in context.layout.places:
             place = context.layout.places[name] + offset
             # `lui` and a signed distance of 12 bits: the low part may be negative, and the upper part makes up for it.
             low = (place + 2048) % 4096 - 2048

@@ -12,7 +12,20 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.riscv.backend.code import ENDS, LOADS, PUSHES, STORES, Block, Code, Op, Operand, is_move, registers
+from polyloom.riscv.backend.code import (
+    CALLS,
+    ENDS,
+    LOADS,
+    PUSHES,
+    STORES,
+    Block,
+    Code,
+    Op,
+    Operand,
+    is_atomic,
+    is_move,
+    registers,
+)
 
 _LATENCIES: Final = {
     **dict.fromkeys(LOADS, 2),
@@ -21,7 +34,7 @@ _LATENCIES: Final = {
 }
 _DIVISION: Final = 15
 _FLOAT: Final = 4
-_FIXED: Final = ("call", *ENDS)
+_FIXED: Final = (*CALLS, *ENDS)
 """Nothing passes these: what is computed across a call needs a register that is saved."""
 _BARRIERS: Final = ("fence", "keep", *PUSHES, *_FIXED)
 
@@ -107,7 +120,7 @@ def _graph(code: Code, ops: Sequence[Op], returns: Set[tuple[Operand, ...]]) -> 
             if (variable, defined[0]) in returns:
                 for reader in read[variable]:
                     _edge(nodes, reader, k, 0)
-        if op.mnemonic in _BARRIERS or op.mnemonic in STORES:
+        if op.mnemonic in _BARRIERS or op.mnemonic in STORES or is_atomic(op):
             # Without alias analysis a store waits for all loads and the last store; loads pass each other.
             for earlier in (*loaded, stored):
                 _edge(nodes, earlier, k, 0)

@@ -15,12 +15,14 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.riscv.backend.code import BRANCHES, PUSHES, RA, ZERO, Code, Op, Reg, row_of
+from polyloom.riscv.backend.atomics import loop
+from polyloom.riscv.backend.code import BRANCHES, EXCHANGES, PUSHES, RA, ZERO, Code, Op, Reg, row_of
 from polyloom.riscv.backend.pairs import halves, is_pair
 from polyloom.riscv.backend.push import rotated
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Role, Row, table
 from polyloom.riscv.names import Isa
+from polyloom.riscv.operands import signed
 
 _INVERSE: Final = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
 _LINKS: Final = {"j": ZERO, "call": RA}
@@ -79,6 +81,10 @@ def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
 def _place(op: Op, isa: Isa) -> _Place:
     if op.mnemonic in PUSHES:
         return _Place(op, (4,))
+    if op.mnemonic in EXCHANGES:
+        return _Place(op, (16,))
+    if op.mnemonic == "function":
+        return _Place(op, (8,), str(op.operands[1]))
     if is_pair(op):
         return _Place(op, (sum(half.row.size for half in _halves(op, isa)),))
     target = next((o for o in op.operands if isinstance(o, str)), "")
@@ -123,6 +129,8 @@ def _grow(
 
 
 def _fits(place: _Place, size: int, distance: int, isa: Isa) -> bool:
+    if place.op.mnemonic == "function":
+        return True
     if size == 8:
         return distance - 4 in row_of("jal", isa).fields[-1].range
     plain = _plain(place.op, distance, isa)
@@ -133,6 +141,10 @@ def _fits(place: _Place, size: int, distance: int, isa: Isa) -> bool:
 def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator[Instruction]:
     if is_pair(place.op):
         yield from _halves(place.op, isa)
+    elif place.op.mnemonic in EXCHANGES:
+        yield from (_plain(each, 0, isa) for each in loop(place.op))
+    elif place.op.mnemonic == "function":
+        yield from _address(place.op, distance, isa)
     elif place.op.mnemonic == "push":
         word, port, _ = place.op.operands
         yield _best(Op("sw", (word, 0, port)), isa)
@@ -147,6 +159,13 @@ def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator
         plain = _plain(place.op, distance, isa)
         compressed = _compressed(plain, isa) if size == 2 else None
         yield compressed or plain
+
+
+def _address(op: Op, distance: int, isa: Isa) -> Iterator[Instruction]:
+    """An address at a distance from the first of two instructions, wherever they stand."""
+    register, low = op.operands[0], signed(distance, 12)
+    yield _plain(Op("auipc", (register, signed(distance - low, 32))), 0, isa)
+    yield _plain(Op("addi", (register, register, low)), 0, isa)
 
 
 def _beside(op: Op) -> int:

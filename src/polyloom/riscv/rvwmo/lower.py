@@ -32,6 +32,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_text import print_instruction
 from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, PTR, SIZE, WIDTH, Type
+from polyloom.riscv.backend.atomics import MNEMONICS
 from polyloom.riscv.expression import RELATIONS, Expression, Node, comparison
 from polyloom.riscv.isa import X_NAMES, register
 from polyloom.riscv.names import Isa
@@ -59,6 +60,7 @@ _ARITHMETIC: Final = {
 }
 _BITWISE: Final = ("and", "or", "xor")
 LETTERS: Final = {1: "b", 2: "h", 4: "w", 8: "d"}
+_SUFFIXES: Final = {"monotonic": "", "acquire": ".aq", "release": ".rl", "acq_rel": ".aqrl", "seq_cst": ".aqrl"}
 _FENCES: Final = {
     "acquire": ("fence", "r", "rw"),
     "release": ("fence", "rw", "w"),
@@ -134,6 +136,8 @@ class _Writer:
         name, operands, result = instruction.operation, instruction.operands, instruction.result
         if name in ("load", "store"):
             self._access(instruction)
+        elif name == "rmw" and instruction.callee in MNEMONICS:
+            self._modification(instruction)
         elif name == "fence" and instruction.access is not None:
             self._fence(instruction.access.order)
         elif name == "alloca" and result is not None:
@@ -201,6 +205,18 @@ class _Writer:
         self.accesses.append(Access(number, SIZE[type], _bases(self.function, address), racy))
         if result and order in ("acquire", "seq_cst"):
             self._fence("acquire")
+
+    def _modification(self, instruction: Instruction) -> None:
+        """One instruction, which reads and writes; a loop over `cas` is none."""
+        (address, value), result = instruction.operands, instruction.result
+        order = instruction.access.order if instruction.access else "seq_cst"
+        if result is None or SIZE[value.type] < SIZE[I32]:
+            raise self._refused(instruction)
+        width = SIZE[value.type]
+        mnemonic = f"{MNEMONICS[instruction.callee]}.{LETTERS[width]}{_SUFFIXES[order]}"
+        self._write(mnemonic, self._register(result), self._register(value), f"({self._register(address)})")
+        where = _bases(self.function, address)
+        self.accesses += [Access(self._number(result), width, where, True), Access(None, width, where, True)]
 
     def _fence(self, order: str) -> None:
         mnemonic, *sets = _FENCES[order]

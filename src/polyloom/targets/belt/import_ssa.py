@@ -36,6 +36,7 @@ from polyloom.targets.belt.front.inline import inline
 from polyloom.targets.belt.front.lacking import substitute
 from polyloom.targets.belt.front.order import Arrays, ordered
 from polyloom.targets.belt.front.reassociate import reassociate
+from polyloom.targets.belt.front.refuse import refuse
 from polyloom.targets.belt.front.share import share_loads
 from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.front.sink import sink
@@ -92,7 +93,7 @@ PASSES: Final = (
 
 
 def _ssa_passes(machine: Machine) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
-    """The program in SSA form as `build` takes it. Errors: PL1085, PL1086, PL1088."""
+    """The program in SSA form as `build` takes it. Errors: PL1085, PL1086, PL1088, PL1090."""
     return (
         Pass("emulate", partial(_emulated, machine=machine), _SSA),
         Pass("inline", inline, _SSA),
@@ -150,7 +151,7 @@ def _emulated(function: SsaFunction, machine: Machine) -> SsaFunction:
     if function.pointers != 32:
         help = "read it with pointers of 32 bits, as --target=riscv32-unknown-elf does"
         raise input_error("PL1088", f"{function.name} has pointers of {function.pointers} bits", help=help)
-    return emulate(function, machine)
+    return emulate(refuse(function), machine)
 
 
 def _arrays(function: SsaFunction, distinct: bool, outside: bool) -> Arrays:

@@ -28,7 +28,7 @@ from polyloom.frontend.source import Arrays, Options, Reference
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import identifiers, print_c
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
-from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import ATOMICS, Function
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE, WIDTH, Type
 from polyloom.passes import Watch
@@ -128,8 +128,10 @@ class _Oracles:
         del values
         return _interpreted(self.declared, self.function, inputs, self.outputs, STEPS)
 
-    def host(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    def host(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
         del values
+        if self.function.pointers // 8 != np.dtype(np.intp).itemsize and _has_pointers(self.function):
+            return None  # code for narrow pointers in memory, which this host's are not
         return self.text.use(
             lambda path: _native(path, self.text.options, self.declared, inputs, self.model, self.outputs)
         )
@@ -287,6 +289,14 @@ def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
 def plain(scalar: Array) -> int | float:
     """A scalar as Python's number."""
     return float(scalar) if scalar.dtype.kind == "f" else int(scalar)
+
+
+def _has_pointers(function: Function) -> bool:
+    """Whether pointers are in memory, whose layout then depends on their width."""
+    instructions = [i for member in function.program for block in member.blocks for i in block.instructions]
+    stored = (i.operands[0].type for i in instructions if i.operation == "store")
+    loaded = (i.results[0].type for i in instructions if i.operation in ("load", *ATOMICS))
+    return any(datum.addresses for datum in function.data) or PTR in (*stored, *loaded)
 
 
 def _outputs(declared: Prototype, function: Function) -> list[str]:

@@ -14,9 +14,9 @@ LIMIT: Final = 10**9
 
 
 def _level(text: str) -> int:
-    if text not in ("0", "1"):
+    if text not in ("0", "1", "2"):
         message = f"--ssa is '{text}', which is no level"
-        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --ssa 0 or --ssa 1"))
+        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --ssa 0, --ssa 1 or --ssa 2"))
     return int(text)
 
 
@@ -29,14 +29,14 @@ def _limit(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`ssa` is 0 or 1."""
+    """`ssa` is 0, 1 or 2."""
 
     ssa: int = option(
-        "the function in SSA form, from clang's code at -O0 or -O1 (1)",
+        "the function in SSA form, from clang's code at -O0, -O1 or -O2 (2)",
         "run",
         "compile",
-        default=1,
-        metavar="{0,1}",
+        default=2,
+        metavar="{0,1,2}",
         read=_level,
     )
     max_instructions: int = option(

@@ -20,6 +20,7 @@ from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
 from polyloom.targets.tcpa import against, concrete_file, machine_file, symbolic_file
 from polyloom.targets.tcpa.compile import PASSES
+from polyloom.targets.tcpa.costs import costs
 from polyloom.targets.tcpa.layouts import read
 from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.phases import file as phase_file
@@ -217,6 +218,7 @@ TARGET: Final = Target(
     brief=brief,
     summary=summary,
     report=_report,
+    costs=costs,
     as_json=views.as_json,
     verify=_verify,
     against=_against,

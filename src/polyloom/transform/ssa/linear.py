@@ -8,7 +8,7 @@ whatever wraps: no flag is looked at.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.ir.ssa import Address, Constant, Instruction, Operand, Undef, Value
@@ -36,12 +36,13 @@ class Linear:
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A loop: its instructions by the name of their result, all names that it defines, and those of its variables that
-    count."""
+    count; `around` are instructions of the whole function, for those who look at what stays."""
 
     made: Mapping[str, Instruction]
     defined: Set[str]
     counting: Set[str]
     address: Type
+    around: Mapping[str, Instruction] = field(default_factory=dict[str, Instruction])
 
     def stays(self, operand: Operand) -> bool:
         return not isinstance(operand, Undef) and not (isinstance(operand, Value) and operand.name in self.defined)
@@ -55,6 +56,8 @@ class Scope:
         if operand.name in self.counting or operand.name not in self.defined:
             return Linear(((operand, 1),))
         made = self.made.get(operand.name)
+        if made is not None and made.operation == "copy":
+            return self.integer(made.operands[0], depth - 1)
         if made is None or made.operation not in ("add", "sub", "shl", "mul"):
             return None
         a, b = (self.integer(each, depth - 1) for each in made.operands)
@@ -66,7 +69,7 @@ class Scope:
             case "sub":
                 return a.plus(b, -1)
             case "shl":
-                return Linear().plus(a, 1 << b.constant) if not b.terms and 0 <= b.constant < 32 else None
+                return Linear().plus(a, 1 << b.constant) if not b.terms and 0 <= b.constant < 64 else None
             case _:
                 a, b = (a, b) if not b.terms else (b, a)
                 return Linear().plus(a, b.constant) if not b.terms else None

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program in SSA form may have and a belt has no code for: calls through pointers and addresses of functions,
+pointers in data, atomic read-modify-write.
+
+A belt names routines in its code words, and runs alone on its memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.ssa import ATOMICS, INDIRECT, Function, mentioned
+
+
+def refuse(program: Function) -> Function:
+    """The program itself. Errors: PL1090."""
+    for error in _found(program):
+        raise error
+    return program
+
+
+def _found(program: Function) -> Iterator[PolyloomError]:
+    names = {member.name for member in program.program}
+    for member in program.program:
+        for instruction in (i for block in member.blocks for i in block.instructions):
+            where = instruction.place.words() or member.name
+            if instruction.operation in ATOMICS:
+                yield _error(
+                    f"{where}: an atomic read-modify-write", "use a plain variable: nothing runs beside a belt"
+                )
+            if instruction.callee == INDIRECT:
+                yield _error(f"{where}: a call through a pointer", "call functions by their names, in a `switch`")
+        for address in (address for address in mentioned(member) if address.name in names):
+            yield _error(f"the address of the function {address.name}", "call functions by their names, in a `switch`")
+    for datum in (datum for datum in program.data if datum.addresses):
+        yield _error(f"the variable {datum.name}, which contains pointers", "put what they point to into one array")
+
+
+def _error(what: str, help: str) -> PolyloomError:
+    return input_error("PL1090", f"{what}: this has no code on a belt", help=help)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The blocks of a function while its loops are rewritten, and what the rewriting of loops shares: what a loop computes,
+values made in front of it, and variables that it gets.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from polyloom.ir.ssa import Block, Constant, Edge, Function, Instruction, Operand, Value, integer, with_edges, wrapped
+from polyloom.ir.ssa_types import PTR
+from polyloom.ir.ssa_verify import uses
+from polyloom.transform.ssa.dce import dce
+from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.linear import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A loop's blocks by their positions; `each` are those that every iteration runs through, `own` those of no loop
+    within it."""
+
+    header: int
+    entry: int
+    latch: int
+    members: tuple[int, ...]
+    each: tuple[int, ...]
+    own: tuple[int, ...]
+
+
+class Body:
+    """Mutable: the blocks, in their order."""
+
+    def __init__(self, function: Function) -> None:
+        self.function, self.blocks, self.fresh = function, list(function.blocks), names(function)
+
+    def scope(self, members: Sequence[int]) -> Scope:
+        """What the loop computes; nothing is said to count."""
+        blocks = [self.blocks[k] for k in members]
+        made = {result.name: i for block in blocks for i in block.instructions for result in i.results}
+        defined = frozenset((*made, *(p.name for block in blocks for p in block.parameters)))
+        return Scope(made, defined, frozenset(), self.function.address)
+
+    def append(self, k: int, *instructions: Instruction) -> None:
+        block = self.blocks[k]
+        self.blocks[k] = replace(block, instructions=(*block.instructions, *instructions))
+
+    def made(self, k: int, operation: str, a: Operand, b: Operand) -> Value:
+        """The result of a new instruction at the end of a block: a pointer of `offset`, else an integer as wide."""
+        result = Value(self.fresh("at"), PTR if operation == "offset" else self.function.address)
+        self.append(k, Instruction(operation, (a, b), (result,)))
+        return result
+
+    def times(self, k: int, value: Operand, factor: int) -> Operand:
+        """A multiple, computed at the end of a block."""
+        if isinstance(value, Constant):
+            return self.number(value.value * factor)
+        if factor == 1:
+            return value
+        is_power = factor > 0 and factor & (factor - 1) == 0
+        by = self.number(factor.bit_length() - 1 if is_power else factor)
+        return self.made(k, "shl" if is_power else "mul", value, by)
+
+    def number(self, number: int) -> Constant:
+        """A constant as wide as an address."""
+        return integer(self.function.address, wrapped(self.function.address, number))
+
+    def readers(self) -> Counter[str]:
+        """How often each value is read by what is needed."""
+        live = dce(replace(self.function, blocks=tuple(self.blocks)))
+        return Counter(o.name for b in live.blocks for _, read in uses(b) for o in read if isinstance(o, Value))
+
+    def add_variable(self, place: Place, variable: Value, start: Operand, following: Value) -> None:
+        """A parameter of the loop's header, which begins with `start` and goes on with `following`."""
+        header = self.blocks[place.header]
+        self.blocks[place.header] = replace(header, parameters=(*header.parameters, variable))
+        for k, argument in ((place.entry, start), (place.latch, following)):
+            self.blocks[k] = _with_argument(self.blocks[k], header.name, argument)
+
+
+def _with_argument(block: Block, target: str, argument: Operand) -> Block:
+    def through(edge: Edge) -> Edge:
+        return replace(edge, arguments=(*edge.arguments, argument)) if edge.block == target else edge
+
+    return replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
