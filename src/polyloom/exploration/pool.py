@@ -30,6 +30,7 @@ from polyloom.exploration.row import Level, Row, encode
 from polyloom.exploration.shipping import pack
 from polyloom.exploration.work import Answer, Task, Unit
 
+WORKER = "polyloom.exploration.worker"
 ATTEMPTS: Final = 3
 """How often a suspect is tried alone."""
 _STARTS: Final = 5
@@ -125,7 +126,7 @@ class Pool:
 
     def _start(self) -> _Worker:
         """In a session of its own, so that an interrupt of the terminal is for this process alone."""
-        words = [sys.executable, "-m", "polyloom.exploration.worker", str(self._folder)]
+        words = [sys.executable, "-m", WORKER, str(self._folder)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, env=environment
