@@ -28,18 +28,13 @@ def pooled(jobs: int = 2, **more: Any) -> Any:
     return pl.explore(FIR, sweep=["N=16..46+3", "pes=1x1..1x4"], level="verify", T=4, jobs=jobs, **more)
 
 
-def test_a_point_that_kills_its_worker_costs_only_itself(deadly: pytest.MonkeyPatch) -> None:
+def test_a_point_that_kills_its_worker_or_never_ends_costs_only_itself(deadly: pytest.MonkeyPatch) -> None:
     deadly.setenv("POLYLOOM_TEST_DEADLY", "N=19")
-    rows = pl.explore(FIR, "tcpa:1x2", sweep={"N": "16..22+3"}, T=4, level="verify", jobs=2).rows
-    assert [row.code for row in rows] == [None, "PL1408", None]
+    deadly.setenv("POLYLOOM_TEST_SLOW", "N=22")
+    rows = pl.explore(FIR, "tcpa:1x2", sweep={"N": "16..25+3"}, T=4, level="verify", jobs=2, timeout=30).rows
+    assert [row.code for row in rows] == [None, "PL1408", "PL1410", None]
     assert rows[1].message == "its worker process died, 3 times when nothing else ran"
-
-
-def test_a_point_that_takes_too_long_is_a_row(deadly: pytest.MonkeyPatch) -> None:
-    deadly.setenv("POLYLOOM_TEST_SLOW", "N=19")
-    rows = pl.explore(FIR, "tcpa:1x2", sweep={"N": "16..22+3"}, T=4, level="predict", timeout=20).rows
-    assert [(row.code, row.message) for row in rows[1:2]] == [("PL1410", "it took longer than 20 seconds")]
-    assert [row.code for row in rows] == [None, "PL1410", None]
+    assert rows[2].message == "it took longer than 30 seconds"
 
 
 class Killer:
@@ -73,7 +68,7 @@ def test_the_client_is_killed(seeds: Sequence[int], tmp_path: Path) -> None:
 
 
 def test_interrupted_by_the_user(tmp_path: Path) -> None:
-    process = begun(tmp_path / "s", "--jobs", "2")
+    process = begun(tmp_path / "s")
     wait_for_rows(tmp_path / "s", 5, process)
     assert ended(process, signal.SIGINT) == 130
     assert 5 <= rows_in(tmp_path / "s") < POINTS
