@@ -17,6 +17,7 @@
 #include <span>
 #include <tuple>
 
+#include "python/bind.hpp"
 #include "tcpa/kinds.hpp"
 #include "tcpa/model.hpp"
 #include "tcpa/operations.hpp"
@@ -177,7 +178,7 @@ std::vector<Layout> arrays(const tcpa::Config& config) {
 
 void bind_terms(nb::module_&);
 
-NB_MODULE(tcpa, m) {
+POLYLOOM_MODULE(tcpa, m) {
     m.doc() = "The model of the array.";
     static PyObject* fault = PyErr_NewException("polyloom._native.tcpa.Fault", PyExc_RuntimeError, nullptr);
     m.attr("Fault") = nb::handle(fault);

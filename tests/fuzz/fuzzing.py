@@ -3,7 +3,8 @@
 line.
 
 `python -m tests.fuzz.fuzzing SECONDS [SEED]` divides the time among `FUZZERS` by their shares, and ends with exit code
-1 at the first finding, which it saves in `build/fuzz` and names. Copy a finding of a native target to
+1 at the first finding, which it saves in `build/fuzz` and names; `--build` instead of the seconds compiles the native
+targets and leaves. Copy a finding of a native target to
 `tests/fuzz/found/TARGET/`, whose files are seeds of every run; one of a reader goes into the test of what mends it.
 """
 
@@ -15,6 +16,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -47,12 +49,21 @@ class Native:
     longest: int
 
     def build(self) -> Path:
-        """The executable."""
+        """The executable; one that is newer than everything it is made of is kept."""
         BUILD.mkdir(parents=True, exist_ok=True)
         made = BUILD / f"fuzz_{self.name}"
+        if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in self._read()):
+            return made
         flags = ("-g", "-O1", "-Wall", "-Wextra", *_SANITIZERS)
         subprocess.run([*self.command, *flags, *map(str, self.sources), "-o", str(made)], check=True)
         return made
+
+    def _read(self) -> Iterator[Path]:
+        """Sources, whatever headers may be included, and this file, which has the flags."""
+        yield Path(__file__)
+        yield from self.sources
+        for folder in _NATIVE.iterdir():
+            yield from (*folder.glob("*.h"), *folder.glob("*.hpp"))
 
     def run(self, target: Path, corpus: Path, seconds: int, seed: int = 1) -> subprocess.CompletedProcess[str]:
         """Runs for `seconds`; a finding is left in `build/fuzz` and gives another exit code than 0."""
@@ -193,6 +204,7 @@ BELT: Final = Native(
 )
 
 
+NATIVES: Final = (INSTANTIATE, WALK, MODEL, BELT)
 FUZZERS: Final = (
     Fuzzer("C", 2, _c),
     Fuzzer("native instantiation", 4, INSTANTIATE.fuzz),
@@ -227,7 +239,11 @@ def main(arguments: list[str]) -> int:
     os.environ["POLYLOOM_DEBUG"] = "1"
     if reason := missing():
         print(reason, file=sys.stderr)
-        return 1
+        return 0 if arguments[0] == "--build" else 1
+    if arguments[0] == "--build":
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            print(*pool.map(Native.build, NATIVES), sep="\n")
+        return 0
     found = fuzz_all(float(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1)
     print("no finding" if found is None else found)
     return int(found is not None)

@@ -41,6 +41,7 @@ VERBS: Final = {
     "explain": "explain a diagnostic code",
     "bench": "measure, print a table",
     "doctor": "check this installation",
+    "completion": "print a script that completes commands with Tab",
 }
 _INTERRUPTED: Final = 130
 
@@ -71,13 +72,13 @@ def main(words: Sequence[str] | None = None) -> int:
 def _dispatch(words: Sequence[str]) -> Answer:
     if not words or list(words) == ["--json"]:
         raise usage_error(
-            "no command was given", f"write one of {', '.join(_verbs())}; `polyloom --help` describes them"
+            "no command was given", f"write one of {', '.join(all_verbs())}; `polyloom --help` describes them"
         )
     if words[0] in ("-h", "--help", "help"):
-        return Answer({"verbs": {verb: about for verb, (about, _) in _verbs().items()}}, _help())
+        return Answer({"verbs": {verb: about for verb, (about, _) in all_verbs().items()}}, _help())
     if words[0] == "--version":
         return Answer({"version": polyloom.__version__}, f"polyloom {polyloom.__version__}")
-    verb, known = words[0], _verbs()
+    verb, known = words[0], all_verbs()
     if verb not in known:
         raise usage_error(f"there is no command '{verb}'", nearest(verb, known, "command"))
     about, name = known[verb]
@@ -88,7 +89,7 @@ def _dispatch(words: Sequence[str]) -> Answer:
     return cast(Callable[[Request], Answer], module.execute)(parser.read(words[1:]))
 
 
-def _verbs() -> dict[str, tuple[str, str]]:
+def all_verbs() -> dict[str, tuple[str, str]]:
     """What every verb does, and its module: ours, then those of the targets."""
     own = {verb: (about, f"polyloom.cli.{verb}") for verb, about in VERBS.items()}
     brought = {verb: found for entry in entries().values() for verb, found in entry.verbs.items()}
@@ -102,7 +103,7 @@ def _help() -> str:
         "usage: polyloom COMMAND ..., each with --help and --json",
         "",
     ]
-    lines += [f"  {verb:12} {what}" for verb, (what, _) in _verbs().items()]
+    lines += [f"  {verb:12} {what}" for verb, (what, _) in all_verbs().items()]
     example = "  polyloom run examples/matmul.pla N=20 M=20 K=20 --on tcpa:unit:4x4"
     return "\n".join([*lines, "", "for example", example])
 
