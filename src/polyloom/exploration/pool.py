@@ -28,7 +28,7 @@ from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
 from polyloom.exploration.messages import receive, send
 from polyloom.exploration.row import Level, Row, encode
 from polyloom.exploration.shipping import pack
-from polyloom.exploration.work import Answer, Task, Unit
+from polyloom.exploration.work import UNITS, Answer, Task, Unit
 
 WORKER = "polyloom.exploration.worker"
 ATTEMPTS: Final = 3
@@ -42,7 +42,7 @@ class _Worker:
     """`since` is when its task began; `known` are the units that it has."""
 
     process: subprocess.Popen[bytes]
-    known: set[str] = field(default_factory=set[str])
+    known: dict[str, None] = field(default_factory=dict[str, None])
     task: Task | None = None
     since: float = 0.0
     is_ready: bool = False
@@ -166,7 +166,9 @@ class Pool:
         send(worker.questions, ("unit", key, self._pickled[key]))
         if (wrong := receive(worker.answers)) is not None:
             raise wrong
-        worker.known.add(key)
+        if len(worker.known) >= UNITS:
+            del worker.known[next(iter(worker.known))]  # as it did itself
+        worker.known[key] = None
 
     def _collect(self, queue: _Queue) -> Iterator[tuple[Task, Answer]]:
         """The answers that have come, and the rows of tasks that are given up."""
