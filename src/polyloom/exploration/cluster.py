@@ -60,13 +60,17 @@ def cluster(address: str, timeout: float | None = None) -> Generator[Cluster]:
 @contextmanager
 def _quiet() -> Generator[None]:
     """What goes wrong becomes a message of ours; Dask would print it, too, with tracebacks."""
-    log = logging.getLogger("distributed")
-    before = log.level
-    log.setLevel(logging.CRITICAL + 1)
+    with suppress(ImportError):
+        import_module("distributed")  # which gives its loggers their levels
+    known = (name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed")
+    before = {log: log.level for log in map(logging.getLogger, known)}
+    for log in before:
+        log.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        log.setLevel(before)
+        for log, level in before.items():
+            log.setLevel(level)
 
 
 def _client(address: str) -> Any:
