@@ -33,6 +33,7 @@ from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE, WIDTH, Type
 from polyloom.passes import Watch
 from polyloom.targets.forms.loops import close
+from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 Array = npt.NDArray[Any]
@@ -192,7 +193,16 @@ def _subject(
     seconds = perf_counter() - start
     content = Content(function, declared.span, nest is not None, text.options.reassociate)
     return Subject(
-        "function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden, watch=watch
+        "function",
+        content,
+        text.path,
+        signature,
+        oracles.all,
+        seconds,
+        oracles.explain,
+        oracles.hidden,
+        watch=watch,
+        texts=texts([declared.span]),
     )
 
 
