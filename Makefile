@@ -11,7 +11,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test bench polybench litmus kernels select-table fuzz device golden clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes bench compare polybench litmus kernels select-table fuzz device golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -36,10 +36,12 @@ format: .venv/tools
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(FORMATTED)
 
-native-test: .venv/tools
+# With the fuzzers, which the tests run for seconds (tests/fuzz/test_fuzz.py) and compile if this has not.
+native-test: .venv/installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $(SANITIZED) -G Ninja -DPOLYLOOM_SANITIZE=ON -DPOLYLOOM_WERROR=ON
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $(SANITIZED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir $(SANITIZED) --output-on-failure --no-tests=error
+	$(BIN)/python -m tests.fuzz.fuzzing --build
 
 # The package as users get it, without the editable install: -S leaves out the hook that redirects to src.
 wheel-test: .venv/installed
@@ -51,8 +53,30 @@ wheel-test: .venv/installed
 	  case "$$($$polyloom device --include)" in "$$PWD"/*) ;; *) echo "the device library is not that of the wheel" >&2; exit 1;; esac && \
 	  $(CC) -std=c11 -ffreestanding -fsyntax-only -Wall -Werror -I"$$($$polyloom device --include)" $$($$polyloom device --sources)
 
+# PYTHONS: the Pythons whose wheels are made; TRIED: those that install one into an empty environment and run gemm.
+PYTHONS ?= $(PYTHON)
+TRIED ?= $(PYTHONS)
+wheels:
+	rm -rf build/wheels/raw build/wheels/dist
+	$(PYTHON) packaging/wheels.py build $(PYTHONS)
+	$(PYTHON) packaging/wheels.py try $(TRIED)
+
+try-wheels:
+	$(PYTHON) packaging/wheels.py try $(TRIED)
+
+sdist: .venv/tools
+	$(BIN)/python -m build --sdist --no-isolation --outdir build/wheels/dist .
+
+# TAG: of the release, such as v1.2.3.
+release-notes:
+	@$(PYTHON) packaging/notes.py "$(TAG)"
+
 bench: .venv/installed
 	$(BIN)/polyloom bench
+
+# Every kernel of examples/kernels on every target: verified, or refused with its code.
+compare: .venv/installed
+	$(BIN)/polyloom bench comparison
 
 # POLYBENCH: the folder of PolyBench/C 4.2.1, which is not in this repository.
 polybench: .venv/installed

@@ -10,6 +10,7 @@
 
 #include <tuple>
 
+#include "python/bind.hpp"
 #include "belt/model.hpp"
 
 namespace nb = nanobind;
@@ -185,7 +186,7 @@ nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, By
 
 }  // namespace
 
-NB_MODULE(belt, m) {
+POLYLOOM_MODULE(belt, m) {
     nb::exception<Malformed>(m, "Malformed", PyExc_ValueError);
     nb::exception<BadOperands>(m, "BadOperands", PyExc_ValueError);
     m.def("operations", &operations);

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include "python/bind.hpp"
 #include "graph/construct.hpp"
 
 namespace nb = nanobind;
@@ -73,7 +74,7 @@ View<Node> view(const DominatorTree& tree) {
 
 }  // namespace
 
-NB_MODULE(graph, m) {
+POLYLOOM_MODULE(graph, m) {
     m.doc() = "Dominators.";
     m.def("dominators",
           [](Node n, const Edges& edges, Node root, int strategy) { return give(idom(n, edges, root, strategy)); });

@@ -70,3 +70,26 @@ bool stretches(const Context *c, const Tiling *t) {
         if (t->interval + p->interval <= (Int)p->latency[p->apart[i].first]) return true;
     return false;
 }
+
+// Appends tilings whose tiles are longer by one along the innermost dimension, alone and with the other tiled one, on as
+// many elements: the rows of a tile are then further apart, and with them rare operations of neighbouring rows.
+bool longer(Context *c, const Tiling *t, Vec *out) {
+    const Candidate *k = &c->s.candidate[t->number];
+    const uint32_t inner = k->order[0];
+    if (!c->s.schedule[k->schedule].pairs || (k->axis[0] != inner && k->axis[1] != inner)) return true;
+    for (int both = 0; both < 2; ++both) {
+        Int by[DIMENSIONS] = {0};
+        bool several = t->tiles[inner] > 1;
+        for (int axis = 0; axis < 2 && both; ++axis) {
+            several = several && k->axis[axis] != NONE && t->tiles[k->axis[axis]] > 1;
+            if (several) by[k->axis[axis]] = 1;
+        }
+        by[inner] = 1;
+        Tiling made, *slot;
+        TRY(!several || grown(c, t, by, &made));
+        if (!several || !same_bytes(made.tiles, t->tiles, c->n * sizeof(Int))) continue;
+        TRY(slot = push(c, out, sizeof *slot));
+        *slot = made;
+    }
+    return true;
+}

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/bind.hpp"
 #include "instantiate/polyloom_instantiate.h"
 
 namespace nb = nanobind;
@@ -218,7 +219,7 @@ nb::tuple tile_sizes(const Instantiation& i, size_t dimensions) {
 void bind_bench(nb::module_& m);
 void bind_plan(nb::module_& m);
 
-NB_MODULE(instantiate, m) {
+POLYLOOM_MODULE(instantiate, m) {
     m.doc() = "Instantiation.";
     using namespace nb::literals;
     nb::class_<Instantiation>(m, "Instantiation")

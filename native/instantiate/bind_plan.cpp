@@ -50,8 +50,14 @@ uint32_t on_step(void* context, const polyloom_step* s) {
     return 0;
 }
 
+using Layout = std::tuple<std::vector<int64_t>, int64_t, uint32_t>;
+
 Walked walk(const nb::bytes& symbolic, const std::vector<int64_t>& values, uint32_t rows, uint32_t columns,
-            const std::optional<std::vector<uint32_t>>& candidates, uint32_t closed) {
+            const std::optional<std::vector<uint32_t>>& candidates, uint32_t closed,
+            const std::optional<std::vector<Layout>>& layouts) {
+    std::vector<polyloom_layout> lying;
+    if (layouts)
+        for (const auto& [strides, base, bank] : *layouts) lying.push_back({strides.data(), base, bank});
     polyloom_walk_request request{};
     request.symbolic = static_cast<const uint8_t*>(symbolic.data());
     request.symbolic_size = symbolic.size();
@@ -60,6 +66,7 @@ Walked walk(const nb::bytes& symbolic, const std::vector<int64_t>& values, uint3
     request.rows = rows;
     request.columns = columns;
     request.closed = closed;
+    request.layouts = layouts ? lying.data() : nullptr;
     request.candidates = candidates ? candidates->data() : nullptr;
     Walked made;
     for (size_t size = least;; size *= 4) {
@@ -96,5 +103,6 @@ void bind_plan(nb::module_& m) {
         .def_prop_ro("cycles", [](const Walked& w) { return w.result.cycles; })
         .def_prop_ro("output", [](const Walked& w) { return w.result.output_size; })
         .def_prop_ro("scratch", [](const Walked& w) { return w.result.scratch_size; });
-    m.def("walk", &walk, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidates"_a = nb::none(), "closed"_a = 0);
+    m.def("walk", &walk, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidates"_a = nb::none(), "closed"_a = 0,
+          "layouts"_a = nb::none());
 }

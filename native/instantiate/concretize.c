@@ -85,22 +85,38 @@ Int tiles_along(const Context *c, const Tiling *t, int axis) {
     return m == NONE ? 1 : t->tiles[m];
 }
 
-// Tile sizes are p = ceil(N / t), or more where a dependence is longer; coupled dimensions both take the larger p. A
-// request may give sizes of its own, which must not be smaller (PL0506).
-bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t) {
+static bool allocated(Context *c, Tiling *t) {
+    return (t->sizes = keep(c, c->n, sizeof(Int))) && (t->tiles = keep(c, c->n, sizeof(Int))) &&
+           (t->extents = keep(c, c->n, sizeof(Int)));
+}
+
+// What follows from the sizes.
+static void count_tiles(Context *c, Tiling *t) {
+    for (uint32_t m = 0; m < c->n; ++m) t->tiles[m] = ceiling(extent_of(c, m), max(t->sizes[m], 1));
+    for (uint32_t g = 0; g < c->n; ++g) t->extents[g] = t->sizes[c->s.candidate[t->number].order[g]];
+}
+
+// The tiling with sizes that are larger by so much.
+bool grown(Context *c, const Tiling *from, const Int *by, Tiling *t) {
+    *t = *from;
+    TRY(allocated(c, t));
+    for (uint32_t m = 0; m < c->n; ++m) t->sizes[m] = add(c, from->sizes[m], by[m]);
+    count_tiles(c, t);
+    return ok(c);
+}
+
+// Tile sizes are p = ceil(N / t), or more where a dependence is longer; to `couple` dimensions both take the larger p.
+// A request may give sizes of its own, which must not be smaller (PL0506).
+bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, bool couple,
+                 Tiling *t) {
     const Candidate *k = &c->s.candidate[number];
     const int64_t *sizes = r ? r->sizes : NULL;
     bool fitting = !sizes || r->size_count == c->n;
     if (k->axis[0] == NONE) rows = 1;
     if (k->axis[1] == NONE) columns = 1;
-    *t = (Tiling){number,
-                  rows,
-                  columns,
-                  keep(c, c->n, sizeof(Int)),
-                  keep(c, c->n, sizeof(Int)),
-                  keep(c, c->n, sizeof(Int)),
-                  c->s.schedule[k->schedule].interval};
-    TRY(t->sizes && t->tiles && t->extents);
+    *t = (Tiling){
+        .number = number, .rows = rows, .columns = columns, .interval = c->s.schedule[k->schedule].interval};
+    TRY(allocated(c, t));
     for (uint32_t m = 0; m < c->n; ++m) {
         const Int count = k->axis[0] == m ? rows : k->axis[1] == m ? columns : 1;
         t->sizes[m] = ceiling(extent_of(c, m), count);
@@ -112,15 +128,12 @@ bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, c
         c->t = t;
         return refuse(c, 506, POLYLOOM_TILES, 0, 0, 0);
     }
-    if (!sizes && rows > 1 && columns > 1 && coupled(c, k->axis)) {
+    if (couple && !sizes && rows > 1 && columns > 1 && coupled(c, k->axis)) {
         Int *row = &t->sizes[k->axis[0]], *column = &t->sizes[k->axis[1]];
         *row = *column = max(*row, *column);
     }
-    for (uint32_t m = 0; m < c->n; ++m) {
-        if (sizes) t->sizes[m] = narrowed(c, sizes[m]);
-        t->tiles[m] = ceiling(extent_of(c, m), max(t->sizes[m], 1));
-    }
-    for (uint32_t g = 0; g < c->n; ++g) t->extents[g] = t->sizes[k->order[g]];
+    for (uint32_t m = 0; m < c->n && sizes; ++m) t->sizes[m] = narrowed(c, sizes[m]);
+    count_tiles(c, t);
     return ok(c);
 }
 

@@ -274,7 +274,8 @@ static void generators_of_all(Out *o) {
     close(o);
 }
 
-// Kernel, machine, program and arrays, out of the names of the symbolic configuration.
+// Kernel, machine, program and arrays, out of the names of the symbolic configuration. What the configuration is made
+// of is left to whoever has room for it.
 static void names(Out *o) {
     Context *c = o->c;
     const uint32_t first = 3 + c->s.units + c->s.parameters + c->s.dimensions;
@@ -284,6 +285,7 @@ static void names(Out *o) {
         at = after_name(c, at);
         if (i < 3 || i >= first) bytes(o, c->data + start, at - start);
     }
+    put(o, 0, 1);
     close(o);
 }
 
@@ -312,7 +314,7 @@ bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
         names(o);
         if (start && ok(c)) {
             store(start, 0x43434C50, 4);  // PLCC
-            store(start + 4, 4, 4);
+            store(start + 4, CONCRETE_VERSION, 4);
             memcpy(start + 16, c->data + 16, 8);
             checksum(o, named, start + 24);
             checksum(o, 16, start + 8);

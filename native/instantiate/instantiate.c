@@ -143,7 +143,7 @@ static OUTLINED bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) 
             Tiling *slot = push(c, out, sizeof *slot);
             TRY(slot);
             TRY(make_tiling(c, t->number, axis ? t->rows : (uint32_t)counts[i], axis ? (uint32_t)counts[i] : t->columns,
-                            NULL, slot));
+                            NULL, true, slot));
         }
     }
     return true;
@@ -172,6 +172,7 @@ static bool offer(Context *c, const Tiling *t) {
             *slot = plan->tiling;
             slot->interval += c->s.schedule[c->s.candidate[slot->number].schedule].interval;
         }
+        if (!plan->valid && s->shrinks) TRY(longer(c, &plan->tiling, &pending));
     }
     return true;
 }
@@ -181,6 +182,12 @@ static bool fewer(Context *c, const Tiling *t, bool halve) {
     TRY(smaller(c, t, halve, &found));
     for (uint32_t i = 0; i < found.count; ++i) TRY(offer(c, (Tiling *)found.at + i));
     return true;
+}
+
+// Offers the tiling with tiled dimensions of sizes of their own: smaller tiles, whose signals may be fewer.
+static bool uncoupled(Context *c, const Tiling *t) {
+    Tiling made;
+    return make_tiling(c, t->number, t->rows, t->columns, NULL, false, &made) && offer(c, &made);
 }
 
 // Takes the waiting plan of least latency; of several, that of the least candidate, then the oldest.
@@ -197,12 +204,13 @@ static Plan *pop(const Search *s) {
     return best;
 }
 
-// Where operations are rare, one candidate says nothing of another: they differ in how many iterations overlap.
+// Where operations are rare, one tiling says nothing of another: they differ in how many iterations overlap.
 static const Region *crowded(const Context *c, const Search *s, const Tiling *t) {
     const bool alone = c->s.schedule[c->s.candidate[t->number].schedule].pairs;
     for (uint32_t i = 0; i < s->crowds; ++i)
         if (s->crowded[i].rows == t->rows && s->crowded[i].columns == t->columns &&
-            (!alone || s->crowded[i].tiling->number == t->number))
+            (!alone || (s->crowded[i].tiling->number == t->number &&
+                        same_bytes(s->crowded[i].tiling->sizes, t->sizes, c->n * sizeof(Int)))))
             return &s->crowded[i];
     return NULL;
 }
@@ -223,13 +231,15 @@ static bool failed(Context *c) {
     }
     const bool far = error == 513 && mul(c, 2, c->about.needed) > mul(c, 5, max(c->about.available, 1));
     if (error == 513) s->crowded[s->crowds++] = (Region){(uint16_t)t->rows, (uint16_t)t->columns, far, t};
-    return error == 517 || !s->shrinks || fewer(c, t, far);
+    if (error == 517 || !s->shrinks) return true;
+    TRY(error != 513 || uncoupled(c, t));
+    return fewer(c, t, far);
 }
 
 static bool channels_of_square(Context *c, uint32_t size, Int *out) {
     const size_t low = c->low, high = c->high;
     Plan *p = keep(c, 1, sizeof *p);
-    TRY(p && make_tiling(c, c->search->tiling->number, size, size, NULL, &p->tiling));
+    TRY(p && make_tiling(c, c->search->tiling->number, size, size, NULL, true, &p->tiling));
     c->t = &p->tiling;
     TRY(reset(c) && make_lines(c) && make_groups(c) && remember(c) && make_traffic(c) && make_cells(c) && terminals(c));
     *out = c->needed;
@@ -291,16 +301,16 @@ static bool plan(Context *c, const polyloom_request *r) {
     polyloom_begins(READING);
     TRY(read_symbolic(c, r->symbolic_size));
     polyloom_begins(CONCRETIZATION);
+    if (r->candidate != POLYLOOM_ALL && r->candidate >= c->s.candidates) return fail(c, 815, 0);
     TRY(check_request(c, r) && space_bounds(c, &c->nothing));
     if (c->nothing) return layouts(c, r->layouts);
     Search *s = c->search = temp(c, 1, sizeof *s);
     TRY(s);
     s->shrinks = !r->sizes;
-    if (r->candidate != POLYLOOM_ALL && r->candidate >= c->s.candidates) return fail(c, 815, 0);
     for (uint32_t i = 0; i < c->s.candidates; ++i) {
         if (r->candidate != POLYLOOM_ALL && r->candidate != i) continue;
         Tiling *t = keep(c, 1, sizeof *t);
-        TRY(t && make_tiling(c, i, r->rows, r->columns, r, t) && offer(c, t));
+        TRY(t && make_tiling(c, i, r->rows, r->columns, r, true, t) && offer(c, t));
     }
     return next(c, r);
 }

@@ -16,7 +16,8 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size);
 void *memset(void *to, int value, size_t size);
 
 #define PARAMETERS 63
-#define SYMBOLIC_VERSION 2  // of the format
+#define SYMBOLIC_VERSION 3  // of the format
+#define CONCRETE_VERSION 5
 #define NONE UINT32_MAX
 #define TRY(x)                  \
     do {                        \
@@ -496,17 +497,18 @@ typedef struct {
 
 enum { PARAMETRIC = 4 };  // the role of a scalar that parameters and counters determine
 
-// An array of a plan: its elements are those from number `first` on, of all arrays'; its extents, or the value of a
-// scalar, are read from `at` on.
+// An array of a plan: its `size` words are those from number `first` on, of all arrays'; its first element is word
+// `base` of a memory, where arrays are placed. Its extents, or the value of a scalar, are read from `at` on.
 typedef struct {
-    uint32_t role, rank, at, first, size;
+    uint32_t role, rank, at, first, size, base;
 } Variable;
 
-// The file of a phase, which arrays its own are, and which value of the plan each of its parameters has.
+// The file of a phase, which arrays its own are, which value of the plan each of its parameters has and, where arrays
+// are placed, which of its own are outputs.
 typedef struct {
     uint32_t at, length, arrays, values;
     uint32_t *array;
-    uint8_t *value;
+    uint8_t *value, *output;
 } Stage;
 
 enum { PHASE, UPWARDS, DOWNWARDS };
@@ -522,12 +524,51 @@ typedef struct {
 typedef struct {
     Context *c;
     uint32_t parameters, counters, slots, stages, steps;
-    Int *value;  // of parameters, then of counters
+    uint32_t rows, columns, closed;
+    uint32_t chosen, placed;        // for how many phases and arrays the file says candidates and layouts, or NONE
+    uint32_t elements;              // of all arrays
+    Int *value;                     // of parameters, then of counters
+    uint32_t *candidate;            // by phase, or POLYLOOM_ALL
+    const polyloom_layout *layout;  // by array, or null
+    uint32_t bank;                  // a memory that no array has, nor any memory of a higher number
     Variable *slot;
     Stage *stage;
     Step *step;
-    size_t most;  // keys at a time, of one call of `touches`
+    size_t origin;               // where the file of phases begins in the one that is read
+    size_t most;                 // keys at a time, of one call of `touches`
+    bool is_concrete, is_alone;  // files of phases that need no instantiation; a file of one program
 } Whole;
+
+// What a concrete configuration says first, and where the rest of that begins.
+typedef struct {
+    uint32_t interval, rows, columns, dimensions, signals, arrays;
+    const uint8_t *extents, *controller, *signal, *array;
+} Head;
+
+// What a phase touches: the number of keys that it reads, of those that it writes, which follow, where they begin among
+// all keys, and its cycles.
+typedef struct {
+    uint32_t reads, writes;
+    size_t at;
+    int64_t cycles;
+} Block;
+
+typedef struct {
+    Whole whole;
+    const polyloom_walk_request *request;
+    const polyloom_calls *calls;
+    polyloom_walked *out;
+    const Stage *made;  // whose configuration is in `words`, of this candidate
+    uint32_t made_with;
+    int64_t *value[2];        // of its parameters, and of the ones that are asked for
+    int64_t *counter;         // as a call is told
+    polyloom_layout *layout;  // of a phase's arrays
+    Block *block;             // by phase, and one more, while candidates are chosen
+    uint8_t *start;           // of all keys; `held` of them are kept while something is made
+    uint32_t held;
+    const uint8_t *words;
+    size_t size;
+} Walker;
 
 // What is done with each run of the elements that access an array.
 typedef void Visit(Context *c, Mapped *m, const Run *r);
@@ -590,6 +631,7 @@ Reader section_of(Context *c, int section, int sections);
 bool check_container(Context *c, size_t size, const char *magic, uint32_t version, int sections);
 bool read_symbolic(Context *c, size_t size);
 Int read_row(Context *c, const Row *row, Int *a);
+uint32_t arity_of(uint32_t operation);
 uint32_t next_number(Mask *m);
 size_t after_name(Context *c, size_t at);
 uint64_t fletcher64(const uint8_t *data, size_t size);
@@ -634,7 +676,9 @@ bool check_request(Context *c, const polyloom_request *r);
 bool space_bounds(Context *c, bool *empty);
 Int tiles_along(const Context *c, const Tiling *t, int axis);
 Int extent_of(Context *c, uint32_t m);
-bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
+bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, bool couple,
+                 Tiling *t);
+bool grown(Context *c, const Tiling *from, const Int *by, Tiling *t);
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
 bool remember(Context *c);
@@ -656,6 +700,7 @@ bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end
 // apart.c
 bool collides(Context *c, const Tiling *t, uint32_t *node);
 bool stretches(const Context *c, const Tiling *t);
+bool longer(Context *c, const Tiling *t, Vec *out);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
@@ -744,8 +789,34 @@ bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
 // kernels.c
 bool control_flow(Context *c, const Unit *unit, Graph *out);
 
+// words.c
+uint32_t load16(const uint8_t *p);
+void head_of(const uint8_t *words, Head *head);
+bool is_output(const Head *head, uint32_t number);
+const uint8_t *classes_of(const uint8_t *words);
+const uint8_t *maps_of(const uint8_t *words);
+const uint8_t *next_set(const uint8_t *set, uint32_t dimensions);
+const uint8_t *sets_of(const uint8_t *words, uint32_t dimensions, uint32_t number, uint32_t *count);
+bool in_spaces(const uint8_t *set, uint32_t dimensions, const uint32_t *digit);
+const uint8_t *generators_of(const uint8_t *words, uint32_t *count);
+bool check_words(Context *c, size_t size);
+
+// cycles.c
+bool cycles_of(const uint8_t *words, int64_t *cycles);
+
+// placed.c
+void add_words(uint64_t *words, int64_t stride, Int extent);
+bool span_words(Context *c, Variable *slot, int64_t base, uint64_t words);
+bool number_words(Whole *w);
+bool words_of_phases(Whole *w);
+bool prepare_layouts(Whole *w);
+void lie(const Whole *w, const Stage *s, polyloom_layout *layout);
+
+// bound_file.c
+bool read_bound(Whole *w, polyloom_walk_request *q);
+
 // plan_file.c
-bool read_plan(Whole *w, size_t size, const int64_t *values, uint32_t value_count);
+bool read_plan(Whole *w, const polyloom_walk_request *q);
 bool bounds_of(Whole *w, Step *s, Int *first);
 Int scalar_of(Whole *w, const Variable *slot);
 
@@ -759,5 +830,14 @@ bool transfers(const Whole *w, const polyloom_calls *calls, const uint64_t *held
                const uint64_t *needed, uint32_t needs, uint64_t *moved, size_t room, uint32_t *count);
 uint32_t busiest(uint64_t *moved, uint32_t count);
 uint32_t held_after(uint64_t *held, uint32_t holders, uint32_t touched);
+
+// step.c
+uint64_t *keys(const Walker *k);
+size_t room_for_keys(const Walker *k, size_t more);
+void used(Walker *k, size_t behind_keys);
+bool make(Walker *k, const Stage *s, uint32_t candidate);
+
+// together.c
+bool choose_together(Walker *k);
 
 #endif

@@ -31,26 +31,27 @@ static bool outside(Whole *w, Reader *r) {
 }
 
 static bool read_slots(Whole *w, Reader *r) {
-    uint64_t elements = 0;
     w->slots = count(r);
     TRY(w->slot = keep(w->c, w->slots, sizeof *w->slot));
-    for (Variable *s = w->slot; s < w->slot + w->slots && ok(w->c); ++s) {
+    for (uint32_t i = 0; i < w->slots && ok(w->c); ++i) {
+        Variable *s = &w->slot[i];
+        const polyloom_layout *l = w->layout ? &w->layout[i] : NULL;
         below(r, 64);
         *s = (Variable){.role = below(r, PARAMETRIC + 1), .rank = below(r, 32), .at = (uint32_t)r->at};
         const bool known = s->role == PARAMETRIC;
-        uint64_t size = 1;
+        uint64_t size = 1, words = 1;
         if (known && s->rank != 1) return malformed(r);
         for (uint32_t k = 0; k < s->rank && ok(w->c); ++k) {
-            const Int extent = affine_of(w, r);
-            size *= known ? 1 : (uint64_t)max(extent, 0);
+            const Int extent = known ? (affine_of(w, r), 1) : affine_of(w, r);
+            size *= (uint64_t)max(extent, 0);
             if (size > UINT32_MAX) fail(w->c, POLYLOOM_OVERFLOW, r->at);
+            if (l && l->strides && !known) add_words(&words, l->strides[k], extent);
         }
-        s->first = (uint32_t)elements;
         s->size = (uint32_t)size;
-        elements += size;
-        if (elements > UINT32_MAX) fail(w->c, POLYLOOM_OVERFLOW, r->at);
+        w->elements = size > UINT32_MAX - w->elements ? UINT32_MAX : w->elements + s->size;
+        if (l) span_words(w->c, s, l->base, l->strides ? words : size + !size);
     }
-    return ok(w->c);
+    return ok(w->c) && number_words(w);
 }
 
 static bool read_stages(Whole *w, Reader *r) {
@@ -149,7 +150,11 @@ static bool read_values(Whole *w, Stage *s, const uint32_t *name) {
     Context *c = w->c;
     const uint8_t *const whole = c->data;
     c->data += s->at;
-    size_t at = parameters_of(c, s->length, &s->values) + s->at;
+    size_t at = s->at;
+    if (w->is_concrete)
+        check_words(c, s->length);
+    else
+        at += parameters_of(c, s->length, &s->values);
     c->data = whole;
     if (!ok(c)) c->position += s->at;
     TRY(ok(c) && (s->value = keep(c, s->values, 1)));
@@ -162,19 +167,27 @@ static bool read_values(Whole *w, Stage *s, const uint32_t *name) {
     return ok(c);
 }
 
-static bool take_values(Whole *w, const int64_t *values, uint32_t count) {
+static bool take_values(Whole *w, const polyloom_walk_request *r) {
+    const uint32_t count = w->is_concrete ? 0 : r->value_count;
     if (count != w->parameters) return fail(w->c, count < w->parameters ? 501 : 502, 0);
     TRY(w->value = keep(w->c, w->parameters + w->counters, sizeof *w->value));
     for (uint32_t k = 0; k < count; ++k) {
-        if ((uint64_t)values[k] > INT32_MAX) return refuse(w->c, 503, POLYLOOM_NOTHING, k, 0, 0);
-        w->value[k] = (Int)values[k];
+        if ((uint64_t)r->values[k] > INT32_MAX) return refuse(w->c, 503, POLYLOOM_NOTHING, k, 0, 0);
+        w->value[k] = (Int)r->values[k];
     }
     return true;
 }
 
-static bool read_phases(Whole *w, size_t size, const int64_t *values, uint32_t value_count) {
+static bool take_candidates(Whole *w, const polyloom_walk_request *r) {
+    if (w->chosen != NONE && w->chosen != w->stages) return fail(w->c, 705, 0);
+    TRY(w->candidate = keep(w->c, w->stages, sizeof *w->candidate));
+    for (uint32_t i = 0; i < w->stages; ++i) w->candidate[i] = r->candidates ? r->candidates[i] : POLYLOOM_ALL;
+    return true;
+}
+
+static bool read_phases(Whole *w, const polyloom_walk_request *q) {
     Context *c = w->c;
-    TRY(check_container(c, size, "PLSP", 2, SECTIONS));
+    TRY(check_container(c, q->symbolic_size, w->is_concrete ? "PLCP" : "PLSP", 2, SECTIONS));
     Reader head = section_of(c, 0, SECTIONS), names = section_of(c, SECTIONS - 1, SECTIONS);
     c->s.names_end = SIZE_MAX;
     name_at(&names);
@@ -185,30 +198,49 @@ static bool read_phases(Whole *w, size_t size, const int64_t *values, uint32_t v
     uint32_t name[VALUES];
     memcpy(name, parameter, w->parameters * sizeof *name);
     memcpy(name + w->parameters, counter, w->counters * sizeof *name);
-    TRY(take_values(w, values, value_count));
+    TRY(take_values(w, q));
     const bool refused = outside(w, &head);
+    // Layouts and candidates of a request are those of the arrays and phases; a file may say another number.
+    if (w->layout && w->placed != NONE && w->placed != arrays) return malformed(&names);
     TRY(ok(c) && read_slots(w, &head) && read_stages(w, &head) && read_tree(w, &head));
     if (head.at != head.end || names.at != names.end || w->slots != arrays) return malformed(&head);
     for (Stage *s = w->stage; s < w->stage + w->stages; ++s) TRY(read_values(w, s, name));
-    return !refused || fail(c, 504, 0);
+    if (refused) return fail(c, 504, 0);
+    return take_candidates(w, q) && (!w->is_concrete || words_of_phases(w)) && (!w->layout || prepare_layouts(w));
 }
 
 // A plan whose only step is the program itself.
-static bool read_alone(Whole *w, size_t size, const int64_t *values, uint32_t value_count) {
+static bool read_alone(Whole *w, const polyloom_walk_request *q) {
+    const size_t size = q->symbolic_size;
     TRY((w->stage = keep(w->c, 1, sizeof *w->stage)) && (w->step = keep(w->c, 1, sizeof *w->step)));
     *w->stage = (Stage){.length = (uint32_t)size};
     *w->step = (Step){PHASE, 0, NONE, 1, 0, 0};
     w->stages = w->steps = 1;
-    parameters_of(w->c, size, &w->parameters);
-    TRY(ok(w->c) && take_values(w, values, value_count) && (w->stage->value = keep(w->c, w->parameters, 1)));
+    if (w->is_concrete)
+        check_words(w->c, size);
+    else
+        parameters_of(w->c, size, &w->parameters);
+    TRY(ok(w->c) && take_values(w, q) && (w->stage->value = keep(w->c, w->parameters, 1)));
     w->stage->values = w->parameters;
     for (uint32_t k = 0; k < w->parameters; ++k) w->stage->value[k] = (uint8_t)k;
-    return true;
+    return take_candidates(w, q);
 }
 
-bool read_plan(Whole *w, size_t size, const int64_t *values, uint32_t value_count) {
-    const bool phases = size < 4 || same_bytes(w->c->data, "PLSP", 4);
-    return (phases ? read_phases : read_alone)(w, size, values, value_count);
+// Takes what the request says, but of a file that says it itself what that says.
+bool read_plan(Whole *w, const polyloom_walk_request *q) {
+    const uint8_t *const data = w->c->data = q->symbolic;
+    polyloom_walk_request own = *q;
+    w->chosen = w->placed = NONE;
+    if (q->symbolic_size >= 4) {
+        if (same_bytes(data, "PLCL", 4)) TRY(read_bound(w, &own));
+        w->is_concrete = same_bytes(data, "PLCP", 4) || same_bytes(data, "PLCC", 4);
+    }
+    w->rows = own.rows;
+    w->columns = own.columns;
+    w->closed = own.closed;
+    w->is_alone = own.symbolic_size >= 4 && !same_bytes(w->c->data, "PLSP", 4) && !same_bytes(w->c->data, "PLCP", 4);
+    w->layout = w->is_concrete ? NULL : own.layouts;
+    return (w->is_alone ? read_alone : read_phases)(w, &own);
 }
 
 // A bound of a loop: the greatest lower or the least upper one.

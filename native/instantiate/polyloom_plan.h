@@ -21,16 +21,18 @@ extern "C" {
 
 enum { POLYLOOM_STOPPED = 5 };  // a status, as those of polyloom_instantiate.h
 
+// A concrete file says itself what `values` to `layouts` say: these are not read then.
 typedef struct {
-    const uint8_t *symbolic;
+    const uint8_t *symbolic;  // any file that `polyloom compile` or `polyloom instantiate` writes
     size_t symbolic_size;
     const int64_t *values;  // by parameter, in the order of the file
     uint32_t value_count;
     uint32_t rows, columns;
-    uint32_t closed;             // borders of the region that have no banks, as in polyloom_instantiate.h
-    const uint32_t *candidates;  // by phase, POLYLOOM_ALL where the best is taken; or null, the best of each
-    uint32_t most_steps;         // more end in status 521; 0 for 2^20
-    uint8_t *output;             // holds one configuration at a time; may be null for `polyloom_walk_query`
+    uint32_t closed;                 // borders of the region that have no banks, as in polyloom_instantiate.h
+    const uint32_t *candidates;      // by phase, POLYLOOM_ALL where the library chooses; or null for all
+    const polyloom_layout *layouts;  // by array of the file, or null; as in polyloom_instantiate.h
+    uint32_t most_steps;             // more end in status 521; 0 for 2^20
+    uint8_t *output;  // holds one configuration at a time; may be null for `polyloom_walk_query` and concrete files
     size_t output_size;
     void *scratch;  // of any alignment
     size_t scratch_size;
@@ -42,8 +44,9 @@ typedef struct {
     uint32_t side, position, channel;
 } polyloom_bank;
 
-// A word that `to` receives before the step starts: element number `element`, row by row, of array `array` of the file.
-// Where no step has touched the element, it comes from outside: the side of `from` is POLYLOOM_OUTSIDE.
+// A word that `to` receives before the step starts: element number `element`, row by row, of array `array` of the file;
+// of an array that is placed, word `element` of its memory. Where no step has touched the element, it comes from
+// outside: the side of `from` is POLYLOOM_OUTSIDE.
 typedef struct {
     uint32_t array, element;
     polyloom_bank from, to;

@@ -258,6 +258,11 @@ static const uint16_t OPERATION[] = {
     FLOATS(1),  ONLY(2),     ONLY(2),     ONLY(3),    ONLY(2),
 };
 
+// How many operands an operation has; of one that there is not, none.
+uint32_t arity_of(uint32_t operation) {
+    return operation < sizeof OPERATION / sizeof *OPERATION ? OPERATION[operation] & 3 : 0;
+}
+
 // The number of a constant of 64 bits among those of the file.
 static uint32_t wide(Reader *r) {
     uint32_t half[2] = {0, 0}, number = 0;
@@ -276,7 +281,7 @@ static void node(Reader *r, void *out) {
         return;
     }
     v->opcode = (uint16_t)opcode;
-    v->arity = OPERATION[operation] & 3;
+    v->arity = (uint8_t)arity_of(operation);
     v->condition = below(r, r->c->s.conditions);
     for (uint32_t k = 0; k < v->arity; ++k) {
         const uint32_t tag = number(r);

@@ -49,7 +49,9 @@ typedef struct {
     uint32_t clashes, oldest;
     Signals clash[CLASHES];  // more successors than the new signals tell apart are in atoms that agree in these signals
     Signals full;            // signals that would get too many convex sets
-    uint64_t *present;       // by code of the old signals and by which of them are free: the successors of such atoms
+    uint64_t *present;       // by code of the old signals and by which of them are free: the ranks of successors of
+                             // such atoms
+    uint32_t rank[MOST], ranked[MOST];  // of each successor, the most frequent one first, and back
     Need *need;
     uint32_t needs, size, old;
     uint32_t chosen[MOST], table[MOST];
@@ -148,6 +150,18 @@ static void meet(Shared *s, const Branch *b) {
                 }
 }
 
+// Ranks the successors of a branch by how many atoms lead to them.
+static void rank(Shared *s, const GraphNode *v) {
+    uint32_t count[MOST] = {0};
+    for (uint32_t k = 0; k < s->columns; ++k) count[s->column[k].edge] += s->column[k].count;
+    for (uint32_t e = 0; e < v->edges; ++e) {
+        uint32_t i = e;
+        for (; i && count[s->ranked[i - 1]] < count[e]; --i) s->ranked[i] = s->ranked[i - 1];
+        s->ranked[i] = e;
+    }
+    for (uint32_t i = 0; i < v->edges; ++i) s->rank[s->ranked[i]] = i;
+}
+
 // What the atoms of a column ask of a table over the chosen signals. Those from `old` on are new, and free everywhere.
 static Need need_of(const Shared *s, const Column *from) {
     const Value v = from->value;
@@ -190,8 +204,8 @@ static void learn(Shared *s, uint32_t code, uint64_t edges) {
     uint32_t left = (1u << (s->size - s->old)) + 1;
     for (const Column *k = s->column; left; ++k) {
         const Need x = need_of(s, k);
-        if (x.free != (1u << s->size) - (1u << s->old) || x.code != code || !(edges >> x.edge & 1)) continue;
-        edges &= ~((uint64_t)1 << x.edge);
+        if (x.free != (1u << s->size) - (1u << s->old) || x.code != code || !(edges >> s->rank[x.edge] & 1)) continue;
+        edges &= ~((uint64_t)1 << s->rank[x.edge]);
         ones &= k->value.ones;
         zeros &= k->value.zeros;
         --left;
@@ -208,7 +222,7 @@ static bool make_needs(Shared *s) {
     for (uint32_t k = 0; k < s->columns; ++k) {
         const Need x = need_of(s, &s->column[k]);
         uint64_t *edges = &s->present[(x.free & ~fresh) * codes + x.code];
-        *edges |= (uint64_t)1 << x.edge;
+        *edges |= (uint64_t)1 << s->rank[x.edge];
         if (x.free != fresh || weight(*edges) <= 1u << (s->size - s->old)) continue;
         learn(s, x.code, *edges);
         return false;
@@ -218,7 +232,7 @@ static bool make_needs(Shared *s) {
         const uint32_t free = s->code[i];
         for (uint32_t code = 0; free < codes && code < codes; ++code)
             for (uint64_t edges = s->present[free * codes + code]; edges; edges &= edges - 1)
-                s->need[s->needs++] = (Need){free | fresh, code, weight((edges & -edges) - 1)};
+                s->need[s->needs++] = (Need){free | fresh, code, s->ranked[weight((edges & -edges) - 1)]};
     }
     return true;
 }
@@ -345,6 +359,7 @@ static bool code(Shared *s, const Branch *b, bool *out) {
     while (node->edges > (uint32_t)1 << least) ++least;
     s->full = 0;
     meet(s, b);
+    rank(s, node);
     for (uint32_t new = 0; new <= flags && s->count + new <= s->limit; ++new) {
         s->clashes = s->oldest = 0;
         for (uint32_t old = least > new ? least - new : 0; old + new <= flags; ++old) {
@@ -377,7 +392,7 @@ static void settle(Shared *s, const Branch *b) {
     }
 }
 
-// Sorts branches: most successors first, then those that meet most atoms.
+// Sorts branches: most successors first, then those that meet fewest atoms.
 static void sort(Shared *s, Branch *branch, uint32_t count) {
     for (uint32_t b = 0; b < count; ++b) {
         Branch made = branch[b];
@@ -385,7 +400,7 @@ static void sort(Shared *s, Branch *branch, uint32_t count) {
         meet(s, &made);
         made.atoms = s->met;
         for (; k && (branch[k - 1].node->edges < made.node->edges ||
-                     (branch[k - 1].node->edges == made.node->edges && branch[k - 1].atoms < made.atoms));
+                     (branch[k - 1].node->edges == made.node->edges && branch[k - 1].atoms > made.atoms));
              --k)
             branch[k] = branch[k - 1];
         branch[k] = made;

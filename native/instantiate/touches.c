@@ -4,9 +4,7 @@
 #include "internal.h"
 
 #define CHANNEL_BITS 14
-enum { HEAD, DOMAINS = 4, GENERATORS };
-
-static uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
+#define MOST ((uint64_t)1 << 28)  // steps of one access, so that no file takes for ever
 
 // Heap sort: in place, and without recursion.
 void sort_keys(uint64_t *keys, uint32_t count) {
@@ -37,33 +35,6 @@ static uint32_t unique(uint64_t *keys, uint32_t count) {
     return kept;
 }
 
-// Where a section begins. The words have just been made by this library, so they are well formed.
-static const uint8_t *section(const uint8_t *words, int number) {
-    return words + (number == HEAD ? 60 : (load32(words + 32 + 4 * (number - 1)) + 3) & ~(uint32_t)3);
-}
-
-// Whether an array is an output: bit 0 of the byte before its rank.
-static bool is_output(const uint8_t *words, uint32_t dimensions, uint32_t number) {
-    const uint8_t *at = section(words, HEAD) + 9 + 4 * dimensions + 18;
-    at += 2 + 4 * load16(at) + 2;
-    for (; number; --number) at += 2 + 8 * at[1];
-    return *at & 1;
-}
-
-// The sets of a domain, and how many there are.
-static const uint8_t *sets_of(const uint8_t *words, uint32_t dimensions, uint32_t number, uint32_t *count) {
-    const uint8_t *at = section(words, DOMAINS) + 4;
-    for (;; --number) {
-        *count = load16(at);
-        at += 2;
-        if (!number) return at;
-        for (uint32_t k = 0; k < *count; ++k) {
-            at += 8 * dimensions;
-            at += 2 + (size_t)load16(at) * 4 * (dimensions + 1);
-        }
-    }
-}
-
 // Of the digits of a set, with what an access depends on: the address and half-spaces.
 typedef struct {
     const uint8_t *coefficients, *set, *half;
@@ -74,17 +45,6 @@ typedef struct {
 static uint32_t dot(const Scan *s, const uint8_t *coefficients, uint32_t constant) {
     for (uint32_t m = 0; m < s->dimensions; ++m) constant += load32(coefficients + 4 * m) * s->digit[m];
     return constant;
-}
-
-static bool inside(const Scan *s) {
-    const uint32_t size = 4 * (s->dimensions + 1);
-    for (uint32_t h = 0; h < s->halves; ++h) {
-        const uint8_t *row = s->half + h * size;
-        int64_t value = (int32_t)load32(row + size - 4);
-        for (uint32_t m = 0; m < s->dimensions; ++m) value += (int64_t)(int32_t)load32(row + 4 * m) * s->digit[m];
-        if (value < 0) return false;
-    }
-    return true;
 }
 
 // Whether address or half-spaces depend on a digit: another one has one value here.
@@ -108,17 +68,28 @@ static bool advance(Scan *s) {
     return false;
 }
 
+// How often digits are looked at.
+static uint64_t steps_of(const Scan *s) {
+    uint64_t steps = 1;
+    for (uint32_t m = 0; m < s->dimensions && steps <= MOST; ++m) {
+        const uint32_t low = lower(s, m), high = load32(s->set + 4 * (s->dimensions + m));
+        if (high > low && counts(s, m)) steps *= (uint64_t)(high - low) + 1;
+    }
+    return steps;
+}
+
 // Appends the keys of one generator in one set, each once.
 static bool touch(Whole *w, Scan *s, const Variable *slot, uint32_t bank, uint64_t *keys, size_t room,
                   uint32_t *count) {
     const uint32_t first = *count;
+    if (steps_of(s) > MOST) return fail(w->c, POLYLOOM_OVERFLOW, 0);
     for (uint32_t m = 0; m < s->dimensions; ++m) s->digit[m] = lower(s, m);
     do {
-        if (!inside(s)) continue;
-        const uint32_t element = dot(s, s->coefficients, s->base);
-        if (element >= slot->size) return fail(w->c, 705, 0);
+        if (!in_spaces(s->set, s->dimensions, s->digit)) continue;
+        const uint32_t word = dot(s, s->coefficients, s->base) - slot->base;
+        if (word >= slot->size) return fail(w->c, 705, 0);
         if (*count == room) return fail(w->c, POLYLOOM_SCRATCH, 0);
-        keys[(*count)++] = (uint64_t)(slot->first + element) << 32 | bank;
+        keys[(*count)++] = (uint64_t)(slot->first + word) << 32 | bank;
     } while (advance(s));
     if (*count > w->most) w->most = *count;
     *count = first + unique(keys + first, *count - first);
@@ -128,27 +99,28 @@ static bool touch(Whole *w, Scan *s, const Variable *slot, uint32_t bank, uint64
 // What a phase reads, or what it writes, ascending; `count` keys.
 bool touches(Whole *w, const Stage *stage, const uint8_t *words, bool written, uint64_t *keys, size_t room,
              uint32_t *count) {
-    Scan s = {.dimensions = section(words, HEAD)[8]};
-    const uint8_t *at = section(words, GENERATORS);
+    Head h;
+    head_of(words, &h);
+    Scan s = {.dimensions = h.dimensions};
     const uint32_t size = 24 + 4 * s.dimensions;
+    uint32_t left, sets;
+    const uint8_t *first = generators_of(words, &left);
     *count = 0;
     w->most = 0;
-    for (uint32_t left = load32(at), domains, number; left; --left) {
-        const uint8_t *generator = at + 4 + (size_t)(left - 1) * size;
+    for (; left; --left) {
+        const uint8_t *generator = first + (size_t)(left - 1) * size;
         const uint32_t channel = load16(generator + 6), array = load16(generator + 10);
-        if (is_output(words, s.dimensions, array) != written) continue;
+        if (is_output(&h, array) != written) continue;
         if (channel >> CHANNEL_BITS) return fail(w->c, POLYLOOM_OVERFLOW, 0);
         if (array >= stage->arrays) return fail(w->c, 705, stage->at);
         const uint32_t bank = load16(generator) << 30 | load16(generator + 4) << CHANNEL_BITS | channel;
         s.base = load32(generator + 12);
         s.coefficients = generator + 16;
-        number = load32(generator + size - 4);
-        s.set = sets_of(words, s.dimensions, number, &domains);
-        for (; domains; --domains) {
+        s.set = sets_of(words, s.dimensions, load32(generator + size - 4), &sets);
+        for (; sets; --sets, s.set = next_set(s.set, s.dimensions)) {
             s.half = s.set + 8 * s.dimensions + 2;
             s.halves = load16(s.half - 2);
             TRY(touch(w, &s, &w->slot[stage->array[array]], bank, keys, room, count));
-            s.set = s.half + (size_t)s.halves * 4 * (s.dimensions + 1);
         }
     }
     *count = unique(keys, *count);

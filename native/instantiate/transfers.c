@@ -12,7 +12,7 @@ static bool tell(const Whole *w, const polyloom_calls *calls, uint32_t element, 
     polyloom_transfer t = {0, element, {POLYLOOM_OUTSIDE, 0, 0}, bank_of(to)};
     // Of arrays without elements none has this one.
     while (element - w->slot[t.array].first >= w->slot[t.array].size) ++t.array;
-    t.element -= w->slot[t.array].first;
+    t.element += w->slot[t.array].base - w->slot[t.array].first;
     if (!outside) t.from = bank_of(from);
     return !calls->transfer(calls->context, &t) || fail(w->c, POLYLOOM_STOPPED, 0);
 }

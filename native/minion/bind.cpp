@@ -11,6 +11,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "python/bind.hpp"
 #include "minion/chip.hpp"
 
 namespace nb = nanobind;
@@ -126,7 +127,7 @@ std::string write(Chip& chip, uint64_t address, const uint8_t* data, size_t size
 
 }  // namespace
 
-NB_MODULE(minion, m) {
+POLYLOOM_MODULE(minion, m) {
     bind_tensor(m);
     bind_packed(m);
     nb::class_<Chip>(m, "Chip")

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <variant>
 
+#include "python/bind.hpp"
 #include "riscv/executions.hpp"
 #include "riscv/hart.hpp"
 #include "riscv/search.hpp"
@@ -172,7 +173,7 @@ std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<Eve
 
 }  // namespace
 
-NB_MODULE(riscv, m) {
+POLYLOOM_MODULE(riscv, m) {
     m.doc() = "A RISC-V hart, the search for sequences, and the executions of litmus tests.";
     nb::class_<Machine>(m, "Hart")
         .def(nb::init<int, uint32_t, uint64_t, uint64_t, uint64_t, uint64_t>(), nb::arg("xlen"), nb::arg("extensions"),

@@ -17,9 +17,11 @@
 #include <span>
 #include <tuple>
 
+#include "python/bind.hpp"
 #include "tcpa/kinds.hpp"
 #include "tcpa/model.hpp"
 #include "tcpa/operations.hpp"
+#include "tcpa/predict.hpp"
 #include "tcpa/terms.hpp"
 
 namespace nb = nanobind;
@@ -176,7 +178,7 @@ std::vector<Layout> arrays(const tcpa::Config& config) {
 
 void bind_terms(nb::module_&);
 
-NB_MODULE(tcpa, m) {
+POLYLOOM_MODULE(tcpa, m) {
     m.doc() = "The model of the array.";
     static PyObject* fault = PyErr_NewException("polyloom._native.tcpa.Fault", PyExc_RuntimeError, nullptr);
     m.attr("Fault") = nb::handle(fault);
@@ -203,6 +205,12 @@ NB_MODULE(tcpa, m) {
         .def("kinds_bytes", [](const tcpa::Config& c) { return tcpa::kinds_bytes(c); })
         .def_prop_ro("most_operations", &tcpa::most_operations)
         .def("accesses", &tcpa::accesses, nb::arg("array"))
+        .def("predict",
+             [](const tcpa::Config& c) {
+                 const tcpa::Prediction made = tcpa::predict(c);
+                 return std::tuple(made.cycles, made.exact);
+             })
+        .def_ro("initiation_interval", &tcpa::Config::initiation_interval)
         .def_ro("kernel", &tcpa::Config::kernel)
         .def_ro("machine", &tcpa::Config::machine)
         .def_ro("machine_hash", &tcpa::Config::machine_hash)

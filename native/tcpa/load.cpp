@@ -91,7 +91,7 @@ std::array<Reader, section_count> sections(std::span<const uint8_t> bytes, uint6
     if (bytes.size() % 4 || bytes.size() < header + 4 * section_count ||
         !std::ranges::equal(head.take(4), std::string_view("PLCC")))
         throw FormatError("not a concrete configuration");
-    if (head.u32() != 4) throw FormatError("another format version");
+    if (head.u32() != 5) throw FormatError("another format version");
     if (head.number(8) != fletcher64(bytes.subspan(checked_from))) throw FormatError("the checksum does not match");
     stamp = head.number(8);
     const uint64_t names_hash = head.number(8);
@@ -223,6 +223,16 @@ Generator generator(Reader& in, const Pool& pool, size_t rank) {
     return made;
 }
 
+// What the configuration was made of, which decides nothing: candidate, parameters, symbolic file.
+void made_of(Reader& names) {
+    const uint32_t known = names.u8();
+    if (known > 1) throw FormatError("a flag is neither 0 nor 1");
+    if (!known) return;
+    names.u32();
+    names.take(4 * names.count(1));
+    names.take(names.count(4));
+}
+
 }  // namespace
 
 Config load(std::span<const uint8_t> bytes, uint64_t most_bytes) {
@@ -256,6 +266,7 @@ Config load(std::span<const uint8_t> bytes, uint64_t most_bytes) {
     config.machine = names.text();
     names.text();  // the digest of the program, which decides nothing
     for (Array& array : config.arrays) array.name = names.text();
+    made_of(names);
     for (const Reader* section : {&head, &classes, &wrappers, &maps, &domains, &generators, &names})
         if (!section->done()) throw FormatError("bytes follow a section's last item");
     check(config, most_bytes);

@@ -50,7 +50,12 @@ uint64_t stirred(uint64_t x) {
 }
 
 // Keys of constants are multiples of a power of two, hence stirred.
-size_t place(Key key) { return size_t(stirred(uint64_t(key) ^ uint64_t(key >> 64))); }
+uint32_t tag_of(Key key) {
+    const uint64_t folded = uint64_t(key) ^ uint64_t(key >> 64);
+    return uint32_t(((folded ^ folded >> 32) * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+constexpr unsigned first_bits = 10;
 
 bool associative(Operation o) {
     return o == Operation::mul || o == Operation::min || o == Operation::max || o == Operation::bit_and ||
@@ -75,7 +80,10 @@ struct Terms::Walk {
 
 Terms::Terms(uint64_t seed, bool reassociate, uint64_t most)
     : seed_{stirred(seed + 1), stirred(seed ^ 0x9e3779b97f4a7c15u)}, reassociate_(reassociate), most_(most), nodes_(1),
-      constant_(1), table_(1 << 10) {}
+      constant_(1), table_(size_t(1) << first_bits), shift_(32 - first_bits), salt_(opcode_count) {
+    for (unsigned n = 0; n < salt_.size(); ++n)
+        salt_[n] = hashed(salt_of_chains, uint64_t(n >> 4) << 8 | (n & 15));
+}
 
 Key Terms::hashed(uint64_t a, uint64_t b) const {
     const uint64_t first = stirred(stirred(seed_[0] ^ a) + b),
@@ -89,26 +97,31 @@ Key Terms::operation_key(Operation operation, Type type, Id a, Id b, Id c) const
 
 Id Terms::intern(const Node& node) {
     const size_t mask = table_.size() - 1;
-    size_t at = place(node.key) & mask;
-    for (; table_[at]; at = (at + 1) & mask) {
-        const Node& other = nodes_[table_[at]];
-        if (other.key == node.key && other.result == node.result) return table_[at];
+    const uint32_t tag = tag_of(node.key);
+    size_t at = tag >> shift_;
+    for (; table_[at].id; at = (at + 1) & mask) {
+        if (table_[at].tag != tag) continue;
+        const Node& other = nodes_[table_[at].id];
+        if (other.key == node.key && other.result == node.result) return table_[at].id;
     }
     if (nodes_.size() >= most_) throw std::bad_alloc();
-    table_[at] = Id(nodes_.size());
+    table_[at] = {Id(nodes_.size()), tag};
     nodes_.push_back(node);
     constant_.push_back(node.kind == Kind::constant);
-    if (2 * nodes_.size() > table_.size()) grow();
+    if (2 * nodes_.size() > table_.size() && shift_) grow();
     return Id(nodes_.size() - 1);
 }
 
+// Places follow the order of tags in the old table as in the new one, so that both are passed once from front to back.
 void Terms::grow() {
-    std::vector<Id> larger(2 * table_.size());
+    std::vector<Slot> larger(2 * table_.size());
     const size_t mask = larger.size() - 1;
-    for (Id id = 1; id < nodes_.size(); ++id) {
-        size_t at = place(nodes_[id].key) & mask;
-        while (larger[at]) at = (at + 1) & mask;
-        larger[at] = id;
+    --shift_;
+    for (const Slot& slot : table_) {
+        if (!slot.id) continue;
+        size_t at = slot.tag >> shift_;
+        while (larger[at].id) at = (at + 1) & mask;
+        larger[at] = slot;
     }
     table_ = std::move(larger);
 }
@@ -182,10 +195,6 @@ std::optional<Id> Terms::linear(Operation operation, Type type, Id a, Id b) {
 bool Terms::is_neutral(Operation operation, Type type, Id id) const {
     const Node& node = nodes_[id];
     return node.kind == Kind::constant && node.bits() == neutral(operation, type);
-}
-
-Key Terms::salt(Operation operation, Type type) const {
-    return hashed(salt_of_chains, uint64_t(operation) << 8 | uint64_t(type));
 }
 
 Key Terms::member(Operation operation, Type type, Id id) const {

@@ -55,6 +55,13 @@ class Terms {
   private:
     struct Walk;
 
+    // A place of the table: its number, or 0 where it is free, and the bits of the key that choose the place. Most terms
+    // that are not sought are told from the one that is by these, without a look at the term itself.
+    struct Slot {
+        Id id = 0;
+        uint32_t tag = 0;
+    };
+
     Key hashed(uint64_t a, uint64_t b) const;
     Key operation_key(Operation operation, Type type, Id a, Id b, Id c) const;
     Id intern(const Node& node);
@@ -62,7 +69,7 @@ class Terms {
     Id sum(Operation operation, Type type, Id a, Id b, Key key);
     std::optional<Id> linear(Operation operation, Type type, Id a, Id b);
     std::optional<Id> unordered(Operation operation, Type type, Id a, Id b);
-    Key salt(Operation operation, Type type) const;
+    Key salt(Operation operation, Type type) const { return salt_[unsigned(operation) << 4 | unsigned(type)]; }
     Key member(Operation operation, Type type, Id id) const;
     Key members(Operation operation, Type type, Id id) const;
     Id float_sum(Operation operation, Type type, Id a, Id b);
@@ -78,7 +85,9 @@ class Terms {
     uint64_t most_;
     std::vector<Node> nodes_;
     std::vector<uint8_t> constant_;  // by node: apart, because every operation asks
-    std::vector<Id> table_;          // open addressing; the number 0 is a free place
+    std::vector<Slot> table_;        // open addressing, by the upper bits of tags
+    unsigned shift_;                 // of a tag, to a place
+    std::vector<Key> salt_;          // by opcode
 };
 
 }  // namespace polyloom::tcpa

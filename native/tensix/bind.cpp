@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <tuple>
 
+#include "python/bind.hpp"
 #include "tensix/fields.hpp"
 #include "tensix/tile.hpp"
 
@@ -99,7 +100,7 @@ void bind_matrix(nb::module_&);
 
 void bind_vector(nb::module_&);
 
-NB_MODULE(tensix, m) {
+POLYLOOM_MODULE(tensix, m) {
     bind_matrix(m);
     bind_vector(m);
     nb::class_<Tile>(m, "Tile")

@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from polyloom import ssa
     from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
+    from polyloom.comparison.compared import Comparison
+    from polyloom.comparison.run import compare
     from polyloom.diagnostics import PolyloomError
+    from polyloom.exploration import explore
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
     from polyloom.frontend.python.types import (
@@ -50,12 +53,14 @@ if TYPE_CHECKING:
         u16,
         u32,
     )
+    from polyloom.report.progress import progress
 
     # A target's name, found when it is used: here for editors and type checkers alone.
     from polyloom.targets.tensix import python as tensix  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 __version__ = "0.1.0"
 __all__ = [
+    "Comparison",
     "Compiled",
     "Instance",
     "Kernel",
@@ -64,10 +69,12 @@ __all__ = [
     "__version__",
     "bool",
     "ceil",
+    "compare",
     "compile",
     "cos",
     "exp",
     "exp2",
+    "explore",
     "f16",
     "f32",
     "f64",
@@ -78,6 +85,7 @@ __all__ = [
     "kernel",
     "load",
     "log",
+    "progress",
     "prove",
     "rint",
     "round_i32",
@@ -101,9 +109,13 @@ __all__ = [
 _KERNEL = "polyloom.frontend.python.kernel"
 _TYPES = "polyloom.frontend.python.types"
 _MODULES: dict[str, str] = {
+    "Comparison": "polyloom.comparison.compared",
+    "compare": "polyloom.comparison.run",
     "Kernel": _KERNEL,
+    "explore": "polyloom.exploration",
     "bool": _TYPES,
     "kernel": _KERNEL,
+    "progress": "polyloom.report.progress",
     **dict.fromkeys(
         [
             "ceil",

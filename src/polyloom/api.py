@@ -25,8 +25,8 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.passes import Watch
+from polyloom.report.progress import DONE, beating
 from polyloom.run import inputs
-from polyloom.run.compare import compare
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
 from polyloom.run.together import measure_together
@@ -34,7 +34,7 @@ from polyloom.targets import registry
 from polyloom.targets.forms.image import ELF
 from polyloom.targets.forms.loops import source_of
 from polyloom.targets.options import taken
-from polyloom.targets.subject import Progress, Subject, Written
+from polyloom.targets.subject import Progress, Subject, Written, silent
 from polyloom.targets.target import Json, Place, Proof, Target, need
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "Options",
     "PolyloomError",
     "Result",
-    "compare",
     "compile",
     "decode",
     "load",
@@ -226,9 +225,12 @@ def compile(
     your own (`{2: path}`: that of phase 2)."""
     target, place = registry.split(on)
     chosen = target.options(**options_for(target, own, "compile"))
-    return compile_subject(
-        subject_of(source, target, place, options or Options(), chosen), target, place, chosen, progress
-    )
+    with beating(progress) as told:
+        (told or silent)("reading", 0.0)
+        subject = subject_of(source, target, place, options or Options(), chosen)
+        made = compile_subject(subject, target, place, chosen, told)
+        (told or silent)(DONE, 1.0)
+    return made
 
 
 def per_size(target: Target, subject: Subject) -> bool:

@@ -687,8 +687,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0522": (
         "layout of an array",
         "A layout says where the elements of an array lie: `rows`, `columns` or a stride for each dimension, then the "
-        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word, and the file "
-        "of a loop of steps has no layouts.",
+        "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word.",
     ),
     "PL0530": (
         "contradictory mapping",
@@ -1046,6 +1045,12 @@ CODES: dict[str, tuple[str, str]] = {
         '`run(A=A, fill="random")` makes up the arrays that are not given, from the seed. There is no other way to '
         "fill them.",
     ),
+    "PL0821": (
+        "a comparison of which every place refuses",
+        "`polyloom compare` makes a row of each place, and a target may refuse a program: for its form, its types, or "
+        "because it does not fit. Here all of them did. The rows have the codes; `polyloom run` on one of the places "
+        "shows the whole message.",
+    ),
     "PL0870": (
         "internal error",
         "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its "
@@ -1349,5 +1354,82 @@ CODES: dict[str, tuple[str, str]] = {
         "The solver gave up. Deadlines, which are dependences of negative delay, can be too hard for `torus` and "
         "`iterative`: take `exact`.\n"
         "With `exact`, allow more work (`--effort`). Intervals beyond 16 million rows are not tried.",
+    ),
+    # PL14xx: exploration
+    "PL1401": (
+        "malformed axis of a sweep",
+        "An axis is a name, an equals sign and values: `N=16,64`. `A..B` doubles from A to B, `A..B+S` adds "
+        "S, and between pairs both numbers go their own way:\n"
+        "    --sweep N=16..256  --sweep N=16..64+16  --sweep pes=1x1..8x8  --sweep NI,NJ,NK=16,32    (moving "
+        "together)",
+    ),
+    "PL1402": (
+        "too many points",
+        "A sweep has at most a million points. Take coarser ranges, or fewer axes at a time.",
+    ),
+    "PL1403": (
+        "malformed condition",
+        "`--where` compares names, numbers and texts, with arithmetic, `and`, `or` and `not`: `elements <= "
+        "32 and N % columns == 0`. Names are columns of the table.",
+    ),
+    "PL1404": (
+        "name that a sweep does not have",
+        "An axis is a parameter, a scalar input, or an option of the target such as `pes`; an objective is a "
+        "column of the table. Keys of the machine file go by `--set`.",
+    ),
+    "PL1405": (
+        "folder of another sweep",
+        "A folder keeps the rows of one sweep: of one source, with its axes, machines, condition, "
+        "objectives, level and seed, by one version. The notes name what is different. Repeat the first "
+        "command, or name another folder.",
+    ),
+    "PL1406": (
+        "folder in use",
+        "One process at a time writes to the folder of a sweep. The lock ends with its process, however that ends.",
+    ),
+    "PL1407": (
+        "folder without a readable sweep",
+        "The folder of a sweep holds `spec.json` and `rows.sqlite`. Name a new folder, an empty one, or one "
+        "that a sweep has made.",
+    ),
+    "PL1408": (
+        "point that ends its worker",
+        "The process that computed this point died each time, the last three times with nothing running "
+        "beside it, or had not enough memory. The other rows are not affected. Take a smaller size, or leave "
+        "it out by `--where`.",
+    ),
+    "PL1409": (
+        "key that a machine file does not have",
+        "`--set` changes keys at the top of a machine's description, such as `fifo_depth`. `polyloom "
+        "machines NAME` prints them. Units are not swept: write a file for each, and name the files behind "
+        "`--on`.",
+    ),
+    "PL1410": (
+        "point that took too long",
+        "It took longer than `--timeout` allows, and its process was ended.",
+    ),
+    "PL1411": (
+        "no worker process starts",
+        "Every process of the pool ended before it was ready. With `--jobs 1` all is done in this process.",
+    ),
+    "PL1412": (
+        "program that cannot be sent to another process",
+        "Other processes import a kernel by the name of its module. One of a script or a notebook has none: "
+        "put it into a file of its own, and give its path, or compute with `--jobs 1`.",
+    ),
+    "PL1413": (
+        "sweep without a result",
+        "Not one point could be computed; each row has its own code. The message has the most frequent one.",
+    ),
+    "PL1414": (
+        "no Dask scheduler",
+        "`--scheduler` needs the extra `dask` (`pip install polyloom[dask]`) here and on the workers, and "
+        "the address of a scheduler that answers, such as `tcp://host:8786`. Rows that were computed are "
+        "kept by `--resume`.",
+    ),
+    "PL1415": (
+        "workers of another version",
+        "The workers of the scheduler have to have this version of Polyloom: the same input gives the same "
+        "rows only then.",
     ),
 }

@@ -27,6 +27,7 @@ SECTIONS = {
     "PL11": "The belt machine: specializer",
     "PL12": "The Tensix tile",
     "PL13": "The Minion",
+    "PL14": "Exploration",
 }
 OWN = [loaded(where) for name in BUILT_IN if (where := entries()[name].codes) is not None]
 CODES: dict[str, tuple[str, str]] = {code: text for codes in (catalogue.CODES, *OWN) for code, text in codes.items()}

@@ -118,7 +118,8 @@ def test_objects_show_themselves(scratch: Path) -> None:
     compiled = pl.compile("bits.pla", on="tcpa:paper:1x3")
     result = compiled.instantiate(N=16).run()
     assert repr(compiled).startswith("<symbolic configuration of bits(N): ")
-    assert "<svg" in result._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the name is a convention of notebooks
+    assert repr(result) == "<run of bits(N=16): 33 cycles, outputs equal the reference>"
+    assert repr(result.show()).startswith("<page of bits N=16 on tcpa:paper:1x3: ")
     compiled.save("saved.plsc")
     assert pl.load("saved.plsc").data == compiled.data
 

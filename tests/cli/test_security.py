@@ -62,8 +62,21 @@ def test_run_runs_a_c_file_on_the_host(place: str, folder: Path, capsys: pytest.
     assert capsys.readouterr().err.startswith("error[PL0167]")
 
 
+def test_compare_runs_a_c_file_on_the_host(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "k.c:k", "N=4", "--on", "riscv,tcpa:unit:1x1"]) == 1
+    assert capsys.readouterr().err.startswith("error[PL0167]")
+
+
 @pytest.mark.parametrize(
-    "words", ["verify k.py", "show k.py", "show k.py --ssa 1", "compile k.py -o new.plsc", "run k.py N=4"]
+    "words",
+    [
+        "verify k.py",
+        "show k.py",
+        "show k.py --ssa 1",
+        "compile k.py -o new.plsc",
+        "run k.py N=4",
+        "compare k.py N=4 --on riscv",
+    ],
 )
 def test_every_command_executes_a_python_file(words: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words.split()) == 0

@@ -185,7 +185,7 @@ def test_a_trace_has_the_operations_of_all_phases(call: Call, scratch: Path) -> 
     assert len(events) == data["operations"]
     assert max(e["ts"] + e["dur"] for e in events) <= data["cycles"]
     page = (scratch / "run.html").read_text()
-    assert page.count("<h2>Schedule</h2>") == len(data["phases"])
+    assert page.count("<h2>Source and schedule</h2>") == len(data["phases"])
 
 
 def test_show_prints_what_a_function_became(call: Call) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walks over plans in the library: each step has the bytes that Python gives it, and the words that move take the
-cycles that Python counts."""
+"""Walks over plans in the library: each step has the bytes that Python gives it, with the same candidates, and the
+words that move take the cycles that Python counts; whatever the kind of the file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.device.cases import MATMUL
+from tests.kernels.sizes import MINI
 
 import polyloom as pl
 from polyloom._native import instantiate as native
@@ -19,6 +20,7 @@ from polyloom.targets.tcpa.phases.running import Run
 ROOT = Path(__file__).parents[2]
 OUTSIDE, BEST = 4, (1 << 32) - 1
 Element = tuple[str, int]
+SIZES = ((8, (1, 1)), (8, (2, 3)), (13, (4, 4)))
 CASES = {
     "gemm": ("examples/kernels/gemm.py", (7, 5, 6)),
     "covariance": ("examples/kernels/covariance.py", (9, 7)),
@@ -31,22 +33,86 @@ def compiled(name: str) -> pl.Compiled:
     return pl.compile(ROOT / CASES[name][0], on="tcpa:wide")
 
 
+@cache
+def phased(name: str) -> tuple[bytes, pl.Compiled]:
+    found = pl.compile(ROOT / "examples" / "kernels" / f"{name}.py", on="tcpa:wide")
+    return found.data, found
+
+
 def on_host(name: str, values: Sequence[int], region: tuple[int, int]) -> Run:
     found = compiled(name)
     return running.run(found.instantiate(dict(zip(found.parameters, values, strict=True)), pes=region).data)
 
 
-@pytest.mark.parametrize("region", [(1, 1), (2, 3), (4, 4)])
-@pytest.mark.parametrize("name", CASES)
-def test_steps_have_the_bytes_and_the_transfers_of_python(name: str, region: tuple[int, int]) -> None:
-    values = CASES[name][1]
-    made, expected = native.walk(compiled(name).data, values, *region), on_host(name, values, region)
+def assert_same(made: native.Walked, expected: Run) -> None:
     assert made.status == 0
     assert [(phase, words) for phase, _, words, _, _ in made.steps] == [(s.number, s.data) for s in expected.steps]
     assert tuple(cycles for *_, cycles in made.steps) == expected.transfers
     assert made.cycles == sum(expected.transfers)
     moves = [step for step, _, _, sender, _ in made.transfers if sender[0] != OUTSIDE]
     assert [moves.count(n) for n in range(len(made.steps))] == [count for *_, count, _ in made.steps]
+
+
+@pytest.mark.parametrize("region", [(1, 1), (2, 3), (4, 4)])
+@pytest.mark.parametrize("name", CASES)
+def test_steps_have_the_bytes_and_the_transfers_of_python(name: str, region: tuple[int, int]) -> None:
+    values = CASES[name][1]
+    assert_same(native.walk(compiled(name).data, values, *region), on_host(name, values, region))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["atax", "bicg", *(pytest.param(name, marks=pytest.mark.long) for name in sorted({*MINI} - {"atax", "bicg"}))],
+)
+def test_phases_take_the_candidates_of_python(name: str) -> None:
+    """Where transfers weigh much these are other ones than the best of each phase alone."""
+    data, found = phased(name)
+    for values, region in SIZES:
+        given = {n: values + k for k, n in enumerate(found.parameters)}
+        expected = running.run(found.instantiate(given, pes=region).data)
+        assert_same(native.walk(data, [*given.values()], *region), expected)
+
+
+def test_candidates_are_chosen_together() -> None:
+    data, found = phased("atax")
+    given = dict(zip(found.parameters, (8, 9), strict=True))
+    together = [words for _, _, words, _, _ in native.walk(data, [*given.values()], 2, 3).steps]
+    alone = [native.instantiate(file, [*given.values()], 2, 3).file for file in stages.files(data)]
+    assert together != alone
+
+
+CONCRETE = {
+    "program": lambda: pl.compile(ROOT / "examples" / "fir.pla").instantiate(N=8, T=4, pes=(2, 2)),
+    "phases": lambda: phased("atax")[1].instantiate(M=5, N=6, pes=(2, 2)),
+    "phases that lie": lambda: compiled("covariance").instantiate(
+        dict(zip(compiled("covariance").parameters, (9, 7), strict=True)),
+        pes=(2, 2),
+        layouts={"data": "columns+7@3", "cov": "1,20"},
+    ),
+    "steps": lambda: compiled("floyd_warshall").instantiate(N=5, pes=(2, 3)),
+    "steps that lie": lambda: compiled("floyd_warshall").instantiate(N=5, pes=(2, 2), layouts={"path": "1,9+30@2"}),
+    "steps beside a border": lambda: compiled("floyd_warshall").instantiate(N=4, pes=(2, 2), at=(2, 2), array=(4, 4)),
+    "steps of one candidate": lambda: compiled("floyd_warshall").instantiate(N=4, pes=(2, 2), candidate=1),
+}
+
+
+@pytest.mark.parametrize("name", CONCRETE)
+def test_concrete_files_are_walked(name: str) -> None:
+    data = CONCRETE[name]().data
+    assert_same(native.walk(data, [], 0, 0), running.run(data))
+
+
+def test_layouts_of_a_request() -> None:
+    """Transfers then name the words that the array's elements have."""
+    found, lying = compiled("floyd_warshall"), [((1, 9), 30, 2)]
+    names = [a.name for a in stages.read(found.data).arrays]
+    layouts = [((1, 9), 30, 2) if name == "path" else ((), 0, n + 4) for n, name in enumerate(names)]
+    assert names == ["path"] and layouts == lying
+    made = native.walk(found.data, [5], 2, 2, None, 0, layouts)
+    plain = native.walk(found.data, [5], 2, 2)
+    assert_same(made, running.run(CONCRETE["steps that lie"]().data))
+    words = [(step, 30 + element // 5 + 9 * (element % 5)) for step, _, element, _, _ in plain.transfers]
+    assert sorted((step, word) for step, _, word, _, _ in made.transfers) == sorted(words)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -116,10 +182,12 @@ def test_candidates_by_phase() -> None:
 
 def test_malformed_files_end_in_a_status() -> None:
     data, values = compiled("floyd_warshall").data, CASES["floyd_warshall"][1]
-    cut = {native.walk(data[:length], values, 2, 2).status for length in range(0, len(data), 41)}
-    assert cut == {701, 702}
-    altered = {
-        native.walk(bytes([*data[:place], data[place] ^ 1, *data[place + 1 :]]), values, 2, 2).status
-        for place in range(16, len(data), 41)
-    }
-    assert altered <= {702, 704}
+    concrete = [CONCRETE[name]().data for name in ("phases", "steps that lie")]
+    for file, given in ((data, values), *((file, ()) for file in concrete)):
+        cut = {native.walk(file[:length], given, 2, 2).status for length in range(0, len(file), 41)}
+        assert cut == {701, 702}
+        altered = {
+            native.walk(bytes([*file[:place], file[place] ^ 1, *file[place + 1 :]]), given, 2, 2).status
+            for place in range(16, len(file), 41)
+        }
+        assert altered <= {702, 704}

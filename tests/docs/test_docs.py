@@ -50,18 +50,64 @@ def steps(page: str) -> Iterator[Step]:
             yield Step(line, body, True, following[1] if following[0] == "output" else None)
 
 
-def script(parts: list[Step]) -> str:
-    """One Python program of the page so far; a marker separates the output of the last part from what came before."""
-    return "\n".join([*(part.code for part in parts[:-1]), "print('\\0', end='')", parts[-1].code])
+READER = """
+import sys, traceback
+names, status = {"__name__": "__main__"}, 0
+while size := sys.stdin.buffer.readline():
+    try:
+        exec(compile(sys.stdin.buffer.read(int(size)), "<page>", "exec"), names)
+        status = 0
+    except Exception:
+        traceback.print_exc()
+        status = 1
+    sys.stderr.flush()
+    print(f"\\0{status}", flush=True)
+"""
+
+
+class Interpreter:
+    """One Python process for the blocks of a page, which share their names; a marker ends the output of each."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", READER],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def run(self, code: str) -> tuple[str, int]:
+        """What a block prints, and 0; a process that ends within a block is a failure, too."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        data = code.encode()
+        self.process.stdin.write(b"%d\n%s" % (len(data), data))
+        self.process.stdin.flush()
+        output = b""
+        for line in self.process.stdout:
+            text, marker, status = line.partition(b"\0")
+            output += text
+            if marker:
+                return output.decode(), int(status)
+        return output.decode(), 1
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+
+
+def environment() -> dict[str, str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
 
 
 def run(command: list[str], folder: Path) -> tuple[str, int]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
     done = subprocess.run(
         command,
         cwd=folder,
-        env=environment,
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -79,12 +125,11 @@ def matches(expected: str, got: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    so_far: list[Step] = []
+    interpreter: Interpreter | None = None
     for step in steps(page.read_text(encoding="utf-8")):
         if step.is_python:
-            so_far.append(step)
-            output, status = run([sys.executable, "-c", script(so_far)], tmp_path)
-            output = output.rpartition("\0")[2]
+            interpreter = interpreter or Interpreter(tmp_path)
+            output, status = interpreter.run(step.code)
         else:
             output, status = run(["bash", "-c", step.code], tmp_path)
         where = f"{page.relative_to(ROOT)}:{step.line}: {step.code.rstrip()}"
@@ -93,6 +138,17 @@ def test_page(page: Path, tmp_path: Path) -> None:
         assert step.expected is None or matches(step.expected, output), (
             f"{where}\nexpected:\n{step.expected}\ngot:\n{output}"
         )
+    if interpreter is not None:
+        interpreter.close()
+
+
+def test_blocks_of_a_page_share_their_names(tmp_path: Path) -> None:
+    interpreter = Interpreter(tmp_path)
+    assert interpreter.run("a = 1\nprint(a)\n") == ("1\n", 0)
+    assert interpreter.run("print(a + 1, end='')\n") == ("2", 0)
+    assert interpreter.run("import sys\nprint(b, file=sys.stderr)")[1] == 1
+    assert interpreter.run("raise SystemExit")[1] == 1
+    interpreter.close()
 
 
 def test_a_wrong_output_is_noticed() -> None:

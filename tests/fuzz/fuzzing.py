@@ -3,7 +3,8 @@
 line.
 
 `python -m tests.fuzz.fuzzing SECONDS [SEED]` divides the time among `FUZZERS` by their shares, and ends with exit code
-1 at the first finding, which it saves in `build/fuzz` and names. Copy a finding of a native target to
+1 at the first finding, which it saves in `build/fuzz` and names; `--build` instead of the seconds compiles the native
+targets and leaves. Copy a finding of a native target to
 `tests/fuzz/found/TARGET/`, whose files are seeds of every run; one of a reader goes into the test of what mends it.
 """
 
@@ -15,6 +16,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +27,7 @@ from tests.device.devices import LIBRARY, ROOT
 from tests.fuzz import readers, texts
 from tests.fuzz.readers import READERS, Reader
 
+from polyloom import api
 from polyloom.targets.belt import belt_file
 
 BUILD: Final = ROOT / "build" / "fuzz"
@@ -46,12 +49,21 @@ class Native:
     longest: int
 
     def build(self) -> Path:
-        """The executable."""
+        """The executable; one that is newer than everything it is made of is kept."""
         BUILD.mkdir(parents=True, exist_ok=True)
         made = BUILD / f"fuzz_{self.name}"
+        if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in self._read()):
+            return made
         flags = ("-g", "-O1", "-Wall", "-Wextra", *_SANITIZERS)
         subprocess.run([*self.command, *flags, *map(str, self.sources), "-o", str(made)], check=True)
         return made
+
+    def _read(self) -> Iterator[Path]:
+        """Sources, whatever headers may be included, and this file, which has the flags."""
+        yield Path(__file__)
+        yield from self.sources
+        for folder in _NATIVE.iterdir():
+            yield from (*folder.glob("*.h"), *folder.glob("*.hpp"))
 
     def run(self, target: Path, corpus: Path, seconds: int, seed: int = 1) -> subprocess.CompletedProcess[str]:
         """Runs for `seconds`; a finding is left in `build/fuzz` and gives another exit code than 0."""
@@ -120,6 +132,17 @@ def _request(case: Case) -> bytes:
     )
 
 
+def _walks() -> Iterator[bytes]:
+    """Plans of several phases and of steps, symbolic and concrete, as the target of the walk understands them."""
+    for path, values in (("tests/kernels/steps/floyd_warshall.py", (5,)), ("examples/kernels/atax.py", (5, 6))):
+        made = api.compile(ROOT / path, on="tcpa:wide")
+        given = dict(zip(made.parameters, values, strict=True))
+        request = struct.pack("<6B4B", len(values), 2, 2, 0, 0, 0, *values, *(0,) * (4 - len(values)))
+        yield request + made.data
+        yield request + made.instantiate(given, pes=(2, 2)).data
+    yield request + MATMUL
+
+
 def _configurations() -> Iterable[bytes]:
     return (data for data in readers.concrete() if data.startswith(b"PLCC"))
 
@@ -130,6 +153,13 @@ INSTANTIATE: Final = Native(
     ("clang", "-std=c11", f"-I{LIBRARY}"),
     _requests,
     4096,
+)
+WALK: Final = Native(
+    "walk",
+    (_HERE / "fuzz_walk.c", *sorted(LIBRARY.glob("*.c"))),
+    ("clang", "-std=c11", f"-I{LIBRARY}"),
+    _walks,
+    8192,
 )
 MODEL: Final = Native(
     "model",
@@ -174,9 +204,11 @@ BELT: Final = Native(
 )
 
 
+NATIVES: Final = (INSTANTIATE, WALK, MODEL, BELT)
 FUZZERS: Final = (
     Fuzzer("C", 2, _c),
     Fuzzer("native instantiation", 4, INSTANTIATE.fuzz),
+    Fuzzer("native walk over plans", 3, WALK.fuzz),
     Fuzzer("native model", 4, MODEL.fuzz),
     Fuzzer("native model of the belt machine", 2, BELT.fuzz),
     *(Fuzzer(reader.name, reader.share, _reading(reader)) for reader in READERS),
@@ -207,7 +239,11 @@ def main(arguments: list[str]) -> int:
     os.environ["POLYLOOM_DEBUG"] = "1"
     if reason := missing():
         print(reason, file=sys.stderr)
-        return 1
+        return 0 if arguments[0] == "--build" else 1
+    if arguments[0] == "--build":
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            print(*pool.map(Native.build, NATIVES), sep="\n")
+        return 0
     found = fuzz_all(float(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1)
     print("no finding" if found is None else found)
     return int(found is not None)

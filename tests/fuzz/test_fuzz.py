@@ -22,7 +22,7 @@ SHARES = sum(reader.share for reader in readers.READERS)
 
 
 @pytest.mark.skipif(REASON is not None, reason=str(REASON))
-@pytest.mark.parametrize("target", [fuzzing.INSTANTIATE, fuzzing.MODEL, fuzzing.BELT], ids=lambda t: t.name)
+@pytest.mark.parametrize("target", fuzzing.NATIVES, ids=lambda t: t.name)
 def test_no_input_crashes_native_code_or_leaves_its_buffers(target: Native, tmp_path: Path) -> None:
     done = target.run(target.build(), tmp_path / "corpus", SECONDS)
     assert done.returncode == 0, done.stderr[-4000:]

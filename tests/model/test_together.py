@@ -170,7 +170,14 @@ def test_wrong_layouts(name: str, golden: Golden) -> None:
     golden(f"layout-{name}", str(refusal.value))
 
 
-def test_steps_have_no_layouts(golden: Golden) -> None:
-    with pytest.raises(PolyloomError) as refusal:
-        compiled("floyd_warshall").instantiate(N=3, layouts={"path": "columns"})
-    golden("layout-steps", str(refusal.value))
+def test_arrays_of_steps_lie_where_they_are_put() -> None:
+    plain = compiled("floyd_warshall").instantiate(N=5, pes=(2, 2))
+    turned = compiled("floyd_warshall").instantiate(N=5, pes=(2, 2), layouts={"path": "1,9+30@2"})
+    lying = [a for step in running.run(turned.data).steps for a in concrete_file.decode(step.data).arrays]
+    # What the array holds before a step lies alike in another memory.
+    assert {(a.strides, a.place) for a in lying if a.shape} == {
+        ((1, 9), concrete_file.Place(2, 30)),
+        ((1, 9), concrete_file.Place(3, 30)),
+    }
+    assert turned.run().verified
+    assert turned.run().cycles == plain.run().cycles

@@ -104,7 +104,7 @@ def test_phases_add_up(name: str, compiled: Callable[[str], api.Compiled]) -> No
     assert max(e.start + e.cycles for e in events) <= (result.cycles or 0)
     assert list(events) == sorted(events, key=lambda e: e.start)
     assert (f"phase {len(rows)} " in result.report()) == (len(rows) > 1)
-    assert result._repr_html_().count("<h2>Schedule</h2>") == len(rows)  # pyright: ignore[reportPrivateUsage]  # the name is a convention of notebooks
+    assert result.page().count("<h2>Source and schedule</h2>") == len(rows)
 
 
 def test_a_plan_that_is_a_program_has_the_program_s_file() -> None:

@@ -126,7 +126,7 @@ def test_python(folder: Path) -> None:
         "compiled = pl.compile('bits.pla', on='toy:slow')\n"
         "result = compiled.run(N=4, **{'in': np.array(11, np.int32)})\n"
         "print(result.verified, result.outputs['bits'].tolist(), result.cycles == 2 * result.execution.operations)\n"
-        "print(compiled.run(N=4, twice=True).verified, '<h2>Toys' in result._repr_html_(), pl.toy_place('') == "
+        "print(compiled.run(N=4, twice=True).verified, '<h2>Toys' in result.page(), pl.toy_place('') == "
         "'fast')\n"
         "compiled.save('saved.toy')\n"
         "print(pl.load('saved.toy').run(N=4, **{'in': np.array(3, np.int32)}).outputs['bits'].tolist())\n"
@@ -135,3 +135,18 @@ def test_python(folder: Path) -> None:
     done = python(folder, "-c", script)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "True [1, 1, 0, 1] True\nTrue True True\n[1, 1, 0, 0]\nTrue\n"
+
+
+def test_a_comparison_has_a_row_of_it(folder: Path) -> None:
+    """The toy tells no costs: its row has what the run itself tells, and null for the rest."""
+    status, out, err = call(folder, "compare bits.pla N=4 --on toy,toy:slow,tcpa:1x2 --json")
+    assert (status, err) == (0, "")
+    rows = {row["on"]: row for row in json.loads(out)["rows"]}
+    assert list(rows) == ["toy", "toy:slow", "tcpa:1x2"]
+    slow = rows["toy:slow"]
+    assert (slow["verified"], slow["equal"], slow["cycles"]) == (True, True, 2 * rows["toy"]["cycles"])
+    assert slow["issued"] == rows["toy"]["cycles"] and slow["work"] == rows["tcpa:1x2"]["work"]
+    assert [slow[key] for key in ("time", "units", "share_of_unit_bound", "moved_bytes", "code_bytes")] == [None] * 5
+    assert rows["tcpa:1x2"]["units"] > 0
+    status, out, err = call(folder, "compare bits.pla N=4 --on toy,riscv --twice")
+    assert (status, "| toy   | yes" in out, "| riscv | refused: PL0810 |" in out) == (0, True, True)

@@ -83,9 +83,10 @@ def walk(
     columns: int,
     candidates: Sequence[int] | None = None,
     closed: int = 0,
+    layouts: Sequence[tuple[Sequence[int], int, int]] | None = None,
 ) -> Walked:
-    """Every step of a symbolic file of phases, in buffers of just the size that the query asks for. `candidates`: by
-    phase; 2**32 - 1 takes the best."""
+    """Every step of a file of any kind, in buffers of just the size that the query asks for. `candidates`: by
+    phase; 2**32 - 1 takes the best. `layouts`: by array, as (strides, base, bank)."""
 
 def seconds(
     symbolic: bytes, values: Sequence[int], rows: int, columns: int, candidate: int, times: int, whole: int

@@ -37,6 +37,12 @@ class Config:
     def accesses(self, array: int) -> int:
         """In how many steps generators of the array are enabled, at most."""
 
+    def predict(self) -> tuple[int, bool]:
+        """Cycles from the first issue to the last bank write, and whether that is what a run takes; else it takes at
+        most so many."""
+
+    @property
+    def initiation_interval(self) -> int: ...
     @property
     def kernel(self) -> str: ...
     @property

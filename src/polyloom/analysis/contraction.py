@@ -18,7 +18,8 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 
 _WIDER: Final = ("to_i32", "to_f32")
-_UNARY: Final = ("round_i32", "to_f32", "sat8", "satu8")
+UNARY: Final = ("round_i32", "to_f32", "sat8", "satu8")
+"""Operations on a sum alone that may follow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +64,18 @@ def contraction(program: Program, *, with_steps: bool = False) -> Contraction | 
         refuse("there are several results, of which one is a sum", equation.span)
     links = list[tuple[str, Leaf | None]]()
     while with_steps and isinstance(value, Apply):
-        value = _peeled(value, links, equation)
+        value = peeled(value, links, equation)
     if not isinstance(value, Sum):
         refuse(f"`{equation.target.name}` is computed from a sum, and is not the sum itself", equation.span)
     made = _matrices(program, equation, value)
     return replace(made, steps=_steps(program, equation, made, links[::-1])) if links else made
 
 
-def _peeled(value: Apply, links: list[tuple[str, Leaf | None]], equation: Equation) -> Term:
-    """The operand that has the sum; what the operation does goes into `links`."""
+def peeled(value: Apply, links: list[tuple[str, Leaf | None]], equation: Equation) -> Term:
+    """The operand that has the sum; what the operation does goes into `links`. Raises `Unlike`."""
     inner = [operand for operand in value.operands if _has_sum(operand)]
     others = [operand for operand in value.operands if not _has_sum(operand)]
-    if len(inner) == 1 and not others and value.operation in _UNARY:
+    if len(inner) == 1 and not others and value.operation in UNARY:
         links.append((value.operation, None))
     elif len(inner) == 1 and value.operation == "max" and others == [Number(0)]:
         links.append(("relu", None))

@@ -9,10 +9,11 @@ meets which of the weights in which of the result. Loops may be of any shape, bo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from polyloom.analysis.contraction import Step
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import affine_map, affines, to_set
 
@@ -34,7 +35,7 @@ class Convolution:
     """`places` of the image's dimensions; `weights`: the dimension of the result that each of the weights is, None
     where the sum runs over it. `order`: the dimensions of the weights over which the sum runs, outermost first; None
     where it has no order that is one of them. `widened`: the conversion that both factors go through. `extents` are
-    those of the weights."""
+    those of the weights. `steps`: what becomes of the sum; vectors are along output channels."""
 
     image: str
     weight: str
@@ -44,6 +45,7 @@ class Convolution:
     order: tuple[int, ...] | None
     widened: str
     extents: tuple[Affine, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     @property
     def channel(self) -> int:
@@ -73,7 +75,8 @@ class Access:
 @dataclass(frozen=True, slots=True)
 class Summed:
     """A sum of products: its iterations `where` over `dims`, and the elements that meet in one. `loops` are the
-    dimensions along which the sum of one element runs, in order; None where it is a tree of sums."""
+    dimensions along which the sum of one element runs, in order; None where it is a tree of sums. `links`: what becomes
+    of the sum, operations with the other operand, if there is one."""
 
     dims: tuple[str, ...]
     params: tuple[str, ...]
@@ -84,6 +87,7 @@ class Summed:
     widened: str
     loops: tuple[str, ...] | None
     down: frozenset[str] = frozenset()
+    links: tuple[tuple[str, Access | None], ...] = ()
 
 
 def convolutions(found: Summed) -> tuple[Convolution, ...]:
@@ -114,7 +118,24 @@ def _of(found: Summed, image: Access, weight: Access) -> Convolution | None:
         found.widened,
         weight.shape,
     )
+    steps = _steps(found, made)
+    if steps is None:
+        return None
+    made = replace(made, steps=steps)
     return made if _has_roles(made, found, weight) and _is_whole(found, image, weight, made, where) else None
+
+
+def _steps(found: Summed, made: Convolution) -> tuple[Step, ...] | None:
+    """None where an operand is no vector along output channels."""
+    steps, result, at = list[Step](), found.result, made.output
+    for operation, vector in found.links:
+        if vector is None:
+            steps.append(Step(operation))
+        elif at is None or (vector.index, vector.shape) != ((result.index[at],), (result.shape[at],)):
+            return None
+        else:
+            steps.append(Step(operation, vector.array))
+    return tuple(steps)
 
 
 def _same(index: Affine, others: Sequence[Affine]) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polyloom.analysis.contraction import narrow, results
+from polyloom.analysis.contraction import narrow, peeled, results
 from polyloom.analysis.convolution import Access, Summed
 from polyloom.analysis.dataflow import Apply, Leaf, Sum, Unlike, inside_of
 from polyloom.ir.pla import Equation, Program
@@ -25,6 +25,12 @@ def summed(program: Program) -> Summed | None:
     if len(found) != 1:
         return None
     equation, value = found[0]
+    links = list[tuple[str, Leaf | None]]()
+    try:
+        while isinstance(value, Apply):
+            value = peeled(value, links, equation)
+    except Unlike:
+        return None
     if not isinstance(value, Sum):
         return None
     sums = _nested(value)
@@ -50,6 +56,7 @@ def summed(program: Program) -> Summed | None:
         (first, second),
         widened,
         (along[0],) if len(along) == 1 else None,
+        links=tuple((name, leaf and Access(leaf.array, shapes[leaf.array], leaf.index)) for name, leaf in links[::-1]),
     )
 
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one sum of products that a nest computes, if it is one: elements become zero, and products are added to them, in
-place or in a scalar that is stored afterwards."""
+place or in a scalar that is stored afterwards (convolution_stored.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import islpy as isl
 
 from polyloom.analysis.convolution import Access, Summed
+from polyloom.analysis.convolution_stored import Stored, stored
 from polyloom.ir.nest import Apply, Expression, Nest, Statement, statements
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import hidden
@@ -22,11 +22,10 @@ _WIDER = ("to_i32", "to_f32")
 def summed(nest: Nest) -> Summed | None:
     """None where the nest is anything else."""
     found = statements(nest)
-    if len(found) == 3:
-        found = _stored(nest, *found)
-    if len(found) != 2:
+    made = stored(nest, found) if len(found) > 2 else Stored(found, ())
+    if made is None or len(made.sum) != 2:
         return None
-    begin, add = found
+    begin, add = made.sum
     parts = _parts(add)
     if parts is None or not _begins(nest, begin, add):
         return None
@@ -46,37 +45,12 @@ def summed(nest: Nest) -> Summed | None:
         widened,
         inner,
         frozenset(loop for loop in inner if steps[loop] < 0),
+        tuple((name, vector and _access(nest, vector)) for name, vector in made.links),
     )
 
 
 def _access(nest: Nest, reference: Reference) -> Access:
     return Access(reference.name, nest[reference.name].shape, reference.index)
-
-
-def _stored(nest: Nest, begin: Statement, add: Statement, store: Statement) -> tuple[Statement, ...]:
-    """A sum in a scalar of the function, as one in the element to which it is stored."""
-    name = begin.assign.target.name
-    is_scalar = nest[name].role == "local" and not nest[name].shape
-    value, level = store.assign.value, len(store.loops)
-    is_stored = isinstance(value, Reference) and value.name == name == add.assign.target.name
-    around = begin.loops == store.loops == add.loops[:level] and begin.domain == store.domain
-    if not (is_scalar and is_stored and around):
-        return ()
-    places = [statement.order[level][0] for statement in (begin, add, store)]
-    outside = [statement.order[:level] for statement in (begin, add, store)]
-    if not (places == sorted(set(places)) and len(set(outside)) == 1):
-        return ()
-    return _renamed(begin, name, store.assign.target), _renamed(add, name, store.assign.target)
-
-
-def _renamed(statement: Statement, name: str, target: Reference) -> Statement:
-    def moved(value: Expression) -> Expression:
-        if isinstance(value, Apply):
-            return replace(value, operands=tuple(map(moved, value.operands)))
-        return target if isinstance(value, Reference) and value.name == name else value
-
-    assign = replace(statement.assign, target=target, value=moved(statement.assign.value))
-    return replace(statement, assign=assign)
 
 
 def _parts(add: Statement) -> tuple[tuple[Reference, Reference], str] | None:

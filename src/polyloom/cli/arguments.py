@@ -17,6 +17,7 @@ class Request(argparse.Namespace):
     file: str
     words: list[str]
     on: str | None
+    places: list[str]
     pes: str
     output: str
     json: bool
@@ -57,6 +58,15 @@ class Request(argparse.Namespace):
     domain: str | None
     form: str
     as_form: str | None
+    axes: list[str]
+    settings: list[str]
+    where: str | None
+    objective: str
+    jobs: str
+    scheduler: str | None
+    resume: str | None
+    table: str | None
+    timeout: str | None
 
 
 class Parser(argparse.ArgumentParser):
@@ -104,14 +114,7 @@ def parameter_operands(parser: Parser, what: str = "values of the parameters") -
 
 
 def array_options(parser: Parser) -> None:
-    parser.add_argument(
-        "--in",
-        dest="inputs",
-        metavar="NAME=FILE.npy",
-        action="append",
-        default=[],
-        help="take an input from a NumPy file",
-    )
+    _input_option(parser)
     parser.add_argument(
         "--out",
         dest="outputs",
@@ -120,6 +123,37 @@ def array_options(parser: Parser) -> None:
         default=[],
         help="write an output to a NumPy file",
     )
+
+
+def _input_option(parser: Parser) -> None:
+    parser.add_argument(
+        "--in",
+        dest="inputs",
+        metavar="NAME=FILE.npy",
+        action="append",
+        default=[],
+        help="take an input from a NumPy file",
+    )
+
+
+def seed_options(parser: Parser) -> None:
+    """What is made up of the inputs."""
+    help = "makes up inputs: scalars that are not given, and arrays where none is given"
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=help)
+    help = "make up the arrays that are not given even where others are"
+    parser.add_argument("--fill", choices=("random",), help=help)
+
+
+def input_options(parser: Parser) -> None:
+    """Given inputs, and made-up ones."""
+    _input_option(parser)
+    seed_options(parser)
+
+
+def check_seed(seed: int) -> None:
+    """Errors: PL0801."""
+    if seed < 0:
+        raise usage_error(f"the seed is {seed}", "write a number from 0 on")
 
 
 def positive(text: str, option: str) -> int:

@@ -25,6 +25,7 @@ from polyloom.targets.entry import entries
 
 VERBS: Final = {
     "run": "compile, instantiate, simulate, check, report",
+    "compare": "run one source on several machines, side by side",
     "compile": "compile a program once, for all sizes",
     "asm": "assemble text in a target's notation",
     "instantiate": "make a concrete configuration for given sizes",
@@ -33,12 +34,14 @@ VERBS: Final = {
     "verify": "check a program, or a configuration without running it",
     "schedule": "schedule a loop's operations for the least initiation interval",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
+    "explore": "sweep sizes, regions and machines: predict all, verify the best",
     "sweep": "every value of a format through a vector kernel, against a reference",
     "float": "a number in the formats of vector kernels",
     "machines": "list the machines, or print one",
     "explain": "explain a diagnostic code",
     "bench": "measure, print a table",
     "doctor": "check this installation",
+    "completion": "print a script that completes commands with Tab",
 }
 _INTERRUPTED: Final = 130
 
@@ -69,13 +72,13 @@ def main(words: Sequence[str] | None = None) -> int:
 def _dispatch(words: Sequence[str]) -> Answer:
     if not words or list(words) == ["--json"]:
         raise usage_error(
-            "no command was given", f"write one of {', '.join(_verbs())}; `polyloom --help` describes them"
+            "no command was given", f"write one of {', '.join(all_verbs())}; `polyloom --help` describes them"
         )
     if words[0] in ("-h", "--help", "help"):
-        return Answer({"verbs": {verb: about for verb, (about, _) in _verbs().items()}}, _help())
+        return Answer({"verbs": {verb: about for verb, (about, _) in all_verbs().items()}}, _help())
     if words[0] == "--version":
         return Answer({"version": polyloom.__version__}, f"polyloom {polyloom.__version__}")
-    verb, known = words[0], _verbs()
+    verb, known = words[0], all_verbs()
     if verb not in known:
         raise usage_error(f"there is no command '{verb}'", nearest(verb, known, "command"))
     about, name = known[verb]
@@ -86,7 +89,7 @@ def _dispatch(words: Sequence[str]) -> Answer:
     return cast(Callable[[Request], Answer], module.execute)(parser.read(words[1:]))
 
 
-def _verbs() -> dict[str, tuple[str, str]]:
+def all_verbs() -> dict[str, tuple[str, str]]:
     """What every verb does, and its module: ours, then those of the targets."""
     own = {verb: (about, f"polyloom.cli.{verb}") for verb, about in VERBS.items()}
     brought = {verb: found for entry in entries().values() for verb, found in entry.verbs.items()}
@@ -100,7 +103,7 @@ def _help() -> str:
         "usage: polyloom COMMAND ..., each with --help and --json",
         "",
     ]
-    lines += [f"  {verb:12} {what}" for verb, (what, _) in _verbs().items()]
+    lines += [f"  {verb:12} {what}" for verb, (what, _) in all_verbs().items()]
     example = "  polyloom run examples/matmul.pla N=20 M=20 K=20 --on tcpa:unit:4x4"
     return "\n".join([*lines, "", "for example", example])
 

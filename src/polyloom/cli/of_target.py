@@ -71,6 +71,12 @@ def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]
     return found
 
 
+def given_texts(request: Request, verb: str) -> dict[str, Any]:
+    """The options that are given, by name, as they were written; of a flag that is repeated, a list."""
+    found = {name: getattr(request, f"{_DEST}{name}", None) for name in _flags(verb)}
+    return {name: text for name, text in found.items() if text is not None}
+
+
 def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | None:
     """A file that no target wrote, and the target that `--on` names for it; None where either is missing."""
     if request.on is None or registry.owner(data) is not None:

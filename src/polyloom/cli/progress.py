@@ -6,12 +6,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Final
 
+from polyloom.report.progress import beating, draw
 from polyloom.targets.subject import Progress
-
-_WIDTH: Final = 24
-_CLEAR: Final = "\r\x1b[K"
 
 
 @contextmanager
@@ -21,11 +18,7 @@ def bar() -> Generator[Progress | None]:
         yield None
         return
     try:
-        yield _draw
+        with beating(draw) as told:
+            yield told
     finally:
-        print(_CLEAR, end="", file=sys.stderr, flush=True)
-
-
-def _draw(step: str, fraction: float) -> None:
-    done = round(_WIDTH * min(max(fraction, 0.0), 1.0))
-    print(f"{_CLEAR}{'█' * done}{'·' * (_WIDTH - done)} {step}", end="", file=sys.stderr, flush=True)
+        draw("", 0)

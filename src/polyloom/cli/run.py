@@ -22,10 +22,7 @@ def arguments(parser: Parser) -> None:
     shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
     of_target.on_option(parser)
     shared.array_options(parser)
-    help = "makes up inputs: scalars that are not given, and arrays where none is given"
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help=help)
-    help = "make up the arrays that are not given even where others are"
-    parser.add_argument("--fill", choices=("random",), help=help)
+    shared.seed_options(parser)
     of_target.target_options(parser, "run")
     of_target.pass_options(parser)
     output_options(parser)
@@ -39,7 +36,7 @@ def execute(options: Request) -> Answer:
     written = [*outputs_of(options, outputs), *of_target.option_outputs(target, "run", own)]
     files.check_outputs(written, read)
     check_trace(options.trace)
-    _check_seed(options.seed)
+    shared.check_seed(options.seed)
     if options.report is not None:
         need(target, "report", registry.having(lambda t: t.report is not None))
     chosen, watch = target.options(**own), of_target.watch_of(options, target)
@@ -68,8 +65,3 @@ def execute(options: Request) -> Answer:
     return Answer(
         {**result.data, **of_target.as_data(watch)}, text, (*result.differences, *subject.warnings), str(printed)
     )
-
-
-def _check_seed(seed: int) -> None:
-    if seed < 0:
-        raise shared.usage_error(f"the seed is {seed}", "write a number from 0 on")

@@ -32,6 +32,7 @@ from polyloom.passes import Form, Pass, Watch, run_passes
 __all__ = [
     "Options",
     "Source",
+    "c_function",
     "c_nest",
     "file_of",
     "is_source",
@@ -128,11 +129,17 @@ def python_nest(path: str, options: Options) -> tuple[Nest, Reference]:
 
 def c_nest(path: str, options: Options) -> Nest:
     """The nest of a C function, without a plan for arrays. Errors: PL0104, PL015x, PL016x, PL024x."""
+    return c_function(path, options)[0]
+
+
+def c_function(path: str, options: Options) -> tuple[Nest, Reference]:
+    """`c_nest`, and the function itself, compiled."""
     from polyloom.analysis import nest_check
     from polyloom.frontend.c import load as read
 
-    nest, _ = read(file_of(path), options)
-    return nest_check.checked(nest)
+    file, chosen = _named(path, options)
+    nest, reference = read(file, chosen)
+    return nest_check.checked(nest), reference
 
 
 def is_source(path: str) -> bool:

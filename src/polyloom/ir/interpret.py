@@ -9,7 +9,7 @@ adding a dependence vector never leads from one iteration of the box to another 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -65,6 +65,31 @@ def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: 
     with np.errstate(all="ignore"):
         run.all()
     run.store(outputs)
+
+
+def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equation, int]]:
+    """Every equation with how many instances it has, for values of the parameters."""
+    box = _Box.around(program, values)
+    if box is None:
+        return
+    for equation in program.equations:
+        yield equation, _iterations(box, program.dimensions, equation.condition, values).shape[1]
+
+
+def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str, Positions]]:
+    """Every reference to an input or an output: its array, and the index of each instance as a column. Indices that
+    repeat are not left out."""
+    box = _Box.around(program, values)
+    if box is None:
+        return
+    internal = {v.name for v in program.variables}
+    for equation in program.equations:
+        coordinates = _iterations(box, program.dimensions, equation.condition, values)
+        for one in (equation.target, *equation.operands):
+            if isinstance(one, Reference) and one.name not in internal:
+                rows = [_evaluate(row, program.dimensions, coordinates, values) for row in one.index]
+                wide = [np.broadcast_to(row, coordinates.shape[1:]) for row in rows]
+                yield one.name, np.array(wide, np.int64).reshape(len(rows), coordinates.shape[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,12 +49,14 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """`operation` of `ir.operations` on operands of the element type `dtype` (the last operand's, as in `ir.pla`)."""
+    """`operation` of `ir.operations` on operands of the element type `dtype` (the last operand's, as in `ir.pla`).
+    `reason` says what it is a part of, where the user did not write it."""
 
     operation: str
     dtype: ElementType
     operands: tuple[Expression, ...]
     span: Span | None = None
+    reason: str = ""
 
 
 Expression = Reference | Constant | Index | Apply

@@ -59,7 +59,8 @@ Operand = Reference | Constant
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """`name: target = operation(operands) if condition`. `dtype` is the operands' element type (the last operand's)."""
+    """`name: target = operation(operands) if condition`. `dtype` is the operands' element type (the last operand's).
+    `span` is what the user wrote it for; of one that the user did not write, `reason` says why it exists."""
 
     name: str
     target: Reference
@@ -68,6 +69,7 @@ class Equation:
     operands: tuple[Operand, ...]
     condition: Condition
     span: Span | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,19 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+def explain(program: Program) -> None:
+    """The rule of transforms: in a program that has places in a source, every equation has one, or a reason."""
+    if any(e.span is not None for e in program.equations):
+        enforce((equations_have_origins,), program)
+
+
+def equations_have_origins(program: Program) -> Iterator[Diagnostic]:
+    for equation in program.equations:
+        if equation.span is None and not equation.reason:
+            message = f"nothing tells what the equation `{equation.name}` is for"
+            yield Diagnostic("PL0979", message, help="give it the place of what it is made of, and a reason")
+
+
 def _references(equation: Equation) -> list[Reference]:
     return [equation.target, *(o for o in equation.operands if isinstance(o, Reference))]
 

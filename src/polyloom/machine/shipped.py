@@ -14,6 +14,7 @@ from pathlib import Path
 
 from polyloom.diagnostics import PolyloomError, Span, input_error, nearest
 from polyloom.files import regular
+from polyloom.machine import stated
 from polyloom.machine.table import Table, parse
 
 
@@ -46,7 +47,8 @@ class Members:
     def table(self, text: str, name: str, keys: Iterable[str]) -> Table:
         """The table of `text`, over the entries of the member that it is based on; PL0303 for keys not in `keys`."""
         table = parse(text, name)
-        table.only(known := tuple(keys))
+        table.only(known := (*keys, stated.KEY))
+        stated.of_table(table)
         if "based_on" not in table.content:
             return table
         base = table.text("based_on")

@@ -1,84 +1,109 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run in space and time: one row per element (or per group of events), or per row of elements where
-there are many; one column per span of cycles, darker where more is issued.
+"""A run in space and time as a picture without a script: one row per element (or per group of lanes), or per row of
+elements where there are many; one column per span of cycles, darker where more is issued.
 
-The wavefront that fills the array, the steady state and the way out are seen at a glance.
+The wavefront that fills the array, the steady state and the way out are seen at a glance. Columns of one shade are one
+path, and there are fewer columns where the picture would be larger than it may be.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import groupby
-from re import findall, sub
+from itertools import pairwise
 from typing import Final
 
-from polyloom.targets.trace import Span
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.report.page.axis import Scale, along
+from polyloom.report.page.svg import short
+from polyloom.targets.activity import Activity
 
 _COLUMNS: Final = 480
-_LEVELS: Final = 8
+_LEVELS: Final = 6
 """Shades beside white: enough to tell, few enough that equal neighbours become one rectangle."""
 _LABELLED: Final = 32
 """Groups that have room for their names."""
 _MARGIN: Final = 110
 _WIDTH: Final = 720
+_STYLE: Final = (
+    "<style>svg{color-scheme:light dark;color:#1b2430}@media(prefers-color-scheme:dark){svg{color:#e4e9ef}}</style>"
+)
 
 
-def picture(events: Sequence[Span]) -> str:
-    """An SVG drawing of the operations that `events` start; empty where there are none."""
-    if not events:
+def picture(activity: Activity | None, *, largest: int = 20_000, alone: bool = False) -> str:
+    """An SVG drawing in the colour of the text around it, of about `largest` bytes at most; `alone` it is a file. Empty
+    where nothing happened."""
+    if activity is None or not activity.cycles:
         return ""
-    cycles = 1 + max(e.start for e in events)
-    span = -(-cycles // _COLUMNS)
-    named = _names({e.group for e in events})
-    issued = Counter((named[e.group], e.start // span) for e in events)
-    groups = sorted({g for g, _ in issued}, key=_natural)
-    most, height = max(issued.values()), 14 if len(groups) <= _LABELLED else 4
-    parts = [
-        p
-        for row, g in enumerate(groups)
-        for p in _row(g, row * height, height, [-(-_LEVELS * issued[g, n] // most) for n in range(-(-cycles // span))])
-    ]
-    below = len(groups) * height + 14
-    parts.append(
-        f'<text x="{_MARGIN}" y="{below}">cycle 0</text><text x="{_MARGIN + _WIDTH}" y="{below}" '
-        f'text-anchor="end">cycle {cycles - 1}</text>'
+    columns = _COLUMNS
+    while len(drawn := _picture(activity, columns, alone)) > largest and columns > 30:
+        columns //= 2
+    return drawn
+
+
+def _picture(activity: Activity, columns: int, alone: bool) -> str:
+    rows = shares(activity, columns)
+    most = max(float(row.max()) for row in rows.values()) or 1.0
+    height = 16 if len(rows) <= _LABELLED else 5
+    count = len(next(iter(rows.values())))
+    scale = Scale(0, activity.cycles, _MARGIN, _MARGIN + _WIDTH)
+    paths: dict[int, list[str]] = {}
+    names = list[str]()
+    for n, (name, row) in enumerate(rows.items()):
+        top = n * height
+        if height > 10:
+            names.append(f'<text x="{_MARGIN - 8}" y="{top + 12}" text-anchor="end">{escape(name)}</text>')
+        for level, first, end in _runs(np.ceil(row * _LEVELS / most).astype(int)):
+            if level:
+                x, width = _MARGIN + _WIDTH * first / count, _WIDTH * (end - first) / count
+                paths.setdefault(level, []).append(f"M{short(x)} {top}h{short(width)}v{height - 1}h-{short(width)}z")
+    shades = "".join(
+        f'<path fill="#14a08c" fill-opacity="{level / _LEVELS:.2f}" d="{"".join(drawn)}"/>'
+        for level, drawn in sorted(paths.items())
     )
-    size = f'width="{_MARGIN + _WIDTH + 8}" height="{below + 6}" viewBox="0 0 {_MARGIN + _WIDTH + 8} {below + 6}"'
+    below = len(rows) * height + 4
+    axis = along(scale, below, "cycle").replace('class="axis"', 'stroke="currentColor" fill="none"')
+    wide, high = _MARGIN + _WIDTH + 24, below + 36
+    space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ""
+    label = f"Activity of {len(rows)} rows over {activity.cycles} cycles"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="11" '
-        f'fill="#223">{"".join(parts)}</svg>'
+        f'<svg{space} role="img" aria-label="{label}" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
+        f'font-family="ui-monospace,monospace" font-size="11" fill="currentColor">{_STYLE if alone else ""}'
+        f"{shades}{''.join(names)}{axis}</svg>"
     )
 
 
-def _names(groups: set[str]) -> dict[str, str]:
+def shares(activity: Activity, columns: int) -> Mapping[str, NDArray[np.float64]]:
+    """By row of the picture: the share of bits that are set, in each span of cycles."""
+    names = _names([g.name for g in activity.groups])
+    bits = -(-activity.cycles // activity.step)
+    edges = np.unique(np.arange(min(columns, bits)) * bits // min(columns, bits))
+    lengths = np.diff(np.append(edges, bits))
+    sums: dict[str, NDArray[np.int64]] = {}
+    lanes: dict[str, int] = {}
+    at = 0
+    for group in activity.groups:
+        own = np.unpackbits(activity.rows[at : at + len(group.lanes)], axis=1, count=bits, bitorder="little")
+        at += len(group.lanes)
+        found = np.add.reduceat(own.sum(axis=0, dtype=np.int64), edges)
+        name = names[group.name]
+        sums[name] = sums[name] + found if name in sums else found
+        lanes[name] = lanes.get(name, 0) + len(group.lanes)
+    return {name: total / (lanes[name] * lengths) for name, total in sums.items()}
+
+
+def _names(groups: Sequence[str]) -> Mapping[str, str]:
     """What the row of each group is called: where they are many, those with the same first number, `element (3, 0)` and
     so on, share `element (3, …)`."""
-    return {g: sub(r"([0-9]+), [0-9]+", r"\1, …", g) if len(groups) > _LABELLED else g for g in groups}
+    if len(groups) <= _LABELLED:
+        return {g: g for g in groups}
+    return {g: re.sub(r"([0-9]+), [0-9]+", r"\1, …", g) for g in groups}
 
 
-def _natural(name: str) -> tuple[object, ...]:
-    """Element (2, 10) after element (2, 9)."""
-    return (*map(int, findall(r"[0-9]+", name)), name)
-
-
-def _row(group: str, top: int, height: int, levels: Sequence[int]) -> Iterator[str]:
-    if height > 10:
-        yield f'<text x="{_MARGIN - 6}" y="{top + height - 3}" text-anchor="end">{escape(group)}</text>'
-    for level, start, end in _runs(levels):
-        if level:
-            x, width = _MARGIN + _WIDTH * start / len(levels), _WIDTH * (end - start) / len(levels)
-            yield (
-                f'<rect x="{x:.1f}" y="{top}" width="{width:.1f}" height="{height - 1}" fill="hsl(152 45% '
-                f'{88 - 48 * level // _LEVELS}%)"/>'
-            )
-
-
-def _runs(levels: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+def _runs(levels: NDArray[np.int64]) -> list[tuple[int, int, int]]:
     """(level, first column, column after the last) of equal neighbours."""
-    start = 0
-    for level, equal in groupby(levels):
-        end = start + sum(1 for _ in equal)
-        yield level, start, end
-        start = end
+    edges = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
+    return [(int(levels[a]), a, b) for a, b in pairwise(edges)]

@@ -45,13 +45,23 @@ def titled(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:
 
 def headline(data: Mapping[str, Json]) -> str:
     """Kernel, parameters, place and verdict on one line."""
+    return f"{titled_kernel(data)}: {verdict(data)}"
+
+
+def titled_kernel(data: Mapping[str, Json]) -> str:
+    """Kernel, parameters and place."""
+    return f"{data['kernel']} {parameters_of(data)}".rstrip()
+
+
+def parameters_of(data: Mapping[str, Json]) -> str:
+    """Parameters and place."""
     values = data["parameters"]
-    shown = "".join(f" {n}={v}" for n, v in values.items()) if isinstance(values, dict) else ""
-    place = f" on {data['on']}" if data["on"] else ""
-    return f"{data['kernel']}{shown}{place}: {_verdict(data)}"
+    shown = [f"{n}={v}" for n, v in values.items()] if isinstance(values, dict) else []
+    return " ".join([*shown, *([f"on {data['on']}"] if data["on"] else [])])
 
 
-def _verdict(data: Mapping[str, Json]) -> str:
+def verdict(data: Mapping[str, Json]) -> str:
+    """What came of comparing the outputs."""
     compared = data.get("compared_with")
     names = [str(name) for name in compared] if isinstance(compared, list) else []
     known = names if "equations" not in names and names else ["the reference"]

@@ -16,12 +16,13 @@ from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
-from polyloom.report import html, text
+from polyloom.report import html, notebook, text
 from polyloom.run import inputs as made
 from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
 from polyloom.targets import registry
+from polyloom.targets.activity import Activity, of_columns, of_spans
 from polyloom.targets.options import taken
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
@@ -62,8 +63,8 @@ class File:
         """Write the file, whole or not at all. Errors: PL0808."""
         files.write({fspath(path): self.data})
 
-    def _repr_html_(self) -> str:
-        return html.listing(self.listing)
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return notebook.bundle(repr(self), notebook.listing(self.listing), include, exclude)
 
 
 @dataclass(frozen=True)
@@ -242,19 +243,29 @@ class Result:
     def views(self) -> tuple[Report, ...]:
         """What there is to look at, phase by phase, as data."""
         report = self.instance.target.report
-        return () if report is None else tuple(report(self.instance.program, self.execution))
+        made = () if report is None else tuple(report(self.instance.program, self.execution))
+        subject = self.instance.origin.subject
+        return tuple(_with_sources(view, subject.texts) for view in made) if subject is not None else made
 
     @cached_property
     def trace(self) -> Trace:
         """What happened. A run without a trace is repeated with one, unless it is long: then nothing."""
-        if self.execution.trace != Trace() or self.execution.operations > _DRAWN:
+        if not _is_empty(self.execution.trace) or self.execution.operations > _DRAWN:
             return self.execution.trace
         return self.instance.target.run(self.instance.data, self.traced).trace
 
     @property
-    def events(self) -> tuple[Span, ...]:
+    def events(self) -> Sequence[Span]:
         """The spans of the trace."""
         return self.trace.spans
+
+    @cached_property
+    def activity(self) -> Activity | None:
+        """What was busy when; None where there is no trace."""
+        trace = self.trace
+        if trace.columns is not None:
+            return of_columns(trace.columns)
+        return of_spans(trace.spans, whole=trace.holds) if trace.spans else None
 
     @cached_property
     def data(self) -> dict[str, Json]:
@@ -315,10 +326,31 @@ class Result:
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
-        return html.document(self.data, self._summary, self.views, self.events, self.instance.listing, passes)
+        return html.page(html.Shown(self.data, self._summary, self.views, self.activity, self.instance.listing, passes))
 
-    def _repr_html_(self) -> str:
-        return html.body(self.data, self._summary, self.views, self.events)
+    def show(self) -> notebook.Embedded:
+        """The page as notebooks embed it: the last expression of a cell shows it."""
+        return notebook.Embedded(self.page(), text.titled_kernel(self.data))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = notebook.result(self.data, self._summary, self.views, self.activity)
+        return notebook.bundle(repr(self), html, include, exclude)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{n}={v}" for n, v in self.values.items())
+        took = "" if self.cycles is None else f"{self.cycles} cycles, "
+        said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
+        return f"<run of {self.instance.kernel}({values}): {took}{said}>"
+
+
+def _is_empty(trace: Trace) -> bool:
+    return not (trace.spans or trace.instants or trace.arrows)
+
+
+def _with_sources(view: Report, texts: Sequence[tuple[str, str]]) -> Report:
+    """With the texts of the files that its operations come from."""
+    files = {o.provenance.file for o in view.operations if o.provenance is not None}
+    return view if view.sources else replace(view, sources=tuple(pair for pair in texts if pair[0] in files))
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:

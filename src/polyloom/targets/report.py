@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyloom.targets.provenance import Provenance
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -33,13 +35,35 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """The way of an array's elements between a bank and an element: (row, column) of the bank, which is just outside
+    the region, then of the elements, in the direction in which values go."""
+
+    name: str
+    path: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Grid:
     """Elements in rows and columns: `labels[r][c]` names the program of an element (empty: none); a wire leads from one
-    (row, column) to a neighbour, or to a bank just outside the region; `banks` counts them at each such place."""
+    (row, column) to a neighbour, or to a bank just outside the region; `banks` counts them at each such place; `routes`
+    are the ways between banks and elements. `notes` says more of the programs: (label, text), such as FIFO depths."""
 
     labels: tuple[tuple[str, ...], ...]
     wires: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
     banks: tuple[tuple[int, int], ...] = ()
+    routes: tuple[Route, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Circuit:
+    """A cycle of dependences that bounds the interval: each operation feeds the next one, the last one the first. Once
+    around takes `latency` cycles and leads `distance` iterations further."""
+
+    operations: tuple[str, ...]
+    latency: int
+    distance: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +84,22 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of the schedule: its name, the unit and the slot of the interval in which it is issued, what it does
+    as text, and where it comes from."""
+
+    name: str
+    unit: str
+    slot: int
+    text: str
+    provenance: Provenance | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """One phase of a program. `bottleneck` says what bounds it."""
+    """One phase of a program. `bottleneck` says what bounds it, `circuit` where that is a cycle of dependences;
+    `operations` are those that spans of a trace refer to by number, `sources` pairs the files that they come from with
+    their texts, where these are known."""
 
     tables: tuple[Table, ...] = ()
     pressure: tuple[Pressure, ...] = ()
@@ -70,3 +108,6 @@ class Report:
     bottleneck: str = ""
     grid: Grid | None = None
     flows: tuple[Flow, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
+    circuit: Circuit | None = None

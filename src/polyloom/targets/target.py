@@ -16,7 +16,9 @@ from typing import Any, Final, NoReturn, TypeVar
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.signature import Signature
+from polyloom.targets.costs import Costs
 from polyloom.targets.options import NoOptions
+from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Form, Progress, Subject
 from polyloom.targets.trace import Trace
@@ -170,9 +172,16 @@ class Target:
     per_size: bool = False
     instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None
     """Symbolic file, parameter values, place, options: the concrete file."""
+    predict: Callable[[bytes, Mapping[str, int], Place | None, Any], Prediction] | None = None
+    """What `instantiate` would make, and the time that it would take, without running it. It refuses what `instantiate`
+    refuses."""
     members: Callable[[], tuple[str, ...]] | None = None
     describe: Callable[[str], str] | None = None
     """The resolved description of a member, in TOML."""
+    machine_of: Callable[[Place], str] | None = None
+    """The resolved description of a place's machine, in TOML."""
+    with_machine: Callable[[Place, str], Place] | None = None
+    """The place with the machine of another description, a path that ends in `.toml`."""
     facts: Callable[[Program, Execution | None], Mapping[str, Json]] = _nothing
     """The target's own keys of `run --json`; without an execution, of `instantiate --json`."""
     made: Callable[[bytes], Mapping[str, Json]] = _nothing
@@ -182,6 +191,8 @@ class Target:
     summary: Callable[[Mapping[str, Json]], Sequence[tuple[str, str]]] | None = None
     """Of the data of a run: the rows that a reader wants first, (what, value)."""
     report: Callable[[Program, Execution], Sequence[Report]] | None = None
+    costs: Callable[[Program, Execution], Costs] | None = None
+    """What a run cost, for `polyloom compare`; without it, a row has what the execution tells."""
     as_json: Callable[[bytes], Json] | None = None
     """`show --json`; without it, the listing."""
     assemble: Callable[[str, str, Place, Any], bytes] | None = None
@@ -215,6 +226,9 @@ _WORDS: Final = {
     "instantiate": "has no symbolic files, which could be instantiated",
     "members": "has no members",
     "describe": "has no descriptions of members",
+    "predict": "predicts nothing: its programs have to run",
+    "machine_of": "has no machine whose keys could be set",
+    "with_machine": "has no machine whose keys could be set",
     "report": "draws no report",
     "assemble": "has no notation that is assembled",
     "as_json": "gives no listing as JSON",

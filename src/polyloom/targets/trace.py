@@ -7,15 +7,22 @@ each of them a lane where nothing else is at that time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from heapq import heappop, heappush
+from typing import TypeVar, cast, overload
+
+from polyloom.targets.activity import Columns, in_one
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
     """Something that `lane` (such as a unit) of `group` (such as an element) did from cycle `start` for `cycles`
-    cycles. `arguments` are shown beside it: names and values."""
+    cycles. `arguments` are shown beside it: names and values. `operation` is its number in `Report.operations` of the
+    report number `phase`."""
 
     group: str
     lane: str
@@ -23,6 +30,8 @@ class Span:
     start: int
     cycles: int
     arguments: tuple[tuple[str, str], ...] = ()
+    operation: int | None = None
+    phase: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +57,50 @@ class Arrow:
     end: int
 
 
+class Deferred(Sequence[T]):
+    """A sequence that is made when somebody looks at its items; `length` is known before, if it is given."""
+
+    def __init__(self, make: Callable[[], Iterable[T]], length: int | None = None) -> None:
+        self._make, self._length = make, length
+
+    @cached_property
+    def _items(self) -> tuple[T, ...]:
+        return tuple(self._make())
+
+    def __len__(self) -> int:
+        return len(self._items) if self._length is None else self._length
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        return self._items[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple | Deferred):
+            return NotImplemented
+        items = cast("Sequence[object]", other)
+        return len(self) == len(items) and self._items == tuple(items)
+
+    def __hash__(self) -> int:
+        return hash(self._items)
+
+    def __reduce__(self) -> tuple[type[tuple[T, ...]], tuple[tuple[T, ...]]]:
+        """Pickled as what it is made of."""
+        return tuple, (self._items,)
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything on one clock; `cycle 0` is the start of the run."""
+    """Everything on one clock; `cycle 0` is the start of the run. `columns` are the starts of all spans as arrays, of a
+    target that has them so; `holds` says that lanes are busy for as long as their spans last."""
 
-    spans: tuple[Span, ...] = ()
-    instants: tuple[Instant, ...] = ()
-    arrows: tuple[Arrow, ...] = ()
+    spans: Sequence[Span] = ()
+    instants: Sequence[Instant] = ()
+    arrows: Sequence[Arrow] = ()
+    columns: Columns | None = None
+    holds: bool = False
 
 
 def apart(spans: Iterable[Span]) -> list[tuple[Span, int]]:
@@ -87,4 +133,17 @@ def later(trace: Trace, cycles: int) -> Trace:
         tuple(replace(s, start=s.start + cycles) for s in trace.spans),
         tuple(replace(i, at=i.at + cycles) for i in trace.instants),
         tuple(replace(a, start=a.start + cycles, end=a.end + cycles) for a in trace.arrows),
+    )
+
+
+def joined(traces: Sequence[Trace]) -> Trace:
+    """Of several parts on one clock, one after another."""
+    if len(traces) == 1:
+        return traces[0]
+    return Trace(
+        Deferred(lambda: (s for t in traces for s in t.spans), sum(len(t.spans) for t in traces)),
+        tuple(i for t in traces for i in t.instants),
+        Deferred(lambda: (a for t in traces for a in t.arrows)),
+        in_one([t.columns for t in traces if t.columns is not None]),
+        any(t.holds for t in traces),
     )

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir import plan_verify
+from polyloom.ir import pla_verify, plan_verify
 from polyloom.ir.nest import Nest
 from polyloom.ir.plan import Plan
 from polyloom.ir.plan_text import print_plan
@@ -56,6 +56,12 @@ def only_written(nest: Nest) -> frozenset[str]:
     return frozenset(s.name for s in nest.storage if s.role == "argument") - held(system)
 
 
-_PLAN: Final = Form(print_plan, plan_verify.verify)
+def _verify(plan: Plan) -> None:
+    plan_verify.verify(plan)
+    for phase in plan.phases:
+        pla_verify.explain(phase.program)
+
+
+_PLAN: Final = Form(print_plan, _verify)
 PASSES: Final = (*(each.name for each in passes()), "plan")
 """The names of all passes, in their order."""

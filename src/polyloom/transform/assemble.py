@@ -23,7 +23,7 @@ from polyloom.ir.pla import Array, Constant, Operand, Reference
 from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence import Final, Immediate, Origin, Piece, Recurrence, Stored, System
 from polyloom.sets import Affine
-from polyloom.transform.carry import Carrier, Value
+from polyloom.transform.carry import Carrier, Transfer, Value
 from polyloom.transform.count import count
 from polyloom.transform.embed import Placements, dimensions
 from polyloom.transform.names import Names
@@ -48,6 +48,14 @@ class NoCorner(Exception):
     def __init__(self, index: Index) -> None:
         super().__init__(str(index.value))
         self.index = index
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What an equation is written for, and the reason of one that the user did not write."""
+
+    span: Span | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,7 @@ class _Assembler:
         self.raw: list[Raw] = []
         self.variable_of = self.names.variable_of
         self.carrier = Carrier(self.space, self.variable_of, self.names.passed)
+        self.counted: dict[Index, Span | None] = {}
 
     def run(self) -> Phase:
         reads = [self._reads(e) for e in self.equations]
@@ -89,10 +98,11 @@ class _Assembler:
         transfers = self.carrier.transfers()
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
-        order = self._order({self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))})
+        vectors = {self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))}
+        order = self._order(vectors)
         # After the values that are computed: their distances fix an order, and shared elements must be passed along it.
         shared, entering = share(
-            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered
+            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered, vectors
         )
         found = iter(shared)
         uses = [
@@ -128,15 +138,7 @@ class _Assembler:
             ]
             self._statement(equation, ways, defined[self.variable_of[equation.name]])
         for transfer in wiring.transfers:
-            self._add(
-                transfer.variable,
-                transfer.variable,
-                "move",
-                self.names.types[transfer.variable],
-                (transfer.reference,),
-                transfer.points,
-                None,
-            )
+            self._transfer(transfer)
         for final, points in exports:
             self._export(final, points)
         self._remove_unread()
@@ -155,7 +157,9 @@ class _Assembler:
         reads = iter(equation.reads)
         found = (leaf for leaf in leaves(equation.value) if not isinstance(leaf, Constant))
         return [
-            self._index(equation, leaf) if isinstance(leaf, Index) else self._needs(equation, next(reads))
+            self._index(equation, leaf)
+            if isinstance(leaf, Index)
+            else self._needs(equation, next(reads), leaf.span or equation.span)
             for leaf in found
         ]
 
@@ -166,10 +170,15 @@ class _Assembler:
             placement.points(self.space, equation.domain),
             index.value.substitute(placement.loop_values(self.space.dims)),
         )
-        counts = value.symbols & {*self.space.dims}
-        return [(points, Index(value, index.dtype) if counts else Element(self.names.scalar(value, index.dtype), ()))]
+        if value.symbols & {*self.space.dims}:
+            counted = Index(value, index.dtype)
+            self.counted.setdefault(counted, index.span or equation.span)
+            return [(points, counted)]
+        scalar = self.names.scalar(value, index.dtype)
+        self.names.needed(scalar, index.span or equation.span)
+        return [(points, Element(scalar, ()))]
 
-    def _needs(self, equation: Recurrence, read: tuple[Piece, ...]) -> list[Need]:
+    def _needs(self, equation: Recurrence, read: tuple[Piece, ...], span: Span | None) -> list[Need]:
         placement = self.placements[equation.name]
         values = placement.loop_values(self.space.dims)
         found: list[Need] = []
@@ -178,6 +187,8 @@ class _Assembler:
             source = self._source(piece.origin, values)
             if points.is_empty():
                 continue
+            if isinstance(source, Element):
+                self.names.needed(source.name, span)
             found += self.carrier.need(points, source) if isinstance(source, Value) else [(points, source)]
         return found
 
@@ -205,7 +216,7 @@ class _Assembler:
         return {index: self.space.at(self._counter(index, union(sets), order)) for index, sets in needed.items()}
 
     def _counter(self, index: Index, points: isl.Set, order: Order) -> str:
-        name = self.names.counted(index.value, index.dtype)
+        name = self.names.counted(index.value, index.dtype, self.counted.get(index))
         steps = count(self.space, name, points, index.value, order)
         if steps is None:
             raise NoCorner(index)
@@ -220,14 +231,15 @@ class _Assembler:
                 operation, operands = (
                     ("add", (step.before, constant)) if step.value != Affine() else ("move", (step.before,))
                 )
-            self._add(name, name, operation, index.dtype, operands, step.points, None)
+            self._made(name, name, operation, index.dtype, operands, step.points)
         return name
 
     # equations
 
     def _statement(self, equation: Recurrence, reads: list[list[Way]], points: isl.Set) -> None:
         name = self.variable_of[equation.name]
-        self._define(name, equation.name, equation.value, equation.dtype, points, iter(reads), equation.span)
+        why = Why(equation.span, self.names.reasons.get(name, ""))
+        self._define(name, equation.name, equation.value, equation.dtype, points, iter(reads), why)
 
     def _define(
         self,
@@ -237,23 +249,25 @@ class _Assembler:
         dtype: ElementType,
         points: isl.Set,
         reads: Iterator[list[Way]],
-        span: Span | None,
+        why: Why,
     ) -> None:
         """Equations for `name` = `value` on `points`, operands first."""
         operation, dtype, parts = (
             (value.operation, value.dtype, value.operands) if isinstance(value, Apply) else ("move", dtype, (value,))
         )
-        operands = [self._operand(name, label, part, points, reads) for part in parts]
+        if isinstance(value, Apply):
+            why = Why(value.span or why.span, value.reason or why.reason)
+        operands = [self._operand(name, label, part, points, reads, why) for part in parts]
         operands = self._few(name, label, operands, points)
         # An equation for each combination of places that operands come from, as far as some point has it.
         for chosen in product(*operands):
             where = points
             for part, _ in chosen:
                 where = where if part is points else where.intersect(part)
-            self._add(name, label, operation, dtype, tuple(o for _, o in chosen), where, span)
+            self._add(name, label, operation, dtype, tuple(o for _, o in chosen), where, why)
 
     def _operand(
-        self, name: str, label: str, value: Expression, points: isl.Set, reads: Iterator[list[Way]]
+        self, name: str, label: str, value: Expression, points: isl.Set, reads: Iterator[list[Way]], why: Why
     ) -> list[Way]:
         match value:
             case Reference() | Index():
@@ -262,7 +276,7 @@ class _Assembler:
                 return [(points, value)]
             case Apply():
                 inner = self.names.operand(name, label, BY_NAME[value.operation].result(value.dtype))
-                self._define(inner, label, value, value.dtype, points, reads, value.span)
+                self._define(inner, label, value, value.dtype, points, reads, why)
                 return [(points, self.space.at(inner))]
 
     def _few(self, name: str, label: str, operands: list[list[Way]], points: isl.Set) -> list[list[Way]]:
@@ -273,7 +287,7 @@ class _Assembler:
             ways = operands[widest]
             chosen = self.names.selected(name, label, self.names.dtype(ways[0][1]), len(ways))
             for part, operand in ways:
-                self._add(chosen, label, "move", self.names.types[chosen], (operand,), part.intersect(points), None)
+                self._made(chosen, label, "move", self.names.types[chosen], (operand,), part.intersect(points))
             operands = [*operands[:widest], [(points, self.space.at(chosen))], *operands[widest + 1 :]]
         return operands
 
@@ -285,11 +299,32 @@ class _Assembler:
         dtype: ElementType,
         operands: tuple[Operand, ...],
         points: isl.Set,
-        span: Span | None,
+        why: Why,
     ) -> None:
         if not points.is_empty():
-            target = self.space.at(name)
-            self.raw.append(Raw(self.names.label(label), target, operation, dtype, operands, points.coalesce(), span))
+            target, label = self.space.at(name), self.names.label(label)
+            self.raw.append(Raw(label, target, operation, dtype, operands, points.coalesce(), why.span, why.reason))
+
+    def _made(
+        self,
+        name: str,
+        label: str,
+        operation: str,
+        dtype: ElementType,
+        operands: tuple[Operand, ...],
+        points: isl.Set,
+    ) -> None:
+        """An equation that nobody wrote, for a variable whose name was made for a reason."""
+        why = Why(self.names.spans.get(name), self.names.reasons[name])
+        self._add(name, label, operation, dtype, operands, points, why)
+
+    def _transfer(self, transfer: Transfer) -> None:
+        """Of one that was united with a statement's variable, the reason is what it brings there."""
+        name = transfer.variable
+        reason = self.names.reasons.get(name) or f"brings {transfer.reference.name} in, where no iteration computes it"
+        why = Why(self.names.spans.get(name), reason)
+        operands = (transfer.reference,)
+        self._add(name, name, "move", self.names.types[name], operands, transfer.points, why)
 
     def _export(self, final: Final, points: isl.Set) -> None:
         values = self.placements[final.statement].loop_values(self.space.dims)
@@ -306,7 +341,8 @@ class _Assembler:
                     dtype,
                     (source,),
                     points.coalesce(),
-                    None,
+                    self.system[final.statement].span,
+                    f"writes the last values of {final.name}",
                 )
             )
 

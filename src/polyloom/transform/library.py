@@ -94,6 +94,6 @@ def _placed(found: Program, x: Expression, name: str, span: Span | None, keep: K
     values = list[Expression]()
     for n, step in enumerate(found.steps):
         operands = tuple([o if isinstance(o, Constant) else x if o < 0 else values[o] for o in step.operands])
-        value: Expression = Apply(step.operation, step.dtype, operands, span)
+        value: Expression = Apply(step.operation, step.dtype, operands, span, f"is a step of {name}")
         values.append(keep(value, BY_NAME[step.operation].result(step.dtype), name) if uses[n] > 1 else value)
     return values[-1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from polyloom.diagnostics import Span
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Array, Constant, Operand
 from polyloom.ir.plan import Parametric
@@ -17,8 +18,9 @@ from polyloom.sets import Affine
 
 
 class Names:
-    """`types` and `reasons` are by variable; `entry` names what an array holds at entry, where the phase writes it,
-    too; `arrays` are those outside of the phase and, by the names of inputs, `parametric` scalars."""
+    """`types`, `reasons` and `spans` (what in the source needs it) are by variable, the last also by array; `entry`
+    names what an array holds at entry, where the phase writes it, too; `arrays` are those outside of the phase and, by
+    the names of inputs, `parametric` scalars."""
 
     def __init__(
         self, system: System, equations: Sequence[Recurrence], dims: tuple[str, ...], arrays: Mapping[str, Array]
@@ -30,9 +32,10 @@ class Names:
         self.entry = {a: fresh(f"{a}_in", self.taken, dotted) for a in arrays}
         self.types: dict[str, ElementType] = {}
         self.reasons: dict[str, str] = {}
+        self.spans: dict[str, Span | None] = {}
         self.parametric: dict[str, Parametric] = {}
         self.variable_of = {
-            e.name: self._added(f"{e.statement.assign.target.name}_{e.name}", e.dtype) for e in equations
+            e.name: self._added(f"{e.statement.assign.target.name}_{e.name}", e.dtype, "", e.span) for e in equations
         }
         self.reasons |= {self.variable_of[n]: why for n, why in system.reasons if n in self.variable_of}
 
@@ -51,7 +54,7 @@ class Names:
         reason = (
             f"passes the value of {array} that {statement} computed along {dim}, where iterations far from it read it"
         )
-        return self._added(f"{array}_{dim}", equation.dtype, reason)
+        return self._added(f"{array}_{dim}", equation.dtype, reason, equation.span)
 
     def entered(self, array: str) -> str:
         known = self.parametric.get(array)
@@ -60,6 +63,7 @@ class Names:
             f"{array}_at",
             self.arrays[array].dtype,
             f"passes {known.value} to the iterations that use it as data" if known else reason,
+            self.spans.get(array),
         )
 
     def handed(self, variable: str) -> str:
@@ -67,22 +71,28 @@ class Names:
             variable,
             self.types[variable],
             f"hands the values of {variable} on by unit steps, because it is read at many distances",
+            self.spans.get(variable),
         )
 
     def operand(self, name: str, label: str, dtype: ElementType) -> str:
-        return self._added(name.split(".")[0], dtype, f"an operand of {label}")
+        return self._added(name.split(".")[0], dtype, f"an operand of {label}", self.spans.get(name))
 
     def selected(self, name: str, label: str, dtype: ElementType, places: int) -> str:
-        return self._added(
-            name.split(".")[0], dtype, f"selects an operand of {label}, which comes from {places} places"
-        )
+        reason = f"selects an operand of {label}, which comes from {places} places"
+        return self._added(name.split(".")[0], dtype, reason, self.spans.get(name))
 
-    def counted(self, value: Affine, dtype: ElementType) -> str:
+    def counted(self, value: Affine, dtype: ElementType, span: Span | None) -> str:
         return self._added(
             "_".join(("index", *value.symbols & {*self.dims})),
             dtype,
             f"counts {value}, which is used as data, from iteration to iteration",
+            span,
         )
+
+    def needed(self, array: str, span: Span | None) -> None:
+        """The elements of an array are read here; of several places the first one is told."""
+        if self.spans.get(array) is None:
+            self.spans[array] = span
 
     def scalar(self, value: Affine, dtype: ElementType) -> str:
         """The input that holds the value of an affine expression of the parameters."""
@@ -96,8 +106,8 @@ class Names:
         self.reasons[name] = f"is {value}: parameters have no values in an iteration"
         return name
 
-    def _added(self, base: str, dtype: ElementType, reason: str = "") -> str:
+    def _added(self, base: str, dtype: ElementType, reason: str, span: Span | None) -> str:
         name = fresh(base, self.taken, dotted)
-        self.types[name] = dtype
+        self.types[name], self.spans[name] = dtype, span
         self.reasons |= {name: reason} if reason else {}
         return name

@@ -28,6 +28,7 @@ from polyloom.transform.delay import delayed
 from polyloom.transform.embed import Placements, dependences, dimensions, embed
 from polyloom.transform.refusal import refusal
 from polyloom.transform.space import Point, Space, own_space
+from polyloom.transform.unite import united
 
 Group = list[Recurrence]
 SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
@@ -36,6 +37,16 @@ SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
 
 def make_plan(nest: Nest, system: System) -> Plan:
     """The plan of `system`, the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made uniform."""
+    fewer = united(system)
+    if fewer is not system:
+        with suppress(PolyloomError):
+            made = _made(nest, fewer)
+            if len(made.phases) == 1:
+                return made
+    return _made(nest, system)
+
+
+def _made(nest: Nest, system: System) -> Plan:
     groups = _groups(system)
     # Values of an earlier phase are read from arrays. An array that is overwritten in between needs a copy, which is a
     # phase.

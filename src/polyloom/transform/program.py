@@ -35,6 +35,7 @@ class Raw:
     operands: tuple[Operand, ...]
     points: isl.Set
     span: Span | None
+    reason: str = ""
 
 
 def phase(name: str, system: System, space: Space, equations: Sequence[Raw], names: Names) -> Phase:
@@ -76,6 +77,7 @@ def _equation(raw: Raw, renamed: Mapping[str, str], within: Condition, hull: isl
         operands,
         conjunction(within, from_set(raw.points, hull)),
         raw.span,
+        raw.reason,
     )
 
 

@@ -41,16 +41,34 @@ class _Group:
     distances: dict[int, Vector]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """An element that is needed at `points`, and at the distances of its demands from them; it may be passed along
+    `ways`."""
+
+    element: Element
+    distances: dict[int, Vector]
+    points: isl.Set
+    ways: list[Vector]
+
+
 def share(
-    space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order, fresh: Callable[[str], str]
+    space: Space,
+    demands: Sequence[tuple[isl.Set, Element]],
+    order: Order,
+    fresh: Callable[[str], str],
+    moving: Iterable[Vector] = (),
 ) -> tuple[list[Use], list[Transfer]]:
-    """For each demand where its element is found, and the equations that bring it; `order` orients the directions."""
+    """For each demand where its element is found, and the equations that bring it; `order` orients the directions,
+    `moving` are the distances of other values."""
     uses: dict[int, Use] = {}
     transfers: list[Transfer] = []
-    for group in _groups(space, demands):
-        element, distances = _based(space, group, order)
-        points = union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
-        ways = directions(space, (*element.index, *space.equalities(points)), order)
+    groups = [_shared(space, group, demands, order) for group in _groups(space, demands)]
+    others = [u for g in groups for u in (*g.distances.values(), *(() if _is_scalar(space, g) else g.ways))]
+    busy = {n for vector in (*moving, *others) for n, step in enumerate(vector) if step}
+    for group in groups:
+        element, distances, points = group.element, group.distances, group.points
+        ways = _free(space, group, busy) if _is_scalar(space, group) else group.ways
         # Nothing is shared: a variable would only add a move between the array and its reader.
         if not ways and _apart([demands[n][0] for n in distances], distances.values()):
             uses |= {n: (demands[n][0], Reference(element.name, element.index)) for n in distances}
@@ -60,6 +78,34 @@ def share(
         for n, distance in distances.items():
             uses[n] = demands[n][0], space.at(name, distance)
     return [uses[n] for n in range(len(demands))], transfers
+
+
+def _shared(space: Space, group: _Group, demands: Sequence[tuple[isl.Set, Element]], order: Order) -> _Shared:
+    element, distances = _based(space, group, order)
+    points = union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
+    return _Shared(element, distances, points, directions(space, (*element.index, *space.equalities(points)), order))
+
+
+def _is_scalar(space: Space, shared: _Shared) -> bool:
+    return not any(index.symbols & {*space.dims} for index in shared.element.index)
+
+
+def _free(space: Space, shared: _Shared, busy: set[int]) -> list[Vector]:
+    """The ways of a scalar: those along which other values move, too, and of several others one, if possible such that
+    what is left is a face."""
+    axes = [[n for n, step in enumerate(u) if step] for u in shared.ways]
+    if any(len(axis) > 1 for axis in axes):
+        return shared.ways
+    alone = [u for u, (axis,) in zip(shared.ways, axes, strict=True) if axis not in busy]
+    kept = min(alone, key=lambda u: not _leaves_face(space, shared.points, u)) if len(alone) > 1 else None
+    return [u for u in shared.ways if u not in alone or u == kept]
+
+
+def _leaves_face(space: Space, points: isl.Set, way: Vector) -> bool:
+    """Whether the points without a predecessor along `way` have one coordinate there."""
+    equalities = space.equalities(points.subtract(space.shift(points, way)))
+    (axis,) = (n for n, step in enumerate(way) if step)
+    return any(e.symbols.intersection(space.dims) == frozenset({space.dims[axis]}) for e in equalities)
 
 
 def _apart(sets: Sequence[isl.Set], distances: Iterable[Vector]) -> bool:

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 from tests.instantiate.oracle import control, generators, interconnect, program
-from tests.instantiate.oracle.apart import stretches
+from tests.instantiate.oracle.apart import longer, stretches
 from tests.instantiate.oracle.choose import Refusal, Timing, time
 from tests.instantiate.oracle.classes import Classes, Traffic, classify
 from tests.instantiate.oracle.concretize import Tiles, Tiling, space_bounds, tiling
@@ -61,12 +61,11 @@ def instantiate(
     for n in numbers:
         search.offer(tiling(symbolic, n, values, bounds, (rows, columns), sizes), shrink=sizes is None)
     failures: list[PolyloomError] = []
-    crowded: dict[tuple[int, int, int | None], bool] = {}
+    crowded: dict[tuple[int, int, tuple[int, tuple[int, ...]] | None], bool] = {}
     while search.queue and len(failures) < _TRIES:
         plan = search.pop()
-        far = crowded.get(
-            (plan.tiling.rows, plan.tiling.columns, plan.tiling.number if plan.tiling.schedule.apart else None)
-        )
+        t = plan.tiling
+        far = crowded.get((t.rows, t.columns, (t.number, t.sizes) if t.schedule.apart else None))
         if far is not None:
             search.fewer(plan.tiling, halve=far)
             continue
@@ -78,9 +77,11 @@ def instantiate(
             failures.append(error)
             excess = error.excess if isinstance(error, control.SignalsExceeded) else 0.0
             if excess:
-                # Of the first one, for all; where operations are rare, for each candidate.
-                for number in (None, plan.tiling.number):
-                    crowded.setdefault((plan.tiling.rows, plan.tiling.columns, number), excess > _FAR)
+                # Of the first one, for all; where operations are rare, for each tiling.
+                for own in (None, (t.number, t.sizes)):
+                    crowded.setdefault((t.rows, t.columns, own), excess > _FAR)
+            if sizes is None and excess:
+                search.offer(tiling(symbolic, t.number, values, bounds, (t.rows, t.columns), None, couple=False))
             if sizes is None and error.diagnostics[0].code != "PL0517":
                 search.fewer(plan.tiling, halve=excess > _FAR)
     raise failures[0] if failures else _no_candidate(symbolic, search)
@@ -117,6 +118,7 @@ class _Search:
                 self.refused.append((t, timing))
                 pending += list(_smaller(t)) if shrink else []
                 pending += [replace(t, factor=t.factor + 1)] if stretches(t) else []
+                pending += longer(t) if shrink else ()
 
     def fewer(self, failed: Tiling, *, halve: bool) -> None:
         for t in _smaller(failed, halve):

@@ -5,6 +5,7 @@ tried, outermost dimension first."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tests.instantiate.oracle.concretize import Tiling
 
@@ -20,6 +21,20 @@ def stretches(tiling: Tiling) -> bool:
     """Whether the next multiple of the interval is tried, where this one is invalid."""
     schedule, one = tiling.schedule, tiling.schedule.initiation_interval // tiling.factor
     return any(schedule.initiation_interval + one <= schedule.latency[pair.first] for pair in schedule.apart)
+
+
+def longer(t: Tiling) -> Iterator[Tiling]:
+    """With tiles longer by one along the innermost dimension, alone and with the other tiled one, on as many elements:
+    rows of a tile are then further apart."""
+    inner = t.candidate.order[0]
+    axes = (t.candidate.rows, t.candidate.columns)
+    if not t.schedule.apart or inner not in axes or t.tiles[inner] == 1:
+        return
+    several = all(m is not None and t.tiles[m] > 1 for m in axes)
+    for longer in ((inner,), axes) if several else ((inner,),):
+        made = replace(t, sizes=tuple(p + (m in longer) for m, p in enumerate(t.sizes)))
+        if made.tiles == t.tiles:
+            yield made
 
 
 def _meet(tiling: Tiling, inner: tuple[int, ...], pair: Apart) -> bool:

@@ -109,10 +109,12 @@ def tiling(
     bounds: tuple[tuple[int, ...], tuple[int, ...]],
     region: Element,
     sizes: Sequence[int] | None,
+    *,
+    couple: bool = True,
 ) -> Tiling:
     """Tiles of p = ceil(N / t), or larger where a dependence is longer than that and t > 1. Where both tiled dimensions
     are coupled by a constraint, as in triangular nests, both take the larger p: its constant then depends on the
-    difference of K alone.
+    difference of K alone. Without `couple` each takes its own.
 
     `sizes` overrides p, by dimension; PL0506 if those tiles do not cover the space or are shorter than a dependence.
     """
@@ -127,7 +129,7 @@ def tiling(
     longest = [max((abs(u.distance[m]) for u in symbolic.uses), default=0) if t > 1 else 0 for m, t in enumerate(count)]
     needed = [max(p, d) for p, d in zip(natural, longest, strict=True)]
     chosen = needed if sizes is None else list(sizes)
-    if sizes is None and _coupled(symbolic, tiled := [m for m, t in enumerate(count) if t > 1]):
+    if couple and sizes is None and _coupled(symbolic, tiled := [m for m, t in enumerate(count) if t > 1]):
         chosen = [max(chosen[n] for n in tiled) if m in tiled else p for m, p in enumerate(chosen)]
     if len(chosen) != len(needed) or any(p < n for p, n in zip(chosen, needed, strict=True)):
         least = ", ".join(f"{n} >= {p}" for n, p in zip(symbolic.dimensions, needed, strict=True))

@@ -3,9 +3,10 @@
 code one.
 
 Steps that no transition set tells apart are one atom. Branches are coded one after another, those of most successors
-first, then those that meet most atoms. In an atom that a branch meets, a signal may be 1, 0 or still free. Of all
+first, then those that meet fewest atoms. In an atom that a branch meets, a signal may be 1, 0 or still free. Of all
 choices of at most `branch_flags` signals the one with the fewest new ones is taken, then the smallest, then the first,
-for which some table from codes to successors gives each atom its successor. Codes that the table has to spare lead
+for which some table from codes to successors gives each atom its successor, the most frequent ones by codes of few
+ones. Codes that the table has to spare lead
 where a neighbour does, the most frequent one; what was free and matters is then 1 or 0. A signal that would get too
 many convex sets grows no more for this branch. Two atoms of different successors must differ in a chosen signal or have
 a free one: the last signal of a choice is looked for only among those that tell apart what the others do not.
@@ -63,7 +64,7 @@ def share(
         return None
     palette = _Palette(sets, limits)
     found: dict[int, tuple[int, ...]] = {}
-    for b in sorted(range(len(branches)), key=lambda b: (-len(branches[b]), -palette.met(branches[b]))):
+    for b in sorted(range(len(branches)), key=lambda b: (-len(branches[b]), palette.met(branches[b]))):
         signals = palette.code(branches[b])
         if signals is None:
             return None
@@ -101,8 +102,11 @@ class _Palette:
     def code(self, edges: Mapping[int, Domain]) -> tuple[int, ...] | None:
         """The signals of a branch, fixed where they matter to it."""
         columns, full = self._columns(edges), set[int]()
+        count = _frequencies(columns)
+        rank = {w: n for n, w in enumerate(sorted(count, key=lambda w: (-count[w], w)))}
         for signals in _choices(columns, self.count, min(self._flags, self._limit, _FLAGS), self._limit):
-            table = _table(sorted({_need(c, signals) for c in columns}, key=_freedom), len(signals))
+            needs = sorted({_need(c, signals) for c in columns}, key=lambda n: (*_freedom(n), rank[n.successor]))
+            table = _table(needs, len(signals))
             if table and self._extend(columns, signals, _filled(table, columns, len(signals)), full):
                 return signals
         return None
@@ -182,8 +186,16 @@ def _need(column: _Column, signals: tuple[int, ...]) -> _Need:
     return _Need(free, sum(1 << i for i, s in enumerate(signals) if column.ones >> s & 1), column.successor)
 
 
-def _freedom(need: _Need) -> tuple[int, _Need]:
-    return need.free.bit_count(), need
+def _freedom(need: _Need) -> tuple[int, int, int]:
+    return need.free.bit_count(), need.free, need.code
+
+
+def _frequencies(columns: Mapping[_Column, list[int]]) -> dict[int, int]:
+    """How many atoms lead to each successor."""
+    count: dict[int, int] = {}
+    for column, atoms in columns.items():
+        count[column.successor] = count.get(column.successor, 0) + len(atoms)
+    return count
 
 
 def _weight(code: int) -> tuple[int, int]:
@@ -193,9 +205,7 @@ def _weight(code: int) -> tuple[int, int]:
 def _filled(table: Mapping[int, int], columns: Mapping[_Column, list[int]], bits: int) -> dict[int, int]:
     """The table with the codes that are to spare, each where the most frequent successor of a neighbour is; the first
     code comes first."""
-    count: dict[int, int] = {}
-    for column, atoms in columns.items():
-        count[column.successor] = count.get(column.successor, 0) + len(atoms)
+    count = _frequencies(columns)
     filled = dict(table)
     while len(filled) < 1 << bits:
         open_to = [

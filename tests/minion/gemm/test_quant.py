@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from tests.minion.gemm.test_waits import waits_that_no_one_needs
 
 import polyloom as pl
 
@@ -31,9 +32,9 @@ def source(tmp_path: Path, chain: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("chain", CHAINS)
-@pytest.mark.parametrize(("n", "m", "k", "minions"), [(16, 16, 64, 1), (33, 50, 70, 3), (20, 100, 40, 32)])
-def test_chains(chain: str, n: int, m: int, k: int, minions: int, tmp_path: Path) -> None:
+def ran(chain: str, sizes: tuple[int, int, int], on: str, tmp_path: Path, **options: Any) -> pl.Result:
+    """On random arrays, in which bytes of the result differ."""
+    n, m, k = sizes
     rng = np.random.default_rng(n)
     extents = {"N": n, "M": m}
     names = dict(word.split("[") for word in (v.split("]")[0] for v in CHAINS[chain][1].split(", ")))
@@ -42,12 +43,42 @@ def test_chains(chain: str, n: int, m: int, k: int, minions: int, tmp_path: Path
     arrays = {"bias": bias, "scale": scale, "A": rng.integers(-128, 128, (n, k), np.int8)}
     arrays["B"] = rng.integers(-128, 128, (k, m), np.int8)
     arguments: dict[str, Any] = {**arrays, "N": n, "M": m, "K": k}
-    result = pl.compile(source(tmp_path, chain), on=f"minion:{minions}").run(**arguments)
+    result = pl.compile(source(tmp_path, chain), on=on, **options).run(**arguments)
     assert result.verified
     assert result.data["hazards"] == []
-    blocks = -(-n // 16) * -(-m // 16)
     counters = cast("dict[str, int]", result.data["counters"])
-    assert counters["tensor_quant"] == blocks
+    assert counters["tensor_quant"] == -(-n // 16) * -(-m // 16)
+    return result
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize(("n", "m", "k", "minions"), [(16, 16, 64, 1), (33, 50, 70, 3), (20, 100, 40, 32)])
+def test_chains(chain: str, n: int, m: int, k: int, minions: int, tmp_path: Path) -> None:
+    ran(chain, (n, m, k), f"minion:{minions}", tmp_path)
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("sizes", [(70, 90, 300), (128, 64, 512)])
+def test_staged(chain: str, sizes: tuple[int, int, int], tmp_path: Path) -> None:
+    """The second harts bring tiles, cooperatively where the blocks are even; vectors come from DRAM."""
+    result = ran(chain, sizes, "minion:8", tmp_path)
+    assert cast("dict[str, int]", result.data["counters"])["tensor_load_l2"] > 0
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize(("sizes", "minions"), [((40, 50, 100), 2), ((128, 64, 64), 32)])
+def test_resident(chain: str, sizes: tuple[int, int, int], minions: int, tmp_path: Path) -> None:
+    ran(chain, sizes, f"minion:{minions}", tmp_path, resident=True)
+
+
+def test_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of a group that has the sum quantizes the block and stores its rows; every wait is needed."""
+    sizes: dict[str, Any] = {"N": 20, "M": 16, "K": 300}
+    kernel = pl.compile(source(tmp_path, "bytes"), on="minion:4", split_k=4, broadcast=True)
+    # Sixteen rows in four parts, and four in one.
+    result = kernel.run(**sizes)
+    assert cast("dict[str, int]", result.data["counters"])["tensor_quant"] == 5
+    assert waits_that_no_one_needs(monkeypatch, [kernel], sizes) == []
 
 
 def test_bytes_are_those_of_numpy(tmp_path: Path) -> None:

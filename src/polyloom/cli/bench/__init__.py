@@ -15,8 +15,10 @@ from polyloom.targets.entry import entries, loaded
 
 Row = dict[str, object]
 _OWN: Final[dict[str, str]] = {
+    "comparison": "polyloom.cli.bench.comparison:rows",
     "dominators": "polyloom.cli.bench.dominators:rows",
     "modulo": "polyloom.cli.bench.modulo:rows",
+    "explore": "polyloom.cli.bench.explore:rows",
     "ssa": "polyloom.cli.bench.ssa:rows",
 }
 """Tables that belong to no target, by name: the function that gives the rows."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from polyloom import api, temporary
 from polyloom._native import minion as native
 from polyloom.cli import examples
+from polyloom.cli.bench import minion_chains as chains
 from polyloom.cli.bench import minion_convolutions as convolutions
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.targets.minion import peer as emulator
@@ -51,7 +52,7 @@ def rows(peer: str | None = None) -> list[Row]:
     if peer is not None:
         emulator.check(peer)
     theirs = [] if peer is None else [emulated(peer, EMULATED, CHIP)]
-    products = [*compiled(), *convolutions.rows()]
+    products = [*compiled(), *chains.rows(), *convolutions.rows()]
     return [*(_beside(measure) for measure in measures()), *products, *speeds(), *threaded(), *theirs]
 
 

@@ -16,6 +16,7 @@ from polyloom.passes import Watch
 from polyloom.targets.belt import belt_file, conasm_read, facts, model, profile, view
 from polyloom.targets.belt.compile import PASSES as SPECIALIZER
 from polyloom.targets.belt.compile import specialize
+from polyloom.targets.belt.costs import costs
 from polyloom.targets.belt.front.profile import with_counts
 from polyloom.targets.belt.genasm import print_genasm
 from polyloom.targets.belt.genasm_read import read_genasm
@@ -160,6 +161,7 @@ TARGET: Final = Target(
     made=facts.made,
     summary=facts.summary,
     report=view.report,
+    costs=costs,
     assemble=_assemble,
     verify=_verify,
     passes=(*SSA_PASSES, *IMPORTER, *SPECIALIZER),

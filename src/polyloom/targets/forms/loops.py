@@ -24,6 +24,7 @@ from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.steps import warnings
 from polyloom.passes import Watch
+from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 CLOSE: Final = 1e-5
@@ -62,6 +63,7 @@ def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> S
         source=source,
         watch=watch,
         warnings=tuple(warnings(source.plan.body)) if form == "plan" else (),
+        texts=texts(e.span for phase in source.plan.phases for e in phase.program.equations),
     )
 
 

@@ -19,6 +19,11 @@ CODES: dict[str, tuple[str, str]] = {
         "Splitting a sum changes the order in which floats are added. `--reassociate` (or `--fp reassociate`) allows "
         "it; sums of\nintegers need no flag.",
     ),
+    "PL1333": (
+        "broadcast of no split sum",
+        "`--broadcast` gives the result of a split sum to all minions that share it. `--split-k P` splits a sum; for "
+        "floats,\n`--reassociate` has to allow it.",
+    ),
     "PL1335": (
         "array without elements",
         "Each extent of an array of a compiled program is at least 1.",

@@ -148,4 +148,9 @@ class Options:
     split_k: int | None = option(
         "split the sum of a product over so many minions, a power of two", *_LOOPS, metavar="P", read=_split_k
     )
+    broadcast: bool = option(
+        "give the result of a split sum to all minions that share it (where that is predicted to be faster)",
+        *_LOOPS,
+        default=False,
+    )
     resident: bool = option("start with packed operands in the scratchpads that use them", *_LOOPS, default=False)

@@ -10,6 +10,7 @@ from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
 from polyloom.targets.minion import show
 from polyloom.targets.minion.assemble import assemble
+from polyloom.targets.minion.costs import costs
 from polyloom.targets.minion.listing import listing
 from polyloom.targets.minion.loops import target as loops
 from polyloom.targets.minion.loops.report import reports
@@ -76,6 +77,7 @@ TARGET: Final = Target(
     made=lambda data: loops.made(data) if loops.owns(data) else {},
     summary=loops.summary,
     report=_report,
+    costs=costs,
     options=Options,
     per_size=True,
     members=members,

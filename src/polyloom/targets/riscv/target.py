@@ -32,6 +32,7 @@ from polyloom.riscv.names import Isa, parse
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
+from polyloom.targets.riscv.costs import costs
 from polyloom.targets.riscv.options import Options
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Target
@@ -217,6 +218,9 @@ TARGET: Final = Target(
     options=Options,
     made=lambda data: {"elf_bytes": len(data)},
     summary=_summary,
+    costs=lambda program, execution: costs(
+        _isa(program.data, cast("Place | None", program.place)), str(_inspect(program.data)["listing"]), execution
+    ),
     as_json=_inspect,
     assemble=_assemble,
     verify=_verify,

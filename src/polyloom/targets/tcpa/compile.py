@@ -30,6 +30,7 @@ from polyloom.targets.tcpa.forms import Choices, Mapped
 from polyloom.targets.tcpa.graph import build, limit_destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
+from polyloom.targets.tcpa.origins import origins
 from polyloom.targets.tcpa.registers import bind, check_feedback, check_outputs
 from polyloom.targets.tcpa.schedule import check_operations, schedules
 from polyloom.targets.tcpa.symbolic import Candidate, Symbolic
@@ -193,4 +194,5 @@ def _assemble(of: Mapped, machine: Machine) -> Symbolic:
         candidates=tuple(replace(c, schedule=used.index(c.schedule)) for c in candidates),
         node_names=tuple(e.name for e in graph.equations),
         bottlenecks=tuple(scheduled[n].bottleneck for n in used),
+        origins=origins(graph.equations),
     )

@@ -122,6 +122,16 @@ class ArrayLayout:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeOf:
+    """What a configuration was made of, for people: the candidate that was taken, the values of the parameters in their
+    order, and the bytes of the symbolic file."""
+
+    candidate: int
+    values: tuple[int, ...]
+    symbolic: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Concrete:
     """A concrete configuration of `rows` x `columns` elements.
 
@@ -145,6 +155,8 @@ class Concrete:
     arrays: tuple[ArrayLayout, ...]
     program: str = ""
     """As in the symbolic configuration that it was made of."""
+    made_of: MadeOf | None = None
+    """None where whoever made it kept it short."""
 
 
 def end_of(concrete: Concrete, generator: Generator) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from struct import Struct
 
 import numpy as np
 
@@ -26,14 +27,17 @@ from polyloom.targets.tcpa.concrete import (
     ElementProgram,
     Generator,
     HalfSpace,
+    MadeOf,
     Place,
 )
 
-KIND = FileKind(b"PLCC", "concrete configuration", version=4, sections=7)
+KIND = FileKind(b"PLCC", "concrete configuration", version=5, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
 _ELEMENT_BYTES = 64
 """What a configuration takes for an element once decoded, at most: numbers of class and wrapper, a few times."""
+_HEADER = Struct(f"<16xQ8x{KIND.sections}I")
+"""The hash of the machine, and where each section ends."""
 DIMENSIONS = 63
 """The most dimensions that a file holds."""
 
@@ -222,6 +226,39 @@ _arrays = Codec(_write_arrays, _read_arrays)
 """Without their names; the places follow all arrays."""
 
 
+_blob: Codec[bytes] = Codec(
+    lambda out, value: (u32("the size of a symbolic file").write(out, len(value)), out.extend(value))[0],
+    lambda reader: reader.take(u32("the size of a symbolic file").read(reader)),
+)
+_known: Codec[MadeOf] = record(
+    MadeOf,
+    candidate=u32("a candidate"),
+    values=counted(u32("the value of a parameter"), u8("the number of parameters")),
+    symbolic=_blob,
+)
+
+
+def _write_made_of(out: bytearray, value: MadeOf | None) -> None:
+    out.append(value is not None)
+    if value is not None:
+        _known.write(out, value)
+
+
+_made_of: Codec[MadeOf | None] = Codec(
+    _write_made_of, lambda reader: _known.read(reader) if u8("a flag", 2).read(reader) else None
+)
+
+
+def told(data: bytes, made_of: MadeOf) -> bytes:
+    """The file `data`, which was just made and does not say of what, with what it was made of."""
+    header = _HEADER.size
+    ends = _HEADER.unpack_from(data)[1:]
+    starts = (header, *(end + -end % 4 for end in ends))
+    sections = [data[start:end] for start, end in zip(starts, ends, strict=False)]
+    sections[-1] = sections[-1][:-1] + section(_made_of, made_of)
+    return binary.pack(KIND, _HEADER.unpack_from(data)[0], sections)
+
+
 def encode(concrete: Concrete) -> bytes:
     """The file of `concrete`. Errors: PL0706 (exit 3) when a value does not fit its field."""
     head = _head_of(concrete)
@@ -262,7 +299,8 @@ def packed(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> 
             b"".join(
                 section(text, name)
                 for name in (concrete.kernel, concrete.machine, concrete.program, *(a.name for a in concrete.arrays))
-            ),
+            )
+            + section(_made_of, concrete.made_of),
         ),
     )
 
@@ -320,6 +358,7 @@ def without_generators(data: bytes) -> tuple[Concrete, list[Domain], Reader]:
         wrapper=wrapper,
         generators=(),
         arrays=tuple(replace(array, name=text.read(names)) for array in arrays),
+        made_of=_made_of.read(names),
     )
     return concrete, pool, generator_reader
 

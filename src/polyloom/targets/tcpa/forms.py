@@ -48,6 +48,7 @@ def _check(faults: Iterator[str]) -> None:
 def _graph(graph: Graph) -> Iterator[str]:
     """Uses are operands of equations of the graph, written by equations of their variable."""
     pla_verify.verify(graph.program)
+    pla_verify.explain(graph.program)
     equations = graph.equations
     for use in graph.uses:
         if use.consumer not in range(len(equations)) or use.position not in range(

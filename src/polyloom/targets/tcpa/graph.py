@@ -141,7 +141,8 @@ def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses:
         variable.dtype,
         (Reference(variable.name, here),),
         Condition(pieces),
-        variable.span,
+        next((e.span for e in program.equations if e.target.name == variable.name), variable.span),
+        f"sends {variable.name} on, as one instruction has too few destinations",
     )
     equations = list(program.equations)
     for n in uses:

@@ -9,17 +9,18 @@ signals, wrappers and banks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, cast
 
 from polyloom.sets import Affine
-from polyloom.targets.tcpa import notation
+from polyloom.targets.tcpa import notation, operations
 from polyloom.targets.tcpa.concrete import Concrete, Generator, way
 from polyloom.targets.tcpa.isa import Immediate, Instruction
 from polyloom.targets.tcpa.latency import Polynomial, Timing, timing
 from polyloom.targets.tcpa.notation import LOCATIONS, sink_port, source_port, tile_symbol
+from polyloom.targets.tcpa.resolve import Known
 from polyloom.targets.tcpa.symbolic import Access, Bound, Candidate, Route, Symbolic
 from polyloom.targets.tcpa.tree import InstructionNode, Leaf, Position, build
 
@@ -97,11 +98,17 @@ def _schedule(symbolic: Symbolic, number: int) -> list[str]:
                 symbolic.node_names[v],
                 *place,
                 operation,
-                " or ".join(_braced(notation.condition(symbolic, node.condition))),
+                " or ".join(_braced(notation.condition(symbolic, node.condition))) + _origin(symbolic, (v,)),
             )
         )
     widths = [max(len(row[c]) for row in table) for c in range(5)]
     return ["  ".join((*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[5])) for row in table]
+
+
+def _origin(symbolic: Symbolic, nodes: Iterable[int]) -> str:
+    """A comment: where these operations come from."""
+    places = operations.told([symbolic.origins[v] for v in nodes]) if symbolic.origins else ""
+    return f"  ; {places}" if places else ""
 
 
 def _rare(symbolic: Symbolic, number: int) -> list[str]:
@@ -248,8 +255,9 @@ def _accessed(symbolic: Symbolic, access: Access, node: int) -> str:
     return f"{symbolic.arrays[access.array].name}[{index}], {space}"
 
 
-def show_concrete(concrete: Concrete, units: Sequence[str] = ()) -> str:
-    """The text of a concrete configuration. `units` are the names of the machine's functional units, if known."""
+def show_concrete(concrete: Concrete, units: Sequence[str] = (), known: Known | None = None) -> str:
+    """The text of a concrete configuration. `units` are the names of the machine's functional units, if known, and
+    `known` is what it was made of: then each instruction says where it comes from."""
     lines = [
         f"concrete configuration of {concrete.kernel} for {concrete.machine} ({concrete.machine_hash:016x})",
         f"{concrete.rows} x {concrete.columns} elements, pi = {concrete.initiation_interval}, "
@@ -262,7 +270,7 @@ def show_concrete(concrete: Concrete, units: Sequence[str] = ()) -> str:
         ),
     ]
     for n in range(len(concrete.classes)):
-        lines += _class(concrete, n, units)
+        lines += _class(concrete, n, units, known)
     return "\n".join(
         [
             *lines,
@@ -293,7 +301,7 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
     return [str(a) if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True)]
 
 
-def _class(concrete: Concrete, number: int, units: Sequence[str]) -> list[str]:
+def _class(concrete: Concrete, number: int, units: Sequence[str], known: Known | None) -> list[str]:
     one = concrete.classes[number]
     depths = [(f"fd{n}", d) for n, d in enumerate(one.feedback_depths)] + [
         (f"id{n}", d) for n, d in enumerate(one.input_depths)
@@ -308,12 +316,23 @@ def _class(concrete: Concrete, number: int, units: Sequence[str]) -> list[str]:
         if program:
             lines += [
                 f"  {units[unit] if unit < len(units) else f'unit {unit}'}:",
-                *_indented(_program(program, concrete.initiation_interval), 4),
+                *_indented(_program(program, concrete.initiation_interval, _comments(concrete, unit, known)), 4),
             ]
     return lines
 
 
-def _program(program: Sequence[Instruction], pi: int) -> list[str]:
+Comment = Callable[[int, int], str]
+"""Of an instruction: its slot and its opcode."""
+
+
+def _comments(concrete: Concrete, unit: int, known: Known | None) -> Comment:
+    if known is None:
+        return lambda slot, opcode: ""
+    nodes = operations.by_slot(known.symbolic, known.schedule, concrete.initiation_interval)
+    return lambda slot, opcode: _origin(known.symbolic, nodes.get((unit, slot, opcode), ()))
+
+
+def _program(program: Sequence[Instruction], pi: int, comment: Comment) -> list[str]:
     """Section 6.3: a label at the first instruction of each kernel class."""
     # A malformed file may say 0, and is still listed.
     pi = max(pi, 1)
@@ -324,8 +343,8 @@ def _program(program: Sequence[Instruction], pi: int) -> list[str]:
     labels = [f"{label(n)}:" if n % pi == 0 else "" for n in range(len(program))]
     width = max(map(len, labels), default=0)
     return [
-        f"{text.ljust(width)} {notation.instruction(i)} / {notation.branch(i.branch, label)}"
-        for text, i in zip(labels, program, strict=True)
+        f"{text.ljust(width)} {notation.instruction(i)} / {notation.branch(i.branch, label)}{comment(n % pi, i.opcode)}"
+        for n, (text, i) in enumerate(zip(labels, program, strict=True))
     ]
 
 
@@ -381,6 +400,8 @@ def as_json(value: Any) -> Any:
     if is_dataclass(value):
         # Class and field names are the format's: renaming one changes what scripts read.
         return {"type": type(value).__name__} | {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, bytes):
+        return {"bytes": len(value)}
     if isinstance(value, tuple | list):
         return [as_json(item) for item in cast("Sequence[Any]", value)]
     return value

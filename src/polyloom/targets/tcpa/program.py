@@ -15,43 +15,45 @@ from itertools import pairwise
 from typing import Final, cast
 
 from polyloom import binary
+from polyloom._native.instantiate import Instantiation
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Arrays
-from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Array, Program
 from polyloom.passes import Watch
 from polyloom.sets import Affine
-from polyloom.targets.report import Flow, Grid, Pressure, Report, Reservation
+from polyloom.targets.report import Flow, Grid, Operation, Pressure, Report, Reservation
 from polyloom.targets.subject import Progress
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa import (
     banks,
     concrete_file,
+    drawn,
     instantiation,
     listing,
     machine_file,
     model,
     notation,
+    resolve,
     symbolic_file,
     verify_symbolic,
 )
 from polyloom.targets.tcpa import compile as pipeline
 from polyloom.targets.tcpa import verify as rules
-from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
+from polyloom.targets.tcpa.concrete import Concrete, Connection, MadeOf
+from polyloom.targets.tcpa.events import Events
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.operations import operations
 from polyloom.targets.tcpa.outline import outline
 from polyloom.targets.tcpa.predict import predicted_cycles
 from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, is_plain, signature
 from polyloom.targets.tcpa.symbolic import Bottleneck, Symbolic
-from polyloom.targets.trace import Span
 
 MAGICS: Final = (symbolic_file.KIND.magic, concrete_file.KIND.magic)
 """How its files begin, the symbolic one first."""
 ALONE: Final = ("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by")
 _PE: Final = 0
 _NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
-_SIDES: Final = {"north": 1, "east": 2, "south": 3, "west": 4}
 
 
 def compile(
@@ -96,16 +98,25 @@ def instantiate(
         ordered = [values[name] for name in symbolic.parameters]
         made = instantiation.request(data, ordered, *region, candidate, None, layouts, closed)
         if not made.status:
-            return made.file
+            return _told(made, ordered, data)
     _check_candidate(symbolic, candidate)
     known = check_parameters(asked, values)
     check_region(symbolic, *region)
     again = made or instantiation.request(data, known, *region, candidate, None, layouts, closed)
-    return instantiation.file_of(symbolic, again)
+    instantiation.file_of(symbolic, again)
+    return _told(again, known, data)
+
+
+def _told(made: Instantiation, values: Sequence[int], data: bytes) -> bytes:
+    return concrete_file.told(made.file, MadeOf(made.candidate, tuple(values), data))
 
 
 def maker(
-    data: bytes, region: tuple[int, int], candidate: int | None, closed: int = 0
+    data: bytes,
+    region: tuple[int, int],
+    candidate: int | None,
+    closed: int = 0,
+    layouts: instantiation.Layouts | None = None,
 ) -> Callable[[tuple[int, ...]], bytes]:
     """What makes the concrete files of one region, of the values of the parameters in their order: for steps, of which
     there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there."""
@@ -114,10 +125,11 @@ def maker(
     check_region(symbolic, *region)
 
     def make(values: tuple[int, ...]) -> bytes:
-        made = instantiation.request(data, values, *region, candidate, closed=closed)
+        made = instantiation.request(data, values, *region, candidate, None, layouts, closed)
         if made.status:
             check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
-        return instantiation.file_of(symbolic, made)
+        instantiation.file_of(symbolic, made)
+        return _told(made, values, data)
 
     return make
 
@@ -159,7 +171,7 @@ def simulate_together(
 
 
 def _observed(data: bytes, machine: Machine, result: model.Result) -> Simulation:
-    events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
+    events = _events(result.trace, data, machine) if result.trace else None
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
     return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
 
@@ -191,7 +203,7 @@ class Simulation:
     cycles: int
     operations: int
     issues: tuple[tuple[str, int], ...] = ()
-    events: tuple[Span, ...] = ()
+    events: Events | None = None
 
 
 def explained(data: bytes, reason: str) -> bytes:
@@ -226,15 +238,9 @@ def accesses(data: bytes) -> Mapping[str, banks.Accesses]:
     return banks.accesses(concrete_file.decode(data))
 
 
-def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterator[Span]:
-    for element, number, cycle, opcode, value in zip(
-        trace.element, trace.unit, trace.cycle, trace.opcode, trace.value, strict=True
-    ):
-        operation, unit = operation_of(int(opcode)), machine.units[int(number)]
-        row, column = divmod(int(element), concrete.columns)
-        digits = 16 if BY_NAME[operation[0]].result(operation[1]) == "f64" else 8
-        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value) % (1 << 4 * digits):0{digits}x}"
-        yield Span(f"element ({row}, {column})", unit.name, name, int(cycle), unit.latencies[operation])
+def _events(trace: model.Trace, data: bytes, machine: Machine) -> Events:
+    concrete = concrete_file.decode(data)
+    return Events(trace, concrete, machine, resolve.known(concrete))
 
 
 KEYS: Final = (
@@ -251,7 +257,7 @@ KEYS: Final = (
 
 def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     concrete = concrete_file.decode(data)
-    symbolic = _symbolic(symbolic_data) if symbolic_data else None
+    symbolic = _symbolic_of(symbolic_data, concrete)
     number = _schedule(symbolic, concrete) if symbolic else None
     reason = _bottleneck(symbolic, number, concrete) if symbolic and number is not None else None
     programs = [program for element in concrete.classes for program in element.programs]
@@ -296,24 +302,17 @@ def combine(phases: Sequence[Mapping[str, Json]], cycles: int) -> dict[str, Json
 
 
 def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
-    """The stored schedule that the words obey: the first one with a node for every operation issued, at its unit and
-    slot. Where nothing is issued, the one of the least initiation interval."""
+    """The stored schedule that the words obey: the one that they were made with or, where they do not say, the first
+    one with a node for every operation issued, at its unit and slot. Where nothing is issued, the one of the least
+    initiation interval."""
     if not concrete.classes:
         return min(range(len(symbolic.schedules)), key=lambda n: symbolic.schedules[n].initiation_interval)
-    issued = {(unit, slot, opcode) for unit, slot, opcode in _issued(concrete)}
-    for number, schedule in enumerate(symbolic.schedules):
-        # The words do not say which stored schedule they come from: it is the first one in which every issued operation
-        # has its unit and slot.
-        slots = {
-            (u, t % concrete.initiation_interval, v.opcode)
-            for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)
-        }
-        slower, rest = divmod(concrete.initiation_interval, schedule.initiation_interval)
-        if not rest and (slower == 1 or schedule.apart) and issued <= slots:
+    told = concrete.made_of
+    first = [symbolic.candidates[told.candidate].schedule] if told and told.candidate < len(symbolic.candidates) else []
+    for number in (*first, *range(len(symbolic.schedules))):
+        if resolve.fits(symbolic.schedules[number], symbolic, concrete):
             return number
-    raise input_error(
-        "PL0705", "the concrete configuration was not made from this symbolic one", help="instantiate it again"
-    )
+    raise resolve.other()
 
 
 def _is_slower(symbolic: Symbolic | None, number: int | None, concrete: Concrete) -> bool:
@@ -348,13 +347,21 @@ def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
                     yield unit, at % concrete.initiation_interval, instruction.opcode
 
 
+def _symbolic_of(data: bytes | None, concrete: Concrete) -> Symbolic | None:
+    """What the words were made of: the file, or what they say themselves."""
+    if data is not None:
+        return _symbolic(data)
+    return None if concrete.made_of is None else _symbolic(concrete.made_of.symbolic)
+
+
 def report(symbolic_data: bytes | None, data: bytes) -> Report:
     concrete = concrete_file.decode(data)
-    symbolic = _symbolic(symbolic_data) if symbolic_data else None
+    symbolic = _symbolic_of(symbolic_data, concrete)
     names = symbolic.limits.units if symbolic else _unit_names(concrete)
     used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
     interval = concrete.initiation_interval
     cells = _cells(concrete, symbolic)
+    reason = _bottleneck(symbolic, _schedule(symbolic, concrete), concrete).bound_by if symbolic else ""
     return Report(
         pressure=tuple(
             Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval)
@@ -364,10 +371,16 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
             tuple(names[u] for u in used),
             tuple(tuple(" ".join(cells.get((u, slot), ())) for u in used) for slot in range(interval)),
         ),
-        bottleneck=_bottleneck(symbolic, _schedule(symbolic, concrete), concrete).bound_by if symbolic else "",
+        bottleneck=reason,
+        operations=_operations(symbolic, concrete) if symbolic else (),
         grid=_grid(concrete),
         flows=tuple(_flows(concrete, names)),
+        circuit=drawn.circuit(reason),
     )
+
+
+def _operations(symbolic: Symbolic, concrete: Concrete) -> tuple[Operation, ...]:
+    return operations(symbolic, symbolic.schedules[_schedule(symbolic, concrete)], concrete.initiation_interval)
 
 
 def _unit_names(concrete: Concrete) -> tuple[str, ...]:
@@ -401,9 +414,10 @@ def _grid(concrete: Concrete) -> Grid:
         for c, w in enumerate(row)
         for wire in _wires(r, c, concrete.wrappers[w])
     }
-    wires |= {wire for g in concrete.generators for wire in _route(concrete, g)}
-    banks = {_beside(g.position, g.position, _SIDES[g.side], concrete) for g in concrete.generators}
-    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)))
+    wires |= {wire for route in drawn.routes(concrete) for wire in pairwise(route.path)}
+    banks = {drawn.beside(concrete, g) for g in concrete.generators}
+    ways = tuple(drawn.routes(concrete))
+    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)), ways, tuple(drawn.notes(concrete)))
 
 
 def _wires(
@@ -415,18 +429,6 @@ def _wires(
             if side != _PE:
                 neighbour = row + _NEIGHBOURS[side][0], column + _NEIGHBOURS[side][1]
                 yield ((row, column), neighbour) if outward else (neighbour, (row, column))
-
-
-def _route(concrete: Concrete, generator: Generator) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Hops between a bank and its register."""
-    bank = _beside(generator.position, generator.position, _SIDES[generator.side], concrete)
-    for outer, inner in pairwise((bank, *way(concrete, generator))):
-        yield (inner, outer) if concrete.arrays[generator.array].is_output else (outer, inner)
-
-
-def _beside(row: int, column: int, side: int, concrete: Concrete) -> tuple[int, int]:
-    """The place of a bank: just outside the border."""
-    return {1: (-1, column), 2: (row, concrete.columns), 3: (concrete.rows, column), 4: (row, -1)}[side]
 
 
 def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
@@ -481,7 +483,7 @@ def show(data: bytes) -> str:
     if not is_concrete(data):
         return listing.show_symbolic(symbolic_file.decode(data))
     concrete = concrete_file.decode(data)
-    return listing.show_concrete(concrete, _unit_names(concrete))
+    return listing.show_concrete(concrete, _unit_names(concrete), resolve.known(concrete))
 
 
 def as_json(data: bytes) -> Json:

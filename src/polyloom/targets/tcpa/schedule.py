@@ -11,7 +11,7 @@ long. Operations that hold their unit, but meet nowhere along the innermost dime
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.operations import BY_NAME, STORED
@@ -133,10 +133,31 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
         # Bounds are cheap, searches are not: an innermost dimension that cannot do better is not solved.
         resource = resource_minimum(relaxed).value if rare.operations else packed
         if max(resource, recurrence_minimum(relaxed).value) < solution.initiation_interval:
-            better = solve(relaxed)
+            better = solve(_roomy(graph, relaxed, rare, min(dimensions)))
             if better.initiation_interval < solution.initiation_interval:
                 found.append(_scheduled(graph, relaxed, better, frozenset(dimensions), False, (met, rare)))
     return tuple(found)
+
+
+def _roomy(graph: Graph, wanted: Guarded, rare: Rare, dimension: int) -> Guarded:
+    """The problem with values in time for the next row of a tile, where rows are just so long that operations which are
+    rare along `dimension` stay apart: one dimension after another, as far as no recurrence gets longer."""
+    if not rare.operations:
+        return wanted
+    bound = recurrence_minimum(wanted).value
+    row = -(-min(min(wanted.latencies_of(v)) for v in rare.operations) // max(_least(wanted), 1))
+    across = [(w.node, use.consumer, use.distance) for use in graph.uses for w in use.writers]
+    for m in range(len(graph.program.dimensions)):
+        added = tuple(
+            Dependence(v, consumer, row - abs(d[dimension]))
+            for v, consumer, d in across
+            if m != dimension and d[m] and abs(d[dimension]) < row
+        )
+        before = wanted.problem
+        known = replace(before, dependences=tuple(dict.fromkeys((*before.dependences, *added))))
+        made = replace(wanted, problem=known)
+        wanted = made if recurrence_minimum(made).value <= bound else wanted
+    return wanted
 
 
 def _least(wanted: Guarded) -> int:

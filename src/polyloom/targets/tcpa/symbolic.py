@@ -16,6 +16,7 @@ from enum import IntEnum
 from typing import Literal
 
 from polyloom.ir.operations import ElementType
+from polyloom.targets.provenance import Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +287,5 @@ class Symbolic:
     """One per schedule."""
     program: str = ""
     """The digest of the equations that were compiled (`ir.pla_text.digest`), for whoever looks for their source."""
+    origins: tuple[Provenance, ...] = ()
+    """One per node, or none: where it comes from (in the names section)."""

@@ -32,7 +32,7 @@ from polyloom.binary import (
     sparse,
     text,
 )
-from polyloom.targets.tcpa import encoding
+from polyloom.targets.tcpa import encoding, origins
 from polyloom.targets.tcpa.isa import OPCODE_NOP, source_type
 from polyloom.targets.tcpa.symbolic import (
     Access,
@@ -60,7 +60,7 @@ from polyloom.targets.tcpa.symbolic import (
     Writer,
 )
 
-KIND = FileKind(b"PLSC", "symbolic configuration", version=2, sections=6)
+KIND = FileKind(b"PLSC", "symbolic configuration", version=3, sections=6)
 _LOCATIONS = ("pe", "north", "east", "south", "west")
 _SYMBOLS = 64
 """A file holds fewer dimensions, and fewer parameters, than this."""
@@ -459,7 +459,7 @@ def encode(symbolic: Symbolic) -> bytes:
             nodes,
             schedules,
             section(_candidates(sizes, graph, len(s.schedules)), s.candidates),
-            b"".join(section(text, name) for name in _names(s)),
+            b"".join(section(text, name) for name in _names(s)) + section(origins.codec(sizes.nodes), s.origins),
         ),
     )
 
@@ -514,6 +514,7 @@ def decode(data: bytes) -> Symbolic:
         candidates=_candidates(sizes, graph, len(schedules)).read(candidate_reader),
         node_names=node_names,
         bottlenecks=tuple(replace(bottleneck, bound_by=names(1)[0]) for _, bottleneck in schedules),
+        origins=origins.codec(sizes.nodes).read(name_reader),
     )
     if not symbolic.candidates:
         raise binary.malformed(candidate_reader.position, "there is no candidate")

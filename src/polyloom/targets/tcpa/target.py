@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from polyloom import files, transform
@@ -13,15 +14,17 @@ from polyloom.ir import signature as signatures
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.targets.forms import loops
+from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
 from polyloom.targets.tcpa import against, concrete_file, machine_file, symbolic_file
 from polyloom.targets.tcpa.compile import PASSES
+from polyloom.targets.tcpa.costs import costs
 from polyloom.targets.tcpa.layouts import read
 from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.phases import file as phase_file
-from polyloom.targets.tcpa.phases import stages, together, views, whole
+from polyloom.targets.tcpa.phases import predicted, stages, together, views, whole
 from polyloom.targets.tcpa.phases.steps_file import STEPS
 from polyloom.targets.tcpa.place import REGION, Place, place, region
 from polyloom.targets.tcpa.summary import brief, summary
@@ -80,6 +83,11 @@ def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, op
     made = whole.instantiate(data, values, size, options.candidate, read(options.layouts or {}), closed)
     _check_place(made, options)
     return made
+
+
+def _predict(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> Prediction:
+    size = _asked(where, options)
+    return predicted.predict(data, values, size, options.candidate, read(options.layouts or {}), _closed(size, options))
 
 
 def _closed(size: tuple[int, int], options: Options) -> int:
@@ -200,13 +208,17 @@ TARGET: Final = Target(
     show=lambda data, _: views.show(data),
     options=Options,
     instantiate=_instantiate,
+    predict=_predict,
     members=machine_file.members,
     describe=lambda name: machine_file.resolve(machine_file.load(name)),
+    machine_of=lambda where: machine_file.resolve(machine_file.load(where.member)),
+    with_machine=lambda where, path: replace(where, member=path),
     facts=_facts,
     made=_made,
     brief=brief,
     summary=summary,
     report=_report,
+    costs=costs,
     as_json=views.as_json,
     verify=_verify,
     against=_against,

@@ -14,6 +14,7 @@ from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Given, Job, Json, Kind, Program, Target
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.assemble import assemble
+from polyloom.targets.tensix.costs import costs
 from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.isa import MEMBERS, Member
 from polyloom.targets.tensix.loops import target as loops
@@ -117,6 +118,7 @@ TARGET: Final = Target(
     facts=_facts,
     made=_made,
     summary=_summary,
+    costs=lambda program, execution: costs(program, execution, _show_own(program.data, program.options)),
     verify=_verify_own,
     options=Options,
     per_size=True,

@@ -15,6 +15,7 @@ from polyloom.ir.signature import Argument, Extent, Signature, of_array, of_plan
 from polyloom.targets.minion.loops.assembly import executable
 from polyloom.targets.minion.loops.layout import DATA, Placed, aligned, check_room, place
 from polyloom.targets.minion.loops.note import Note
+from polyloom.targets.minion.loops.product.follow import followed
 from polyloom.targets.minion.loops.product.resident import Home
 from polyloom.targets.minion.loops.program import Mode, Part, Team, barrier, end, start
 from polyloom.targets.minion.loops.work import Made, Setting, Work
@@ -49,19 +50,48 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     settings = [Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last) for n, b in enumerate(bound)]
     if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, settings, strict=True)):
         team = replace(team, harts=2)
-    made, free = list[Made](), aligned(max((p.address + p.room for p in placed), default=DATA))
-    for setting, work in zip(settings, content.works, strict=True):
-        made.append(work.code(replace(setting, team=team, scratch=free)))
-        free = aligned(free + made[-1].scratch)
-    check_room(free)
+    free = aligned(max((p.address + p.room for p in placed), default=DATA))
+    made = _made(content, [replace(s, team=team) for s in settings], free)
     arguments = placed[: len(signature.arguments)]
     facts: dict[str, Json] = {
         "phases": [work.what for work in content.works],
-        **{k: v for m in made for k, v in m.facts.items()},
+        **_facts(made),
     }
     home = _home(made)
     note = Note(signature, where.machine, where.minions, arguments, facts, _macs(made), _peak(made), home)
     return executable(_program(team, made), note)
+
+
+def _made(content: Content, settings: Sequence[Setting], free: int) -> list[Made]:
+    """Phase by phase; a product and the one that reads it may be one. What they need lies from `free` on."""
+    made, works, number = list[Made](), content.works, 0
+    while number < len(works):
+        both = [replace(s, scratch=free) for s in settings[number : number + 2]]
+        pair = None
+        if len(both) == 2:
+            products = [work.product for work in works[number : number + 2]]
+            pair = followed(products, both, kept=_is_kept(content.plan, number))
+        made.append(pair or works[number].code(both[0]))
+        free = aligned(free + made[-1].scratch)
+        number += 1 if pair is None else 2
+    check_room(free)
+    return made
+
+
+def _is_kept(plan: Plan, number: int) -> bool:
+    """Whether the results of a phase are read by others than the next one."""
+    written = {name for _, name in plan.phases[number].outputs}
+    later = {name for phase in plan.phases[number + 2 :] for _, name in phase.inputs}
+    return bool(written & (later | {array.name for array in plan.outputs}))
+
+
+def _facts(made: Sequence[Made]) -> dict[str, Json]:
+    """Of all phases: the most parts of a sum, whether any is broadcast, the cycles of all; else those of the last."""
+    found: dict[str, Json] = {k: v for m in made for k, v in m.facts.items()}
+    split = [int(str(m.facts.get("split_k", 1))) for m in made]
+    predicted = [int(str(m.facts["predicted_cycles"])) for m in made if "predicted_cycles" in m.facts]
+    found |= {"split_k": max(split), "predicted_cycles": sum(predicted)} if predicted else {}
+    return found | ({"broadcast": True} if any(m.facts.get("broadcast") for m in made) else {})
 
 
 def team_of(works: Sequence[Work], where: Place) -> Team:

@@ -46,6 +46,7 @@ def figures(note: Note, outcome: Outcome, cycles: int | None) -> dict[str, Json]
             "messages": counters.get("message_bytes", 0),
         },
         "split_k": 1,
+        "broadcast": False,
         **note.facts,
     }
 

@@ -74,8 +74,9 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 
 def _on_tensors(plan: Plan, phase: Phase, fp: Fp) -> Work | None:
     """None where the phase is neither a product nor a convolution."""
-    made = product.work(phase, fp, is_only=len(plan.phases) == 1)
-    return made if made is not None else convolutions.of_program(phase.program, fp)
+    is_only = len(plan.phases) == 1
+    made = product.work(phase, fp, is_only=is_only)
+    return made if made is not None else convolutions.of_program(phase.program, fp, is_only=is_only)
 
 
 def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:

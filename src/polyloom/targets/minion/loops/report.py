@@ -4,10 +4,10 @@ which the work is done."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
+from polyloom.riscv import innermost
 from polyloom.targets.report import Report, Table
 from polyloom.targets.target import Json
 
@@ -23,8 +23,6 @@ _STALLS: Final = {
     "stall_credit": "a credit or a barrier",
     "stall_registers": "vector registers that a tensor operation writes",
 }
-_LINE: Final = re.compile(r"^([0-9a-f]+): [0-9a-f]+ +(\S+)(.*)$")
-_TARGET: Final = re.compile(r"(-\d+)$")
 _LONGEST: Final = 48
 """Lines of a loop that is shown; `polyloom show` has all."""
 
@@ -62,19 +60,10 @@ def _waits(facts: Mapping[str, Json]) -> Table | None:
 
 def _loop(listing: str) -> Table | None:
     """The innermost loop with most multiply-adds, else with most vector instructions."""
-    lines = [(line, found) for line in listing.splitlines() if (found := _LINE.match(line)) is not None]
-    loops = list(_innermost([(int(found[1], 16), found[2], found[3]) for _, found in lines]))
-    if not loops:
+    best = inner_loop(listing)
+    if not best:
         return None
-
-    def weight(loop: range) -> tuple[int, int]:
-        text = [lines[n][0] for n in loop]
-        return sum("tensor_fma" in line for line in text), sum(".ps" in line or ".pi" in line for line in text)
-
-    best = max(loops, key=weight)
-    if weight(best) == (0, 0):
-        return None
-    shown = [lines[n][0] for n in best[:_LONGEST]]
+    shown = [text for _, text in best[:_LONGEST]]
     rest = [f"... {len(best) - _LONGEST} more lines: `polyloom show`"] if len(best) > _LONGEST else []
     return Table(
         "The loop in which the work is done",
@@ -83,15 +72,10 @@ def _loop(listing: str) -> Table | None:
     )
 
 
-def _innermost(code: Sequence[tuple[int, str, str]]) -> Iterator[range]:
-    """The lines of each loop that has no other in it: a branch backwards ends one."""
-    place = {address: n for n, (address, _, _) in enumerate(code)}
-    ends = list[range]()
-    for n, (address, mnemonic, operands) in enumerate(code):
-        offset = _TARGET.search(operands.split("#")[0].strip()) if mnemonic[0] in "bj" else None
-        first = place.get(address + int(offset[1])) if offset is not None else None
-        if first is not None:
-            ends.append(range(first, n + 1))
-    for loop in ends:
-        if not any(other is not loop and other.start >= loop.start and other.stop <= loop.stop for other in ends):
-            yield loop
+def inner_loop(listing: str) -> list[tuple[int, str]]:
+    """Its lines with their addresses; nothing where no loop does such work."""
+    return innermost.heaviest(listing, _weight, (0, 0))
+
+
+def _weight(lines: Sequence[str]) -> tuple[int, int]:
+    return sum("tensor_fma" in line for line in lines), sum(".ps" in line or ".pi" in line for line in lines)

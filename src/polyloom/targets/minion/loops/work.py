@@ -13,7 +13,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from polyloom.analysis.contraction import Contraction
 from polyloom.targets.minion.loops.layout import Placed
+from polyloom.targets.minion.loops.product.operand import Kind
 from polyloom.targets.minion.loops.product.resident import Home
 from polyloom.targets.minion.loops.program import Mode, Part, Team
 from polyloom.targets.minion.options import Options
@@ -53,12 +55,23 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Multiplied:
+    """A work that is a product: what it multiplies, under which `--fp`, and the file and line of its result."""
+
+    found: Contraction
+    kind: Kind
+    fp: str
+    place: tuple[str, int] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """`what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and `mode` are what the code
     asks of the team. `results`: values of the parameters, the inputs by the program's names, and what outputs hold
     before, to what they hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether
     second harts help at these sizes. `bounds`: how far elements of a result may be from `results`, by its inputs, the
-    bounds of their errors, and its shape, None where the inputs' shapes tell."""
+    bounds of their errors, and its shape, None where the inputs' shapes tell. `product`: what may become one loop with
+    the product that reads its result."""
 
     what: str
     harts: int
@@ -68,3 +81,4 @@ class Work:
     bounds: Callable[[Arrays, Arrays, Shape | None], NDArray[Any]] | None = None
     helpers: Callable[[Setting], bool] | None = None
     exact: bool = True
+    product: Multiplied | None = None

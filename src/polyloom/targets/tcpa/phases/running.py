@@ -24,6 +24,7 @@ from polyloom.targets.tcpa.phases.stages import (
     file_kind,
     is_phased,
     located,
+    lying_in,
     named_stages,
     opened,
     read,
@@ -118,9 +119,10 @@ def _steps(bound: Bound, phased: Phased) -> Run:
         dict(zip(opened(bound.symbolic).phased.parameters, bound.values, strict=True)),
     )
     own = [tuple(phased.counters[n] for n in stage.counters) for stage in phased.stages]
+    region, places = (bound.rows, bound.columns), bound.places
     makers = [
-        program.maker(stage.data, (bound.rows, bound.columns), c, bound.closed)
-        for stage, c in zip(named, bound.candidates, strict=True)
+        program.maker(stage.data, region, c, bound.closed, lying_in(stage, places) if places else None)
+        for stage, c in zip(phased.stages, bound.candidates, strict=True)
     ]
     known: dict[tuple[int, ...], Own] = {}
     steps, size = list[Own](), 0

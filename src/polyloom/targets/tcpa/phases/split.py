@@ -255,11 +255,15 @@ class _Flow:
 
     def _export(self, variable: str, array: Array) -> Equation:
         target, where = Reference(array.name, self._index(variable)), self._where(variable)
-        return Equation(array.name, target, "move", array.dtype, (self._here(variable),), where)
+        span = self.nodes[variable][0].span
+        reason = f"keeps {variable} for the part that runs next"
+        return Equation(array.name, target, "move", array.dtype, (self._here(variable),), where, span, reason)
 
     def _import(self, variable: str, array: Array) -> Equation:
         source, where = Reference(array.name, self._index(variable)), self._where(variable)
-        return Equation(array.name, self._here(variable), "move", array.dtype, (source,), where)
+        span = self.nodes[variable][0].span
+        reason = f"takes {variable} from the part that ran before"
+        return Equation(array.name, self._here(variable), "move", array.dtype, (source,), where, span, reason)
 
     def _equations(self, nodes: set[str]) -> list[Equation]:
         return [e for n in self.nodes if n in nodes for e in self.nodes[n]]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -13,6 +14,7 @@ from polyloom.ir.pla import Array
 from polyloom.ir.steps import Steps
 from polyloom.sets import Affine, Condition
 from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.layouts import Place
 from polyloom.targets.tcpa.phases import steps_file
 from polyloom.targets.tcpa.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Form, Phased, Stage, decode, form
 from polyloom.targets.tcpa.phases.steps_file import STEPS, Bound
@@ -78,6 +80,8 @@ def bound_of(data: bytes) -> Bound:
     phased = opened(bound.symbolic).phased
     if (len(bound.values), len(bound.candidates)) != (len(phased.parameters), len(phased.stages)):
         raise _malformed("it has not one value for each parameter, and one candidate for each phase")
+    if bound.places and [len(strides) for strides, _, _ in bound.places] != [len(a.shape) for a in phased.arrays]:
+        raise _malformed("it has not one stride for each dimension of its arrays")
     if not phased.counters or bound.name != phased.name:
         raise _malformed("it has no loop of steps, or another name than its phases")
     return bound
@@ -144,6 +148,20 @@ def files(data: bytes) -> Sequence[bytes]:
     if is_phased(data) and file_kind(data) is STEPS:
         data = bound_of(data).symbolic
     return [s.data for s in decode(file_kind(data), data).stages] if is_phased(data) else [data]
+
+
+def lying_in(stage: Stage, places: Sequence[Place]) -> list[Place]:
+    """Where a phase's own arrays lie, of `places` of all arrays. What an array held that the phase also writes has a
+    memory of its own."""
+    free = itertools.count(1 + max(number for _, _, number in places))
+    outputs = [is_output for _, is_output in program.arrays(stage.data)]
+    written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
+
+    def place(number: int, is_output: bool) -> Place:
+        strides, base, own = places[number]
+        return strides, base, own if is_output or number not in written else next(free)
+
+    return [place(n, is_output) for n, is_output in zip(stage.arrays, outputs, strict=True)]
 
 
 def named_stages(phased: Phased) -> tuple[NamedStage, ...]:

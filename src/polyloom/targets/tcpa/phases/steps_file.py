@@ -13,14 +13,17 @@ from typing import Final
 
 from polyloom import binary
 from polyloom.binary import FileKind, counted, integer, natural, optional, record, section, text
+from polyloom.targets.tcpa.layouts import Place
 
-STEPS: Final = FileKind(b"PLCL", "concrete configuration of steps", version=1, sections=3)
+STEPS: Final = FileKind(b"PLCL", "concrete configuration of steps", version=2, sections=3)
 _SIDE = 1 << 16
+_WORDS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`closed` are borders of the region without banks, 1 north, 2 east, 4 south, 8 west.
+    """`closed` are borders of the region without banks, 1 north, 2 east, 4 south, 8 west. `places` are where the arrays
+    lie, strides, base and memory of each, or nothing.
 
     `values` are those of the parameters, in order; `candidates[n]` is the only one that phase n takes, None the best
     one for each step. `symbolic` is a file of phases."""
@@ -32,6 +35,14 @@ class Bound:
     symbolic: bytes
     name: str
     closed: int = 0
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    strides: tuple[int, ...]
+    base: int
+    memory: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +52,15 @@ class _Head:
     columns: int
     closed: int
     candidates: tuple[int | None, ...]
+    places: tuple[_Place, ...]
 
 
+_place = record(
+    _Place,
+    strides=counted(natural("a stride", _WORDS), natural("a rank", 32)),
+    base=natural("a word", _WORDS),
+    memory=natural("a memory", _SIDE),
+)
 _head = record(
     _Head,
     values=counted(integer("the value of a parameter"), natural("the number of parameters")),
@@ -50,12 +68,14 @@ _head = record(
     columns=natural("the number of columns", _SIDE),
     closed=natural("the borders without banks", 16),
     candidates=counted(optional("a candidate"), natural("the number of phases")),
+    places=counted(_place, natural("the number of arrays", _SIDE)),
 )
 
 
 def encode(bound: Bound) -> bytes:
     """The file, with the machine of its phases. Errors: PL0706."""
-    head = _Head(bound.values, bound.rows, bound.columns, bound.closed, bound.candidates)
+    places = tuple(_Place(*place) for place in bound.places)
+    head = _Head(bound.values, bound.rows, bound.columns, bound.closed, bound.candidates, places)
     stamp = int.from_bytes(bound.symbolic[binary.CHECKED : binary.CHECKED + 8], "little")
     return binary.pack(STEPS, stamp, (section(_head, head), bound.symbolic, section(text, bound.name)))
 
@@ -65,6 +85,7 @@ def decode(data: bytes) -> Bound:
     _, (first, whole, last) = binary.unpack(STEPS, data)
     head = _head.read(first)
     symbolic = whole.take(whole.end - whole.position)
-    bound = Bound(head.values, head.rows, head.columns, head.candidates, symbolic, text.read(last), head.closed)
+    places = tuple((p.strides, p.base, p.memory) for p in head.places)
+    bound = Bound(head.values, head.rows, head.columns, head.candidates, symbolic, text.read(last), head.closed, places)
     binary.check_canonical(data, encode(bound))
     return bound

@@ -8,7 +8,6 @@ made of.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from polyloom.ir.plan_interpret import chain
 from polyloom.ir.steps import Steps, Tree, numbered
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
-from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa import events, program
 from polyloom.targets.tcpa.layouts import Layout, Place, placed
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import steps_file
@@ -35,10 +34,10 @@ from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
 from polyloom.targets.tcpa.phases.running import run
 from polyloom.targets.tcpa.phases.split import PARTS, Part, expanded, fitted
-from polyloom.targets.tcpa.phases.stages import is_phased, located, named_stages, names_of, opened, read
+from polyloom.targets.tcpa.phases.stages import is_phased, located, lying_in, named_stages, names_of, opened, read
 from polyloom.targets.tcpa.phases.steps_file import Bound
 from polyloom.targets.tcpa.program import Simulation
-from polyloom.targets.trace import Span, Trace
+from polyloom.targets.trace import Trace, joined
 
 T = TypeVar("T")
 Choice = T | Mapping[int, T] | None
@@ -48,12 +47,14 @@ Choice = T | Mapping[int, T] | None
 @dataclass(frozen=True, slots=True)
 class Execution:
     """A run: what the model observed of each step, in the order of time, and the cycles that banks need before it
-    starts. `numbers` are the phases that steps are of, counted from 0."""
+    starts. `numbers` are the phases that steps are of, counted from 0, `around` the values of the counters around
+    them, such as `k=3`."""
 
     outputs: Given
     phases: tuple[Simulation, ...]
     transfers: tuple[int, ...]
     numbers: tuple[int, ...] = (0,)
+    around: tuple[str, ...] = ("",)
 
     @property
     def cycles(self) -> int:
@@ -74,16 +75,20 @@ class Execution:
     @property
     def trace(self) -> Trace:
         """The spans of all phases, one after another on one clock."""
-        if len(self.phases) == 1:
-            return Trace(self.phases[0].events)
-        moved, start = list[Span](), 0
-        for phase, transfer in zip(self.phases, self.transfers, strict=True):
-            # Cycles count from the first issue.
-            first = min((e.start for e in phase.events), default=0)
-            # Each phase counts from its own start; on the common clock it begins after the transfers.
-            moved += [replace(e, start=e.start - first + start + transfer) for e in phase.events]
+        seen = [phase.events for phase in self.phases if phase.events is not None]
+        if len(seen) < len(self.phases):
+            return Trace()
+        if len(seen) == 1:
+            return events.trace(seen[0], around=self.around[0])
+        reports = {number: n for n, number in enumerate(sorted(set(self.numbers)))}
+        made, start = list[Trace](), 0
+        steps = zip(self.phases, seen, self.transfers, self.numbers, self.around, strict=True)
+        for phase, own, transfer, number, around in steps:
+            # Each phase counts from its own start; on the common clock it begins after the transfers, with what is
+            # issued first.
+            made.append(events.trace(own, reports[number], start + transfer - own.first, around))
             start += transfer + phase.cycles
-        return Trace(tuple(moved))
+        return joined(made)
 
 
 def compile(
@@ -215,16 +220,15 @@ def instantiate(
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
-    if phased.counters:
-        if layouts:
-            message = f"`{phased.name}` is a loop of steps, whose file has no layouts"
-            raise input_error("PL0522", message, help="leave them out; arrays then lie row by row")
-        return _steps(data, phased, tuple(known.values()), region, given, closed)
     places = _places(phased, phased.arrays, known, layouts)
+    if phased.counters:
+        lying = tuple(places[a.name] for a in phased.arrays) if places else ()
+        made = Bound(tuple(known.values()), *region, tuple(given), data, phased.name, closed, lying)
+        return _steps(made)
 
     def make(number: int, own: int | None) -> bytes:
         stage = phased.stages[number]
-        lying = _lying(stage, phased.arrays, places) if places else None
+        lying = lying_in(stage, [places[a.name] for a in phased.arrays]) if places else None
         return located(number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed))
 
     files = [make(n, own) for n, own in enumerate(given)]
@@ -260,29 +264,9 @@ def _places(
     return placed(layouts, shapes, signature.name)
 
 
-def _lying(stage: Stage, arrays: Sequence[Array], places: Mapping[str, Place]) -> list[Place]:
-    """Where a phase's own arrays lie. What an array held that the phase also writes has a memory of its own."""
-    free = itertools.count(1 + max(number for _, _, number in places.values()))
-    outputs = [is_output for _, is_output in program.arrays(stage.data)]
-    written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
-
-    def place(number: int, is_output: bool) -> Place:
-        strides, base, own = places[arrays[number].name]
-        return strides, base, own if is_output or number not in written else next(free)
-
-    return [place(n, is_output) for n, is_output in zip(stage.arrays, outputs, strict=True)]
-
-
-def _steps(
-    data: bytes,
-    phased: Phased,
-    values: tuple[int, ...],
-    region: tuple[int, int],
-    given: Sequence[int | None],
-    closed: int,
-) -> bytes:
+def _steps(bound: Bound) -> bytes:
     """The concrete file of steps. Every one is instantiated, so that what does not fit is known before the run."""
-    made = steps_file.encode(Bound(values, *region, tuple(given), data, phased.name, closed))
+    made = steps_file.encode(bound)
     run(made)
     return made
 
@@ -313,13 +297,14 @@ def simulate(
     if not is_phased(data):
         simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
-    found, observed = run(data), list[Simulation]()
+    found, observed, counters = run(data), list[Simulation](), list[str]()
     waiting, count = iter(found.steps), len(found.steps)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
         own, part = next(waiting), _part(progress, len(observed) + 1, count)
         simulated = partial(one, own.data, member, taken, trace, part)
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
+        counters.append(" ".join(f"{name}={value}" for name, value in around.items()))
         observed.append(located(number + 1, len(found.phased.stages), simulated, where))
         return {
             name: overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
@@ -329,7 +314,7 @@ def simulate(
     phased = found.phased
     outputs = chain(phased, names_of(data), phased.tree, {}, inputs, execute)
     numbers = tuple(step.number for step in found.steps)
-    return Execution(outputs, tuple(observed), found.transfers, numbers)
+    return Execution(outputs, tuple(observed), found.transfers, numbers, tuple(counters))
 
 
 def overwritten(held: Any, written: Any, elements: Any) -> Any:

@@ -19,10 +19,12 @@ from polyloom.targets.minion.loops.convolution.compile import code
 from polyloom.targets.minion.loops.convolution.taps import TAPS
 from polyloom.targets.minion.loops.product import arithmetic
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
+from polyloom.targets.minion.loops.product.quant import applied, transforms
 from polyloom.targets.minion.loops.work import Arrays, Work
 from polyloom.targets.minion.tensor_words import SCP_LINES
 
 Array = NDArray[Any]
+_BYTES: Final = ("i8", "u8")
 _SUMS: Final = {"fp32": "f32", "fp16": "f32", "int8": "i32"}
 Line = tuple[str, int] | None
 """A file and a line of it."""
@@ -57,6 +59,8 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *,
         if not outermost and kind is not INT8 and fp != "reassociate":
             return None
         found = found if outermost else replace(found, order=None)
+    if found.steps and not _is_quantized(found, kind, types, fp, outermost=outermost):
+        return None
     made = Convolved(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     if not exact and not all(p.offset.is_constant for p in found.places):
@@ -72,6 +76,13 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *,
         bounds,
         exact=exact,
     )
+
+
+def _is_quantized(c: Convolution, kind: Kind, types: Mapping[str, str], fp: str, *, outermost: bool) -> bool:
+    """Whether TensorQuant fits behind the sum: results have no bounds of errors; lines of L1Scp are free, unless sums
+    run over channels first; bytes are not turned over."""
+    turns = c.output != len(c.places) - 1
+    return kind is not FP16 and fp != "reassociate" and not outermost and not (turns and types[c.result] in _BYTES)
 
 
 def _fits(c: Convolution, deep: int | None) -> bool:
@@ -91,7 +102,8 @@ def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
     factors = {types[found.image], types[found.weight]}
     kinds = {"": (FP32, {"f32"}), "to_f32": (FP16, {"f16"}), "to_i32": (INT8, {"i8", "u8"})}
     kind, allowed = kinds[found.widened]
-    return kind if factors <= allowed and types[found.result] == _SUMS[kind.name] else None
+    chain = transforms(found.steps, _SUMS[kind.name])
+    return kind if factors <= allowed and chain is not None and chain[1] == types[found.result] else None
 
 
 def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
@@ -102,6 +114,8 @@ def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arr
         sums = arithmetic.summed(pixels, weights)
     else:
         sums = arithmetic.doubles(pixels, weights)
+    if made.found.steps:
+        sums = applied(made.found.steps, sums, read)
     return {**held, made.found.result: _back(made.found, sums, held[made.found.result].shape)}
 
 

@@ -27,6 +27,7 @@ from polyloom.targets.minion.loops.convolution.shape import Shape, Tap
 from polyloom.targets.minion.loops.convolution.taps import PAIRS, added, over
 from polyloom.targets.minion.loops.product.loop import parted, shortened, step
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, TILE
+from polyloom.targets.minion.loops.product.quant import begin
 from polyloom.targets.minion.loops.product.tile import (
     COLUMN_FIELD,
     DEPTH_FIELD,
@@ -43,6 +44,8 @@ from polyloom.targets.minion.loops.program import Team
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.tensor_words import TRANSFORMS, encode, x31
 
+_QUANT, _BLOCK = "a2", "t5"
+"""Registers of the tile's TensorQuant, and of its block of output channels."""
 _LINES: Final = 32
 """The first line of L1Scp in which tiles are turned over."""
 
@@ -68,7 +71,8 @@ def loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
     ]
     lines += [f"bgeu s2, t0, {done}", *_words(s, prefix)]
     lines += [wait(STORED)] if s.turns else []
-    lines += [*_cleared(s), *_sums(s, prefix), *_finished(s)]
+    lines += begin(s.quant, _QUANT, s.tile, _BLOCK) if s.quant else []
+    lines += [*_cleared(s), *_sums(s, prefix), *_finished(s), *_quantized(s)]
     lines += _turned(s, buffer) if s.turns else ["mv t6, s11", "csrw tensor_store, a1"]
     return [*lines, li("t0", team.minions), "add s2, s2, t0", f"j {again}", f"{done}:"]
 
@@ -92,6 +96,7 @@ def _words(s: Shape, prefix: str) -> list[str]:
     lines = ["and s6, s6, a3", li("t0", load), "add s6, s6, t0", "and s8, s8, a4", li("t0", fma.value | signs)]
     lines += ["or s8, s8, t0", li("s7", encode("tensor_load_b", rows=words, address=s.weights).value)]
     lines += [li("a1", _store_word(s)), "mv t2, s2", *parted("t3", "t2", s.blocks)]
+    lines += [f"mv {_BLOCK}, t2"] if s.quant else []
     lines += [*scaled("t1", "t2", s.block_step, "s7"), *scaled("t1", "t2", _result_step(s), "a1")]
     lines += _limited(s.channels, "t2", f"{prefix}.wide", ROWS, "t4")
     if s.turns:
@@ -126,23 +131,31 @@ def _limited(extent: int, block: str, label: str, each: int, to: str) -> list[st
 
 
 def _result_step(s: Shape) -> int:
-    return ROWS * s.channel_step if s.turns else LINE
+    if s.turns:
+        return ROWS * s.channel_step
+    return LINE if s.quant is None else s.quant.row
 
 
 def _store_word(s: Shape) -> int:
     if s.turns:
         return encode("tensor_store_scp", start=_LINES, address=s.result).value
-    return encode("tensor_store", bytes=LINE, address=s.result).value
+    return encode("tensor_store", bytes=s.quant.row if s.quant else LINE, step=_step(s), address=s.result).value
+
+
+def _step(s: Shape) -> int:
+    """Registers from row to row of what is stored."""
+    return 1 if s.quant is None or s.quant.row == LINE else 2
 
 
 def _masked(s: Shape, **fields: int) -> list[str]:
-    """A multiplication in which no row takes part, of one word of depth."""
-    word = encode(
-        "tensor_fma", type=s.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, tenb=1, a=_LINES, **fields
-    )
+    """A multiplication in which no row takes part, of one word of depth. Where lines 32 on hold vectors, it reads those
+    that the load behind it does not write."""
+    a = _LINES if s.quant is None else 0
+    word = encode("tensor_fma", type=s.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, tenb=1, a=a, **fields)
     line = encode("tensor_load_b", rows=1, address=s.weights).value
-    lines = ["csrw tensor_mask, zero", li("t0", line), "mv t6, s10", "csrw tensor_load, t0"]
-    return [*lines, li("t0", word.value), "csrw tensor_fma, t0"]
+    lines = ["csrw tensor_mask, zero", li("t0", line), "mv t6, s10", "csrw tensor_load, t0", li("t0", word.value)]
+    other = ["and t1, s8, a4", "xor t1, t1, a4", "or t0, t0, t1"] if s.quant else []
+    return [*lines, *other, "csrw tensor_fma, t0"]
 
 
 def _cleared(s: Shape) -> list[str]:
@@ -153,6 +166,13 @@ def _cleared(s: Shape) -> list[str]:
 def _finished(s: Shape) -> list[str]:
     """Sums of integers go from TenC to registers."""
     return _masked(s, to_registers=1) if s.kind.name == "int8" else []
+
+
+def _quantized(s: Shape) -> list[str]:
+    if s.quant is None:
+        return []
+    is_proven = s.always_loads or not s.quant.vectors
+    return [*([] if is_proven else [wait(LOADED)]), f"csrw tensor_quant, {_QUANT}"]
 
 
 def _sums(s: Shape, prefix: str) -> list[str]:

@@ -20,6 +20,7 @@ from polyloom.targets.minion.loops.convolution.move import Digit, Move
 from polyloom.targets.minion.loops.convolution.shape import Axis, Shape, Tap
 from polyloom.targets.minion.loops.layout import Placed, aligned
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, TILE, WORD, Kind
+from polyloom.targets.minion.loops.product.quant import quant_of
 
 _TURN: Final = "transpose32"
 _MOST: Final = 16
@@ -103,6 +104,7 @@ def shape(
         (image.dtype.kind == "u", weight.dtype.kind == "u"),
         outermost,
         block * -(-channels // ROWS) if block > LINE else max(map(mul, steps, weight.shape)),
+        quant_of(c.steps, kind, arrays),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from polyloom.targets.minion.loops.product.operand import ROWS, Kind
+from polyloom.targets.minion.loops.product.quant import Quant
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Shape:
     """`image`, `weights`, `result`: where element 0 of each is; `tile` pixels lie along `axes[pixel]`. `block_step`,
     `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words of depth and
     of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel. `outermost`: sums
-    run over input channels first (ordered.py). `weight_bytes` are all from `weights` on."""
+    run over input channels first (ordered.py). `weight_bytes` are all from `weights` on; `quant`: what becomes of
+    sums."""
 
     kind: Kind
     channels: int
@@ -62,6 +64,7 @@ class Shape:
     unsigned: tuple[bool, bool] = (False, False)
     outermost: bool = False
     weight_bytes: int = 0
+    quant: Quant | None = None
 
     @property
     def blocks(self) -> int:
@@ -123,6 +126,21 @@ class Shape:
     def lines(self) -> int:
         """With channels outermost: of 16 words of depth."""
         return self.span * prod(tap.extent for tap in self.loaded)
+
+    @property
+    def always_loads(self) -> bool:
+        """Whether every tile has a tap that is inside of the image."""
+        return all(self._is_reached(n) for n in range(len(self.axes)))
+
+    def _is_reached(self, number: int) -> bool:
+        axis = self.axes[number]
+        taps = [tap for tap in self.taps if tap.axis == number and self.leaves(tap)]
+        return all(
+            any(0 <= axis.stride * i + tap.dilation * q + axis.offset < axis.limit for q in range(tap.extent))
+            for tap in taps
+            if number != self.pixel
+            for i in range(axis.extent)
+        )
 
     @property
     def pairs(self) -> int:

@@ -28,8 +28,11 @@ def _has_madd(value: Expression) -> bool:
     return isinstance(value, Apply) and (value.operation == "madd" or any(map(_has_madd, value.operands)))
 
 
-def of_program(program: Program, fp: Fp) -> Work | None:
-    """What becomes of a phase; None where it is no convolution."""
+def of_program(program: Program, fp: Fp, *, is_only: bool = False) -> Work | None:
+    """What becomes of a phase; None where it is no convolution. Rows of bytes are results of a phase that is the only
+    one, as those of products."""
+    if not is_only and any(array.dtype in ("i8", "u8") for array in program.outputs):
+        return None
     types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}
     spans = [e.span for e in program.equations if e.span is not None and e.target.name in types]
     line: Line = (spans[-1].source.name, spans[-1].line) if spans else None

@@ -6,17 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from polyloom.analysis.contraction import Contraction, Matrix
+from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
 from polyloom.targets.minion.loops.product.grid import Grid, grid
 from polyloom.targets.minion.loops.product.loop import Problem, loop
 from polyloom.targets.minion.loops.product.operand import (
     INT8,
-    LINE,
     ROWS,
     TILE,
     WORD,
-    Kind,
     Tiles,
     left_tiles,
     packed,
@@ -24,14 +22,14 @@ from polyloom.targets.minion.loops.product.operand import (
 )
 from polyloom.targets.minion.loops.product.pack import pack
 from polyloom.targets.minion.loops.product.predict import cycles
-from polyloom.targets.minion.loops.product.quant import Quant, Vector, transforms
+from polyloom.targets.minion.loops.product.quant import quant_of
 from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import Stage, staged
-from polyloom.targets.minion.loops.product.tile import STORED, refreshed, wait
+from polyloom.targets.minion.loops.product.tile import COMBINED, STORED, refreshed, wait
 from polyloom.targets.minion.loops.product.together import can_share
 from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
-from polyloom.targets.minion.loops.work import Made, Setting
+from polyloom.targets.minion.loops.work import Made, Multiplied, Setting
 from polyloom.targets.target import Json
 
 _FEW: Final = 8
@@ -41,50 +39,56 @@ _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
 
 
-def code(found: Contraction, kind: Kind, fp: str, place: tuple[str, int] | None, setting: Setting) -> Made:
-    """Errors: PL1331 for --split-k that does not fit, PL1332 for a sum of floats whose order it would change."""
-    p, source = _problem(found, kind, setting)
-    depth = view_of(found.left, setting).columns
-    g = _chosen(depth, p, setting, fp)
+def code(m: Multiplied, setting: Setting) -> Made:
+    """Errors: PL1331 for --split-k that does not fit, PL1332 for a sum of floats whose order it would change, PL1333
+    for --broadcast where nothing is split."""
+    p, source = problem(m, setting)
+    g = chosen(m, p, setting)
     stages = setting.team.harts == 2 and not setting.options.resident and is_staged(p, g, setting)
     p = replace(p, shares=_is_shared(p, g, stages))
     if setting.options.resident:
-        return _resident(found, p, g, place, setting)
-    made, scratch = list[Part](), 0
-    if source is not None:
-        scratch = p.block_columns * p.steps * TILE
-        lines = pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
-        made += [by_first(Part(tuple(lines), place), setting, "unpacked")]
-        made += [barrier(setting.team, f"{setting.prefix}.all", _PACKED)]
+        return _resident(m, p, g, setting)
+    made, scratch = packing(p, source, m.place, setting)
     if stages:
-        made += [
-            Part(
-                (*staged(Stage(p, g, setting.team.in_shire, setting.scratchpad), setting.prefix), *settled(setting)),
-                place,
-            )
-        ]
+        stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
+        made.append(Part((*staged(stage, setting.prefix), *settled(setting)), m.place))
     else:
-        made += [by_first(Part((*loop(p, g, setting.prefix), *settled(setting)), place), setting, "skip")]
-    facts: dict[str, Json] = {"split_k": g.parts, "predicted_cycles": cycles(p, g, stages)}
-    return Made(tuple(made), facts, p.rows * depth * p.columns, kind.peak, scratch)
+        lines = (*loop(p, g, setting.prefix), *settled(setting, splits=g.parts > 1))
+        made.append(by_first(Part(lines, m.place), setting, "skip"))
+    facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": cycles(p, g, stages)}
+    return Made(tuple(made), facts, macs(m, setting), m.kind.peak, scratch)
 
 
-def settled(setting: Setting) -> list[str]:
-    """What other phases read is in memory, and their hart 0 may read registers; behind the last phase, the machine
-    itself drains stores."""
+def macs(m: Multiplied, setting: Setting) -> int:
+    """Useful multiply-adds."""
+    left, right = (view_of(each, setting) for each in (m.found.left, m.found.right))
+    return left.rows * left.columns * right.columns
+
+
+def packing(
+    p: Problem, source: Tiles | None, place: tuple[str, int] | None, setting: Setting
+) -> tuple[list[Part], int]:
+    """What brings the right factor's tiles into the order of TenB, and the bytes that they take."""
+    if source is None:
+        return [], 0
+    lines = pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
+    parts = [by_first(Part(tuple(lines), place), setting, "unpacked")]
+    return [*parts, barrier(setting.team, f"{setting.prefix}.all", _PACKED)], p.block_columns * p.steps * TILE
+
+
+def settled(setting: Setting, *, splits: bool = False) -> list[str]:
+    """What other phases read is in memory, and their hart 0 may read registers and load lines of L1Scp; behind the last
+    phase, the machine itself drains stores. Where sums are split, some minions store nothing."""
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
     second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
     fresh = refreshed() if setting.options.errata else []
-    return [*second, wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
+    return [*second, *([wait(COMBINED)] if splits else []), wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
 
 
-def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | None, setting: Setting) -> Made:
+def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
     """With packed operands in the scratchpads. Errors: PL1338, PL1339."""
-    if p.quant is not None:
-        message = "--resident is for products, and this one has operations on its sums"
-        raise input_error("PL1339", message, help="leave --resident out")
     if g.parts > 1:
         message = "--resident gives each block to one minion, and --split-k to several"
         raise input_error("PL1339", message, help="leave one of them out")
@@ -92,16 +96,15 @@ def _resident(found: Contraction, p: Problem, g: Grid, place: tuple[str, int] | 
     r.check(setting.scratchpad)
     left, right, result = r.tiles()
     local = replace(p, left=left, right=right, result=result, is_local=True)
-    part = by_first(Part((*loop(local, g, setting.prefix), *settled(setting)), place), setting, "skip")
-    macs = p.rows * p.columns * view_of(found.left, setting).columns
-    home = Home(r, (found.left, found.right, found.result))
-    return Made((part,), {"split_k": 1}, macs, p.kind.peak, 0, home)
+    part = by_first(Part((*loop(local, g, setting.prefix), *settled(setting)), m.place), setting, "skip")
+    home = Home(r, (m.found.left, m.found.right, m.found.result))
+    return Made((part,), {"split_k": 1}, macs(m, setting), p.kind.peak, 0, home)
 
 
-def has_helpers(found: Contraction, kind: Kind, fp: str, setting: Setting) -> bool:
+def has_helpers(m: Multiplied, setting: Setting) -> bool:
     """Whether second harts stage the operands."""
-    p, _ = _problem(found, kind, setting)
-    g = _chosen(view_of(found.left, setting).columns, p, setting, fp)
+    p, _ = problem(m, setting)
+    g = chosen(m, p, setting)
     return not setting.options.resident and is_staged(p, g, setting)
 
 
@@ -111,9 +114,7 @@ def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
     rows, columns = stage.rounds
     fits = stage.fits and g.parts == 1
     lies_well = p.left.transform in ("plain", "transpose32")
-    return (
-        fits and lies_well and p.quant is None and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
-    )
+    return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
 
 
 def _is_shared(p: Problem, g: Grid, stages: bool) -> bool:
@@ -129,8 +130,9 @@ def view_of(matrix: Matrix, setting: Setting) -> View:
     return found
 
 
-def _problem(found: Contraction, kind: Kind, setting: Setting) -> tuple[Problem, Tiles | None]:
+def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
     """And where tiles of the right factor are that have to be packed."""
+    found, kind = m.found, m.kind
     left, right, result = (view_of(m, setting) for m in (found.left, found.right, found.result))
     unsigned = tuple(setting.arrays[m.array].dtype.kind == "u" for m in (found.left, found.right))
     words = -(-left.columns * kind.bytes // WORD)
@@ -147,17 +149,10 @@ def _problem(found: Contraction, kind: Kind, setting: Setting) -> tuple[Problem,
         tiles,
         stored,
         unsigned=signs,
-        quant=_quant(found, kind, setting),
+        quant=quant_of(found.steps, kind, setting.arrays),
+        broadcast=setting.options.broadcast,
     )
     return p, None if tiles is source else source
-
-
-def _quant(found: Contraction, kind: Kind, setting: Setting) -> Quant | None:
-    """What becomes of sums."""
-    made = transforms(found.steps, "i32" if kind is INT8 else "f32")
-    assert made is not None, "the form was checked"
-    vectors = [Vector(setting.arrays[s.array].address, s.by_row) for s in found.steps if s.array]
-    return Quant(made[0], tuple(vectors), ROWS if "pack" in made[0] else LINE) if found.steps else None
 
 
 def by_first(part: Part, setting: Setting, name: str) -> Part:
@@ -168,17 +163,27 @@ def by_first(part: Part, setting: Setting, name: str) -> Part:
     return Part(("andi t0, s1, 1", f"bnez t0, {skip}", *part.lines, f"{skip}:"), part.place)
 
 
-def _chosen(depth: int, p: Problem, setting: Setting, fp: str) -> Grid:
+def chosen(m: Multiplied, p: Problem, setting: Setting) -> Grid:
     """The grid, with as many parts of the sum as asked for, or else as predicted to be fastest."""
-    asked = setting.options.split_k
-    reorders = fp == "reassociate" or p.kind is INT8
-    if asked is not None:
-        _check_parts(asked, depth, setting.team.minions, reorders)
-        return grid(setting.team, p.block_rows, p.block_columns, asked)
-    most = min(depth, setting.team.minions) if reorders and not setting.options.resident else 1
-    counts = [1 << n for n in range(most.bit_length()) if setting.team.minions % (1 << n) == 0]
-    grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in counts]
+    grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in counts(m, setting)]
+    if p.broadcast:
+        grids = [g for g in grids if g.parts > 1]
+    if not grids:
+        message = "--broadcast gives the result of a split sum to all who share it, and no sum is split"
+        help = "write --split-k P, and --reassociate for floats; or leave --broadcast out"
+        raise input_error("PL1333", message, help=help)
     return min(grids, key=lambda g: (cycles(p, g, is_staged(p, g, setting)), g.parts))
+
+
+def counts(m: Multiplied, setting: Setting) -> list[int]:
+    """Of minions that may share a sum. Errors: PL1331, PL1332."""
+    depth, minions, asked = view_of(m.found.left, setting).columns, setting.team.minions, setting.options.split_k
+    reorders = m.fp == "reassociate" or m.kind is INT8
+    if asked is not None:
+        _check_parts(asked, depth, minions, reorders)
+        return [asked]
+    most = min(depth, minions) if reorders and not setting.options.resident else 1
+    return [1 << n for n in range(most.bit_length()) if minions % (1 << n) == 0]
 
 
 def _check_parts(asked: int, depth: int, minions: int, reorders: bool) -> None:

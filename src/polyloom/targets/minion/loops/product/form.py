@@ -21,7 +21,7 @@ from polyloom.targets.minion.loops.product.compile import code, has_helpers
 from polyloom.targets.minion.loops.product.matrix import flat, unflat
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.loops.product.quant import applied, transforms
-from polyloom.targets.minion.loops.work import Arrays, Work
+from polyloom.targets.minion.loops.work import Arrays, Multiplied, Work
 
 Array = NDArray[Any]
 _KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
@@ -45,17 +45,20 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
     """None where the phase is no product, or one that only other arithmetic computes. Rows of bytes do not fill lines,
     which whoever reads them would have to wait for: they are results of a phase that is the only one."""
     try:
-        found = contraction(phase.program, with_steps=is_only)
+        found = contraction(phase.program, with_steps=True)
     except Unlike:
         return None
     kind = None if found is None else _kind(phase.program, found, fp)
     if found is None or kind is None or not _lies_well(found):
         return None
+    if found.steps and not is_only and _of_bytes(phase.program, found):
+        return None
     made = Product(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     bounds = partial(_bounds, made)
-    compiled, helped = partial(code, found, kind, fp, _place(phase)), partial(has_helpers, found, kind, fp)
-    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact)
+    product = Multiplied(found, kind, fp, _place(phase))
+    compiled, helped = partial(code, product), partial(has_helpers, product)
+    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact, product)
 
 
 def _place(phase: Phase) -> tuple[str, int] | None:
@@ -75,6 +78,10 @@ def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
         return None
     fuses = kind is FP32 and any(e.operation == "madd" for e in program.equations)
     return kind if kind is INT8 or fp != "strict" or fuses else None
+
+
+def _of_bytes(program: Program, c: Contraction) -> bool:
+    return any(a.name == c.result.array and a.dtype in ("i8", "u8") for a in program.outputs)
 
 
 def _lies_well(c: Contraction) -> bool:

@@ -18,8 +18,8 @@ from typing import Final
 
 from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, Kind, Tiles
-from polyloom.targets.minion.loops.product.quant import Quant, begin
-from polyloom.targets.minion.loops.product.split import Split, combine
+from polyloom.targets.minion.loops.product.quant import WORD, Quant, begin
+from polyloom.targets.minion.loops.product.split import Split, combine, own_rows
 from polyloom.targets.minion.loops.product.tile import (
     COLUMN_FIELD,
     DEPTH_FIELD,
@@ -44,7 +44,8 @@ _NONE: Final = list[str]()
 class Problem:
     """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are: by a block's
     row and column in the whole, or, where `is_local`, among those of its shire.
-    `shares`: minions of a shire load what they share together."""
+    `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
+    each stores rows of it."""
 
     kind: Kind
     rows: int
@@ -57,6 +58,7 @@ class Problem:
     shares: bool = False
     unsigned: tuple[bool, bool] = (False, False)
     quant: Quant | None = None
+    broadcast: bool = False
 
     @property
     def block_rows(self) -> int:
@@ -74,12 +76,16 @@ class Problem:
 def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     """The code; stores may still run behind it."""
     split = Split(g.parts, p.words)
-    lines = [f"{prefix}.product:", *position(g), *_constants(p, g), *_range(p, split, prefix)]
+    lines = [f"{prefix}.product:", *position(g), *strides(p), *turns()]
+    lines += groups(g, "sp", "tp") if p.shares else []
+    lines += [f"li {WORD}, 0"] if p.quant else []
+    lines += own_range(p, split, prefix)
     lines += _local(g) if p.is_local else []
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
     lines += ["mv a6, gp"] if p.is_local else []
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
-    lines += [*_words(p, split, prefix), *_steps(p, split, prefix), *combine(split, p.kind), *_store(p, split, prefix)]
+    lines += [*words(p, split, prefix), *steps(p, split, prefix), *combine(split, p.kind, broadcast=p.broadcast)]
+    lines += _store(p, split, prefix)
     down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
     lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
     lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
@@ -112,22 +118,18 @@ def parted(quotient: str, rest: str, by: int) -> list[str]:
     return [f"srli {quotient}, {rest}, {by.bit_length() - 1}", f"andi {rest}, {rest}, {by - 1}"]
 
 
-def _constants(p: Problem, g: Grid) -> list[str]:
-    strides = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
-    steps = [li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
-    strides += groups(g, "sp", "tp") if p.shares else []
-    return [
-        *strides,
-        *steps,
-        li("a3", TURN_LOAD),
-        li("a4", TURN_FMA),
-        li("s6", 0),
-        li("s8", 0),
-        *([li("gp", 0)] if p.quant else []),
-    ]
+def strides(p: Problem) -> list[str]:
+    """What all blocks have alike."""
+    made = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
+    return [*made, li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
 
 
-def _range(p: Problem, split: Split, prefix: str) -> list[str]:
+def turns() -> list[str]:
+    """Which half of L1Scp is next stands in s6 and s8 from here on."""
+    return [li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
+
+
+def own_range(p: Problem, split: Split, prefix: str) -> list[str]:
     """a6, a5: the first word of depth, and how many."""
     if split.parts == 1:
         return []
@@ -136,7 +138,7 @@ def _range(p: Problem, split: Split, prefix: str) -> list[str]:
     return [*lines, f"{prefix}.short:"]
 
 
-def _words(p: Problem, split: Split, prefix: str) -> list[str]:
+def words(p: Problem, split: Split, prefix: str) -> list[str]:
     """s6, s7, s8 and a1 of the block's first step."""
     fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=1, rows=1, columns=4)
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
@@ -146,7 +148,7 @@ def _words(p: Problem, split: Split, prefix: str) -> list[str]:
     lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
     lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
-    lines += [li("a1", _store_word(p)), "add a1, a1, t3", *(begin(p.quant) if p.quant else [])]
+    lines += [li("a1", store_word(p)), "add a1, a1, t3", *(begin(p.quant) if p.quant else [])]
     row, column = ("a5", "a6") if p.is_local else ("s4", "s5")
     lines += [*scaled("t1", row, p.left.block_step, "s6"), *scaled("t1", column, p.right.block_step, "s7")]
     lines += [*scaled("t1", row, p.result.block_step, "a1"), *scaled("t1", column, p.result.depth_step, "a1")]
@@ -174,7 +176,7 @@ def least(extent: int, block: str, register: str, label: str) -> list[str]:
     return [*lines, li("t0", extent // ROWS), f"bne {block}, t0, {label}", li(register, extent % ROWS - 1), f"{label}:"]
 
 
-def _steps(p: Problem, split: Split, prefix: str) -> list[str]:
+def steps(p: Problem, split: Split, prefix: str) -> list[str]:
     """Whole steps, and a last one with what is left of the depth."""
     body = [*step(_groups(p)), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
     body += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
@@ -185,8 +187,9 @@ def _steps(p: Problem, split: Split, prefix: str) -> list[str]:
         loop = [li("a0", whole), f"{prefix}.step:", *body] if whole else []
         return [*loop, *shortened(ROWS - rest), *done, *last]
     empty = _masked(p, prefix) if split.has_empty else []
-    lines = [*empty, "addi t0, a5, -1", "srli a0, t0, 4", f"beqz a0, {prefix}.last", f"{prefix}.step:", *body]
-    lines += [f"{prefix}.last:", "addi t0, a5, -1", "andi t0, t0, 15", "li t1, 15", "sub t0, t1, t0", "sub s7, s7, t0"]
+    several = ["addi t0, a5, -1", "srli a0, t0, 4", f"beqz a0, {prefix}.last", f"{prefix}.step:", *body]
+    lines = [*empty, *(several if split.chunk > ROWS else []), f"{prefix}.last:"]
+    lines += ["addi t0, a5, -1", "andi t0, t0, 15", "li t1, 15", "sub t0, t1, t0", "sub s7, s7, t0"]
     return [*lines, f"slli t0, t0, {DEPTH_FIELD}", "sub s8, s8, t0", *done, *last, f"{prefix}.parted:"]
 
 
@@ -203,7 +206,10 @@ def _masked(p: Problem, prefix: str) -> list[str]:
     """Zeros in all registers, where the minion has no part of the sum."""
     word = encode("tensor_fma", type=p.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, first=1)
     zeros = ["csrw tensor_mask, zero", li("t0", word.value | (LAST if p.kind.name == "int8" else 0))]
-    return [f"bgtz a5, {prefix}.some", *zeros, "csrw tensor_fma, t0", f"j {prefix}.parted", f"{prefix}.some:"]
+    # No load of a tile proves those of vectors complete.
+    vectors = [wait(LOADED)] if p.broadcast and p.quant is not None and p.quant.vectors else []
+    zeros += ["csrw tensor_fma, t0", *vectors]
+    return [f"bgtz a5, {prefix}.some", *zeros, f"j {prefix}.parted", f"{prefix}.some:"]
 
 
 def step(groups: tuple[str, str] | None = None) -> list[str]:
@@ -213,7 +219,7 @@ def step(groups: tuple[str, str] | None = None) -> list[str]:
     return [*loads, wait(LOADED), "csrw tensor_fma, s8"]
 
 
-def _store_word(p: Problem) -> int:
+def store_word(p: Problem) -> int:
     """Packed bytes of a row are in the first of its two registers."""
     if p.quant is None or p.quant.row == LINE:
         return encode("tensor_store", bytes=LINE, address=p.result.address).value
@@ -221,8 +227,10 @@ def _store_word(p: Problem) -> int:
 
 
 def _store(p: Problem, split: Split, prefix: str) -> list[str]:
-    """By the first of those who share the block."""
-    store = [*(["csrw tensor_quant, gp"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
+    """By the first of those who share the block, or each its rows."""
+    store = [*([f"csrw tensor_quant, {WORD}"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
     if split.parts == 1:
         return store
+    if p.broadcast:
+        return [*own_rows(split, prefix), *store, f"{prefix}.other:"]
     return [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.other", *store, f"{prefix}.other:"]

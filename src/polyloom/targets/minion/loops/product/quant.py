@@ -18,15 +18,18 @@ import numpy as np
 from polyloom.analysis.contraction import Step
 from polyloom.ir import semantics
 from polyloom.ir.operations import ElementType
+from polyloom.targets.minion.loops.layout import Placed
 from polyloom.targets.minion.loops.product import arithmetic
 from polyloom.targets.minion.loops.product.arithmetic import Array
-from polyloom.targets.minion.loops.product.operand import LINE, ROWS
+from polyloom.targets.minion.loops.product.operand import LINE, ROWS, Kind
 from polyloom.targets.minion.loops.product.tile import ROW_FIELD, li
 from polyloom.targets.minion.tensor_words import QUANT, encode, x31
 
 _LINES: Final = 32
 _TURN: Final = 8
 """The first line of vectors, and how far the other set is."""
+WORD: Final = "ra"
+"""The register that has the word of a block's TensorQuant, where nothing else is said."""
 _MOST: Final = 10
 _UNARY: Final[Mapping[tuple[str, str], tuple[tuple[str, ...], str]]] = {
     ("to_f32", "i32"): (("i32_to_f32",), "f32"),
@@ -75,17 +78,33 @@ def transforms(steps: Sequence[Step], element: str) -> tuple[tuple[str, ...], st
     return (tuple(made), element) if len(made) <= _MOST and sum(bool(s.array) for s in steps) <= _TURN else None
 
 
-def begin(quant: Quant) -> list[str]:
-    """Of a block: gp is the word of its TensorQuant, whose rows - 1 stand in t3 at their field; vectors are loaded."""
+def quant_of(steps: Sequence[Step], kind: Kind, arrays: Mapping[str, Placed]) -> Quant | None:
+    """What becomes of sums; None where nothing does."""
+    made = transforms(steps, "i32" if kind.name == "int8" else "f32")
+    assert made is not None, "the form was checked"
+    vectors = [Vector(arrays[s.array].address, s.by_row) for s in steps if s.array]
+    return Quant(made[0], tuple(vectors), ROWS if "pack" in made[0] else LINE) if steps else None
+
+
+def begin(quant: Quant, word: str = WORD, rows: int = 0, column: str = "s5") -> list[str]:
+    """Of a block: the register `word` is that of its TensorQuant, of so many rows (0: t3 has rows - 1 at their field);
+    vectors are loaded. s4 and `column` are the block's place."""
     codes = {f"transform{k}": QUANT.index(name) for k, name in enumerate(quant.transforms)}
-    word = encode("tensor_quant", columns=ROWS, rows=1, start=_LINES, **codes).value
+    constant = encode("tensor_quant", columns=ROWS, rows=rows or 1, start=_LINES, **codes).value
     turn = encode("tensor_quant", start=_TURN).value
-    lines = [li("t0", turn), "and gp, gp, t0", "xor gp, gp, t0", "and t2, gp, t0", li("t0", word), "or gp, gp, t0"]
-    lines += ["or gp, gp, t3", "slli t2, t2, 8", *([li("t6", x31(LINE))] if quant.vectors else [])]
+    lines = [li("t0", turn), f"and {word}, {word}, t0", f"xor {word}, {word}, t0", f"and t2, {word}, t0"]
+    lines += [li("t0", constant), f"or {word}, {word}, t0", "slli t2, t2, 8"]
+    lines += [] if rows else [f"or {word}, {word}, t3"]
+    lines += [li("t6", x31(LINE))] if quant.vectors else []
     assert encode("tensor_load", start=_TURN).value == turn << 8
     for n, vector in enumerate(quant.vectors):
         load = encode("tensor_load", start=_LINES + n, rows=1, address=vector.address).value
-        lines += [li("t1", load), "add t1, t1, t2", f"slli t0, {'s4' if vector.by_row else 's5'}, 6", "add t1, t1, t0"]
+        lines += [
+            li("t1", load),
+            "add t1, t1, t2",
+            f"slli t0, {'s4' if vector.by_row else column}, 6",
+            "add t1, t1, t0",
+        ]
         lines.append("csrw tensor_load, t1")
     assert ROW_FIELD == 51, "the field of rows is where an FMA has it"
     return lines

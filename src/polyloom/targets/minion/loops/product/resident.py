@@ -44,7 +44,7 @@ class Home:
         r = self.resident
         whole = np.zeros((-(-r.rows // ROWS) * ROWS, -(-r.columns // ROWS) * ROWS), dtype)
         for address, row, column in r.areas():
-            block = np.frombuffer(read(address, TILE), dtype).reshape(ROWS, ROWS)
+            block = np.frombuffer(read(address, TILE), dtype).reshape(ROWS, LINE // dtype.itemsize)[:, :ROWS]
             whole[row * ROWS : (row + 1) * ROWS, column * ROWS : (column + 1) * ROWS] = block
         return unflat(self.matrices[2], whole[: r.rows, : r.columns], shape)
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.targets.minion.loops.product.grid import Grid
-from polyloom.targets.minion.loops.product.loop import Problem, least, parted, position, shortened, step
+from polyloom.targets.minion.loops.product.loop import Problem, least, parted, position, shortened, step, store_word
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, TILE
+from polyloom.targets.minion.loops.product.quant import begin
 from polyloom.targets.minion.loops.product.tile import (
     COLUMN_FIELD,
     FIRST,
@@ -51,6 +52,8 @@ _DELAY: Final = 500
 """Of shires, and how many rounds of a loop of four cycles each begins later."""
 _STAGGERED: Final = 1024
 """Steps of a minion from which on that is worth while."""
+_QUANT: Final = "s2"
+"""Of hart 0, the register of the block's TensorQuant: its first row of blocks is needed once only."""
 _LENGTH: Final = 4
 """Steps of a chunk: few, so that the first one is there early."""
 
@@ -143,7 +146,8 @@ def _block(stage: Stage, prefix: str) -> list[str]:
     lines += [*least(p.rows, "s4", "t3", f"{prefix}.height"), *least(p.columns, "s5", "t4", f"{prefix}.width")]
     lines += ["add t5, sp, t3", "srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}"]
     lines += ["and s8, s8, a4", li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
-    lines += [li("a1", encode("tensor_store", bytes=LINE, address=p.result.address).value), "add a1, a1, t3"]
+    lines += [li("a1", store_word(p)), "add a1, a1, t3"]
+    lines += [f"beqz tp, {prefix}.plain", *begin(p.quant, _QUANT), f"{prefix}.plain:"] if p.quant else []
     lines += [*scaled("t1", "s4", p.result.block_step, "a1"), *scaled("t1", "s5", p.result.depth_step, "a1")]
     lines += [li("gp", stage.chunks), f"{prefix}.chunk:", "csrw fcc, zero", f"beqz tp, {prefix}.used"]
     lines += [
@@ -153,7 +157,8 @@ def _block(stage: Stage, prefix: str) -> list[str]:
         *_advance(stage),
     ]
     lines += ["addi gp, gp, -1", f"bnez gp, {prefix}.chunk", f"beqz tp, {prefix}.other"]
-    return [*lines, "mv t6, s11", "csrw tensor_store, a1", f"{prefix}.other:"]
+    quant = [f"csrw tensor_quant, {_QUANT}"] if p.quant else []
+    return [*lines, *quant, "mv t6, s11", "csrw tensor_store, a1", f"{prefix}.other:"]
 
 
 def _chunk(stage: Stage, prefix: str) -> list[str]:

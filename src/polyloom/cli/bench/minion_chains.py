@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom bench minion`: two products, of which the second one reads the first one's result, as one loop, and as two
+programs one after another; in the second row pairs of minions share sums, which are broadcast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from polyloom import api, temporary
+from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.target import TARGET
+from polyloom.targets.target import Job
+
+_SOURCE: Final = """
+import polyloom as pl
+
+N, K, R, M = pl.sizes("N K R M")
+
+
+@pl.kernel
+def chain(A: pl.f32[N, K], U: pl.f32[K, R], V: pl.f32[R, M], T: pl.f32[N, R], D: pl.f32[N, M]) -> None:
+    for i in range(N):
+        for j in range(R):
+            T[i, j] = 0.0
+            for k in range(K):
+                T[i, j] += A[i, k] * U[k, j]
+    for i in range(N):
+        for j in range(M):
+            D[i, j] = 0.0
+            for k in range(R):
+                D[i, j] += T[i, k] * V[k, j]
+
+
+@pl.kernel
+def product(T: pl.f32[N, R], V: pl.f32[R, M], D: pl.f32[N, M]) -> None:
+    for i in range(N):
+        for j in range(M):
+            D[i, j] = 0.0
+            for k in range(R):
+                D[i, j] += T[i, k] * V[k, j]
+"""
+_R: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    n: int
+    k: int
+    m: int
+    minions: int
+    fp: str
+
+
+_CASES: Final = (_Case(1024, 64, 16, 64, "contract"), _Case(2048, 64, 32, 256, "reassociate"))
+
+
+def rows() -> list[dict[str, object]]:
+    """From DRAM to DRAM."""
+    return [row for case in _CASES for row in _rows(case)]
+
+
+def _rows(c: _Case) -> list[dict[str, object]]:
+    joined = _cycles(c, "chain", {"N": c.n, "K": c.k, "R": _R, "M": c.m})
+    first = _cycles(c, "product", {"N": c.n, "R": c.k, "M": _R})
+    second = _cycles(c, "product", {"N": c.n, "R": _R, "M": c.m})
+    what = f"f32 {c.n} x {c.k} x {_R}, then x {_R} x {c.m}, {c.minions} minions"
+    return [
+        {"what": f"{what}, one loop", "model": joined, "unit": "cycles"},
+        {"what": f"{what}, two programs", "model": first + second, "unit": "cycles"},
+    ]
+
+
+def _cycles(c: _Case, name: str, sizes: dict[str, int]) -> int:
+    with temporary.folder() as folder:
+        path = folder / "chain.py"
+        path.write_text(_SOURCE, encoding="utf-8")
+        instance = api.compile(f"{path}:{name}", on=f"minion:{c.minions}", fp=c.fp).ready(sizes)
+    random = np.random.default_rng(1)
+    shapes = {a.name: a.extents(sizes) for a in instance.signature.inputs}
+    arrays = {key: random.standard_normal(shape).astype(np.float32) for key, shape in shapes.items()}
+    made = TARGET.run(instance.data, Job(arrays, None, Options()))
+    assert made.cycles is not None, "it runs in time"
+    return made.cycles

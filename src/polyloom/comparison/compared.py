@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A comparison as users hold it: its rows, the data of `--json`, and what went wrong.
+
+Figures of different machines stand side by side and are never divided by each other: one machine's cycle is not
+another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import cast
+
+from polyloom.comparison.figures import classes
+from polyloom.comparison.reference import Task
+from polyloom.comparison.rows import Row
+from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
+from polyloom.ir.work import total
+from polyloom.report.comparison import page, text
+from polyloom.run.compare import describe_array
+from polyloom.targets.target import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`task` is what all rows computed."""
+
+    task: Task
+    rows: tuple[Row, ...]
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """What `polyloom compare --json` prints."""
+        task = self.task
+        outputs = None if task.outputs is None else {n: describe_array(a) for n, a in task.outputs.items()}
+        return {
+            "kernel": task.name,
+            "source": task.path,
+            "parameters": dict(task.values),
+            "inputs": {name: describe_array(array) for name, array in task.inputs.items()},
+            "outputs": cast(Json, outputs),
+            "work": self.work,
+            "work_by_operation": cast(Json, classes(task.work)),
+            "compulsory_bytes": task.compulsory,
+            "rows": [_row(row) for row in self.rows],
+        }
+
+    @property
+    def work(self) -> int | None:
+        """Arithmetic operations of the source; None where it is no loop nest."""
+        return None if self.task.work is None else total(self.task.work)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What gives the exit code: faults of the compiler first, then rows that differ, then that all are refused."""
+        found = [*self._faults(), *self._differences()]
+        if not found and self.rows and all(row.refused is not None for row in self.rows):
+            found = [*self._none().diagnostics]
+        return tuple(found)
+
+    def _faults(self) -> Iterator[Diagnostic]:
+        for row in self.rows:
+            if row.refused is not None and row.refused.exit_code == INTERNAL:
+                yield row.refused
+
+    def _differences(self) -> Iterator[Diagnostic]:
+        for row in self.rows:
+            for each in row.verdict.differences if row.verdict is not None else ():
+                yield replace(each, notes=(*each.notes, f"on {row.on}"))
+
+    def _none(self) -> PolyloomError:
+        codes = tuple(f"{row.on}: {row.refused.code} {row.refused.message}" for row in self.rows if row.refused)
+        message = f"no place of --on takes `{self.task.name}`"
+        help = "`polyloom run` on one of them shows the whole message; docs/kernels.md lists what runs where"
+        return infeasible("PL0821", message, notes=codes, help=help)
+
+    def report(self) -> str:
+        """The text that `polyloom compare` prints."""
+        return text.page(self.data)
+
+    def page(self) -> str:
+        """The HTML page that `polyloom compare --report` writes."""
+        return page.document(self.data, self.task.text)
+
+    def __repr__(self) -> str:
+        good = sum(row.verified is True for row in self.rows)
+        return f"<comparison of {self.task.name} on {len(self.rows)} places: {good} verified>"
+
+
+def _row(row: Row) -> dict[str, Json]:
+    costs, verdict = row.costs, row.verdict
+    stated = {f"stated_{name}": value for name, value in asdict(costs.stated).items()}
+    figures = cast("dict[str, Json]", asdict(row.figures))
+    return {
+        "on": row.on,
+        "verified": row.verified,
+        "equal": None if verdict is None else verdict.equal,
+        "why": None if verdict is None else verdict.why,
+        "compared_with": None if verdict is None else list(verdict.compared_with),
+        "refused": None if row.refused is None else {"code": row.refused.code, "message": row.refused.message},
+        "cycles": row.cycles,
+        "time": costs.time,
+        "issued": costs.issued,
+        "issues": costs.issues if costs.issued is not None else None,
+        **figures,
+        "moved_bytes": costs.moved,
+        "boundary": costs.boundary or None,
+        "boundary_bytes_per_cycle": costs.bandwidth,
+        "code_bytes": costs.code_bytes,
+        "bound_by": costs.bound_by,
+        **stated,
+        "loop": [{"text": line.text, "line": line.line or None} for line in costs.loop],
+        "outputs": cast(Json, row.outputs),
+    }

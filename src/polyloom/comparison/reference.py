@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all rows of a comparison share: the inputs, the source's own outputs, its work and its compulsory bytes.
+
+They come from the source alone, before any machine is asked. A C function that is no loop nest has neither work nor
+compulsory bytes; then `reference` is None, and each row is compared with its own oracles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from polyloom import frontend, transform
+from polyloom.deep import deeply
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Arrays, Options, Reference
+from polyloom.frontend.source import Source as Loaded
+from polyloom.ir import signature, traffic, work
+from polyloom.ir.nest import Nest
+from polyloom.ir.nest_interpret import signature_of
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Plan
+from polyloom.ir.signature import Signature
+from polyloom.ir.work import Work
+from polyloom.run import inputs as made
+from polyloom.run.inputs import Fill
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A source for values of its parameters: what every row computes, and of what."""
+
+    name: str
+    path: str
+    signature: Signature
+    values: Mapping[str, int]
+    inputs: Arrays
+    outputs: Arrays | None = None
+    work: Work | None = None
+    compulsory: int | None = None
+    text: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A source that has been read, and is not yet for any values."""
+
+    path: str
+    signature: Signature
+    reference: Reference
+    work: Callable[[Mapping[str, int]], Work]
+    compulsory: Callable[[Mapping[str, int]], int | None]
+    hidden: Callable[[Mapping[str, int]], frozenset[str]] | None = None
+    text: str = field(default="", repr=False)
+
+
+def read(source: Any, options: Options) -> Origin:
+    """Errors: those of reading, such as PL0104, PL013x, PL015x for what is no loop nest, and PL0810."""
+    if isinstance(source, Kernel):
+        return _of_nest(source.nest, source.reference, source.path)
+    if isinstance(source, Loaded):
+        return _of_source(source)
+    if isinstance(source, Plan | Program):
+        return _of_source(frontend.of_plan(source))
+    path = str(source)
+    if frontend.file_of(path).endswith(".py"):
+        return _of_nest(*frontend.python_nest(path, options), path)
+    if frontend.file_of(path).endswith(".c"):
+        return _of_nest(*frontend.c_function(path, options), path)
+    return _of_source(frontend.load(path, options))
+
+
+def _of_source(source: Loaded) -> Origin:
+    if source.nest is not None:
+        return _of_nest(source.nest, source.reference, source.path)
+    spans = (e.span for phase in source.plan.phases for e in phase.program.equations)
+    text = next((span.source.text for span in spans if span is not None), "")
+    taken = signature.of_plan(source.plan)
+    of_work, compulsory = partial(work.of_plan, source.plan), partial(traffic.of_plan, source.plan)
+    return Origin(source.path, taken, source.reference, of_work, compulsory, text=text)
+
+
+def _of_nest(nest: Nest, reference: Reference, path: str) -> Origin:
+    taken = signature.of_plan(signature_of(nest))
+    text = nest.span.source.text if nest.span is not None else ""
+    hidden = partial(_hidden, nest)
+    return Origin(path, taken, reference, partial(work.of_nest, nest), partial(traffic.of_nest, nest), hidden, text)
+
+
+def _hidden(nest: Nest, values: Mapping[str, int]) -> frozenset[str]:
+    """Arguments whose elements at entry show nowhere; none where that is not known."""
+    del values
+    try:
+        return transform.only_written(nest)
+    except PolyloomError:
+        return frozenset()
+
+
+def task(origin: Origin, given: Mapping[str, Any], seed: int, fill: Fill | None) -> Task:
+    """For these values: parameters, scalars and arrays by name. Errors: PL0230 to PL0233, PL0804, PL0819, PL0820."""
+    values, taken = inputs_of(origin.signature, given, seed, fill, origin.hidden)
+    expected = deeply(origin.reference)(values, {name: array.copy() for name, array in taken.items()})
+    return Task(
+        origin.signature.name,
+        origin.path,
+        origin.signature,
+        values,
+        taken,
+        {name: np.asarray(array) for name, array in expected.items()},
+        deeply(origin.work)(values),
+        deeply(origin.compulsory)(values),
+        origin.text,
+    )
+
+
+def without_reference(path: str, of: Signature, given: Mapping[str, Any], seed: int, fill: Fill | None) -> Task:
+    """The task of a function that only targets read: of the first one's signature."""
+    values, taken = inputs_of(of, given, seed, fill, None)
+    return Task(of.name, path, of, values, taken)
+
+
+def inputs_of(
+    of: Signature, given: Mapping[str, Any], seed: int, fill: Fill | None, hidden: made.Hidden | None
+) -> tuple[dict[str, int], Arrays]:
+    """Values of the parameters, and every input, given or made up."""
+    numbers = {n: v for n, v in given.items() if not hasattr(v, "shape")}
+    arrays = {n: v for n, v in given.items() if n not in numbers}
+    values, scalars = made.values(of, numbers)
+    return values, made.inputs(of, values, {**scalars, **arrays}, seed=seed, fill=fill, hidden=hidden)

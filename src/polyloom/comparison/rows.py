@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A row: a task compiled and run on one place, and the verdict on its outputs.
+
+They have to equal the source's own outputs, bit for bit. Where they do not, the target must say why its arithmetic
+gives other bits; then its own oracles judge, which know by how much. A difference without a reason is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from polyloom.api import compile_subject, subject_of
+from polyloom.comparison.figures import Figures, figures
+from polyloom.comparison.reference import Task
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.frontend.source import Arrays, Options
+from polyloom.ir.signature import Signature
+from polyloom.run.compare import compare, describe_array
+from polyloom.run.execute import execute, judged
+from polyloom.run.instance import Instance
+from polyloom.targets.costs import Costs
+from polyloom.targets.options import taken
+from polyloom.targets.subject import Progress, Subject, silent
+from polyloom.targets.target import Execution, Job, Json, Place, Target
+
+REASSOCIATED = "--reassociate lets sums change their order"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A target and a place of it, as `--on` has them; `own` are options of the target."""
+
+    on: str
+    target: Target
+    place: Place
+    own: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`equal`: bit for bit with the source; `why` they are not, where that is no fault; `compared_with` says what
+    judged. `verified` is None where there was nothing to compare with."""
+
+    verified: bool | None
+    equal: bool | None
+    compared_with: tuple[str, ...] = ()
+    why: str | None = None
+    differences: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A place, and either what `refused` it or all of the rest."""
+
+    on: str
+    title: str
+    refused: Diagnostic | None = None
+    verdict: Verdict | None = None
+    cycles: int | None = None
+    costs: Costs = field(default_factory=Costs)
+    figures: Figures = field(default_factory=Figures)
+    outputs: Mapping[str, Json] | None = None
+
+    @property
+    def verified(self) -> bool | None:
+        return None if self.verdict is None else self.verdict.verified
+
+
+Load = Callable[[Placed], Subject]
+
+
+def loader(source: Any, options: Options) -> Load:
+    """What gives the subject of a place."""
+
+    def load(placed: Placed) -> Subject:
+        return subject_of(source, placed.target, placed.place, options, placed.target.options(**placed.own))
+
+    return load
+
+
+def refusal(placed: Placed, error: PolyloomError) -> Row:
+    return Row(placed.on, placed.target.title, error.diagnostics[0])
+
+
+def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progress: Progress | None) -> Row:
+    """The row of a place. Errors of the target: `refusal` makes a row of them."""
+    target, chosen = placed.target, placed.target.options(**placed.own)
+    compiled = compile_subject(subject, target, placed.place, chosen, progress)
+    values, given = _given(subject.signature, task)
+    later = {name: value for name, value in placed.own.items() if name in taken(target.options, "instantiate")}
+    instance = compiled.ready(values, later, progress)
+    job = instance.job(given, fill="random")
+    # The outputs are compared below, and not with every oracle: these are the source again.
+    outcome = execute(target, instance.data, job, replace(subject, oracles=()), job.values)
+    execution = outcome.execution
+    costs = _costs(instance, execution)
+    reason = costs.arithmetic or (REASSOCIATED if reassociate else None)
+    return Row(
+        placed.on,
+        target.title,
+        None,
+        verdict(task, subject, job, execution.outputs, reason),
+        execution.cycles,
+        costs,
+        figures(execution.cycles, costs, task.work),
+        {name: describe_array(array) for name, array in execution.outputs.items()},
+    )
+
+
+def _given(of: Signature, task: Task) -> tuple[dict[str, int], dict[str, Any]]:
+    """Of the task: parameters that are no arguments, and arguments, by the row's signature."""
+    values = {n: v for n, v in task.values.items() if n in of.sizes and of.argument(n) is None}
+    arguments = {a.name for a in of.inputs}
+    numbers = {n: v for n, v in task.values.items() if n in arguments}
+    return values, {**numbers, **{n: array for n, array in task.inputs.items() if n in arguments}}
+
+
+def _costs(instance: Instance, execution: Execution) -> Costs:
+    if instance.target.costs is None:
+        return Costs(issued=execution.operations)
+    return instance.target.costs(instance.program, execution)
+
+
+def verdict(task: Task, subject: Subject, job: Job, got: Arrays, reason: str | None) -> Verdict:
+    """Against the source, or, with a reason or without a source, by the target's own oracles."""
+    if task.outputs is None:
+        return _by_oracles(subject, job, got, None)
+    held = {n: task.inputs[n] for n in task.outputs if n not in got and n in task.inputs}
+    difference = compare(task.outputs, {**held, **got}, f"the source, {task.path}")
+    if difference is None:
+        return Verdict(True, True, ("source",))
+    if reason is None:
+        return Verdict(False, False, ("source",), differences=(difference,))
+    far = _farthest(task.outputs, got)
+    return _by_oracles(subject, job, got, reason if far is None else f"{reason}; at most {far:.3g} from the source")
+
+
+def _by_oracles(subject: Subject, job: Job, got: Arrays, why: str | None) -> Verdict:
+    found = list(judged(subject, job.values, job.inputs, got, silent))
+    wrong = tuple(difference for _, difference, _ in found if difference is not None)
+    names = tuple(name for name, _, _ in found)
+    return Verdict(not wrong if names else None, None if why is None else False, names, why, wrong)
+
+
+def _farthest(expected: Arrays, got: Arrays) -> float | None:
+    """The greatest difference of finite elements; None where outputs are not alike enough to tell one."""
+    far = 0.0
+    for name, want in expected.items():
+        have = got.get(name)
+        if have is None or have.shape != want.shape or want.dtype.kind not in "fiu":
+            return None
+        a, b = cast(Any, want).astype(np.float64), cast(Any, have).astype(np.float64)
+        finite = np.isfinite(a) & np.isfinite(b)
+        far = max(far, float(np.abs(a[finite] - b[finite]).max(initial=0.0)))
+    return far

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way of a comparison on one page: places, the source's own results, a row for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import Any, cast
+
+from polyloom.comparison.compared import Comparison
+from polyloom.comparison.reference import Origin, Task, read, task, without_reference
+from polyloom.comparison.rows import Placed, Row, Verdict, loader, refusal, run
+from polyloom.diagnostics import MISMATCH, USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Options, Source
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Plan
+from polyloom.run.inputs import Fill
+from polyloom.run.instance import named
+from polyloom.targets import registry
+from polyloom.targets.options import Option, taken
+from polyloom.targets.subject import Progress, Subject
+
+
+def compare(
+    source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
+    values: Mapping[str, Any] | None = None,
+    /,
+    *,
+    on: str | Sequence[str],
+    seed: int = 0,
+    fill: Fill | None = None,
+    options: Options | None = None,
+    own: Mapping[str, Any] | None = None,
+    texts: bool = False,
+    progress: Progress | None = None,
+    **more: Any,
+) -> Comparison:
+    """Run a source on several places, `"tcpa:4x4,riscv"` or a sequence, and put what it cost side by side. Values of
+    parameters, scalars and arrays are given by name; what is not given is made up once, from `seed`. `own` are options
+    of targets, as texts where `texts` says so: each goes to the places whose target has it.
+
+    What a target refuses is a row with its diagnostic. Errors: PL0801 for places, those of reading the source where no
+    target reads it, and of its values."""
+    places = tuple(placed(on, own or {}, texts))
+    path = fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source
+    given, reading = named(values, more, "PL0230", "N=16"), options or Options()
+    origin = _origin(path, reading)
+    load = loader(path, reading)
+    shared = None if isinstance(origin, PolyloomError) else task(origin, given, seed, fill)
+    loaded = [(place, _attempt(lambda place=place: load(place))) for place in places]
+    if shared is None:
+        assert isinstance(origin, PolyloomError)
+        shared = _of_first(path, origin, [found for _, found in loaded], given, seed, fill)
+    rows: list[Row] = []
+    for number, (place, subject) in enumerate(loaded):
+        if isinstance(subject, PolyloomError):
+            rows.append(refusal(place, subject))
+            continue
+        part = _part(progress, place.on, number, len(loaded))
+        made = _attempt(lambda place=place, s=subject, p=part: run(place, s, shared, reading.reassociate, p))
+        rows.append(refusal(place, made) if isinstance(made, PolyloomError) else made)
+    return Comparison(shared, tuple(rows) if shared.outputs is not None else tuple(_alike(rows)))
+
+
+def placed(on: str | Sequence[str], own: Mapping[str, Any], texts: bool = False) -> Iterator[Placed]:
+    """The places of `--on`, each with its options. Errors: PL0801 for none, for one twice, and for an option that no
+    target of them has, or that writes a file; PL0805 and the targets' own."""
+    written = [text.strip() for part in ([on] if isinstance(on, str) else on) for text in part.split(",")]
+    if not any(written):
+        raise _usage("no place is given", "name the places behind --on, such as --on tcpa:4x4,riscv,belt")
+    if "" in written:
+        raise _usage("there is an empty place in --on", "write one comma between places, and none at the end")
+    found = [(text, *registry.split(text)) for text in written]
+    shown = [registry.shown(target, place) for _, target, place in found]
+    for number, text in enumerate(shown):
+        if text in shown[:number]:
+            raise _usage(f"the place {written[number]} is given twice", "name each place once")
+    known = [taken(target.options, "run") for _, target, _ in found]
+    for name in own:
+        if not any(name in each for each in known):
+            raise _unknown(name, known)
+    for (text, target, place), mine in zip(found, known, strict=True):
+        yield Placed(text, target, place, {n: _value(mine[n], value, texts) for n, value in own.items() if n in mine})
+
+
+def _value(option: Option, value: Any, texts: bool) -> Any:
+    """Of a flag without a value, True."""
+    made = value if not texts else True if option.metavar is None else option.read(value)
+    if option.writes(made):
+        raise _usage(
+            f"{option.flag} writes a file, and a comparison runs several programs", "write it by `polyloom run`"
+        )
+    return made
+
+
+def _unknown(name: str, known: Sequence[Mapping[str, Option]]) -> PolyloomError:
+    others = [t for t in registry.targets() if name in taken(t.options, "run")]
+    flag = f"--{name.replace('_', '-')}"
+    if others:
+        who = " and ".join(t.name for t in others)
+        verb = "have" if len(others) > 1 else "has"
+        help = f"leave it out, or add a place of {who}, which {verb} it, such as {others[0].example}"
+    else:
+        help = nearest(name, {option for each in known for option in each}, "option")
+    return _usage(f"no target of --on has the option {flag}", help)
+
+
+def _usage(message: str, help: str) -> PolyloomError:
+    return PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
+
+
+def _origin(source: Any, options: Options) -> Origin | PolyloomError:
+    """The source, or why it cannot be read without a target."""
+    return _attempt(lambda: read(source, options))
+
+
+def _attempt(action: Any) -> Any:
+    """What an action gives, or the error that it raises."""
+    try:
+        return action()
+    except PolyloomError as error:
+        return error
+
+
+def _of_first(
+    path: Any,
+    error: PolyloomError,
+    loaded: Sequence[Subject | PolyloomError],
+    given: Mapping[str, Any],
+    seed: int,
+    fill: Fill | None,
+) -> Task:
+    """The task of a source that only targets read. Errors: that of reading, where no target reads it either."""
+    subjects = [found for found in loaded if not isinstance(found, PolyloomError)]
+    if not subjects:
+        raise error
+    return without_reference(str(path), subjects[0].signature, given, seed, fill)
+
+
+def _alike(rows: Sequence[Row]) -> Iterator[Row]:
+    """Without a source's outputs, those of the first verified row are what the others have to equal."""
+    first = next((row for row in rows if row.verified and not row.costs.arithmetic), None)
+    for row in rows:
+        if first is None or row is first or row.verdict is None or not row.verified:
+            yield row
+        elif row.outputs == first.outputs:
+            yield replace(row, verdict=replace(row.verdict, equal=True))
+        elif row.costs.arithmetic:
+            yield replace(row, verdict=replace(row.verdict, equal=False, why=row.costs.arithmetic))
+        else:
+            message = f"the outputs on {row.on} differ from those on {first.on}"
+            yield replace(row, verdict=Verdict(False, False, differences=(Diagnostic("PL0812", message, MISMATCH),)))
+
+
+def _part(progress: Progress | None, on: str, number: int, count: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda step, fraction: progress(f"{on}: {step}", (number + fraction) / count)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`explore`: every point of a sweep, computed by whom the caller chooses, kept where the caller says."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, cast
+
+from polyloom import temporary
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.exploration import store
+from polyloom.exploration.executor import Executor, Here
+from polyloom.exploration.flow import Flow, described
+from polyloom.exploration.ranges import axes
+from polyloom.exploration.request import OBJECTIVES, Keys, Request, specification, text_of
+from polyloom.exploration.row import LEVELS
+from polyloom.exploration.space import Space
+from polyloom.exploration.sweep import Sweep
+from polyloom.exploration.where import where as condition
+from polyloom.frontend.source import Options
+from polyloom.targets.subject import Progress, silent
+
+
+def explore(
+    source: Any,
+    on: str | Sequence[str] | None = None,
+    *,
+    sweep: Mapping[str, Any] | Sequence[str] | None = None,
+    set: Mapping[str, Any] | Sequence[str] | None = None,
+    where: str | None = None,
+    objective: str | Sequence[str] = OBJECTIVES,
+    level: str | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    resume: str | PathLike[str] | None = None,
+    seed: int = 0,
+    timeout: float | None = None,
+    options: Options | None = None,
+    progress: Progress | None = None,
+    values: Mapping[str, Any] | None = None,
+    **fixed: Any,
+) -> Sweep:
+    """Explore a program on machines: `sweep` and `set` are axes, such as {"N": [16, 64], "pes": "1x1..8x8"}; `values`
+    and `fixed` are values that all points share. Points that `where` refuses are left out.
+
+    Without a `level`, all points are predicted; those on the front of the `objective`s, and those whose prediction is
+    only a bound, are run and verified. `jobs` processes compute, or the workers of a Dask `scheduler`. `resume` is a
+    folder that keeps the rows: what it has is not computed again. A point may take `timeout` seconds.
+
+    Errors: PL1401 to PL1412, and those of reading the source; what a point gets wrong is its row."""
+    request = Request(
+        fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source,
+        Space(_targets(on), axes(sweep), axes(set), _fixed({**(values or {}), **fixed})),
+        options or Options(),
+        None if where is None else condition(where),
+        (objective,) if isinstance(objective, str) else tuple(objective),
+        _level(level),
+        seed,
+        timeout,
+    )
+    request.space.check()
+    return run(request, jobs, scheduler, None if resume is None else fspath(resume), progress or silent)
+
+
+def run(request: Request, jobs: int, scheduler: str | None, resume: str | None, progress: Progress) -> Sweep:
+    """`explore` for a request."""
+    with temporary.folder() as folder:
+        text = text_of(request.source)
+        own, resolved = described(request, folder)
+        bases = {on: machine for (on, _), machine in reversed(resolved.items())}
+        keys = Keys(request, text)
+        with (
+            store.opened(resume, specification(request, text, bases)) as rows,
+            _executor(request, jobs, scheduler, folder) as executor,
+        ):
+            flow = Flow(request, rows, keys, executor, folder, own, resolved, progress)
+            found = flow.rows()
+            return Sweep(request.title, tuple(found), request.objectives, flow.problem(), flow.asked)
+
+
+@contextmanager
+def _executor(request: Request, jobs: int, scheduler: str | None, folder: Path) -> Generator[Executor]:
+    if scheduler is not None:
+        from polyloom.exploration.cluster import cluster
+
+        with cluster(scheduler, request.timeout) as found:
+            yield found
+    elif jobs > 1 or request.timeout is not None:
+        from polyloom.exploration.pool import pool
+
+        with pool(jobs, folder, request.timeout) as found:
+            yield found
+    else:
+        yield Here(folder)
+
+
+def _targets(on: str | Sequence[str] | None) -> tuple[str, ...]:
+    given = on.split(",") if isinstance(on, str) else list(on or ("tcpa",))
+    return tuple(dict.fromkeys(given))
+
+
+def _fixed(given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((axis.names[0], axis.values[0]) for axis in axes({n: (v,) for n, v in given.items()}))
+
+
+def _level(text: str | None) -> Any:
+    if text is None or text in LEVELS:
+        return text
+    raise PolyloomError(
+        Diagnostic("PL1401", f"there is no level '{text}'", USAGE, help=f"write one of {', '.join(LEVELS)}")
+    )

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dask as the executor, for sweeps that outgrow one machine (extra `dask`).
+
+A unit goes to the cluster once, with its symbolic file: workers compile only what a target compiles for each size.
+Tasks go in batches, those of one group together, so that a worker that gets a batch interprets once. Where a worker
+dies, the scheduler gives its batch to another one, a few times (`distributed.scheduler.allowed-failures`). A batch that
+is given up is split, and each of its points is tried when nothing else runs; one that is given up again has its row.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from threading import Lock
+from typing import Any, Final
+
+import polyloom
+from polyloom import temporary
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.exploration.pool import given_up
+from polyloom.exploration.shipping import pack, unpack
+from polyloom.exploration.work import Answer, Task, Unit, Work
+
+BATCH: Final = 64
+"""Tasks of one batch, at most."""
+_AHEAD: Final = 2
+"""Batches that each thread of the cluster has, at most."""
+_WAIT: Final = 10
+"""Seconds for a scheduler to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    tasks: tuple[Task, ...]
+    is_suspect: bool = False
+
+
+@contextmanager
+def cluster(address: str, timeout: float | None = None) -> Generator[Cluster]:
+    """The workers of a scheduler. Errors: PL0801 for a limit of time, PL1414, PL1415."""
+    if timeout is not None:
+        help = "leave one of them out: with --jobs, processes of this machine are ended"
+        raise PolyloomError(Diagnostic("PL0801", "workers of a scheduler have no --timeout", USAGE, help=help))
+    client = _client(address)
+    try:
+        yield Cluster(client, address)
+    finally:
+        with suppress(Exception):  # a scheduler that is gone cannot be told
+            client.close(timeout=2)
+
+
+def _client(address: str) -> Any:
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        message = "Dask is not installed"
+        raise input_error("PL1414", message, help="pip install polyloom[dask], here and on the workers") from None
+    try:
+        client = distributed.Client(address, timeout=_WAIT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise _unreachable(address, error) from None
+    try:
+        _check(client, address)
+    except BaseException:
+        client.close(timeout=2)
+        raise
+    return client
+
+
+def _unreachable(address: str, error: object) -> PolyloomError:
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    message = f"the Dask scheduler at {address} does not answer: {reason}"
+    help = "start one (`dask scheduler`), and give its address; rows that --resume keeps are not computed again"
+    return input_error("PL1414", message, help=help)
+
+
+def _check(client: Any, address: str) -> None:
+    """Every worker has this version. Errors: PL1414 without workers, PL1415."""
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, timeout=_WAIT)
+    found: Mapping[str, str] = client.run(version)
+    if not found:
+        raise _unreachable(address, "it has no workers")
+    for worker, theirs in sorted(found.items()):
+        if theirs != polyloom.__version__:
+            message = f"the worker at {worker} has Polyloom {theirs}, and here is {polyloom.__version__}"
+            raise input_error("PL1415", message, help="install the same version on all workers")
+
+
+def version() -> str:
+    """Called on every worker."""
+    return polyloom.__version__
+
+
+class Cluster:
+    """An executor."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self._client, self._address = client, address
+
+    def answers(self, units: Mapping[str, Unit], tasks: Sequence[Task]) -> Iterator[tuple[Task, Answer]]:
+        """Errors: PL1414 where the scheduler is lost."""
+        distributed = import_module("distributed")
+        queue = deque(_batches(tasks))
+        suspects: deque[Batch] = deque()
+        try:
+            shipped = {key: self._client.scatter(pack(unit), hash=False) for key, unit in units.items()}
+            finished = distributed.as_completed(loop=self._client.loop)
+            running: dict[Any, Batch] = {}
+            while queue or suspects or running:
+                for future, batch in self._submitted(queue, suspects, len(running), shipped):
+                    running[future] = batch
+                    finished.add(future)
+                future = next(finished)
+                yield from self._gathered(future, running.pop(future), suspects)
+        except (OSError, RuntimeError, distributed.CancelledError) as error:
+            raise _unreachable(self._address, error) from None
+
+    def _submitted(
+        self, queue: deque[Batch], suspects: deque[Batch], running: int, shipped: Mapping[str, Any]
+    ) -> Iterator[tuple[Any, Batch]]:
+        """Enough batches for every thread; a suspect only where nothing else runs."""
+        most = _AHEAD * max(1, sum(self._client.nthreads().values()))
+        while queue and running < most:
+            yield self._start(batch := queue.popleft(), shipped), batch
+            running += 1
+        if suspects and not running:
+            yield self._start(batch := suspects.popleft(), shipped), batch
+
+    def _start(self, batch: Batch, shipped: Mapping[str, Any]) -> Any:
+        units = {task.unit: shipped[task.unit] for task in batch.tasks}
+        return self._client.submit(perform, units, batch.tasks, pure=False, retries=0)
+
+    def _gathered(self, future: Any, batch: Batch, suspects: deque[Batch]) -> Iterator[tuple[Task, Answer]]:
+        distributed = import_module("distributed")
+        try:
+            found: list[Answer] = future.result(timeout=_WAIT)
+        except distributed.KilledWorker:
+            if batch.is_suspect:
+                message = "its worker died again and again, at last with nothing running beside it"
+                yield batch.tasks[0], given_up(batch.tasks[0], "PL1408", message)
+            else:
+                suspects.extend(Batch((task,), is_suspect=True) for task in batch.tasks)
+            return
+        yield from zip(batch.tasks, found, strict=True)
+
+
+def _batches(tasks: Sequence[Task]) -> Iterator[Batch]:
+    """Tasks in their order; those of one group are not divided unless they are too many."""
+    own: list[Task] = []
+    for task in tasks:
+        starts = own and (task.group != own[-1].group or task.kind == "compile")
+        if len(own) == BATCH or (starts and task.group) or (own and task.kind == "compile"):
+            yield Batch(tuple(own))
+            own = []
+        own.append(task)
+    if own:
+        yield Batch(tuple(own))
+
+
+_STACK: Final = ExitStack()
+_LOCK: Final = Lock()
+
+
+@cache
+def _work() -> Work:
+    """Of a worker process, with a folder for as long as it lives."""
+    atexit.register(_STACK.close)
+    return Work(_STACK.enter_context(temporary.folder()))
+
+
+def perform(units: Mapping[str, bytes], tasks: Sequence[Task]) -> list[Answer]:
+    """Called on a worker: the answers of a batch. Threads of one worker take turns."""
+    with _LOCK:
+        work = _work()
+        named = {key: hashlib.sha256(data).hexdigest() for key, data in units.items()}
+        answers = list[Answer]()
+        for task in tasks:
+            known = named[task.unit]
+            if known not in work.units:
+                work.know(known, unpack(units[task.unit], work.folder))
+            answers.append(work.perform(replace(task, unit=known)))
+        return answers

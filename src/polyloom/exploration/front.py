@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Pareto front: the rows that no other row beats in every objective.
+
+Rows of different problems are not compared: a larger size takes more cycles on any machine. A problem is the values of
+the parameters, so each has a front of its own. So has each target: a cycle of one is not a cycle of another. Every
+objective is a column to be small; `-column` is one to be large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from polyloom.exploration.row import Row
+
+Cost = tuple[float, ...]
+
+
+def cost(row: Row, objectives: Sequence[str]) -> Cost | None:
+    """None where a row has no number for some objective."""
+    if not row.is_ok:
+        return None
+    columns = row.columns()
+    found = list[float]()
+    for objective in objectives:
+        value = columns.get(objective.removeprefix("-"))
+        if not isinstance(value, int | float):
+            return None
+        found.append(-value if objective.startswith("-") else value)
+    return tuple(found)
+
+
+def front(rows: Iterable[Row], objectives: Sequence[str], problem: Sequence[str]) -> list[Row]:
+    """In the order of `rows`. Of equal costs all are kept."""
+    by_problem: dict[Hashable, list[tuple[Cost, int, Row]]] = {}
+    for number, row in enumerate(rows):
+        if (own := cost(row, objectives)) is not None:
+            by_problem.setdefault(group(row, problem), []).append((own, number, row))
+    kept = [each for rivals in by_problem.values() for each in _undominated(rivals)]
+    return [row for _, row in sorted(kept, key=lambda pair: pair[0])]
+
+
+def group(row: Row, problem: Sequence[str]) -> tuple[Hashable, ...]:
+    """What rows that are compared have in common: the target, and the values of the problem."""
+    target, _, _ = str(row.point["on"]).partition(":")
+    return target, *(row.point.get(name) for name in problem)
+
+
+def _undominated(rivals: list[tuple[Cost, int, Row]]) -> list[tuple[int, Row]]:
+    """Sorted by cost, a row can only be beaten by one before it that is on the front."""
+    kept: list[Cost] = []
+    found: list[tuple[int, Row]] = []
+    for own, number, row in sorted(rivals, key=lambda each: each[:2]):
+        if not any(_beats(other, own) for other in kept):
+            if not kept or kept[-1] != own:
+                kept.append(own)
+            found.append((number, row))
+    return found
+
+
+def _beats(a: Cost, b: Cost) -> bool:
+    return a != b and all(x <= y for x, y in zip(a, b, strict=True))

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages between a sweep and its workers: pickled objects, each behind its length in 8 bytes."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, BinaryIO
+
+
+def send(stream: BinaryIO, message: Any) -> None:
+    """Errors: OSError where nobody reads any more."""
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.write(len(data).to_bytes(8, "little") + data)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> Any:
+    """Errors: EOFError where the other side has ended, if only in the middle of a message."""
+    size = int.from_bytes(_exactly(stream, 8), "little")
+    return pickle.loads(_exactly(stream, size))
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a sweep: what came of it, the fronts in a picture, and the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from html import escape
+from typing import Any, Final
+
+from polyloom.exploration import told
+from polyloom.exploration.front import cost, group
+from polyloom.exploration.row import Row
+from polyloom.exploration.sweep import Sweep
+from polyloom.report.page.axis import Scale, along, up
+from polyloom.report.page.document import document, folded, scrolled, section
+from polyloom.report.page.svg import picture, short
+
+_COLOURS: Final = 8
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 64, 30, 44, 16
+_DRAWN: Final = 5000
+"""Points of a picture; a front is drawn whole."""
+_STYLE: Final = "".join(
+    f".s{n} circle{{fill:var(--c{n})}}.s{n} path{{stroke:var(--c{n});fill:none;stroke-width:1.5}}"
+    f".key .s{n}::before{{background:var(--c{n})}}"
+    for n in range(_COLOURS)
+) + (
+    ".off{opacity:.3}"
+    ".key{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font:.8rem var(--mono);list-style:none;padding:0}"
+    ".key li::before{content:'';display:inline-block;width:.7rem;height:.7rem;border-radius:50%;margin-right:.4rem}"
+    "tr.best td{background:var(--soft)}"
+)
+
+
+def page(sweep: Sweep) -> str:
+    """The whole file."""
+    best = {id(row) for row in sweep.front()} if sweep.rows else set[int]()
+    title = f"{sweep.title}: {len(sweep.rows)} points"
+    drawing = _picture(sweep, best)
+    body = (
+        f"<main><h1>{escape(sweep.title)} <small>sweep</small></h1><p>{escape(told.outcome(sweep))}.</p>"
+        f"{section(_heading(sweep), drawing, note=_note(sweep))}"
+        f"{section('Best rows', scrolled(_table(told.of_front(sweep))))}"
+        f"{folded('All rows', scrolled(_table(sweep.records(), [id(row) in best for row in sweep.rows])))}</main>"
+    )
+    return document(title, _STYLE, body)
+
+
+def _heading(sweep: Sweep) -> str:
+    return " against ".join(name.removeprefix("-") for name in sweep.objectives[:2])
+
+
+def _note(sweep: Sweep) -> str:
+    values = ", ".join(sweep.problem)
+    apart = f" One line for each value of {values}." if values else ""
+    return f"Full dots are on the front: no other point is better in {' and in '.join(sweep.objectives)}.{apart}"
+
+
+def _picture(sweep: Sweep, best: set[int]) -> str:
+    """Costs on logarithmic axes, the second objective to the right. Nothing for one objective, or without points."""
+    names = [name.removeprefix("-") for name in sweep.objectives[:2]]
+    if len(names) < 2:
+        return ""
+    groups: dict[Hashable, list[tuple[Row, float, float]]] = {}
+    for row in sweep.rows:
+        own = cost(row, names)
+        if own is not None and min(own) > 0:
+            groups.setdefault(group(row, sweep.problem), []).append((row, own[1], own[0]))
+    every = [each for own in groups.values() for each in own]
+    if not every:
+        return ""
+    x = _scale([each[1] for each in every], _LEFT, _WIDTH - _RIGHT)
+    y = _scale([each[2] for each in every], _HEIGHT - _BOTTOM, _TOP)
+    axes = along(x, _HEIGHT - _BOTTOM, names[1]) + up(y, _LEFT, names[0])
+    drawn = "".join(_series(n % _COLOURS, own, best, x, y, len(every)) for n, own in enumerate(groups.values()))
+    label = f"{names[0]} over {names[1]} of {len(every)} points; the table has the numbers"
+    return scrolled(picture(_WIDTH, _HEIGHT, axes + drawn, label)) + _key(sweep.problem, list(groups))
+
+
+def _scale(values: Sequence[float], start: float, end: float) -> Scale:
+    """A power of two or more beyond what there is, so that no point is on the border."""
+    low, high = min(values), max(values)
+    return Scale(low / 1.2, high * 1.2, start, end, 2 if high / low < 1000 else 10)
+
+
+def _series(
+    number: int, own: Sequence[tuple[Row, float, float]], best: set[int], x: Scale, y: Scale, count: int
+) -> str:
+    """The points of one problem, its front as a staircase."""
+    front = sorted((u, v) for row, u, v in own if id(row) in best)
+    others = [(u, v) for row, u, v in own if id(row) not in best] if count <= _DRAWN else []
+    steps = "".join(
+        f"{'H' if n else 'M'}{short(x.at(u))}{'V' if n else ' '}{short(y.at(v))}" for n, (u, v) in enumerate(front)
+    )
+    dots = "".join(
+        f'<circle class="off" cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="3"/>' for u, v in dict.fromkeys(others)
+    )
+    full = "".join(f'<circle cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="4"/>' for u, v in dict.fromkeys(front))
+    line = f'<path d="{steps}"/>' if steps else ""
+    return f'<g class="s{number}">{line}{dots}{full}</g>'
+
+
+def _key(problem: Sequence[str], keys: Sequence[Any]) -> str:
+    """Which colour is which problem."""
+    if len(keys) < 2 or len(keys) > 4 * _COLOURS:
+        return ""
+    targets = {key[0] for key in keys}
+    texts = (
+        " ".join([*([key[0]] if len(targets) > 1 else []), *map("{}={}".format, problem, key[1:])]) for key in keys
+    )
+    items = "".join(f'<li class="s{n % _COLOURS}">{escape(text)}</li>' for n, text in enumerate(texts))
+    return f'<ul class="key">{items}</ul>'
+
+
+def _table(rows: Sequence[dict[str, Any]], marked: Sequence[bool] = ()) -> str:
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in rows[0])
+    lines = [
+        f"<tr{' class=best' if marked and marked[n] else ''}>{''.join(map(_cell, row.values()))}</tr>"
+        for n, row in enumerate(rows)
+    ]
+    return f'<table class="grid"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return f"<td>{'yes' if value else 'no'}</td>"
+    if isinstance(value, int | float):
+        return f'<td class="n">{value:,}</td>'
+    return f"<td>{escape('' if value is None else str(value))}</td>"

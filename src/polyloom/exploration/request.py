@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is explored: a source, its reading, the points, the condition, the objectives. From it follow the specification
+that a folder keeps, and the key of every row.
+
+A key is the hash of all that decides a row: the text of the source, how it is read, the resolved machine, the values,
+the level, the seed and this version. The specification has the same, in words, for people to compare.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from os.path import isfile
+from typing import Any, Final
+
+import polyloom
+from polyloom import files
+from polyloom.exploration.row import Level
+from polyloom.exploration.space import Point, Space
+from polyloom.exploration.where import Where
+from polyloom.frontend import file_of
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Options
+from polyloom.targets import registry
+from polyloom.targets.options import taken
+from polyloom.targets.subject import Written
+
+OBJECTIVES: Final = ("cycles", "elements")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`level` is None for what is done by default: all points predicted, those that matter verified. `timeout` is in
+    seconds, for each point."""
+
+    source: Any
+    space: Space
+    reading: Options
+    where: Where | None = None
+    objectives: tuple[str, ...] = OBJECTIVES
+    level: Level | None = None
+    seed: int = 0
+    timeout: float | None = None
+
+    @property
+    def title(self) -> str:
+        """What messages and pages call the source."""
+        path = Written(self.source).path
+        return path if path is not None else str(getattr(self.source, "name", None) or self.source)
+
+
+def text_of(source: Any) -> bytes:
+    """The text of what was given. Errors: PL0104."""
+    path = Written(source).path
+    if path is not None:
+        return files.read_source(file_of(path), "source")
+    if isinstance(source, Kernel):
+        # Constants of its module are part of a kernel.
+        whole = files.read_source(source.path, "Python") if isfile(source.path) else source.source.encode()
+        return source.name.encode() + b"\n" + whole
+    return source if isinstance(source, bytes) else repr(source).encode()
+
+
+def specification(request: Request, source: bytes, machines: Mapping[str, str]) -> dict[str, Any]:
+    """In plain values; `machines` are resolved descriptions by the text of `--on`."""
+    return {
+        "version": polyloom.__version__,
+        "source": request.title,
+        "text": _digest(source)[:16],
+        "reading": {name: value for name, value in asdict(request.reading).items() if value},
+        "on": [f"{on} ({_digest(machines[on].encode())[:16]})" for on in request.space.on],
+        "values": [f"{name}={text}" for name, text in request.space.fixed],
+        "sweep": [str(axis) for axis in request.space.axes],
+        "set": [str(axis) for axis in request.space.settings],
+        "where": request.where.text if request.where else None,
+        "objectives": list(request.objectives),
+        "level": request.level,
+        "seed": request.seed,
+        "timeout": request.timeout,
+    }
+
+
+class Keys:
+    """The keys of rows. What all rows of a machine have in common is hashed once."""
+
+    def __init__(self, request: Request, source: bytes) -> None:
+        common = [polyloom.__version__, _digest(source), asdict(request.reading), request.seed, request.timeout]
+        self._common = json.dumps(common, sort_keys=True)
+        self._bases: dict[tuple[str, object], Any] = {}
+        self.foreign = foreign(request.space.on)
+
+    def of(self, point: Point, level: Level, machine: str) -> str:
+        """`machine` is the description of the point's machine."""
+        base = self._bases.get((point.on, point.settings))
+        if base is None:
+            base = hashlib.sha256(json.dumps([self._common, point.on, machine]).encode())
+            self._bases[point.on, point.settings] = base
+        own = base.copy()
+        own.update(json.dumps([level, own_values(point, self.foreign)]).encode())
+        return own.hexdigest()[:32]
+
+
+def options_of(targets: tuple[str, ...]) -> dict[str, frozenset[str]]:
+    """By `--on`: the options that a point may have."""
+    return {on: frozenset(taken(registry.split(on)[0].options, "instantiate")) for on in targets}
+
+
+def foreign(targets: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
+    """By `--on`: the options that other targets of the sweep have, and this one lacks."""
+    own = options_of(targets)
+    return {on: frozenset[str]().union(*own.values()) - names for on, names in own.items()}
+
+
+def own_values(point: Point, foreign: Mapping[str, frozenset[str]]) -> tuple[tuple[str, str], ...]:
+    """Without the options that only other targets of the sweep have."""
+    skipped = foreign[point.on]
+    return tuple(pair for pair in point.values if pair[0] not in skipped) if skipped else point.values
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

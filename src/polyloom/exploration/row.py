@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of one point, as data: a row of the table.
+
+A row that could not be computed has a `code` and says why; it is a result like any other. Nothing in a row depends on
+when or where it was computed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal
+
+from polyloom.diagnostics import PolyloomError
+
+Level = Literal["predict", "run", "verify"]
+LEVELS: Final[tuple[Level, ...]] = ("predict", "run", "verify")
+"""What is done for a row, each more than the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`cycles` are what the run took, or what is predicted; unless they are `exact`, at most so many. `verified` is
+    None where nothing was compared."""
+
+    point: Mapping[str, Any]
+    level: Level
+    code: str | None = None
+    message: str | None = None
+    verified: bool | None = None
+    cycles: int | None = None
+    predicted_cycles: int | None = None
+    exact: bool | None = None
+    elements: int | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def is_ok(self) -> bool:
+        return self.code is None
+
+    def columns(self) -> dict[str, Any]:
+        """Every column by its name. A parameter that has the name of a figure hides it."""
+        figures = {
+            "elements": self.elements,
+            "cycles": self.cycles,
+            "predicted_cycles": self.predicted_cycles,
+            "exact": self.exact,
+            **self.facts,
+            "level": self.level,
+            "verified": self.verified,
+            "code": self.code,
+            "message": self.message,
+        }
+        return {**self.point, **{name: value for name, value in figures.items() if self.point.get(name) is None}}
+
+
+_STORED: Final = tuple(f.name for f in fields(Row) if f.name != "point")
+
+
+def encode(row: Row) -> str:
+    """Without the point, which whoever asks for it knows."""
+    own = ((name, getattr(row, name)) for name in _STORED)
+    return json.dumps({name: value for name, value in own if value not in (None, {})}, separators=(",", ":"))
+
+
+def decode(point: Mapping[str, Any], text: str) -> Row:
+    return Row(point, **json.loads(text))
+
+
+def refusal(point: Mapping[str, Any], level: Level, error: PolyloomError) -> Row:
+    """The row of a point that was refused, is infeasible, or differs."""
+    first = error.diagnostics[0]
+    return Row(point, level, first.code, first.message)

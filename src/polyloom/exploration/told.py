@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person reads of a sweep: what came of the points, and the rows of the front."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from polyloom.exploration.front import cost, group
+from polyloom.exploration.row import Row
+from polyloom.exploration.sweep import Sweep
+
+
+def outcome(sweep: Sweep) -> str:
+    """A line: how many points, how many of them verified, which codes the others have."""
+    parts = [f"{len(sweep.rows)} points"]
+    predicted = sum(row.is_ok and row.level == "predict" for row in sweep.rows)
+    ran = sum(row.is_ok and row.level == "run" for row in sweep.rows)
+    verified = sum(row.verified is True for row in sweep.rows)
+    counts = ((predicted, "predicted"), (ran, "run"), (verified, "verified"))
+    parts += [f"{count} {what}" for count, what in counts if count]
+    codes = Counter(row.code for row in sweep.rows if row.code is not None)
+    parts += [f"{count} without a result ({code})" for code, count in sorted(codes.items())]
+    return ", ".join(parts)
+
+
+def of_front(sweep: Sweep) -> list[dict[str, Any]]:
+    """The front's rows: the values that were asked for, the objectives, and how well they are known."""
+    names = [objective.removeprefix("-") for objective in sweep.objectives]
+    found = sorted(sweep.front(), key=_in_order(sweep)) if sweep.rows else []
+    return [{**asked(row, names), **{n: row.columns().get(n) for n in names}, "known by": known(row)} for row in found]
+
+
+def _in_order(sweep: Sweep) -> Callable[[Row], tuple[float, ...]]:
+    """Problem by problem in the order of the points, and in each by the first objective."""
+    numbers: dict[Hashable, int] = {}
+    for row in sweep.rows:
+        numbers.setdefault(group(row, sweep.problem), len(numbers))
+    return lambda row: (numbers[group(row, sweep.problem)], *(cost(row, sweep.objectives[:1]) or (0.0,)))
+
+
+def asked(row: Row, without: list[str]) -> dict[str, Any]:
+    """The values of a point, without what follows from them."""
+    return {name: value for name, value in row.point.items() if name not in (*without, "rows", "columns", "elements")}
+
+
+def known(row: Row) -> str:
+    """How the cycles of a row are known."""
+    if row.code is not None:
+        return row.code
+    if row.level == "predict":
+        return "prediction" if row.exact else "prediction, at most"
+    return "verified run" if row.verified else "run"

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process of the pool: `python -m polyloom.exploration.worker FOLDER` reads tasks from its standard input and writes
+answers to its standard output, until the input ends.
+
+What kernels print goes to the standard error output: the standard output belongs to the messages.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.exploration.messages import receive, send
+from polyloom.exploration.shipping import unpack
+from polyloom.exploration.work import Work
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    questions = sys.stdin.buffer
+    work = Work(Path(sys.argv[1]))
+    send(answers, "ready")
+    while True:
+        try:
+            message: Any = receive(questions)
+        except EOFError:
+            return
+        match message:
+            case ("unit", key, data):
+                send(answers, _known(work, key, data))
+            case ("task", task):
+                send(answers, work.perform(task))
+            case _:
+                return
+
+
+def _known(work: Work, key: str, data: bytes) -> PolyloomError | None:
+    """What is wrong with a unit that cannot be had here, such as one of a module that this process does not find."""
+    try:
+        work.know(key, unpack(data, work.folder))
+    except PolyloomError as error:
+        return error
+    return None
+
+
+if __name__ == "__main__":
+    main()

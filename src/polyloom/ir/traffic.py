@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compulsory bytes of a source: what has to enter a machine once and to leave it once, whatever runs it.
+
+An element enters if the source reads it before it writes it; it leaves if the source writes it. Arrays and scalars of
+the function count, its own locals and the values of parameters do not. A nest is interpreted in its order over arrays
+that only record what is touched; the references of equations are enumerated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.ir.interpret import accessed
+from polyloom.ir.nest import Nest
+from polyloom.ir.nest_interpret import compiled
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import ElementType
+from polyloom.ir.plan import Plan
+from polyloom.ir.python_source import Scope
+from polyloom.ir.semantics import Function
+from polyloom.ir.work import assignments_of
+
+MOST: Final = 1 << 21
+"""Assignments that are walked: a second or two of work."""
+
+
+def of_nest(nest: Nest, values: Mapping[str, int]) -> int | None:
+    """Of a function; None where it executes more than `MOST` assignments."""
+    if assignments_of(nest, values) > MOST:
+        return None
+    arrays = {s.name: _Recorder() for s in nest.storage}
+    compiled(nest, _Blank())(dict(values), arrays)
+    arguments = [s for s in nest.storage if s.role == "argument"]
+    return sum((len(arrays[s.name].read) + len(arrays[s.name].written)) * _size(s.dtype) for s in arguments)
+
+
+def of_plan(plan: Plan, values: Mapping[str, int]) -> int | None:
+    """Of equations in one phase, whose arrays are either read or written; None of others."""
+    if len(plan.phases) != 1 or plan.loops:
+        return None
+    program = plan.phases[0].program
+    sizes = {a.name: _size(a.dtype) for a in (*program.inputs, *program.outputs)}
+    touched: dict[str, list[Any]] = {name: [] for name in sizes}
+    for name, index in accessed(program, values):
+        touched[name].append(index)
+    return sum(_distinct(rows) * sizes[name] for name, rows in touched.items())
+
+
+def _distinct(rows: list[Any]) -> int:
+    """Columns that differ; a scalar has one."""
+    if not rows:
+        return 0
+    together = np.concatenate(rows, axis=1)
+    if not together.shape[0]:
+        return min(1, together.shape[1])
+    return int(np.unique(together, axis=1).shape[1])
+
+
+def _size(dtype: ElementType) -> int:
+    return NUMPY[dtype].itemsize
+
+
+class _Recorder:
+    """In the place of an array: what is read before it is written, and what is written."""
+
+    def __init__(self) -> None:
+        self.read: set[tuple[int, ...]] = set()
+        self.written: set[tuple[int, ...]] = set()
+
+    def __getitem__(self, index: tuple[int, ...]) -> int:
+        if index not in self.written:
+            self.read.add(index)
+        return 1
+
+    def __setitem__(self, index: tuple[int, ...], value: object) -> None:
+        del value
+        self.written.add(index)
+
+
+class _Blank(Scope):
+    """Nothing is computed: every operation gives 1, which divides."""
+
+    def function(self, operation: str, dtype: ElementType) -> Function:
+        del operation, dtype
+        return _one
+
+
+def _one(*operands: object) -> int:
+    del operands
+    return 1

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the author of a machine file states of a machine that Polyloom cannot know: its clock, and energy per event.
+
+The table `[stated]` of a file of the user's; no shipped member has one. Figures that follow from it are named as the
+user's wherever they are shown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from typing import Final
+
+from polyloom.diagnostics import input_error
+from polyloom.files import regular
+from polyloom.machine.table import Table, parse
+
+KEY: Final = "stated"
+_FILE: Final = re.compile(r"(.*?\.toml)(?::.*)?")
+_MOST: Final = 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """The clock in MHz, picojoules per issued operation and per byte at the boundary; None where nothing is stated."""
+
+    clock_mhz: float | None = None
+    operation_pj: float | None = None
+    byte_pj: float | None = None
+
+
+def of_place(text: str) -> Stated:
+    """What the machine file in a place such as `mine.toml:4x4` states; nothing for a shipped member."""
+    found = _FILE.fullmatch(text)
+    if found is None:
+        return Stated()
+    return of_table(parse(regular(found[1]).decode("utf-8-sig"), found[1]))
+
+
+def of_table(table: Table) -> Stated:
+    """Of the root table of a machine file. Errors: PL0303, PL0304, PL0306."""
+    if KEY not in table.content:
+        return Stated()
+    section = table.table(KEY)
+    section.only(names := [f.name for f in fields(Stated)])
+    return Stated(**{name: _number(section, name) for name in names if name in section.content})
+
+
+def _number(section: Table, key: str) -> float:
+    value = section.content[key]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise section.wrong_type(key, "a number")
+    if not 0 < value <= _MOST:
+        message = f"'{key}' is {value}, outside 0 to {_MOST:g}"
+        raise input_error("PL0306", message, span=section.value_span(key), help="write a number greater than 0")
+    return float(value)

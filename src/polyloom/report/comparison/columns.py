@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The columns of a comparison's table, from the data of `polyloom compare --json`; docs/compare.md defines each one.
+
+What is not known is a dash. Columns of clock and energy are there only where a machine file of the user's states them,
+and say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+Row = Mapping[str, Any]
+Cell = Callable[[Row], str | None]
+
+
+def _whole(key: str) -> Cell:
+    return lambda row: None if row[key] is None else f"{row[key]:,}"
+
+
+def _number(key: str) -> Cell:
+    return lambda row: None if row[key] is None else short(row[key])
+
+
+def short(value: float) -> str:
+    """Three digits that count."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _share(row: Row) -> str | None:
+    share = row["share_of_unit_bound"]
+    return None if share is None else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+
+
+def verdict(row: Row) -> str:
+    """`yes`: the bits of the source; `yes, other bits`: those that the machine's own arithmetic gives, for a reason."""
+    if row["refused"] is not None:
+        return f"refused: {row['refused']['code']}"
+    if row["verified"] is None:
+        return "not compared"
+    return "no" if not row["verified"] else "yes, other bits" if row["equal"] is False else "yes"
+
+
+def _seconds(row: Row) -> str | None:
+    seconds = row["stated_seconds"]
+    return None if seconds is None else f"{seconds * 1e6:,.4g} us"
+
+
+def _energy(row: Row) -> str | None:
+    energy = row["stated_picojoules"]
+    return None if energy is None else f"{energy / 1e3:,.4g} nJ"
+
+
+COLUMNS: Final[Mapping[str, Cell]] = {
+    "on": lambda row: row["on"],
+    "verified": verdict,
+    "cycles": _whole("cycles"),
+    "kind of time": lambda row: row["time"],
+    "work": _whole("work"),
+    "issued": _whole("issued"),
+    "units": _whole("units"),
+    "work/cycle": _number("work_per_cycle"),
+    "of unit bound": _share,
+    "unit-cycles/op": _number("unit_cycles_per_operation"),
+    "bytes moved": _whole("moved_bytes"),
+    "compulsory": _whole("compulsory_bytes"),
+    "code bytes": _whole("code_bytes"),
+    "bound by": lambda row: row["bound_by"],
+}
+STATED: Final[Mapping[str, Cell]] = {"time by your clock": _seconds, "energy by your file": _energy}
+
+
+def columns(data: Mapping[str, Any]) -> Mapping[str, Cell]:
+    """Those that a comparison has: every one of `COLUMNS`, and of `STATED` what a row tells."""
+    rows = rows_of(data)
+    return {**COLUMNS, **{name: cell for name, cell in STATED.items() if any(map(cell, rows))}}
+
+
+def rows_of(data: Mapping[str, Any]) -> Sequence[Row]:
+    """The rows, each with the compulsory bytes, which are the source's; a refused one has no part in them."""
+    shared = data["compulsory_bytes"]
+    return [{**row, "compulsory_bytes": None if row["refused"] else shared} for row in data["rows"]]
+
+
+def headline(data: Mapping[str, Any]) -> str:
+    """Kernel, parameters, and what they come to."""
+    values = "".join(f" {name}={value}" for name, value in data["parameters"].items())
+    return f"{data['kernel']}{values}"
+
+
+def totals(data: Mapping[str, Any]) -> str:
+    """The work and the compulsory bytes of the source, in a sentence."""
+    if data["work"] is None:
+        return "The function is no loop nest, so that its work is not counted."
+    parts = ", ".join(f"{count:,} {name}" for name, count in data["work_by_operation"].items())
+    moved = "" if data["compulsory_bytes"] is None else f"; {data['compulsory_bytes']:,} compulsory bytes"
+    return f"{data['work']:,} arithmetic operations ({parts}){moved}" if parts else f"no arithmetic operation{moved}"
+
+
+def notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """A line for each row that was refused, or whose bits are not the source's."""
+    found: list[tuple[str, str]] = []
+    for row in data["rows"]:
+        if row["refused"] is not None:
+            found.append((row["on"], f"{row['refused']['code']}, {row['refused']['message']}"))
+        elif row["why"] is not None:
+            found.append((row["on"], f"other bits than the source: {row['why']}"))
+    return found

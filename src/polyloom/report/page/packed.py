@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data on a page: JSON for the script, and what is large, deflated and in base 64.
+
+Browsers inflate it (`DecompressionStream`) when it is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64encode
+
+
+def embedded(data: object) -> str:
+    """JSON that cannot end the element that it stands in."""
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+
+
+def deflated(data: bytes) -> str:
+    """Without a header: what browsers call `deflate-raw`."""
+    machine = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return b64encode(machine.compress(data) + machine.flush()).decode()

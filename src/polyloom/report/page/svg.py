@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SVG that takes its colours from the page's palette: a picture has a label, which is what a screen reader says."""
+
+from __future__ import annotations
+
+from html import escape
+
+
+def picture(width: float, height: float, content: str, label: str, kind: str = "") -> str:
+    """A drawing of its natural size, narrower where the page is; `kind` is a class of the style sheet."""
+    known = f' class="{kind}"' if kind else ""
+    return (
+        f'<svg{known} role="img" aria-label="{escape(label)}" width="{short(width)}" height="{short(height)}" '
+        f'viewBox="0 0 {short(width)} {short(height)}">{content}</svg>'
+    )
+
+
+def text(x: float, y: float, content: str, anchor: str = "") -> str:
+    """`anchor`: "middle" or "end" of the text is at x; without it the start is."""
+    where = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text x="{short(x)}" y="{short(y)}"{where}>{escape(content)}</text>'
+
+
+def short(number: float) -> str:
+    """One digit after the point, and none where it is 0."""
+    return f"{number:.1f}".removesuffix(".0")

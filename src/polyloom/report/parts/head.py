@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader wants first: the kernel, whether its results are right, and the key figures as cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Final
+
+from polyloom.report import text
+from polyloom.targets.target import Json
+
+_FIGURE: Final = re.compile(r"(\d[^\s,(]*(?: m?s\b)?)[,\s]*(.*)", re.DOTALL)
+"""What begins with a number: that number, and the rest."""
+
+
+def head(data: Mapping[str, Json], summary: text.Rows) -> str:
+    """The heading, the verdict and the cards."""
+    more = text.parameters_of(data)
+    told = f" <small>{escape(more)}</small>" if more else ""
+    kind = "plain" if data["verified"] is None else "good" if data["verified"] else "bad"
+    sign = {"good": "✓ ", "bad": "✗ "}.get(kind, "")
+    return (
+        f"<h1>{escape(str(data['kernel']))}{told}</h1>"
+        f'<p class="verdict {kind}">{sign}{escape(text.verdict(data))}</p>{cards(summary)}'
+    )
+
+
+def cards(rows: Sequence[tuple[str, str]]) -> str:
+    """One card per row: its number large, what else is said of it small."""
+    return f'<dl class="cards">{"".join(_card(a, b) for a, b in rows)}</dl>' if rows else ""
+
+
+def _card(what: str, value: str) -> str:
+    found = _FIGURE.fullmatch(value)
+    if found is None:
+        return f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>"
+    figure, rest = found[1], found[2]
+    rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
+    return f"<div><dt>{escape(what)}</dt><dd><b>{_apart(figure)}</b>{escape(rest)}</dd></div>"
+
+
+def _apart(figure: str) -> str:
+    """Thousands apart."""
+    return f"{int(figure):,}" if figure.isdecimal() and len(figure) > 4 else escape(figure)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The innermost loops of a listing: a branch backwards ends one, and one that has no other in it is innermost.
+
+What a listing says is all that is looked at, so that this holds for instruction sets with instructions of vendors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+_LINE: Final = re.compile(r"^ *([0-9a-f]+): [0-9a-f]+ +(\S+)(.*)$")
+_TARGET: Final = re.compile(r"(-\d+)$")
+
+
+def loops(listing: str) -> Iterator[list[tuple[int, str]]]:
+    """The lines of each innermost loop, with their addresses."""
+    lines = [(int(found[1], 16), found[2], found[3], found[0]) for found in _found(listing)]
+    for loop in _innermost([line[:3] for line in lines]):
+        yield [(lines[n][0], lines[n][3]) for n in loop]
+
+
+def heaviest(listing: str, weight: Callable[[Sequence[str]], Any], least: Any) -> list[tuple[int, str]]:
+    """The loop of the greatest weight, the first one of equals; nothing where none weighs more than `least`."""
+    best: list[tuple[int, str]] = []
+    for loop in loops(listing):
+        if (own := weight([text for _, text in loop])) > least:
+            best, least = loop, own
+    return best
+
+
+def _found(listing: str) -> Iterator[re.Match[str]]:
+    for line in listing.splitlines():
+        if (found := _LINE.match(line)) is not None:
+            yield found
+
+
+def _innermost(code: Sequence[tuple[int, str, str]]) -> Iterator[range]:
+    """The lines of each loop that has no other in it."""
+    place = {address: n for n, (address, _, _) in enumerate(code)}
+    ends = list[range]()
+    for n, (address, mnemonic, operands) in enumerate(code):
+        is_branch = mnemonic.removeprefix("c.")[0] in "bj"
+        offset = _TARGET.search(operands.split("#")[0].strip()) if is_branch else None
+        first = place.get(address + int(offset[1])) if offset is not None else None
+        if first is not None:
+            ends.append(range(first, n + 1))
+    for loop in ends:
+        if not any(other is not loop and other.start >= loop.start and other.stop <= loop.stop for other in ends):
+            yield loop

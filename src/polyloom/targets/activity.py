@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was busy when, one bit for each lane and cycle: a run in a form that is small enough to be on a page.
+
+A row of bits belongs to a lane (a unit) of a group (an element). A bit says that the lane started an operation in that
+cycle, or, of what holds its lane until it is done, that it was busy. Runs that are long for their size have one bit
+for several cycles (`step`), set where one of them has something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from polyloom.targets.trace import Span
+
+LARGEST: Final = 16 << 20
+"""Bytes of bits; beyond it a bit stands for more cycles."""
+_ONES: Final = np.array([n.bit_count() for n in range(256)], np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Its name, and the names of its lanes in their order."""
+
+    name: str
+    lanes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Activity:
+    """`bits` has the lanes of all groups one after another, each with `width` bytes; bit 0 of byte 0 is cycle 0."""
+
+    groups: tuple[Group, ...]
+    cycles: int
+    bits: bytes
+    step: int = 1
+
+    @property
+    def width(self) -> int:
+        """Bytes of a row."""
+        return -(-self.cycles // (8 * self.step))
+
+    @cached_property
+    def rows(self) -> NDArray[np.uint8]:
+        """The bits as an array of one row per lane."""
+        return np.frombuffer(self.bits, np.uint8).reshape(-1, self.width)
+
+    @cached_property
+    def counts(self) -> Mapping[str, tuple[int, ...]]:
+        """By group: how many bits each of its lanes has."""
+        sums, found, at = _ONES[self.rows].sum(axis=1, dtype=np.int64), dict[str, tuple[int, ...]](), 0
+        for group in self.groups:
+            found[group.name] = tuple(map(int, sums[at : at + len(group.lanes)]))
+            at += len(group.lanes)
+        return found
+
+    def utilization(self, group: str) -> float:
+        """Bits that are set, over all bits of the group."""
+        counts = self.counts[group]
+        return sum(counts) * self.step / (len(counts) * self.cycles) if counts and self.cycles else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Events as arrays of one length: the lane, counted through all groups, and the cycle."""
+
+    groups: tuple[Group, ...]
+    lane: NDArray[np.int64]
+    cycle: NDArray[np.int64]
+
+
+def in_one(parts: Sequence[Columns]) -> Columns | None:
+    """All events; a group of several parts has the lanes of the first one that knows it, and they are the same."""
+    if not parts:
+        return None
+    groups = {g.name: g for part in reversed(parts) for g in part.groups}
+    ordered = tuple(groups[name] for name in sorted(groups, key=natural))
+    first, at = dict[str, int](), 0
+    for group in ordered:
+        first[group.name] = at
+        at += len(group.lanes)
+    lanes = [_numbered(part, first)[part.lane] for part in parts]
+    return Columns(ordered, np.concatenate(lanes), np.concatenate([part.cycle for part in parts]))
+
+
+def _numbered(part: Columns, first: Mapping[str, int]) -> NDArray[np.int64]:
+    """The number that each lane of a part has among all."""
+    found = [np.arange(len(g.lanes)) + first[g.name] for g in part.groups]
+    return np.concatenate([np.zeros(0, np.int64), *found])
+
+
+def of_columns(columns: Columns, largest: int = LARGEST) -> Activity:
+    """One bit for each lane and cycle in which something starts."""
+    cycle = columns.cycle
+    cycles = int(cycle.max()) + 1 if len(cycle) else 0
+    lanes = sum(len(g.lanes) for g in columns.groups)
+    step = 1
+    while lanes * -(-cycles // (8 * step)) > largest:
+        step *= 2
+    width = -(-cycles // (8 * step))
+    bits = np.zeros(lanes * width, np.uint8)
+    column = cycle // step
+    np.bitwise_or.at(bits, columns.lane * width + column // 8, (1 << (column % 8)).astype(np.uint8))
+    return Activity(columns.groups, cycles, bits.tobytes(), step)
+
+
+def of_spans(spans: Iterable[Span], *, whole: bool = False, largest: int = LARGEST) -> Activity:
+    """Of the starts of spans, or of all cycles that they last. Groups and lanes are in the order of their numbers."""
+    lanes: dict[str, dict[str, int]] = {}
+    taken = list[tuple[str, str, int, int]]()
+    for s in spans:
+        lanes.setdefault(s.group, {}).setdefault(s.lane, 0)
+        taken.append((s.group, s.lane, s.start, max(s.cycles, 1)))
+    groups = tuple(Group(g, tuple(sorted(lanes[g], key=natural))) for g in sorted(lanes, key=natural))
+    number = 0
+    for group in groups:
+        for lane in group.lanes:
+            lanes[group.name][lane] = number
+            number += 1
+    first = np.array([lanes[g][lane] for g, lane, _, _ in taken], np.int64)
+    start = np.array([s for _, _, s, _ in taken], np.int64)
+    if whole:
+        lasts = np.array([n for _, _, _, n in taken], np.int64)
+        first, start = np.repeat(first, lasts), np.repeat(start, lasts) + _within(lasts)
+    return of_columns(Columns(groups, first, start), largest)
+
+
+def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, ... up to each length, one after another."""
+    ends = np.cumsum(lengths)
+    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+
+
+def natural(name: str) -> tuple[tuple[int, int | str], ...]:
+    """A sort key: element (2, 10) after element (2, 9), whatever else is in the names."""
+    parts = list[tuple[int, int | str]]()
+    word = ""
+    for c in name + " ":
+        if word and word[-1].isdecimal() != c.isdecimal():
+            parts.append((0, int(word)) if word.isdecimal() else (1, word))
+            word = ""
+        word += c
+    return tuple(parts)

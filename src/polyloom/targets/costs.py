@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run cost, as `polyloom compare` puts it beside other machines: the data that only the target knows.
+
+Everything that a target cannot tell is None, never 0. What is derived (work per cycle, shares, intensities) is computed
+above, alike for all (docs/compare.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.work import Class
+from polyloom.machine.stated import Stated
+
+Time = Literal["cycle-exact", "fitted"]
+"""Of cycles: those that the modelled machine takes by definition; or those of a model whose constants were fitted to
+measurements, or taken from documents, of a machine that exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """`count` units that are alike, in all of the place that the program was compiled for. Each starts one operation of
+    `executes` in so many cycles. A lane of a vector unit is a unit. One that multiplies and adds in one operation,
+    also what the source has apart, is two: a multiplier and an adder."""
+
+    name: str
+    count: int
+    executes: Mapping[Class, float]
+    """By operation and element type: ("mul", "f32")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the inner loop as the machine has it, and the file's line that it comes from, 0 where that is not
+    known."""
+
+    text: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """`issued` operations of the machine itself, which `issues` calls by their name; bytes that were `moved` over the
+    boundary that `boundary` names, of which `bandwidth` can pass per cycle; `arithmetic` says why results may have
+    other bits than the source's. `loop` is where the most work is done."""
+
+    time: Time | None = None
+    issued: int | None = None
+    issues: str = "operations"
+    units: tuple[Units, ...] | None = None
+    moved: int | None = None
+    boundary: str = ""
+    bandwidth: float | None = None
+    code_bytes: int | None = None
+    bound_by: str | None = None
+    arithmetic: str | None = None
+    loop: tuple[Line, ...] = ()
+    stated: Stated = field(default_factory=Stated)
+
+
+ADDING: tuple[str, ...] = ("add", "sub", "neg", "abs", "min", "max", "eq", "ne", "lt", "le", "gt", "ge")
+"""What adders do."""
+LOGIC: tuple[str, ...] = ("and", "or", "xor", "shl", "shr")
+
+
+def executing(operations: Iterable[str], types: Iterable[ElementType], cycles: float = 1) -> dict[Class, float]:
+    """For `Units`: each of these operations on each of these types that it knows, at one pace."""
+    known = tuple(types)
+    return {(name, dtype): cycles for name in operations for dtype in known if BY_NAME[name].works_on(dtype)}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where an operation comes from: a place in what the user wrote and, where the user did not write it, why it exists.
+
+A target keeps one for each operation of its schedule; listings, traces and pages tell it. Files are named as the user
+typed them, an absolute path by its last part alone, so that the bytes of a file do not depend on the folder that it was
+compiled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final
+
+from polyloom.diagnostics import Span
+
+_LONGEST: Final = 60
+"""Characters of a statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Lines and columns count from 1, and are 0 where they are not known; `end_column` is the one after the last.
+    `statement` is the text around the place, `reason` empty where the user wrote the operation."""
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+    statement: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """`fir.py:7  acc += a * b  (passes a along i)`, as far as it is known."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        reason = f"({self.reason})" if self.reason else ""
+        return "  ".join(part for part in (place, self.statement, reason) if part)
+
+
+def provenance(span: Span | None, reason: str = "") -> Provenance | None:
+    """Of what was written at `span`, for this reason; None where neither is known."""
+    if span is None:
+        return Provenance("", 0, 0, 0, "", reason) if reason else None
+    text, line, column = span.source.text, span.line, span.column
+    begin = span.start - column + 1
+    end = text.find("\n", begin)
+    whole = text[begin : len(text) if end < 0 else end].rstrip("\r")
+    last = min(column + max(span.end - span.start, 1), max(len(whole), column) + 1)
+    return Provenance(_shown(span.source.name), line, column, last, _short(whole), reason)
+
+
+def texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:
+    """The files that these places are in, as they are called there, with their texts, in the order of first use."""
+    sources = dict.fromkeys(span.source for span in spans if span is not None)
+    return tuple({_shown(source.name): source.text for source in sources}.items())
+
+
+def _shown(name: str) -> str:
+    path = PurePath(name)
+    return path.name if path.is_absolute() else name
+
+
+def _short(line: str) -> str:
+    words = " ".join(line.split())
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run on RISC-V cost: instructions. No time is modelled, so that there are neither cycles nor what follows from
+them. A hart executes one instruction at a time: it is one unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, cast
+
+from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
+from polyloom.riscv import innermost
+from polyloom.riscv.names import Isa
+from polyloom.targets.costs import Costs, Line, Units, executing
+from polyloom.targets.target import Execution
+
+_WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a-z]*(?:\.[sd])?")
+"""Arithmetic on values; what advances counters and addresses by a constant is none."""
+_STEPS: Final = re.compile(r"(?:c\.)?addi.*")
+
+
+def costs(isa: Isa, listing: str, execution: Execution) -> Costs:
+    """Of a program of `isa` that ran."""
+    loop = innermost.heaviest(listing, _weight, (0, 0))
+    return Costs(
+        issued=execution.operations,
+        issues="instructions",
+        units=(Units("hart", 1, executing((o.name for o in OPERATIONS), _types(isa))),),
+        code_bytes=cast("int | None", execution.facts.get("code_bytes")),
+        loop=tuple(Line(text) for _, text in loop),
+    )
+
+
+def _types(isa: Isa) -> Iterator[ElementType]:
+    """Those that its instructions compute with."""
+    yield from INTEGERS
+    yield "bool"
+    if "f" in isa.extensions:
+        yield "f32"
+    if "d" in isa.extensions:
+        yield "f64"
+
+
+def _weight(lines: Sequence[str]) -> tuple[int, int]:
+    """Instructions that compute: on floats, and all."""
+    names = [line.split(": ", 1)[1].split()[1] for line in lines]
+    work = [name for name in names if _WORK.fullmatch(name) and not _STEPS.fullmatch(name)]
+    return sum(name.startswith("f") for name in work), len(work)

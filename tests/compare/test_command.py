@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom compare` and `pl.compare`: one set of inputs, one reference, a row per place, and exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.cli.conftest import Call, call, scratch
+from tests.conftest import Golden
+
+import polyloom as pl
+from polyloom.cli.bench.comparison import outcome, row
+from polyloom.cli.bench.polybench import SIZES, path
+from polyloom.comparison.run import compare
+from polyloom.targets import registry
+from polyloom.targets.target import Execution, Job, Target
+
+__all__ = ["call", "scratch"]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MATMUL = str(EXAMPLES / "matmul.pla")
+SMALL = {"N": 4, "M": 4, "K": 4}
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Changes something about a target for the test."""
+
+    def change(name: str, **what: Any) -> None:
+        real, changed = registry.get, replace(registry.get(name), **what)
+
+        def get(asked: str) -> Target:
+            return changed if asked == name else real(asked)
+
+        monkeypatch.setattr(registry, "get", get)
+
+    return change
+
+
+def wrong(data: bytes, job: Job) -> Execution:
+    """A run whose first element is off by one."""
+    done = registry.get("riscv").run(data, job)
+    outputs = {name: array.copy() for name, array in done.outputs.items()}
+    first: Any = next(iter(outputs.values()))
+    first.flat[0] += 1
+    return replace(done, outputs=outputs)
+
+
+def test_every_machine_gets_the_bytes_of_the_inputs_and_gives_those_of_the_outputs() -> None:
+    made = pl.compare(path("matvec"), N=4, M=5, on="tcpa:2x2,riscv,belt", seed=3)
+    data: Any = made.data
+    outputs = [row["outputs"]["y"]["sha256"] for row in data["rows"]]
+    assert outputs == [data["outputs"]["y"]["sha256"]] * 3
+    assert [(row.verified, row.verdict and row.verdict.equal) for row in made.rows] == [(True, True)] * 3
+    assert {row["work"] for row in data["rows"]} == {data["work"]} == {2 * 4 * 5}
+    assert repr(made) == "<comparison of matvec on 3 places: 3 verified>"
+
+
+def test_other_bits_have_a_reason_and_are_judged_by_the_machine_s_own_oracles() -> None:
+    made = pl.compare(MATMUL, SMALL, on=["tensix", "tcpa:1x1"])
+    tensix, array = made.rows
+    assert tensix.verdict is not None and array.verdict is not None
+    assert (tensix.verdict.verified, tensix.verdict.equal) == (True, False)
+    assert tensix.verdict.compared_with == ("arithmetic", "equations")
+    assert tensix.verdict.why is not None and tensix.verdict.why.startswith("operands in tf32, fidelity 4")
+    assert (array.verdict.equal, array.verdict.why) == (True, None)
+    assert made.diagnostics == ()
+
+
+def test_given_arrays_are_those_of_every_row() -> None:
+    a, b = np.eye(4, dtype=np.float32), np.arange(16, dtype=np.float32).reshape(4, 4)
+    made = pl.compare(MATMUL, SMALL, A=a, B=b, on="tcpa:1x1")
+    assert made.task.outputs is not None
+    assert (made.task.outputs["C"] == b).all() and made.rows[0].verified
+
+
+def test_options_go_to_the_places_whose_target_has_them() -> None:
+    made = pl.compare(MATMUL, SMALL, on="tensix,tcpa:1x1", own={"format": "bf16"})
+    assert made.rows[0].verdict is not None and "bf16" in str(made.rows[0].verdict.why)
+    with pytest.raises(pl.PolyloomError, match="no target of --on has the option --format"):
+        pl.compare(MATMUL, SMALL, on="riscv", own={"format": "bf16"})
+
+
+def test_a_row_that_differs_is_named_and_the_exit_code_is_4(broken: Any, call: Call) -> None:
+    broken("belt", run=wrong, takes=registry.get("riscv").takes, compile=registry.get("riscv").compile)
+    broken("belt", place=registry.get("riscv").place, costs=None, options=registry.get("riscv").options)
+    status, out, err = call("compare", path("trisolv"), "N=3", "--on", "riscv,belt")
+    assert (status, "| belt  | no " in out) == (4, True)
+    assert "error[PL0812]: x[0] differs from the source" in err and "note: on belt" in err
+
+
+def test_rows_are_refused_and_the_rest_goes_on(call: Call) -> None:
+    status, out, err = call("compare", path("trisolv"), "N=3", "--on", "riscv:rv32i,riscv:rv64gc", "--json")
+    refused, good = json.loads(out)["rows"]
+    assert (status, err) == (0, "")
+    assert (refused["verified"], refused["refused"]["code"], good["verified"]) == (None, "PL0930", True)
+    figures = {key: value for key, value in refused.items() if key not in ("on", "refused", "loop")}
+    assert set(figures.values()) == {None}
+
+
+def test_all_refuse(call: Call, golden: Golden) -> None:
+    status, out, err = call("compare", "bits.pla", "N=4", "--on", "riscv,belt")
+    golden("all-refuse", f"exit {status}\n--- stdout\n{out}--- stderr\n{err}")
+
+
+def test_a_function_that_is_no_nest_is_compared_with_its_first_row(broken: Any) -> None:
+    """Its loop ends where the data say so: nobody counts its work, and its own oracles judge."""
+    file = EXAMPLES / "queens.c"
+    made = pl.compare(file, n=4, on="riscv,riscv:rv32gc")
+    assert [row.verified for row in made.rows] == [True, True]
+    assert made.work is None and made.data["outputs"] is None
+    assert [row.figures.units for row in made.rows] == [None, None]
+    assert "its work is not counted" in made.report()
+
+
+def test_the_text_of_a_comparison(golden: Golden) -> None:
+    golden("text", compare(path("trisolv"), {"N": 5}, on="tcpa:unit:1x1,riscv:rv32i").report())
+
+
+def test_bench_rows_say_what_became_of_a_place() -> None:
+    made = pl.compare(MATMUL, SMALL, on="tensix,riscv,tcpa:1x1")
+    assert [outcome(row) for row in made.rows] == ["close", "PL0810", "equal"]
+
+
+def test_clock_and_energy_are_those_of_the_user_s_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    stated = "[stated]\nclock_mhz = 250\noperation_pj = 2\n"
+    Path("mine.toml").write_text(f'name = "mine"\nbased_on = "unit"\n{stated}')
+    made = pl.compare(MATMUL, SMALL, on="tcpa:mine.toml:1x1,tcpa:unit:1x1")
+    mine, shipped = made.rows
+    assert mine.cycles == shipped.cycles and mine.cycles is not None and mine.costs.issued is not None
+    assert mine.figures.stated_seconds == pytest.approx(mine.cycles / 250e6)
+    assert mine.figures.stated_picojoules == 2 * mine.costs.issued
+    assert (shipped.figures.stated_seconds, shipped.figures.stated_picojoules) == (None, None)
+    assert "time by your clock" in made.report() and "energy by your file" in made.report()
+    Path("mine.toml").write_text(f'name = "mine"\nbased_on = "unit"\n{stated.replace("250", "-1")}')
+    with pytest.raises(pl.PolyloomError, match="'clock_mhz' is -1"):
+        pl.compare(MATMUL, SMALL, on="tcpa:mine.toml:1x1")
+
+
+def test_the_page_lists_every_kernel_on_every_target() -> None:
+    """A row of the table of docs/compare.md is made again; the others are of the same kernels and places."""
+    page = (EXAMPLES.parent / "docs" / "compare.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- polyloom bench comparison -->\n")[2].strip().splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table if not line.startswith("|--")]
+    head, *rows = cells
+    assert head == ["kernel", "bounds", "work", *(target.example for target in registry.targets())]
+    assert [row[0] for row in rows] == list(SIZES)
+    again = {key: str(value) for key, value in row("fir", SIZES["fir"]).items()}
+    assert next(line for line in rows if line[0] == "fir") == list(again.values())

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a run in a browser: it asks for nothing, complains of nothing, fits its window, can be read, and links
+what belongs together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.page.browser import Browser
+
+import polyloom as pl
+
+_SIZES = ((1200, False), (420, True), (1200, True), (420, False))
+# Of every text that is seen: its colour over the colours behind it, as the standard for accessible pages computes it.
+_CONTRASTS = """(() => {
+  const numbers = (c) => (c.match(/[\\d.]+/g) ?? []).map(Number);
+  const linear = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = numbers(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !e.checkVisibility() || e.closest("script, noscript, svg")) continue;
+    const [a, b] = [light(numbers(getComputedStyle(e).color)), light(behind(e))];
+    found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), walk.currentNode.data.slice(0, 40)]);
+  }
+  return found.sort((a, b) => a[0] - b[0]);
+})()"""
+
+
+def text(chrome: Browser, what: str) -> str:
+    return str(chrome.run(f"document.querySelector({what!r})?.textContent"))
+
+
+def middle(chrome: Browser, what: str) -> tuple[float, float]:
+    """Where the pointer meets an element, which is scrolled into view."""
+    chrome.run(f"document.querySelector({what!r}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    box = chrome.run(
+        f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
+        f"(document.querySelector({what!r}).getBoundingClientRect())"
+    )
+    return box[0], box[1]
+
+
+@pytest.mark.parametrize(("width", "dark"), _SIZES)
+def test_it_fits_asks_for_nothing_and_can_be_read(chrome: Browser, gemm_page: Path, width: int, dark: bool) -> None:
+    chrome.open(gemm_page, width, dark=dark)
+    assert (chrome.requests, chrome.errors) == ([], [])
+    assert chrome.run("document.documentElement.scrollWidth") == width
+    assert text(chrome, "h1").startswith("gemm NI=20 NJ=25 NK=30")
+    assert text(chrome, ".verdict") == "✓ outputs equal the reference"
+    assert [text(chrome, f".cards div:nth-child({n}) b") for n in (1, 2)] == ["1192", "91,500"]
+    contrasts = chrome.run(_CONTRASTS)
+    assert len(contrasts) > 60
+    assert contrasts[0][0] >= 4.5, contrasts[:5]
+
+
+def test_a_request_would_be_seen(chrome: Browser, tmp_path: Path) -> None:
+    """As would a complaint, and a page that is too wide: the checks above can fail."""
+    page = tmp_path / "bad.html"
+    page.write_text(
+        "<meta charset=utf-8><p style='width:2000px;color:#aaa'>x</p><img src='http://a.example/x.png'>"
+        "<script>console.error('no')</script>",
+        encoding="utf-8",
+    )
+    chrome.open(page, 420)
+    assert chrome.requests == ["http://a.example/x.png"]
+    assert any("no" in error for error in chrome.errors)
+    assert chrome.run("document.documentElement.scrollWidth") > 420
+    assert chrome.run(_CONTRASTS)[0][0] < 4.5
+
+
+def test_the_policy_forbids_requests(chrome: Browser, tmp_path: Path) -> None:
+    from polyloom.report.page.document import document
+
+    page = tmp_path / "bad.html"
+    page.write_text(document("bad", "", "<img src='http://a.example/x.png'>"), encoding="utf-8")
+    chrome.open(page, 420)
+    assert any("Content Security Policy" in error for error in chrome.errors)
+
+
+def test_a_line_and_its_operations_light_together(chrome: Browser, gemm_page: Path) -> None:
+    chrome.open(gemm_page, 1200)
+    chrome.point(*middle(chrome, ".source li[tabindex]"))
+    lit = chrome.run("[...document.querySelectorAll('.op.lit')].map((each) => each.firstChild.data)")
+    assert "S1" in lit
+    assert "S2" not in lit
+    chrome.point(*middle(chrome, ".op[data-l]"))
+    assert text(chrome, ".source li.lit code").strip() == "C[i, j] += alpha * A[i, k] * B[k, j]"
+    assert "gemm.py:19" in text(chrome, ".tell")
+    chrome.point(2, 2)
+    assert chrome.run("document.querySelectorAll('.lit').length") == 0
+
+
+def test_the_same_by_keyboard(chrome: Browser, gemm_page: Path) -> None:
+    chrome.open(gemm_page, 1200)
+    chrome.run("document.querySelector('.source li[tabindex]').focus()")
+    assert chrome.run("document.querySelectorAll('.op.lit').length") == 5
+    chrome.press("Tab")
+    assert text(chrome, ".source li.lit code").strip().startswith("C[i, j] += alpha")
+    chrome.press("Escape")
+    assert chrome.run("document.querySelectorAll('.lit').length") == 0
+
+
+def test_activity_zooms_and_opens_an_element(chrome: Browser, gemm: pl.Result, gemm_page: Path) -> None:
+    chrome.open(gemm_page, 1200)
+    chrome.run("document.querySelector('canvas').focus()")
+    busy = [e for e in gemm.events if e.group == "element (0, 0)"]
+    share = 100 * len(busy) / (20 * gemm.activity.cycles) if gemm.activity else 0
+    assert text(chrome, ".activity .at") == f"element (0, 0) · whole run · {share:.1f} % busy"
+    chrome.press("ArrowDown")
+    chrome.press("Enter")
+    assert chrome.run("[...document.querySelectorAll('.crumbs button')].map((b) => b.textContent)") == [
+        "all",
+        "element (0, 1)",
+    ]
+    for _ in range(7):
+        chrome.press("+")
+    label = chrome.run("document.querySelector('canvas').ariaLabel")
+    first, last = (int(word) for word in label.split("cycles ")[1].split(" to "))
+    assert 0 < last - first <= 17
+    x, y = middle(chrome, "canvas")
+    chrome.point(x, y)
+    said = text(chrome, ".activity .at")
+    unit, when, what = said.split(" · ")
+    starts = {e.start for e in gemm.events if (e.group, e.lane) == ("element (0, 1)", unit)}
+    assert what.startswith("1 of 1") == (int(when.removeprefix("cycle ")) in starts)
+    chrome.press("Backspace")
+    assert text(chrome, ".activity .at").startswith("element (0, 0)")
+
+
+def test_the_array_tells_programs_fifos_and_arrays(chrome: Browser, gemm_page: Path) -> None:
+    chrome.open(gemm_page, 1200)
+    chrome.run("document.querySelector('.map').focus()")
+    said = text(chrome, ".map .at")
+    assert said.startswith("element (0, 0) · program P1 · ")
+    assert "FIFO depths fd0" in said
+    chrome.press("ArrowRight")
+    chrome.press("Enter")
+    chrome.settle()
+    assert text(chrome, ".crumbs button:last-child") == "element (0, 1)"
+    chrome.run("document.querySelector('.map').focus()")
+    chrome.run("document.querySelector('.map').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowUp'}))")
+    assert "array" in text(chrome, ".map .at")
+    assert chrome.run("document.querySelectorAll('.map .way').length") > 0
+
+
+def test_what_is_folded_opens(chrome: Browser, gemm: pl.Result, gemm_page: Path) -> None:
+    chrome.open(gemm_page, 1200)
+    chrome.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    chrome.settle()
+    assert text(chrome, "details pre").strip() == gemm.instance.listing.strip()
+    assert chrome.run("document.querySelectorAll('details svg').length") > 3
+    assert chrome.errors == []
+
+
+def test_it_prints(chrome: Browser, gemm_page: Path) -> None:
+    """On white, without the parts that only a screen can use."""
+    chrome.open(gemm_page, 1000, dark=True)
+    chrome.call("Emulation.setEmulatedMedia", media="print")
+    assert chrome.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not chrome.run("document.querySelector('.tools').checkVisibility()")
+    chrome.call("Emulation.setEmulatedMedia", media="")
