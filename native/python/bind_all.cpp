@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared object polyloom._native._all: loading it makes polyloom._native.NAME for each folder NAME with a bind.cpp.
+#include <string>
+
 #include "python/bind.hpp"
 
 namespace nb = nanobind;
@@ -12,7 +14,7 @@ namespace nb = nanobind;
 namespace {
 
 void add(const char* name, void (*fill)(nb::module_&)) {
-    const nb::str whole = nb::str("polyloom._native.") + nb::str(name);
+    const std::string whole = std::string("polyloom._native.") + name;
     PyObject* made = PyImport_AddModule(whole.c_str());
     if (made == nullptr) throw nb::python_error();
     nb::module_ m = nb::borrow<nb::module_>(made);
