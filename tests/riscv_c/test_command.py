@@ -396,9 +396,9 @@ def test_the_nest_of_a_kernel_is_printed_once(
     dumped: list[str] = []
     tree = clang._tree  # pyright: ignore[reportPrivateUsage]  # what asks clang for it
 
-    def counted(nest: Nest, lines: bool = False) -> str:
+    def counted(nest: Nest) -> str:
         printed.append(nest.name)
-        return print_c(nest, lines)
+        return print_c(nest)
 
     def noted(path: str, options: Options, target: str) -> Any:
         dumped.append(Path(path).name)
