@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from polyloom import api, files
 from polyloom.cli import arguments as shared
@@ -17,10 +16,10 @@ from polyloom.cli.progress import bar
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Options as Reading
 from polyloom.report import html
-from polyloom.run.instance import Instance, of_trace
+from polyloom.run.instance import Instance
 from polyloom.targets import registry
 from polyloom.targets.forms import image
-from polyloom.targets.target import Json, Loaded, Simulated, Simulation, Target, need
+from polyloom.targets.target import Loaded, Simulated, Simulation, Target, need
 
 
 def arguments(parser: Parser) -> None:
@@ -52,8 +51,6 @@ def execute(options: Request) -> Answer:
     check_trace(options.trace)
     instance = _instance(paths, options.on)
     own = of_target.given_options(options, instance.target, "simulate")
-    if options.report is not None:
-        need(instance.target, "report", registry.having(lambda t: t.report is not None))
     check_names(outputs, instance.signature)
     given = {**shared.pairs(words, "parameter", "N=64"), **given_arrays(inputs)}
     with bar() as progress:
@@ -79,17 +76,9 @@ def _on_machine(options: Request, target: Target, place: object) -> Answer:
     done: Simulated = run(Simulation(given, inputs, outputs, place, target.options(**own), written, bool(written)))
     made = {options.trace: encoded(options.trace, done.trace)} if options.trace else {}
     if options.report:
-        made[options.report] = _page(options.words, options.on, done).encode()
+        made[options.report] = html.page(html.of_simulation(options.words, options.on, done)).encode()
     files.write({**done.files, **made})
     return Answer(done.data, done.text, done.diagnostics)
-
-
-def _page(paths: Sequence[str], on: str | None, done: Simulated) -> str:
-    """What is known of a program that Polyloom did not compile: figures, what was busy when, and the text."""
-    name = ", ".join(PurePath(image.file_of(path)).name for path in paths) or "no program"
-    head: dict[str, Json] = {"kernel": name, "parameters": None, "on": on, "verified": None}
-    figures = [(key.replace("_", " "), str(value)) for key, value in done.data.items() if type(value) in (int, str)]
-    return html.page(html.Shown(head, figures, (), of_trace(done.trace), done.text))
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:

@@ -23,6 +23,7 @@ from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
 from polyloom.targets import registry
 from polyloom.targets.activity import Activity, of_columns, of_spans
+from polyloom.targets.costs import Line
 from polyloom.targets.options import taken
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
@@ -323,7 +324,32 @@ class Result:
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
-        return html.page(html.Shown(self.data, self._summary, self.views, self.activity, self.instance.listing, passes))
+        return html.page(
+            html.Shown(
+                self.data,
+                self._summary,
+                self.views,
+                self.activity,
+                self.instance.listing,
+                passes,
+                self._loop,
+                self._source,
+            )
+        )
+
+    @property
+    def _loop(self) -> tuple[Line, ...]:
+        """The inner loop, where there is no schedule that shows it."""
+        costs = self.instance.target.costs
+        if costs is None or any(view.operations for view in self.views):
+            return ()
+        return costs(self.instance.program, self.execution).loop
+
+    @property
+    def _source(self) -> tuple[str, str] | None:
+        """The file that was compiled, where it is one, and its text."""
+        subject = self.instance.origin.subject
+        return subject.texts[0] if subject is not None and len(subject.texts) == 1 else None
 
     def show(self) -> notebook.Embedded:
         """The page as notebooks embed it: the last expression of a cell shows it."""

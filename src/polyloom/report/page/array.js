@@ -4,7 +4,8 @@ for (const map of all(".map")) {
   const picture = map.querySelector("svg"), at = make("output", { className: "at" }), rows = data.labels.length;
   const overlay = document.createElementNS(picture.namespaceURI, "g");
   let here = null;
-  picture.append(overlay);
+  // Below the texts, above everything else.
+  picture.insertBefore(overlay, picture.querySelector("text"));
   map.append(at);
   const place = (r, c) => [(c + 1.5) * cell, (r + 1.5) * cell];
   const through = (r, c) => data.routes.filter(([, a, b, d, e]) =>

@@ -18,11 +18,16 @@ from polyloom.targets.report import Operation, Report, Reservation
 
 _PANES: Final = 4
 """Sources that are shown."""
-NOTE: Final = (
-    "Rows are slots of the interval. Point at an operation or a line to see what belongs together; a dashed "
+_LINKED: Final = (
+    "Point at an operation or a line to see what belongs together; a dashed "
     "border marks what the compiler added. A raised number counts the intervals that an operation lags behind; the "
     "number before a line, how many operations it became."
 )
+
+
+def note(view: Report) -> str:
+    """How to read it."""
+    return f"Rows are slots of the interval. {_LINKED if view.operations else ''}".rstrip()
 
 
 def schedule(view: Report, panes: bool = True) -> str:

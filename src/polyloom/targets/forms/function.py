@@ -33,6 +33,7 @@ from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE, WIDTH, Type
 from polyloom.passes import Watch
 from polyloom.targets.forms.loops import close
+from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 Array = npt.NDArray[Any]
@@ -43,7 +44,7 @@ STEPS: Final = 2 * 10**6
 @dataclass(frozen=True, slots=True)
 class Model:
     """How C is read for a target: the target for which clang reads it, the bytes of its `long`, the level of clang's
-    optimization (0 or 1); whether it changes the order of float sums where that is allowed."""
+    optimization (0 to 2); whether it changes the order of float sums where that is allowed."""
 
     target: str
     long: int
@@ -192,13 +193,32 @@ def _subject(
     seconds = perf_counter() - start
     content = Content(function, declared.span, nest is not None, text.options.reassociate)
     return Subject(
-        "function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden, watch=watch
+        "function",
+        content,
+        text.path,
+        signature,
+        oracles.all,
+        seconds,
+        oracles.explain,
+        oracles.hidden,
+        watch=watch,
+        texts=texts([declared.span]),
     )
 
 
 def _read(path: str, options: Options, model: Model, watch: Watch | None) -> tuple[Function, Prototype]:
-    function = frontend.ssa(path, options, model.level, model.target, watch=watch)
+    function = _ssa(path, options, model, watch)
     return function, _prototype(path, options, model, function)
+
+
+def _ssa(path: str, options: Options, model: Model, watch: Watch | None) -> Function:
+    """At -O2 clang may use what SSA form has not, such as a wider integer: then it is read at -O1."""
+    try:
+        return frontend.ssa(path, options, model.level, model.target, watch=watch)
+    except PolyloomError as error:
+        if model.level < 2 or error.code != "PL0975":
+            raise
+    return frontend.ssa(path, options, 1, model.target, watch=watch)
 
 
 def _renamed(declared: Prototype, outputs: Sequence[str], nest: Nest) -> tuple[Prototype, list[str]]:
