@@ -263,10 +263,7 @@ class Result:
     @cached_property
     def activity(self) -> Activity | None:
         """What was busy when; None where there is no trace."""
-        trace = self.trace
-        if trace.columns is not None:
-            return of_columns(trace.columns)
-        return of_spans(trace.spans, holds=trace.holds) if trace.spans else None
+        return of_trace(self.trace)
 
     @cached_property
     def data(self) -> dict[str, Json]:
@@ -367,6 +364,13 @@ class Result:
         took = "" if self.cycles is None else f"{self.cycles} cycles, "
         said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
         return f"<run of {self.instance.kernel}({values}): {took}{said}>"
+
+
+def of_trace(trace: Trace) -> Activity | None:
+    """What was busy when; None where nothing happened."""
+    if trace.columns is not None:
+        return of_columns(trace.columns)
+    return of_spans(trace.spans, holds=trace.holds) if trace.spans else None
 
 
 def _is_empty(trace: Trace) -> bool:

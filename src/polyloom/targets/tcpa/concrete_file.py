@@ -259,6 +259,11 @@ def told(data: bytes, made_of: MadeOf) -> bytes:
     return binary.pack(KIND, _HEADER.unpack_from(data)[0], sections)
 
 
+def bare(data: bytes) -> bytes:
+    """The file `data` without what it was made of: as the library makes it. Errors: those of `decode`."""
+    return encode(replace(decode(data), made_of=None))
+
+
 def encode(concrete: Concrete) -> bytes:
     """The file of `concrete`. Errors: PL0706 (exit 3) when a value does not fit its field."""
     head = _head_of(concrete)
