@@ -6,7 +6,6 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-
 _WIDE: Final = 640
 """What gets no narrower where its natural size is asked for."""
 
