@@ -13,10 +13,12 @@ from shutil import which
 
 import pytest
 
-from polyloom.cli.bench import harts
+from polyloom.cli.bench import executed, harts, selects
 from polyloom.riscv import names
 from polyloom.riscv.image import elf
 from polyloom.riscv.model import Machine
+from polyloom.riscv.notation import parse
+from polyloom.riscv.select import select
 
 ISA = {name: names.parse(name) for name in harts.ISAS}
 
@@ -61,3 +63,38 @@ def test_who_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(harts, "which", nothing)
     monkeypatch.setattr(harts, "find_spec", nothing)
     assert all(row["QEMU"] is row["to QEMU"] is row["host"] is None for row in harts.rows())
+
+
+@pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
+def test_functions_execute_what_is_counted() -> None:
+    rows = executed.rows(("sum", "gcd", "strided"))
+    assert [row["what"] for row in rows] == ["sum", "gcd", "strided", "geometric mean"]
+    for row in rows[:-1]:
+        for peer in executed.PEERS:
+            ours, theirs = row["polyloom"], row[peer]
+            assert isinstance(ours, int) and isinstance(theirs, int)
+            assert row[f"to {peer}"] == round(ours / theirs, 2)
+    # Indices that could wrap around cost clang three instructions, and us nothing in the version that runs.
+    assert isinstance(ratio := rows[2]["to clang -O2 -fwrapv"], float)
+    assert ratio < 0.8
+
+
+@pytest.mark.long
+@pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
+def test_few_more_instructions_are_executed_than_by_clang() -> None:
+    """Which may assume that nothing overflows."""
+    (mean,) = (row for row in executed.rows() if row["what"] == "geometric mean")
+    assert isinstance(ratio := mean["to clang -O2"], float)
+    assert ratio <= 1.15
+
+
+@pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
+@pytest.mark.parametrize("isa", selects.SETS)
+def test_no_select_is_longer_than_without_branches(isa: str) -> None:
+    """Than clang's, where that does without branches, too."""
+    theirs = selects.peer(isa)
+    assert theirs.keys() == {*selects.GCC, *selects.MORE}
+    assert any("b" in length for length in theirs.values()) == ("zicond" not in isa)
+    for text, length in theirs.items():
+        ours = select(parse(text), names.parse(isa)).length
+        assert "b" in length or ours <= int(length), text

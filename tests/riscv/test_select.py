@@ -70,7 +70,7 @@ def test_rules_are_right_for_all_inputs_and_constants(xlen: int) -> None:
     for row in rules():
         values, assumptions = variables(row.pattern, xlen)
         j, k = (values.get(name, z3.BitVecVal(0, xlen)) for name in "jk")
-        known = {**values, "j": j, "k": k, "k-j": k - j, "j-k": j - k}
+        known = {**values, "j": j, "k": k, "-k": -k, "k-j": k - j, "j-k": j - k}
         used = {operand for line in row.lines for operand in line.operands}
         for text, value in (("lg(k)", k), ("lg(k-j)", k - j)):
             if text in used:
@@ -412,9 +412,15 @@ VARIANTS = {
     "x < 0 ? a : 0": (2, 2, 2),
     "x < 0 ? 0 : a": (3, 2, 2),
     "x < 0 ? 7 : 1000": (3, 3, 3),
-    "x < 0 ? 0 : x > 255 ? 255 : x": (9, 7, 3),
-    "x > 255 ? 255 : x < 0 ? 0 : x": (9, 7, 3),
-    "x > 9 ? 9 : x": (6, 5, 2),
+    "x < 0 ? x + a : x": (3, 3, 3),
+    "x < 0 ? y : y - a": (4, 3, 3),
+    "x < 0 ? y | a : y": (3, 3, 3),
+    "x < 0 ? 0 : x > 255 ? 255 : x": (8, 6, 3),
+    "x > 255 ? 255 : x < 0 ? 0 : x": (8, 6, 3),
+    "x < -128 ? -128 : x > 127 ? 127 : x": (10, 8, 4),
+    "x > 9 ? 9 : x": (5, 4, 2),
+    "min(max(x, 0), 255)": (8, 6, 3),
+    "c ? a : 9": (5, 3, 3),
 }
 """Signs, products and clamps, whose lengths are those without an extension, with Zicond, and with Zicond and Zbb."""
 

@@ -18,9 +18,13 @@ from polyloom.ir.ssa import (
     COMPARISONS,
     FLOAT_COMPARISONS,
     FLOATING,
+    INDIRECT,
+    MODIFICATIONS,
     NARROW,
+    ORDERS,
     RESULT,
     Access,
+    Address,
     Block,
     Branch,
     Constant,
@@ -37,11 +41,12 @@ from polyloom.ir.ssa import (
     floating,
     integer,
 )
-from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I16, I32, I64, INTEGERS, PTR, SIZE, WIDTH, Type
+from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, INTEGERS, PTR, SIZE, WIDTH, Type
 
 TYPES: Final[tuple[Type, ...]] = (*INTEGERS, *FLOATS)
 SLOTS: Final = 16
 """The array has as many elements of 8 bytes."""
+_ATOMIC: Final = (I8, I16, I32)
 _UNARY: Final = ("abs", "ctpop", "ctlz", "cttz")
 _BINARY: Final = ("smin", "smax", "umin", "umax", "uadd.sat", "usub.sat", "sadd.sat", "ssub.sat")
 
@@ -206,7 +211,10 @@ def _memory(maker: Maker) -> None:
     type = maker.type()
     place = maker.emit("offset", PTR, Value("array", PTR), integer(I64, 8 * maker.draw(st.integers(0, SLOTS - 1))))
     access = Access(maker.draw(st.sampled_from((1, SIZE[type]))))
-    if maker.draw(st.booleans()):
+    # What has floats here has atomics, of up to 32 bits.
+    if maker.floats and type in _ATOMIC and maker.draw(st.booleans()):
+        _atomic(maker, type, place)
+    elif maker.draw(st.booleans()):
         stored = maker.operand(type)
         if type in FLOATS:  # the bits of a NaN are nobody's promise
             stored = maker.emit("select", type, maker.emit("ford", I1, stored, stored), stored, floating(type, 0.0))
@@ -215,13 +223,27 @@ def _memory(maker: Maker) -> None:
         maker.emit("load", type, place, access=access)
 
 
+def _atomic(maker: Maker, type: Type, place: Value) -> None:
+    access = Access(SIZE[type], order=maker.draw(st.sampled_from(ORDERS["rmw"])))
+    if maker.draw(st.integers(0, 3)) == 0:
+        maker.emit("cas", type, place, maker.operand(type), maker.operand(type), access=access)
+    else:
+        name = maker.draw(st.sampled_from([name for name, types in MODIFICATIONS.items() if type in types]))
+        maker.emit("rmw", type, place, maker.operand(type), callee=name, access=access)
+
+
 def _function_call(maker: Maker) -> None:
-    """Passes the array, what is left, and whatever there is."""
+    """Passes the array, what is left, and whatever there is; by the function's name, or through a pointer."""
     callee = maker.draw(st.sampled_from(maker.callees))
     scalars = [maker.operand(p.type) for p in callee.parameters[2:]]
     operands = (Value("array", PTR), Value("less", I32), *scalars)
     result = maker.fresh(callee.result) if callee.result is not None else None
-    maker.made.append(Instruction("call", operands, (result,) if result else (), callee=f"@{callee.name}"))
+    name = f"@{callee.name}"
+    if maker.draw(st.booleans()):
+        address = Address(callee.name)
+        operands = (maker.emit("select", PTR, maker.operand(I1), address, address), *operands)
+        name = INDIRECT
+    maker.made.append(Instruction("call", operands, (result,) if result else (), callee=name))
     if result is not None:
         maker.add(result)
 

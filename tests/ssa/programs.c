@@ -218,3 +218,19 @@ int order(int a, int b) { return (a > b) - (a < b); }
 int unsigned_order(unsigned long a, unsigned long b) { return (a > b) - (a < b); }
 
 double fused(double a, float b, double c) { return fma(a, (double)b, c) + (double)fmaf((float)a, b, (float)c); }
+
+/* Arithmetic that tells of overflow. */
+int checked(int a, int b, unsigned char *c) {
+  int sum, difference, product;
+  unsigned char byte;
+  int told = __builtin_add_overflow(a, b, &sum) + 2 * __builtin_sub_overflow(a, b, &difference) + 4 * __builtin_mul_overflow(a, b, &product);
+  told += 8 * __builtin_mul_overflow(c[0], c[1], &byte);
+  return told ^ sum ^ difference ^ product ^ byte;
+}
+long checked_long(long a, long b, unsigned long c) {
+  long sum, difference, product;
+  unsigned long whole, less, times;
+  int told = __builtin_add_overflow(a, b, &sum) + 2 * __builtin_sub_overflow(a, b, &difference) + 4 * __builtin_mul_overflow(a, b, &product);
+  told += 8 * __builtin_add_overflow(c, (unsigned long)b, &whole) + 16 * __builtin_sub_overflow(c, (unsigned long)b, &less);
+  return (told + 32 * __builtin_mul_overflow(c, (unsigned long)a, &times)) ^ sum ^ difference ^ product ^ (long)(whole ^ less ^ times);
+}

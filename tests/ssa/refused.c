@@ -62,11 +62,6 @@ unsigned long high(unsigned long a, unsigned long b) {
 
 small narrow(small a) { return a; }
 
-int checked(int a, int b) {
-  int sum;
-  return __builtin_add_overflow(a, b, &sum) ? -1 : sum;
-}
-
 double canonical(double a) {
   return __builtin_canonicalize(a);
 }

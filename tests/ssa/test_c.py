@@ -85,7 +85,7 @@ def test_what_is_refused_is_named(golden: Golden, monkeypatch: pytest.MonkeyPatc
     texts: list[str] = []
     for name in names:
         with pytest.raises(PolyloomError) as caught:
-            load_ssa("refused.c", Options(function=name), 1 if name == "checked" else 0)
+            load_ssa("refused.c", Options(function=name), 0)
         assert caught.value.exit_code == 1
         texts.append(f"{name}\n{caught.value}")
     golden("refused", "\n\n".join(texts))

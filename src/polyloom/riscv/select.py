@@ -231,6 +231,7 @@ def _number(text: str, bindings: Bindings, isa: Isa) -> str:
     known = {
         "k": k,
         "j": j,
+        "-k": -k,
         "k-j": k - j,
         "j-k": j - k,
         "XLEN-1": isa.xlen - 1,

@@ -74,6 +74,8 @@ def _upper(expression: Expression) -> tuple[Expression, int] | None:
     match expression:
         case Node("?", (Node("<", (x, int() as above)), y, int() as k)) if x == y and above in (k, k + 1):
             return x, k
+        case Node("?", (Node("<", (int() as above, x)), int() as k, y)) if x == y and above == k:
+            return x, k
         case _:
             return None
 
@@ -82,6 +84,8 @@ def _lower(expression: Expression) -> tuple[Expression, int] | None:
     """x and k, where it is the maximum of both."""
     match expression:
         case Node("?", (Node("<", (x, int() as k)), int() as arm, y)) if x == y and k == arm:
+            return x, k
+        case Node("?", (Node("<", (int() as k, x)), y, int() as arm)) if x == y and k == arm:
             return x, k
         case _:
             return None
@@ -95,6 +99,17 @@ def _maximum(x: Expression, k: int) -> Node:
     return Node("?", (Node("<", (x, k)), k, x))
 
 
+def _masked(a: Expression, b: Expression, mask: Expression) -> Iterator[Expression]:
+    """b with something added to it, or taken from it, and so on, where the mask is -1."""
+    match a:
+        case Node("+" | "|" | "^" as operator, (left, right)) if b in (left, right):
+            yield binary(operator, b, binary("&", right if b == left else left, mask))
+        case Node("-", (left, right)) if b == left:
+            yield binary("-", b, binary("&", right, mask))
+        case _:
+            pass
+
+
 def _signs(expression: Node, xlen: int) -> Iterator[Expression]:
     """x < 0 ? a : b, by the mask that is -1 where x is negative."""
     match expression:
@@ -102,6 +117,8 @@ def _signs(expression: Node, xlen: int) -> Iterator[Expression]:
             mask = Node(">>", (x, xlen - 1))
         case _:
             return
+    yield from _masked(a, b, mask)
+    yield from _masked(b, a, Node("~", (mask,)))
     if (a, b) == (-1, 0):
         yield mask
     elif a == -1:

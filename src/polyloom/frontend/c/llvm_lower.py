@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.frontend.c import llvm_atomics, llvm_expand, llvm_widths
+from polyloom.frontend.c import llvm_atomics, llvm_expand, llvm_overflow, llvm_widths
 from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
 from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, size_of
 from polyloom.ir.ssa import (
@@ -51,7 +51,6 @@ _LIBRARY: Final = {
 }
 _IN_C: Final = {
     "stacksave": "an array whose size is known at run time only",
-    "with.overflow": "arithmetic that tells of overflow",
     "address": "a thread-local variable",
     "trap": "`__builtin_trap`",
     "__assert_fail": "`assert`, which -D NDEBUG leaves out,",
@@ -307,6 +306,10 @@ class Lowering:
             else _LIBRARY.get(callee[1:], "")
         )
         if known in _NO_EFFECT:
+            return
+        if known in llvm_overflow.NAMES:
+            found, overflows = llvm_overflow.overflowing(self, known, _arguments(words))
+            self.parts |= {f"{name}.0": found, f"{name}.1": self.emit("copy", (overflows,), "", I1)}
             return
         if known in ("scmp", "ucmp"):
             self._ordering(callee, name, _arguments(words))

@@ -55,6 +55,7 @@ class Outline:
         )
 
 
+@binary.remembered
 def outline(data: bytes) -> Outline:
     """What `concrete_file.decode` makes, in a fraction of its time. Errors: PL0701 to PL0705."""
     return _outlined(data)

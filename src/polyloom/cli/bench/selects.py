@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lengths of selects beside what two compilers emit for functions of `long` at -O2, without ret.
+
+LLVM is the clang that comes with the extra `c`, run here and now; GCC's lengths are those of 14.2.0. `b` marks a branch
+in theirs, and moves count; ours have no branch. Arithmetic wraps around here, and for LLVM (-fwrapv); GCC's may assume
+that nothing overflows.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from typing import Final
+
+from polyloom.riscv import names
+from polyloom.riscv.notation import parse
+from polyloom.riscv.select import select
+
+Row = dict[str, object]
+SETS: Final = ("rv64gc", "rv64gc_zicond", "rv64gc_zicond_zbb")
+GCC: Final[dict[str, tuple[str, ...]]] = {
+    "c ? a : b": ("3b", "3", "3"),
+    "x < y ? a : b": ("3b", "3b", "3b"),
+    "x == y ? a : b": ("3b", "3b", "3b"),
+    "x <u 10 ? a : b": ("4b", "4b", "4b"),
+    "c ? a : b + 1": ("3b", "3b", "3b"),
+    "c ? a : ~b": ("3b", "3b", "3b"),
+    "c ? a : -b": ("3b", "3b", "3b"),
+    "x < y ? a : b + 1": ("3b", "3b", "3b"),
+    "x < y ? a : ~b": ("3b", "3b", "3b"),
+    "x < y ? a : -b": ("3b", "3b", "3b"),
+    "x < y ? b + 1 : b": ("2", "2", "2"),
+    "x < y ? ~b : b": ("3", "3", "3"),
+    "x < y ? -b : b": ("3b", "3b", "3b"),
+    "x == y ? -1 : 0": ("3", "3", "3"),
+    "x < y ? a : 0": ("3b", "2", "2"),
+    "c ? a : 0": ("2b", "1", "1"),
+    "x < y ? 7 : 1000": ("3b", "4", "4"),
+    "abs(x)": ("3", "3", "2"),
+    "min(x, y)": ("4b", "4", "1"),
+    "min(max(x, a), b)": ("4b", "8", "2"),
+    "sgn(x)": ("3", "3", "3"),
+    "x < 0 ? 0 : x": ("3", "2", "1"),
+    "c ? a + b : a": ("3b", "2", "2"),
+    "x < y ? a + b : a": ("3b", "3b", "3b"),
+    "c ? a & b : a": ("3b", "3", "3"),
+    "c ? a << b : a": ("3b", "3b", "3b"),
+    "absdiff(x, y)": ("3b", "3b", "3b"),
+    "satsubu(x, y)": ("3b", "3b", "3b"),
+}
+"""By expression, for the base, Zicond, and Zicond with Zbb."""
+MORE: Final = (
+    "c ? x*3 : x",
+    "c ? x : x*7",
+    "x < 0 ? a : b",
+    "x >= 0 ? a : b",
+    "x < 0 ? a : 0",
+    "x < 0 ? 0 : a",
+    "x < 0 ? x + a : x",
+    "x < 0 ? -1 : 1",
+    "x < 0 ? -1 : 0",
+    "x < 0 ? 3 : 8",
+    "x < 0 ? 7 : 1000",
+    "x > 9 ? 9 : x",
+    "x < 0 ? 0 : x > 255 ? 255 : x",
+    "x > 255 ? 255 : x < 0 ? 0 : x",
+    "x < -128 ? -128 : x > 127 ? 127 : x",
+    "min(max(x, 0), 255)",
+)
+"""Signs, products and clamps, beside LLVM alone."""
+_FUNCTIONS: Final = """\
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define abs(a) ((a) < 0 ? -(a) : (a))
+#define sgn(a) (((a) > 0) - ((a) < 0))
+#define absdiff(a, b) ((a) < (b) ? (b) - (a) : (a) - (b))
+#define satsubu(a, b) ((unsigned long)(a) < (unsigned long)(b) ? 0 : (a) - (b))
+"""
+_NAMED: Final = ("min", "max", "abs", "sgn", "absdiff", "satsubu")
+
+
+def rows() -> list[Row]:
+    theirs = {isa: peer(isa) for isa in SETS}
+    return [_row(text, number, theirs[isa]) for text in (*GCC, *MORE) for number, isa in enumerate(SETS)]
+
+
+def _row(text: str, number: int, llvm: Mapping[str, str]) -> Row:
+    length = select(parse(text), names.parse(SETS[number])).length
+    gcc = GCC[text][number] if text in GCC else None
+    cells: Row = {"what": text, "isa": SETS[number], "polyloom": length, "LLVM": llvm.get(text), "GCC": gcc}
+    return {**cells, "unit": "instructions"}
+
+
+def peer(isa: str) -> dict[str, str]:
+    """By expression the length of clang's code, with a `b` where it branches; nothing where there is no clang."""
+    if find_spec("ziglang") is None:
+        return {}
+    texts = (*GCC, *MORE)
+    unit = _FUNCTIONS + "".join(_function(f"f{k}", text) for k, text in enumerate(texts))
+    command = [sys.executable, "-m", "ziglang", "clang", "-xc", "-O2", "-fwrapv", "-S", "-o", "-", "-"]
+    machine = ["--target=riscv64-freestanding-none", f"-march={isa}", "-mabi=lp64d"]
+    assembly = subprocess.run([*command, *machine], input=unit, capture_output=True, text=True, check=True).stdout
+    return {text: _length(assembly, f"f{k}") for k, text in enumerate(texts)}
+
+
+def _function(name: str, text: str) -> str:
+    c = re.sub(r"(\w+) <u (\w+)", r"(unsigned long)\1 < (unsigned long)\2", text)
+    variables = dict.fromkeys(word for word in re.findall(r"[a-z]\w*", text) if word not in (*_NAMED, "u"))
+    return f"long {name}({', '.join(f'long {v}' for v in variables)}) {{ return {c}; }}\n"
+
+
+def _length(assembly: str, name: str) -> str:
+    """Of a function in assembly: its instructions but for returns."""
+    body = assembly.partition(f"\n{name}:")[2].partition(".Lfunc_end")[0]
+    mnemonics = list(_mnemonics(body))
+    is_branching = any(word[0] in "bj" for word in mnemonics)
+    return f"{len(mnemonics)}{'b' * is_branching}"
+
+
+def _mnemonics(body: str) -> Iterator[str]:
+    for line in body.split("\n")[1:]:
+        words = line.partition("#")[0].split()
+        if words and not words[0].endswith(":") and words[0][0] != "." and words[0] != "ret":
+            yield words[0]
