@@ -13,12 +13,14 @@ _shtab_polyloom_commands() {
   local _commands=(
     asm:'assemble text in a target'"'"'s notation'
     bench:'measure, print a table'
+    compare:'run one source on several machines, side by side'
     compile:'compile a program once, for all sizes'
     completion:'print a script that completes commands with Tab'
     device:'where the library for firmware is'
     doctor:'check this installation'
     dominators:'dominators, post-dominators and dominance frontiers of a graph'
     explain:'explain a diagnostic code'
+    explore:'sweep sizes, regions and machines: predict all, verify the best'
     float:'a number in the formats of vector kernels'
     instantiate:'make a concrete configuration for given sizes'
     litmus:'judge litmus tests by the RISC-V memory model'
@@ -60,11 +62,63 @@ _shtab_polyloom_bench_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--peer[minion\: the vendor\'s emulator, which runs the same programs]:PATH:"
   "--json[print JSON]"
-  ":one of examples, generic, classes, sizes, instantiation, scaling, model, compile, polybench, corpus, litmus, riscv, belt, hexagon, tensix, sfpi, minion, dominators, modulo, ssa\; all without it:"
+  ":one of examples, generic, classes, sizes, instantiation, scaling, model, compile, polybench, corpus, litmus, riscv, belt, hexagon, tensix, sfpi, minion, comparison, dominators, modulo, explore, ssa\; all without it:"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_polyloom_bench_defaults_added=0
+
+_shtab_polyloom_compare_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--function[the function, where the file has several]:NAME:"
+  "*-I[C\: search DIR for headers]:DIR:"
+  "*-D[C\: define a macro]:NAME[=VALUE]:"
+  "*--shape[C\: the extents of a bare pointer]:A=n,m:"
+  "--single-constants[C\: constants without a suffix are single precision]"
+  "--reassociate[f32 reductions may change their order]"
+  "*--on[places with commas between them, such as tcpa\:4x4,riscv,belt\:silver\; may be repeated]:PLACES:"
+  "*--in[take an input from a NumPy file]:NAME=FILE.npy:_files"
+  "--seed[makes up inputs\: scalars that are not given, and arrays where none is given]:N:"
+  "--fill[make up the arrays that are not given even where others are]:fill:(random)"
+  "--array[rows and columns of the whole array, at whose border banks stand (tcpa)]:RxC:"
+  "*--at[row and column of the region\'s first element on a larger array (0,4)\; of several files once for each (tcpa)]:R,C:"
+  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
+  "*--candidate[take the stored candidate N instead of the best one (tcpa)]:[PHASE:]N:"
+  "--counts[write how often blocks were entered (belt)]:FILE:"
+  "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
+  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
+  "*--expect[the likely value of a parameter (belt)]:NAME=VALUE:"
+  "--fidelity[of a product\: in how many phases mantissas are multiplied (4) (tensix)]:1..4:"
+  "--format[operands of a product\: tf32 (for f32), bf16, fp16, i8 (for i32) (tensix)]:tf32|bf16|fp16|i8:"
+  "--fp[order of floats\: strict, contract (the default\: products and sums fuse) or reassociate (minion)]:MODE:"
+  "--functional[without time\: cycles are not counted (minion)]"
+  "--hazards[what a hazard does\: error ends the run, report, poison (what is pending holds NaN), off (tensix, minion)]:POLICY:"
+  "--init[vector kernels\: the function that initializes, such as \'ns\:\:g\<false\>\' (tensix)]:NAME:"
+  "*--layouts[where an array lies\: rows, columns or strides, then its first word and memory (A\=columns\+100\@2) (tcpa)]:NAME=LAYOUT:"
+  "*--mapping[a mapping of your own\; it is checked like any other (tcpa)]:[PHASE:]FILE:"
+  "--max-cycles[give up after so many cycles (10000000000) (belt, tensix, minion)]:N:"
+  "--max-instructions[give up after so many (1000000000) (riscv)]:N:"
+  "--no-contract[vector kernels\: a product and a sum stay two operations, here and in what they are compared with (tensix)]"
+  "--per[vector kernels\: one call per face (the default), or per tile (tensix)]:face|tile:"
+  "--profile[how often blocks were entered, as \`run --counts\` wrote it (belt)]:FILE:"
+  "--resident[start with packed operands in the scratchpads that use them (minion)]"
+  "--solver[schedule loops by torus, iterative, exact (exact) (belt)]:NAME:"
+  "--spill[vector kernels\: rows of a 32-bit Dst into which registers may be spilled (tensix)]:ROW:ROW:"
+  "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
+  "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
+  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
+  "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
+  "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
+  "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
+  "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
+  "--report[write one self-contained page]:FILE.html:_files"
+  "--json[print JSON]"
+  ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
+  "(*)::values of the parameters and of scalar inputs:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_polyloom_compare_defaults_added=0
 
 _shtab_polyloom_compile_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -75,6 +129,7 @@ _shtab_polyloom_compile_options=(
   "--single-constants[C\: constants without a suffix are single precision]"
   "--reassociate[f32 reductions may change their order]"
   "--on[TARGET\[\:PLACE\], such as tcpa\:8x8, riscv\:rv64gc, belt\:silver, tensix\:wormhole, minion\:32 (tcpa)]:TARGET:(tcpa riscv belt tensix minion)"
+  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
   "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
   "--emit[write text in place of the program\: genasm or conasm (belt)]:NOTATION:"
   "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
@@ -92,7 +147,7 @@ _shtab_polyloom_compile_options=(
   "--spill[vector kernels\: rows of a 32-bit Dst into which registers may be spilled (tensix)]:ROW:ROW:"
   "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
   "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
-  "--ssa[the function in SSA form, from clang\'s code at -O0 or -O1 (1) (riscv)]:{0,1}:"
+  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
   "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
   "*--print-after[print the form after a pass, or after \`all\`\; may be repeated]:PASS:"
@@ -155,6 +210,35 @@ _shtab_polyloom_explain_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_polyloom_explain_defaults_added=0
+
+_shtab_polyloom_explore_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--function[the function, where the file has several]:NAME:"
+  "*-I[C\: search DIR for headers]:DIR:"
+  "*-D[C\: define a macro]:NAME[=VALUE]:"
+  "*--shape[C\: the extents of a bare pointer]:A=n,m:"
+  "--single-constants[C\: constants without a suffix are single precision]"
+  "--reassociate[f32 reductions may change their order]"
+  "--on[targets and places, one or several\: tcpa\:wide,tcpa\:generic]:TARGET,...:(tcpa riscv belt tensix minion)"
+  "*--sweep[a parameter, or an option of the target\: N\=16,64, N\=16..256 (doubling), N\=16..64\+16, pes\=1x1..8x8]:NAME=VALUES:"
+  "*--set[a key of the machine file\: fifo_depth\=16,64]:KEY=VALUES:"
+  "--where[only points of which it holds\: \"elements\<\=32\"]:CONDITION:"
+  "--objective[columns to be small\; -COLUMN\: to be large (cycles,elements)]:COLUMN,...:"
+  "--level[do this for every point, instead of verifying the front alone]:level:(predict run verify)"
+  "--jobs[compute in N processes (1)]:N:"
+  "--scheduler[compute on the workers of a Dask scheduler]:ADDRESS:"
+  "--resume[keep the rows in a folder, and compute only those that it lacks]:DIR:"
+  "--timeout[give a point up after so long]:SECONDS:"
+  "--seed[makes up the inputs]:N:"
+  "--out[write the table]:FILE.csv:"
+  "--report[write one self-contained page]:FILE.html:_files"
+  "--json[print JSON]"
+  ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
+  "(*)::values that all points share:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_polyloom_explore_defaults_added=0
 
 _shtab_polyloom_float_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -227,6 +311,7 @@ _shtab_polyloom_run_options=(
   "--fill[make up the arrays that are not given even where others are]:fill:(random)"
   "--array[rows and columns of the whole array, at whose border banks stand (tcpa)]:RxC:"
   "*--at[row and column of the region\'s first element on a larger array (0,4)\; of several files once for each (tcpa)]:R,C:"
+  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
   "*--candidate[take the stored candidate N instead of the best one (tcpa)]:[PHASE:]N:"
   "--counts[write how often blocks were entered (belt)]:FILE:"
   "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
@@ -250,7 +335,7 @@ _shtab_polyloom_run_options=(
   "--spill[vector kernels\: rows of a 32-bit Dst into which registers may be spilled (tensix)]:ROW:ROW:"
   "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
   "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
-  "--ssa[the function in SSA form, from clang\'s code at -O0 or -O1 (1) (riscv)]:{0,1}:"
+  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
   "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
   "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
   "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
@@ -419,12 +504,14 @@ _shtab_polyloom() {
       case $line[1] in
         asm) _arguments -C -s $_shtab_polyloom_asm_options ;;
         bench) _arguments -C -s $_shtab_polyloom_bench_options ;;
+        compare) _arguments -C -s $_shtab_polyloom_compare_options ;;
         compile) _arguments -C -s $_shtab_polyloom_compile_options ;;
         completion) _arguments -C -s $_shtab_polyloom_completion_options ;;
         device) _arguments -C -s $_shtab_polyloom_device_options ;;
         doctor) _arguments -C -s $_shtab_polyloom_doctor_options ;;
         dominators) _arguments -C -s $_shtab_polyloom_dominators_options ;;
         explain) _arguments -C -s $_shtab_polyloom_explain_options ;;
+        explore) _arguments -C -s $_shtab_polyloom_explore_options ;;
         float) _arguments -C -s $_shtab_polyloom_float_options ;;
         instantiate) _arguments -C -s $_shtab_polyloom_instantiate_options ;;
         litmus) _arguments -C -s $_shtab_polyloom_litmus_options ;;
