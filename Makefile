@@ -11,7 +11,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes bench compare polybench litmus kernels select-table fuzz device golden clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels select-table fuzz device golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -70,6 +70,10 @@ sdist: .venv/tools
 # TAG: of the release, such as v1.2.3.
 release-notes:
 	@$(PYTHON) packaging/notes.py "$(TAG)"
+
+# The site, in build/docs: open index.html.
+docs: .venv/tools
+	$(BIN)/python -m sphinx -W -n --keep-going -q -j $(JOBS) -b html docs build/docs
 
 bench: .venv/installed
 	$(BIN)/polyloom bench

@@ -71,8 +71,8 @@ bool stretches(const Context *c, const Tiling *t) {
     return false;
 }
 
-// Appends tilings whose tiles are longer by one along the innermost dimension, alone and with the other tiled one, on as
-// many elements: the rows of a tile are then further apart, and with them rare operations of neighbouring rows.
+// Appends tilings whose tiles are longer by one along the innermost dimension, alone and with the other tiled one, on
+// as many elements: the rows of a tile are then further apart, and with them rare operations of neighbouring rows.
 bool longer(Context *c, const Tiling *t, Vec *out) {
     const Candidate *k = &c->s.candidate[t->number];
     const uint32_t inner = k->order[0];

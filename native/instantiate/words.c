@@ -4,7 +4,6 @@
 #include "internal.h"
 
 #define SECTIONS 7
-#define VERSION 4
 enum { HEAD, CLASS_TABLE, MAPS = 3, DOMAINS, GENERATORS };
 
 uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
@@ -112,7 +111,7 @@ static uint32_t check_domains(Reader *r, uint32_t dimensions) {
 
 // Checks the container of a file at `c->data`, and what the functions of this file read but classes, wrappers and maps.
 bool check_words(Context *c, size_t size) {
-    TRY(check_container(c, size, "PLCC", VERSION, SECTIONS));
+    TRY(check_container(c, size, "PLCC", CONCRETE_VERSION, SECTIONS));
     Reader head = section_of(c, HEAD, SECTIONS), sets = section_of(c, DOMAINS, SECTIONS),
            all = section_of(c, GENERATORS, SECTIONS);
     uint32_t arrays = 0;

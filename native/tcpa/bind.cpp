@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <functional>
 #include <new>
 #include <optional>
@@ -144,7 +145,15 @@ tcpa::Result run_terms(const tcpa::Config& config, const std::vector<Words>& inp
     tcpa::Options options;
     options.terms = &terms;
     options.poll = poll(silent);
-    return std::move(tcpa::run({&placement, 1}, table, options).front());
+    tcpa::Result result = std::move(tcpa::run({&placement, 1}, table, options).front());
+    for (auto& bytes : result.outputs)
+        for (size_t at = 0; at < bytes.size(); at += sizeof(uint64_t)) {
+            uint64_t id;
+            std::memcpy(&id, &bytes[at], sizeof id);
+            id = terms.settled(tcpa::Terms::Id(id));
+            std::memcpy(&bytes[at], &id, sizeof id);
+        }
+    return result;
 }
 
 std::optional<tcpa::Result> run_kinds(const tcpa::Config& config, const Latencies& latencies,

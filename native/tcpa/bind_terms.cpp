@@ -62,9 +62,12 @@ Made apply(Terms& terms, int operation, int type, const Ids& a, const Ids& b, co
     return give(std::move(made));
 }
 
-Parts parts(const Terms& terms, uint64_t id) {
-    const Terms::Node& node = terms[known(terms, id)];
-    return {int(node.kind), int(node.operation), int(node.type), int(node.result), node.operands, node.bits()};
+Parts parts(Terms& terms, uint64_t id) {
+    const Terms::Node node = terms[terms.settled(known(terms, id))];
+    std::array<Terms::Id, 3> operands = node.operands;
+    if (node.kind == Terms::Kind::operation || node.kind == Terms::Kind::chain)
+        for (Terms::Id& operand : operands) operand = terms.settled(operand);
+    return {int(node.kind), int(node.operation), int(node.type), int(node.result), operands, node.bits()};
 }
 
 }  // namespace
@@ -84,5 +87,5 @@ void bind_terms(nb::module_& m) {
                                     known(terms, c));
              })
         .def("parts", &parts)
-        .def_prop_ro("size", &Terms::size);
+        .def_prop_ro("size", &Terms::distinct);
 }

@@ -534,8 +534,8 @@ Word Rectangle<M>::compute(const Element& element, const UnitState& unit, const 
         return Word(result_of(operation, type_of(code.opcode)));
     }
     if constexpr (Symbolic)
-        return terms_->apply(operation_of(code.opcode), type_of(code.opcode), Terms::Id(operands[0]),
-                             Terms::Id(operands[1]), Terms::Id(operands[2]));
+        return terms_->apply_later(operation_of(code.opcode), type_of(code.opcode), Terms::Id(operands[0]),
+                                   Terms::Id(operands[1]), Terms::Id(operands[2]));
     if (code.special && divides(code.opcode) && operands[1] == 0)
         fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
     return code.function(operands[0], operands[1], operands[2]);

@@ -27,11 +27,12 @@ int64_t step_of(const std::vector<int64_t>& digits, const std::vector<int64_t>& 
     return int64_t(step);
 }
 
-// The outermost digit is not reduced.
+// The outermost digit is not reduced. An extent of 0 has no step, and is taken for 1.
 void set_digits(int64_t step, const std::vector<int64_t>& extents, std::vector<int64_t>& digits) {
     for (size_t m = 0; m + 1 < digits.size(); ++m) {
-        digits[m] = step % extents[m];
-        step /= extents[m];
+        const int64_t extent = std::max<int64_t>(1, extents[m]);
+        digits[m] = step % extent;
+        step /= extent;
     }
     if (!digits.empty()) digits.back() = step;
 }

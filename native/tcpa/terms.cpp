@@ -81,8 +81,7 @@ struct Terms::Walk {
 Terms::Terms(uint64_t seed, bool reassociate, uint64_t most)
     : seed_{stirred(seed + 1), stirred(seed ^ 0x9e3779b97f4a7c15u)}, reassociate_(reassociate), most_(most), nodes_(1),
       constant_(1), table_(size_t(1) << first_bits), shift_(32 - first_bits), salt_(opcode_count) {
-    for (unsigned n = 0; n < salt_.size(); ++n)
-        salt_[n] = hashed(salt_of_chains, uint64_t(n >> 4) << 8 | (n & 15));
+    for (unsigned n = 0; n < salt_.size(); ++n) salt_[n] = hashed(salt_of_chains, uint64_t(n >> 4) << 8 | (n & 15));
 }
 
 Key Terms::hashed(uint64_t a, uint64_t b) const {
@@ -95,21 +94,56 @@ Key Terms::operation_key(Operation operation, Type type, Id a, Id b, Id c) const
     return hashed(uint64_t(a) << 32 | uint64_t(operation) << 16 | uint64_t(type) << 8, uint64_t(b) << 32 | c);
 }
 
-Id Terms::intern(const Node& node) {
+// Where a term is, or the free place that it would take.
+size_t Terms::place_of(const Node& node, uint32_t tag) const {
     const size_t mask = table_.size() - 1;
-    const uint32_t tag = tag_of(node.key);
     size_t at = tag >> shift_;
     for (; table_[at].id; at = (at + 1) & mask) {
         if (table_[at].tag != tag) continue;
         const Node& other = nodes_[table_[at].id];
-        if (other.key == node.key && other.result == node.result) return table_[at].id;
+        if (other.key == node.key && other.result == node.result) break;
     }
+    return at;
+}
+
+Id Terms::append(const Node& node) {
     if (nodes_.size() >= most_) throw std::bad_alloc();
-    table_[at] = {Id(nodes_.size()), tag};
     nodes_.push_back(node);
     constant_.push_back(node.kind == Kind::constant);
     if (2 * nodes_.size() > table_.size() && shift_) grow();
     return Id(nodes_.size() - 1);
+}
+
+Id Terms::intern(const Node& node) {
+    const uint32_t tag = tag_of(node.key);
+    if (const Id found = table_[place_of(node, tag)].id) return found;
+    const Id id = append(node);
+    table_[place_of(node, tag)] = {id, tag};
+    return id;
+}
+
+// Gives a number at once, and asks for the memory that tells whether an equal term has one.
+Id Terms::postpone(const Node& node) {
+    if (pending_ == most_pending) settle_one();
+    const Id id = append(node);
+    __builtin_prefetch(&table_[tag_of(node.key) >> shift_], 1);
+    waiting_[(first_ + pending_++) % most_pending] = id;
+    return id;
+}
+
+void Terms::settle_one() {
+    const Id id = waiting_[first_];
+    first_ = (first_ + 1) % most_pending;
+    --pending_;
+    Node& node = nodes_[id];
+    const uint32_t tag = tag_of(node.key);
+    Slot& slot = table_[place_of(node, tag)];
+    if (!slot.id) {
+        slot = {id, tag};
+        return;
+    }
+    node = {.kind = Kind::alias, .operands = {slot.id, 0, 0}};
+    ++aliases_;
 }
 
 // Places follow the order of tags in the old table as in the new one, so that both are passed once from front to back.
@@ -139,10 +173,25 @@ Id Terms::input(uint32_t array, uint64_t index, Type type) {
 }
 
 Id Terms::made(Kind kind, Operation operation, Type type, std::array<Id, 3> operands, Key key) {
-    return intern({key, kind, operation, type, result_of(operation, type), operands});
+    const Node node{key, kind, operation, type, result_of(operation, type), operands};
+    return later_ ? postpone(node) : intern(node);
 }
 
-Id Terms::apply(Operation operation, Type type, Id a, Id b, Id c) {
+Id Terms::apply_later(Operation operation, Type type, Id a, Id b, Id c) {
+    if (operation == Operation::move) return a;
+    // A choice compares numbers with each other.
+    if (operation == Operation::select) return apply(operation, type, a, b, c);
+    a = resolved(a);
+    b = resolved(b);
+    c = resolved(c);
+    later_ = true;
+    const Id made = result(operation, type, a, b, c);
+    later_ = false;
+    return made;
+}
+
+// Of terms that are no aliases.
+Id Terms::result(Operation operation, Type type, Id a, Id b, Id c) {
     const unsigned operands = arity(operation);
     if (operands < 2) b = 0;
     if (operands < 3) c = 0;
@@ -156,7 +205,7 @@ Id Terms::apply(Operation operation, Type type, Id a, Id b, Id c) {
     if (is_integer(type)) {
         // a * b + c wraps like its parts.
         if (operation == Operation::madd)
-            return apply(Operation::add, type, apply(Operation::mul, type, a, b, 0), c, 0);
+            return result(Operation::add, type, result(Operation::mul, type, a, b, 0), c, 0);
         if (const auto found = linear(operation, type, a, b)) return *found;
     } else if (reassociate_ &&
                (operation == Operation::add || operation == Operation::sub || operation == Operation::neg)) {
@@ -263,6 +312,7 @@ Id Terms::choice(Type type, Id condition, Id yes, Id no) {
 // The term where the walk's condition is known: every choice by it is made. What takes too long stays as it is, which
 // is the same value.
 Id Terms::under(Id id, Walk& walk) {
+    id = resolved(id);
     if (id <= walk.condition || !walk.left || walk.depth > 200) return id;
     const Node node = nodes_[id];
     if (node.kind != Kind::operation && node.kind != Kind::chain) return id;
@@ -275,7 +325,7 @@ Id Terms::under(Id id, Walk& walk) {
     for (Id& operand : operands) operand = under(operand, walk);
     --walk.depth;
     const Id made =
-        operands == node.operands ? id : apply(node.operation, node.type, operands[0], operands[1], operands[2]);
+        operands == node.operands ? id : result(node.operation, node.type, operands[0], operands[1], operands[2]);
     walk.known.emplace(id, made);
     return made;
 }

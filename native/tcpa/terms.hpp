@@ -25,7 +25,8 @@ class Terms {
     using Id = uint32_t;
     using Key = unsigned __int128;
     // A chain is an operation whose operands have no order and no grouping.
-    enum class Kind : uint8_t { none, constant, input, operation, chain };
+    // An alias is a number that was given before an equal term was found, which is operand 0.
+    enum class Kind : uint8_t { none, constant, input, operation, chain, alias };
 
     // `type` is that of the operands (the last one's), `result` the value's. A constant's bits stand in the first two
     // operands; an input is operand 0's array, its element's number stands in the other two.
@@ -46,25 +47,53 @@ class Terms {
     Id constant(Type type, Word bits);
     Id input(uint32_t array, uint64_t index, Type type);
     // The term of an operation; operands that it has not are ignored. Never faults: a division by zero is a term.
-    Id apply(Operation operation, Type type, Id a, Id b, Id c);
+    Id apply(Operation operation, Type type, Id a, Id b, Id c) {
+        settle();
+        later_ = false;
+        return result(operation, type, resolved(a), resolved(b), resolved(c));
+    }
+    // The same, but what equals the term is looked for later, when the memory that tells has arrived: the number may
+    // become an alias. `settled` gives the one that all equal terms have.
+    Id apply_later(Operation operation, Type type, Id a, Id b, Id c);
+    Id settled(Id id) {
+        settle();
+        return resolved(id);
+    }
 
     // Number 0 stands for what nothing has written.
     const Node& operator[](Id id) const { return nodes_[id]; }
     size_t size() const { return nodes_.size(); }
+    size_t distinct() const { return nodes_.size() - aliases_; }
 
   private:
     struct Walk;
 
-    // A place of the table: its number, or 0 where it is free, and the bits of the key that choose the place. Most terms
-    // that are not sought are told from the one that is by these, without a look at the term itself.
+    // A place of the table: its number, or 0 where it is free, and the bits of the key that choose the place. Most
+    // terms that are not sought are told from the one that is by these, without a look at the term itself.
     struct Slot {
         Id id = 0;
         uint32_t tag = 0;
     };
 
+    // The terms that are still to be looked for, in the order of their numbers: the least of equal ones is kept.
+    static constexpr unsigned most_pending = 32;
+
     Key hashed(uint64_t a, uint64_t b) const;
     Key operation_key(Operation operation, Type type, Id a, Id b, Id c) const;
     Id intern(const Node& node);
+    Id append(const Node& node);
+    Id postpone(const Node& node);
+    size_t place_of(const Node& node, uint32_t tag) const;
+    void settle_one();
+    void settle() {
+        while (pending_) settle_one();
+    }
+    // The number that equal terms have, of one that was given.
+    Id resolved(Id id) {
+        while (pending_ && id >= waiting_[first_]) settle_one();
+        return nodes_[id].kind == Kind::alias ? nodes_[id].operands[0] : id;
+    }
+    Id result(Operation operation, Type type, Id a, Id b, Id c);
     Id made(Kind kind, Operation operation, Type type, std::array<Id, 3> operands, Key key);
     Id sum(Operation operation, Type type, Id a, Id b, Key key);
     std::optional<Id> linear(Operation operation, Type type, Id a, Id b);
@@ -88,6 +117,10 @@ class Terms {
     std::vector<Slot> table_;        // open addressing, by the upper bits of tags
     unsigned shift_;                 // of a tag, to a place
     std::vector<Key> salt_;          // by opcode
+    size_t aliases_ = 0;
+    bool later_ = false;  // whether what is made is postponed
+    unsigned pending_ = 0, first_ = 0;
+    std::array<Id, most_pending> waiting_{};
 };
 
 }  // namespace polyloom::tcpa

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from polyloom.comparison.compared import Comparison
     from polyloom.comparison.run import compare
     from polyloom.diagnostics import PolyloomError
-    from polyloom.exploration import explore
+    from polyloom.exploration import Sweep, explore
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
     from polyloom.frontend.python.types import (
@@ -66,6 +66,7 @@ __all__ = [
     "Kernel",
     "PolyloomError",
     "Result",
+    "Sweep",
     "__version__",
     "bool",
     "ceil",
@@ -112,6 +113,7 @@ _MODULES: dict[str, str] = {
     "Comparison": "polyloom.comparison.compared",
     "compare": "polyloom.comparison.run",
     "Kernel": _KERNEL,
+    "Sweep": "polyloom.exploration",
     "explore": "polyloom.exploration",
     "bool": _TYPES,
     "kernel": _KERNEL,

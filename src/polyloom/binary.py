@@ -39,15 +39,15 @@ def fletcher64(data: bytes) -> int:
     return _fletcher64(data)
 
 
-def remembered(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
-    """`decode`, which keeps what it made of the small files that it was given last: bytes never change, and neither may
-    the values.
+def remembered(decode: Callable[[bytes], T], kept: int = _KEPT, small: int = _SMALL) -> Callable[[bytes], T]:
+    """`decode`, which keeps what it made of the `kept` files of at most `small` bytes that it was given last: bytes
+    never change, and neither may the values.
 
     A file is checked when it is first decoded; one that is refused is not kept."""
-    kept = lru_cache(_KEPT)(decode)
+    known = lru_cache(kept)(decode)
 
     def again(data: bytes) -> T:
-        return kept(data) if len(data) <= _SMALL else decode(data)
+        return known(data) if len(data) <= small else decode(data)
 
     return again
 

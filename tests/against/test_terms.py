@@ -155,6 +155,35 @@ def test_parts_and_text() -> None:
     assert difference(whole, other, terms) == (converted, x)
 
 
+def test_differences_are_the_smallest_ones() -> None:
+    """Sums and products in any order, comparisons in either direction: what both sides have is not in the way."""
+    terms = Terms()
+    a, b, c = (int(n) for n in terms.inputs([Array("a", "i32", (Affine((), 3),))], {})["a"])
+
+    def apply(operation: str, *operands: int) -> int:
+        return terms.apply(operation, "i32", operands)
+
+    def clamped(amount: int, compare: str) -> int:
+        shifted = apply("shr", apply("mul", a, b), terms.constant(amount, "i32"))
+        limit = terms.constant(127, "i32")
+        pair = (limit, shifted) if compare == "lt" else (shifted, limit)
+        return apply("select", apply(compare, *pair), limit, shifted)
+
+    one, other = clamped(7, "gt"), clamped(6, "lt")
+    assert [print_term(n, terms, [("a", (3,))]) for n in difference(one, other, terms)] == [
+        "(a[0] * a[1]) shr 7",
+        "(a[0] * a[1]) shr 6",
+    ]
+    products = [apply("mul", a, b), apply("mul", b, c), apply("mul", c, c)]
+    left = apply("add", apply("add", products[0], products[1]), c)
+    right = apply("sub", c, apply("sub", apply("neg", products[2]), products[0]))
+    assert difference(left, right, terms) == (b, c)
+    assert difference(apply("add", a, b), apply("add", a, apply("add", b, c)), terms) == (
+        apply("add", a, b),
+        apply("add", a, apply("add", b, c)),
+    )
+
+
 def test_by_arrays() -> None:
     terms = Terms()
     numbers = terms.inputs([Array("a", "i32")], {})["a"].reshape(1)

@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.files import paper
-from tests.instantiate.library import instantiate
 
 from polyloom.cli import main
 from polyloom.cli.examples import folder
-from polyloom.targets.tcpa import access, concrete_file, machine_file, symbolic_file
+from polyloom.targets.tcpa import access, concrete_file, machine_file, program, symbolic_file
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -29,7 +28,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     symbolic = replace(
         paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine), limits=access.limits(machine)
     )
-    concrete = concrete_file.encode(instantiate(symbolic, {"N": 16}, 1, 3))
+    concrete = program.instantiate(symbolic_file.encode(symbolic), {"N": 16}, (1, 3), None)
     (tmp_path / "bits.plsc").write_bytes(symbolic_file.encode(symbolic))
     (tmp_path / "other.plsc").write_bytes(symbolic_file.encode(replace(symbolic, machine_hash=1)))
     (tmp_path / "mine.plcc").write_bytes(concrete_file.encode(replace(concrete_file.decode(concrete), machine="mine")))

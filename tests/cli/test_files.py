@@ -16,6 +16,7 @@ import pytest
 from tests.cli.conftest import Call
 
 import polyloom as pl
+from polyloom.cli.explain import address
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
 
@@ -72,7 +73,7 @@ def test_machines(call: Call) -> None:
 @pytest.mark.parametrize("code", CODES)
 def test_explain(code: str, call: Call) -> None:
     title, text = CODES[code]
-    assert call("explain", code.lower()) == (0, f"{code}: {title}\n\n{text}\n", "")
+    assert call("explain", code.lower()) == (0, f"{code}: {title}\n\n{text}\n\n{address(code, title)}\n", "")
 
 
 def test_load_in_python(scratch: Path) -> None:

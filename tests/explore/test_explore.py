@@ -68,7 +68,7 @@ def test_a_point_that_does_not_fit_is_a_row() -> None:
 
 
 def test_keys_of_the_machine_file() -> None:
-    sweep = pl.explore(FIR, "tcpa:wide:1x2", sweep={"N": 256}, set={"fifo_depth": [4, 64]}, T=16)
+    sweep = pl.explore(FIR, "tcpa:wide:1x2", sweep={"N": 64}, set={"fifo_depth": [4, 64]}, T=16)
     assert [(row.point["fifo_depth"], row.code) for row in sweep] == [(4, "PL0511"), (64, None)]
 
 

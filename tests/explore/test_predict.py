@@ -18,8 +18,6 @@ from polyloom.targets.tcpa.predict import predicted_cycles
 
 SIZES: Mapping[str, Mapping[str, int]] = {
     "fir.pla": {"N": 13, "T": 5},
-    "jacobi1d.pla": {"N": 9, "T": 4},
-    "lcs.pla": {"N": 7, "M": 6},
     "matmul.pla": {"N": 4, "M": 5, "K": 6},
     "kernels/trisolv.py": {"N": 9},
     "kernels/atax.py": {"M": 5, "N": 6},

@@ -10,10 +10,18 @@ import pytest
 from tests.page.browser import Browser
 
 import polyloom as pl
+from polyloom.report import html
+from polyloom.report.html import Shown
+from polyloom.targets.activity import of_spans
+from polyloom.targets.costs import Line
+from polyloom.targets.provenance import Provenance
+from polyloom.targets.report import Circuit, Flow, Grid, Operation, Pressure, Report, Reservation, Route, Table
+from polyloom.targets.target import Json
+from polyloom.targets.trace import Span
 
 _SIZES = ((1200, False), (420, True), (1200, True), (420, False))
 # Of every text that is seen: its colour over the colours behind it, as the standard for accessible pages computes it.
-_CONTRASTS = """(() => {
+CONTRASTS = """(() => {
   const numbers = (c) => (c.match(/[\\d.]+/g) ?? []).map(Number);
   const linear = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
   const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
@@ -57,7 +65,7 @@ def test_it_fits_asks_for_nothing_and_can_be_read(chrome: Browser, gemm_page: Pa
     assert text(chrome, "h1").startswith("gemm NI=20 NJ=25 NK=30")
     assert text(chrome, ".verdict") == "✓ outputs equal the reference"
     assert [text(chrome, f".cards div:nth-child({n}) b") for n in (1, 2)] == ["1192", "91,500"]
-    contrasts = chrome.run(_CONTRASTS)
+    contrasts = chrome.run(CONTRASTS)
     assert len(contrasts) > 60
     assert contrasts[0][0] >= 4.5, contrasts[:5]
 
@@ -74,7 +82,7 @@ def test_a_request_would_be_seen(chrome: Browser, tmp_path: Path) -> None:
     assert chrome.requests == ["http://a.example/x.png"]
     assert any("no" in error for error in chrome.errors)
     assert chrome.run("document.documentElement.scrollWidth") > 420
-    assert chrome.run(_CONTRASTS)[0][0] < 4.5
+    assert chrome.run(CONTRASTS)[0][0] < 4.5
 
 
 def test_the_policy_forbids_requests(chrome: Browser, tmp_path: Path) -> None:
@@ -168,3 +176,74 @@ def test_it_prints(chrome: Browser, gemm_page: Path) -> None:
     assert chrome.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not chrome.run("document.querySelector('.tools').checkVisibility()")
     chrome.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_the_same_by_touch(chrome: Browser, gemm_page: Path) -> None:
+    chrome.open(gemm_page, 420)
+    chrome.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    x, y = middle(chrome, ".op[data-l]")
+    chrome.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+    chrome.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+    chrome.settle()
+    assert text(chrome, ".source li.lit code").strip().startswith("C[i, j] += alpha")
+    chrome.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+def test_texts_of_strangers_stay_texts(chrome: Browser, tmp_path: Path) -> None:
+    """Names, sources, notes and listings, on the page and in what is folded or told by the script."""
+    bad = "</script><img src=x onerror='document.title=1'><b>\"'&"
+    place = Provenance(bad, 1, 1, 3, bad, bad)
+    view = Report(
+        tables=(Table(bad, (bad,), ((bad,),)),),
+        pressure=(Pressure(bad, 1, 1),),
+        reservation=Reservation((bad,), ((bad,),)),
+        bottleneck=bad,
+        grid=Grid((("P1",),), banks=((-1, 0),), routes=(Route(bad, ((-1, 0), (0, 0))),), notes=(("P1", bad),)),
+        flows=(Flow(bad, (bad,), ((0, 0, bad),)),),
+        operations=(Operation(bad, bad, 0, bad, place),),
+        sources=((bad, bad),),
+        circuit=Circuit((bad,), 1, 1),
+    )
+    data: dict[str, Json] = {"kernel": bad, "parameters": None, "on": bad, "verified": None}
+    found = of_spans([Span(bad, bad, bad, 0, 1)])
+    page = tmp_path / "bad.html"
+    shown = Shown(data, [(bad, bad)], [view], found, bad * 99, [(bad, bad)], [Line(bad, 1)], (bad, bad))
+    page.write_text(html.page(shown), encoding="utf-8")
+    chrome.open(page, 1200)
+    chrome.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    chrome.run("document.querySelector('.map').focus()")
+    chrome.settle()
+    assert (chrome.requests, chrome.errors) == ([], [])
+    assert chrome.run("document.querySelectorAll('img, main b:not(dd b)').length") == 0
+    assert bad in text(chrome, ".map .at")
+    assert bad in text(chrome, "details:last-of-type pre")
+    assert chrome.run("document.title").startswith(bad)
+
+
+def test_the_page_is_small(gemm_page: Path) -> None:
+    assert gemm_page.stat().st_size <= 48_000
+
+
+def test_a_thousand_elements(chrome: Browser, gemm: pl.Result, tmp_path: Path) -> None:
+    """They open row by row."""
+    subject = gemm.instance.origin.subject
+    assert subject is not None
+    large = pl.compile(subject.source, on="tcpa:32x32").instantiate(NI=32, NJ=32, NK=4).run(trace=True)
+    page = tmp_path / "large.html"
+    page.write_text(large.page(), encoding="utf-8")
+    assert page.stat().st_size <= 1_000_000
+    chrome.open(page, 420)
+    assert (chrome.requests, chrome.errors) == ([], [])
+    assert chrome.run("document.documentElement.scrollWidth") == 420
+    assert text(chrome, ".activity .at").startswith("element (0, …) · whole run")
+    chrome.run("document.querySelector('canvas').focus()")
+    for _ in range(3):
+        chrome.press("ArrowDown")
+    chrome.press("Enter")
+    assert text(chrome, ".activity .at").startswith("element (3, 0) · whole run")
+    chrome.press("Enter")
+    assert chrome.run("document.querySelectorAll('.crumbs button').length") == 3
+    assert large.activity is not None
+    counts = large.activity.counts["element (3, 0)"]
+    share = 100 * counts[0] / large.activity.cycles
+    assert text(chrome, ".activity .at") == f"{large.activity.groups[0].lanes[0]} · whole run · {share:.1f} % busy"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom explain`: what a diagnostic code means and how to mend it; without a code, all of them."""
+"""`polyloom explain`: what a diagnostic code means, how to mend it, and where the site says so; without a code, all of
+them."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from polyloom.diagnostics import input_error, nearest
 from polyloom.targets.entry import entries, loaded
 
 _CODE: Final = re.compile("PL[0-9]{4}")
+_SITE: Final = "https://polyloom.github.io/polyloom/"
 
 
 def arguments(parser: Parser) -> None:
@@ -23,6 +25,12 @@ def _codes() -> dict[str, tuple[str, str]]:
     """Ours, and those that targets bring."""
     brought = [cast("dict[str, tuple[str, str]]", loaded(e.codes)) for e in entries().values() if e.codes is not None]
     return {**{code: entry for codes in brought for code, entry in codes.items()}, **CODES}
+
+
+def address(code: str, title: str) -> str:
+    """Of a code's entry on the site: its anchor is the heading in lower case, with hyphens, without other marks."""
+    anchor = re.sub(r"[^\w\- ]", "", f"{code}: {title}".lower()).replace(" ", "-")
+    return f"{_SITE}errors.html#{anchor}"
 
 
 def execute(options: Request) -> Answer:
@@ -39,4 +47,6 @@ def execute(options: Request) -> Answer:
         )
         raise input_error("PL0813", f"there is no code '{options.name}'", help=help)
     title, text = known[code]
-    return Answer({"code": code, "title": title, "text": text}, f"{code}: {title}\n\n{text}")
+    where = address(code, title)
+    data = {"code": code, "title": title, "text": text, "address": where}
+    return Answer(data, f"{code}: {title}\n\n{text}\n\n{where}")

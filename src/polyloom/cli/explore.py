@@ -73,9 +73,9 @@ def execute(options: Request) -> Answer:
     front = told.of_front(sweep)
     made: dict[str, bytes] = {}
     if options.table:
-        made[options.table] = sweep.csv().encode()
+        made[options.table] = sweep.csv().encode("utf-8", "backslashreplace")
     if options.report:
-        made[options.report] = page(sweep).encode()
+        made[options.report] = page(sweep).encode("utf-8", "backslashreplace")
     files.write(made)
     numbers = {id(row): number for number, row in enumerate(sweep.rows)}
     best = [numbers[id(row)] for row in sweep.front()] if sweep.rows else []

@@ -14,7 +14,6 @@ from polyloom.cli.progress import bar
 from polyloom.frontend import file_of
 from polyloom.targets import registry
 from polyloom.targets.options import taken
-from polyloom.targets.target import need
 
 
 def arguments(parser: Parser) -> None:
@@ -37,8 +36,6 @@ def execute(options: Request) -> Answer:
     files.check_outputs(written, read)
     check_trace(options.trace)
     shared.check_seed(options.seed)
-    if options.report is not None:
-        need(target, "report", registry.having(lambda t: t.report is not None))
     chosen, watch = target.options(**own), of_target.watch_of(options, target)
     words = shared.pairs(options.words, "parameter", "N=64")
     with bar() as progress:

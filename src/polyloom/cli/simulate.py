@@ -15,10 +15,11 @@ from polyloom.cli.named_arrays import check_names, given_arrays
 from polyloom.cli.progress import bar
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Options as Reading
+from polyloom.report import html
 from polyloom.run.instance import Instance
 from polyloom.targets import registry
 from polyloom.targets.forms import image
-from polyloom.targets.target import Loaded, Simulated, Simulation, Target, lack, need
+from polyloom.targets.target import Loaded, Simulated, Simulation, Target, need
 
 
 def arguments(parser: Parser) -> None:
@@ -50,8 +51,6 @@ def execute(options: Request) -> Answer:
     check_trace(options.trace)
     instance = _instance(paths, options.on)
     own = of_target.given_options(options, instance.target, "simulate")
-    if options.report is not None:
-        need(instance.target, "report", registry.having(lambda t: t.report is not None))
     check_names(outputs, instance.signature)
     given = {**shared.pairs(words, "parameter", "N=64"), **given_arrays(inputs)}
     with bar() as progress:
@@ -67,20 +66,18 @@ def execute(options: Request) -> Answer:
 
 def _on_machine(options: Request, target: Target, place: object) -> Answer:
     """A machine that has places instead of arguments. Outputs are written even where the run ends in a fault."""
-    if options.report is not None:
-        lack("a program that Polyloom did not compile draws no report", ())
     check_trace(options.trace)
     own = of_target.given_options(options, target, "simulate")
     images = [image.read(path) for path in options.words]
     inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
-    written = (options.trace,) if options.trace else ()
+    written = tuple(path for path in (options.trace, options.report) if path)
     given = tuple(Loaded(i.path, i.data, i.address) for i in images)
     run = need(target, "simulate_given")
-    done: Simulated = run(
-        Simulation(given, inputs, outputs, place, target.options(**own), written, options.trace is not None)
-    )
-    trace = {path: encoded(path, done.trace) for path in written}
-    files.write({**done.files, **trace})
+    done: Simulated = run(Simulation(given, inputs, outputs, place, target.options(**own), written, bool(written)))
+    made = {options.trace: encoded(options.trace, done.trace)} if options.trace else {}
+    if options.report:
+        made[options.report] = html.page(html.of_simulation(options.words, options.on, done)).encode()
+    files.write({**done.files, **made})
     return Answer(done.data, done.text, done.diagnostics)
 
 

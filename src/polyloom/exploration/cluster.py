@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import logging
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -31,7 +32,7 @@ BATCH: Final = 64
 """Tasks of one batch, at most."""
 _AHEAD: Final = 2
 """Batches that each thread of the cluster has, at most."""
-_WAIT: Final = 10
+WAIT: Final = 10
 """Seconds for a scheduler to answer."""
 
 
@@ -47,12 +48,29 @@ def cluster(address: str, timeout: float | None = None) -> Generator[Cluster]:
     if timeout is not None:
         help = "leave one of them out: with --jobs, processes of this machine are ended"
         raise PolyloomError(Diagnostic("PL0801", "workers of a scheduler have no --timeout", USAGE, help=help))
-    client = _client(address)
+    with _quiet():
+        client = _client(address)
+        try:
+            yield Cluster(client, address)
+        finally:
+            with suppress(Exception):  # a scheduler that is gone cannot be told
+                client.close(timeout=2)
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """What goes wrong becomes a message of ours; Dask would print it, too, with tracebacks."""
+    with suppress(ImportError):
+        import_module("distributed")  # which gives its loggers their levels
+    known = (name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed")
+    before = {log: log.level for log in map(logging.getLogger, known)}
+    for log in before:
+        log.setLevel(logging.CRITICAL + 1)
     try:
-        yield Cluster(client, address)
+        yield
     finally:
-        with suppress(Exception):  # a scheduler that is gone cannot be told
-            client.close(timeout=2)
+        for log, level in before.items():
+            log.setLevel(level)
 
 
 def _client(address: str) -> Any:
@@ -62,7 +80,7 @@ def _client(address: str) -> Any:
         message = "Dask is not installed"
         raise input_error("PL1414", message, help="pip install polyloom[dask], here and on the workers") from None
     try:
-        client = distributed.Client(address, timeout=_WAIT, set_as_default=False)
+        client = distributed.Client(address, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise _unreachable(address, error) from None
     try:
@@ -83,7 +101,7 @@ def _unreachable(address: str, error: object) -> PolyloomError:
 def _check(client: Any, address: str) -> None:
     """Every worker has this version. Errors: PL1414 without workers, PL1415."""
     with suppress(TimeoutError):
-        client.wait_for_workers(1, timeout=_WAIT)
+        client.wait_for_workers(1, timeout=WAIT)
     found: Mapping[str, str] = client.run(version)
     if not found:
         raise _unreachable(address, "it has no workers")
@@ -140,7 +158,7 @@ class Cluster:
     def _gathered(self, future: Any, batch: Batch, suspects: deque[Batch]) -> Iterator[tuple[Task, Answer]]:
         distributed = import_module("distributed")
         try:
-            found: list[Answer] = future.result(timeout=_WAIT)
+            found: list[Answer] = future.result(timeout=WAIT)
         except distributed.KilledWorker:
             if batch.is_suspect:
                 message = "its worker died again and again, at last with nothing running beside it"

@@ -86,17 +86,27 @@ def _series(
     number: int, own: Sequence[tuple[Row, float, float]], best: set[int], x: Scale, y: Scale, count: int
 ) -> str:
     """The points of one problem, its front as a staircase."""
-    front = sorted((u, v) for row, u, v in own if id(row) in best)
-    others = [(u, v) for row, u, v in own if id(row) not in best] if count <= _DRAWN else []
+    front: dict[tuple[float, float], list[Row]] = {}
+    for row, u, v in sorted(own, key=lambda each: each[1:]):
+        if id(row) in best:
+            front.setdefault((u, v), []).append(row)
+    others = dict.fromkeys((u, v) for row, u, v in own if id(row) not in best and count <= _DRAWN)
     steps = "".join(
         f"{'H' if n else 'M'}{short(x.at(u))}{'V' if n else ' '}{short(y.at(v))}" for n, (u, v) in enumerate(front)
     )
-    dots = "".join(
-        f'<circle class="off" cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="3"/>' for u, v in dict.fromkeys(others)
+    dots = "".join(f'<circle class="off" cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="3"/>' for u, v in others)
+    full = "".join(
+        f'<circle cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="4"><title>{escape(_told(rows))}</title></circle>'
+        for (u, v), rows in front.items()
     )
-    full = "".join(f'<circle cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="4"/>' for u, v in dict.fromkeys(front))
     line = f'<path d="{steps}"/>' if steps else ""
     return f'<g class="s{number}">{line}{dots}{full}</g>'
+
+
+def _told(rows: Sequence[Row]) -> str:
+    """What the pointer is told of a place of the front."""
+    values = [" ".join(f"{name}={value}" for name, value in told.asked(row, []).items()) for row in rows]
+    return f"{rows[0].cycles} cycles: {'; '.join(values[:4])}{f', and {len(rows) - 4} more' if len(rows) > 4 else ''}"
 
 
 def _key(problem: Sequence[str], keys: Sequence[Any]) -> str:

@@ -28,8 +28,9 @@ from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
 from polyloom.exploration.messages import receive, send
 from polyloom.exploration.row import Level, Row, encode
 from polyloom.exploration.shipping import pack
-from polyloom.exploration.work import Answer, Task, Unit
+from polyloom.exploration.work import UNITS, Answer, Task, Unit
 
+WORKER = "polyloom.exploration.worker"
 ATTEMPTS: Final = 3
 """How often a suspect is tried alone."""
 _STARTS: Final = 5
@@ -41,7 +42,7 @@ class _Worker:
     """`since` is when its task began; `known` are the units that it has."""
 
     process: subprocess.Popen[bytes]
-    known: set[str] = field(default_factory=set[str])
+    known: dict[str, None] = field(default_factory=dict[str, None])
     task: Task | None = None
     since: float = 0.0
     is_ready: bool = False
@@ -125,7 +126,7 @@ class Pool:
 
     def _start(self) -> _Worker:
         """In a session of its own, so that an interrupt of the terminal is for this process alone."""
-        words = [sys.executable, "-m", "polyloom.exploration.worker", str(self._folder)]
+        words = [sys.executable, "-m", WORKER, str(self._folder)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, env=environment
@@ -165,7 +166,9 @@ class Pool:
         send(worker.questions, ("unit", key, self._pickled[key]))
         if (wrong := receive(worker.answers)) is not None:
             raise wrong
-        worker.known.add(key)
+        if len(worker.known) >= UNITS:
+            del worker.known[next(iter(worker.known))]  # as it did itself
+        worker.known[key] = None
 
     def _collect(self, queue: _Queue) -> Iterator[tuple[Task, Answer]]:
         """The answers that have come, and the rows of tasks that are given up."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
-from polyloom.diagnostics import PolyloomError
+from polyloom.diagnostics import PolyloomError, input_error
 
 Level = Literal["predict", "run", "verify"]
 LEVELS: Final[tuple[Level, ...]] = ("predict", "run", "verify")
@@ -65,7 +65,12 @@ def encode(row: Row) -> str:
 
 
 def decode(point: Mapping[str, Any], text: str) -> Row:
-    return Row(point, **json.loads(text))
+    """Errors: PL1407 for a text that is no row."""
+    try:
+        return Row(point, **json.loads(text))
+    except (ValueError, TypeError):
+        help = "remove the folder, and explore again"
+        raise input_error("PL1407", "a row of the sweep cannot be read", help=help) from None
 
 
 def refusal(point: Mapping[str, Any], level: Level, error: PolyloomError) -> Row:

@@ -29,8 +29,8 @@ from polyloom.targets.subject import Subject
 from polyloom.targets.target import Place, Target, need
 
 Answer = bytes | str
-_UNITS: Final = 32
-"""Units that a worker keeps."""
+UNITS: Final = 32
+"""Units that a worker keeps: those that it got last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Work:
 
     def know(self, key: str, unit: Unit) -> None:
         """Opens a unit."""
-        if len(self.units) >= _UNITS:
+        if len(self.units) >= UNITS:
             del self.units[next(iter(self.units))]
         self.units[key] = opened(unit, self.folder, self.memory)
 

@@ -18,11 +18,11 @@ from polyloom.exploration.shipping import unpack
 from polyloom.exploration.work import Work
 
 
-def main() -> None:
+def main(kind: type[Work] = Work) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     questions = sys.stdin.buffer
-    work = Work(Path(sys.argv[1]))
+    work = kind(Path(sys.argv[1]))
     send(answers, "ready")
     while True:
         try:

@@ -112,7 +112,7 @@ def nest_ssa(nest: Nest, level: int = 0, target: str | None = None, watch: Watch
     """A nest in SSA form through its C text, with the function's lines. Parameters come first. Errors: PL015x."""
     with temporary.folder() as folder:
         file = Path(folder, "nest.c")
-        file.write_text(deeply(print_c)(nest), encoding="utf-8")
+        file.write_text(deeply(print_c)(nest, located=True), encoding="utf-8")
         return ssa(str(file), Options(function=c_name(nest)), level, target, watch=watch)
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from polyloom.diagnostics import Span
 from polyloom.ir.c_library import FUNCTIONS
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, loops, statements
 from polyloom.ir.numbers import WIDTH
@@ -106,9 +107,10 @@ _UNSIGNED_LIMITS = "a != a || a >= 4294967296.0 ? 4294967295u : a < 0 ? 0 : (uns
 """The meaning of operations that are called; the operands are a, b and c."""
 
 
-def print_c(nest: Nest) -> str:
-    """The text of `nest`; names that C cannot have are changed, and statements lose theirs."""
-    printer = _Printer(nest, identifiers(nest))
+def print_c(nest: Nest, located: bool = False) -> str:
+    """The text of `nest`; names that C cannot have are changed, and statements lose theirs. Where it is `located`,
+    directives say which line of the source statements and loops come from."""
+    printer = _Printer(nest, identifiers(nest), located)
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
     name = c_name(nest)
     lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
@@ -185,6 +187,7 @@ class _Printer:
 
     nest: Nest
     names: dict[str, str]
+    located: bool = False
     helpers: set[tuple[str, ElementType]] = field(default_factory=set[tuple[str, ElementType]])
     called: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
 
@@ -219,8 +222,10 @@ class _Printer:
         for node in nodes:
             match node:
                 case Assign(target=target, value=value):
+                    yield from self.place(node.span)
                     yield f"{indent}{self.reference(target)} = {self.value(value)};"
                 case Loop():
+                    yield from self.place(node.span)
                     yield f"{indent}for ({self.header(node)}) {{"
                     yield from self.block(node.body, indent + "  ")
                     yield f"{indent}}}"
@@ -231,6 +236,12 @@ class _Printer:
                         yield f"{indent}}} else {{"
                         yield from self.block(node.orelse, indent + "  ")
                     yield f"{indent}}}"
+
+    def place(self, span: Span | None) -> Iterator[str]:
+        """The directive for a line of the source, if its file has a name that C can write."""
+        name = span.source.name if span is not None and self.located else ""
+        if span is not None and name and name.isprintable() and not {'"', "\\"} & {*name}:
+            yield f'#line {span.line} "{name}"'
 
     def header(self, loop: Loop) -> str:
         name = self.names[loop.name]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,6 +16,13 @@ Names = Sequence[tuple[str, tuple[int, ...]]]
 """By number of an input: its name and shape."""
 DEPTH: Final = 4
 """Operations inside one another that are shown."""
+_PAIRS: Final = 4096
+"""Parts that are looked at."""
+_SUM: Final = "sum"
+_SIGNS: Final = {"add": (1, 1), "sub": (1, -1), "neg": (-1,)}
+_FREE: Final = frozenset({_SUM, "mul", "min", "max", "and", "or", "xor"})
+"""Operations of integers whose operands have no order."""
+_TURNED: Final = {"gt": ("lt", True), "ge": ("le", True)}
 
 
 def print_term(number: int, terms: Terms, names: Names, depth: int = DEPTH) -> str:
@@ -61,17 +69,74 @@ def _element(name: str, shape: tuple[int, ...], index: int) -> str:
 
 
 def difference(one: int, other: int, terms: Terms) -> tuple[int, int]:
-    """The first parts of two terms that differ by their own operation, constant or input, not by parts of theirs;
-    constants with the operation that they stand in."""
-    around = one, other
-    while True:
-        a, b = terms[one], terms[other]
+    """The smallest parts of two terms that differ by their own operation, constant or input, not by parts of theirs;
+    constants with the operation that they stand in. Members of a sum, a product and the like are compared whatever
+    their order, comparisons in either direction."""
+    first = (one, other)
+    waiting, seen = deque([(first, first)]), {first}
+    found: list[tuple[int, int]] = []
+    while waiting and len(seen) < _PAIRS:
+        pair, around = waiting.popleft()
+        a, b = (terms[number] for number in pair)
         if isinstance(a, Value) and isinstance(b, Value):
-            return around
-        if not isinstance(a, Operated) or not isinstance(b, Operated):
-            return one, other
-        pairs = [(x, y) for x, y in zip(a.operands, b.operands, strict=False) if x != y]
-        if (a.operation, a.dtype) != (b.operation, b.dtype) or not pairs:
-            return one, other
-        around = one, other
-        one, other = pairs[0]
+            found.append(around)
+            continue
+        inner = _differing(pair, terms) if isinstance(a, Operated) and isinstance(b, Operated) else []
+        if not inner:
+            found.append(pair)
+        waiting += [(p, pair) for p in inner if p not in seen]
+        seen |= {*inner}
+    return min(found, key=lambda pair: sum(_size(number, terms) for number in pair), default=first)
+
+
+def _differing(pair: tuple[int, int], terms: Terms) -> list[tuple[int, int]]:
+    """The parts of two operations of one kind that are not the same; nothing where other parts have no counterpart."""
+    (kind, mine), (other, theirs) = (_members(number, terms) for number in pair)
+    if kind != other:
+        return []
+    if kind[0] in _FREE:
+        left, right = Counter(mine), Counter(theirs)
+        mine, theirs = [*(left - right).elements()], [*(right - left).elements()]
+        # Those of one operation belong together.
+        mine, theirs = (sorted(side, key=lambda m: (m[0], _kind(m[1], terms))) for side in (mine, theirs))
+    if [sign for sign, _ in mine] != [sign for sign, _ in theirs]:
+        return []
+    return [(m, t) for (_, m), (_, t) in zip(mine, theirs, strict=True) if m != t]
+
+
+def _members(number: int, terms: Terms) -> tuple[tuple[str, str], list[tuple[int, int]]]:
+    """An operation and its type, and its parts with their signs: the members of a whole sum of integers."""
+    top = terms[number]
+    assert isinstance(top, Operated)
+    name, turned = _TURNED.get(top.operation, (top.operation, False))
+    kind = (_SUM if name in _SIGNS and top.dtype[0] != "f" else name), top.dtype
+    if kind[0] not in _FREE or top.dtype[0] == "f":
+        parts = [(1, o) for o in top.operands]
+        return kind, parts[::-1] if turned else parts
+    found: list[tuple[int, int]] = []
+    waiting = [(1, number)]
+    while waiting and len(found) + len(waiting) < _PAIRS:
+        sign, member = waiting.pop()
+        part = terms[member]
+        own = part.operation if isinstance(part, Operated) and part.dtype == top.dtype else ""
+        if isinstance(part, Operated) and (own == kind[0] or (kind[0] == _SUM and own in _SIGNS)):
+            signs = _SIGNS.get(own, (1, 1))
+            waiting += [(sign * s, o) for s, o in zip(signs, part.operands, strict=True)]
+        else:
+            found.append((sign, member))
+    return kind, [*found, *waiting]
+
+
+def _kind(number: int, terms: Terms) -> str:
+    part = terms[number]
+    return part.operation if isinstance(part, Operated) else type(part).__name__
+
+
+def _size(number: int, terms: Terms) -> int:
+    """The operations of a term, up to a limit."""
+    size, waiting = 0, [number]
+    while waiting and size < _PAIRS:
+        part = terms[waiting.pop()]
+        size += 1
+        waiting += part.operands if isinstance(part, Operated) else ()
+    return size

@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import PurePath
 
 from polyloom.report import text
 from polyloom.report.page.document import asset, document, folded, section
-from polyloom.report.parts import activity, array, bottleneck, flow, head, lanes, pressure, schedule, tables
-from polyloom.targets.activity import Activity
+from polyloom.report.parts import activity, array, bottleneck, flow, head, lanes, loop, pressure, schedule, tables
+from polyloom.targets.activity import Activity, of_spans
+from polyloom.targets.costs import Line
 from polyloom.targets.report import Report
-from polyloom.targets.target import Json
+from polyloom.targets.target import Json, Simulated
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What there is to show: `data` is what `run --json` prints, `summary` the rows that a reader wants first, with a
-    view for each phase; `passes` are the forms between passes, name and text."""
+    view for each phase; `passes` are the forms between passes, name and text; `loop` is the inner loop of a machine
+    that has no schedule, `source` the file that it comes from, name and text."""
 
     data: Mapping[str, Json]
     summary: text.Rows
@@ -30,33 +33,45 @@ class Shown:
     activity: Activity | None = None
     listing: str = ""
     passes: Sequence[tuple[str, str]] = ()
+    loop: Sequence[Line] = ()
+    source: tuple[str, str] | None = None
 
 
 def page(shown: Shown) -> str:
     """The whole file."""
     views = list(text.titled(shown.views))
-    moving = section("Activity", activity.activity(shown.activity), note=activity.NOTE, key="activity")
-    alone = len(views) == 1
-    body = [head.head(shown.data, shown.summary), "" if alone else moving]
-    body += [
-        _phase(n, title, view, shown.activity, moving if alone else "") for n, (title, view) in enumerate(views, 1)
-    ]
+    moving = section("Activity", activity.activity(shown.activity), note=activity.note(shown.activity), key="activity")
+    inner = section("Source and inner loop", loop.loop(shown.loop, shown.source), note=loop.NOTE)
+    before, here = (inner, moving) if len(views) == 1 else (inner + moving, "")
+    body = [head.head(shown.data, shown.summary), before]
+    body += [_phase(n, title, view, shown.activity, here) for n, (title, view) in enumerate(views, 1)]
     body.append(_folded(shown))
     content = f"<main>{''.join(body)}</main>"
     return document(text.headline(shown.data), "", content, asset("activity.js") + asset("array.js"))
 
 
+def of_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Shown:
+    """Of programs that Polyloom did not compile: figures, activity, and the text that `simulate` prints."""
+    names = ", ".join(PurePath(path).name for path in files)
+    data: Mapping[str, Json] = {"kernel": names, "parameters": None, "on": on, "verified": None}
+    figures = [(key.replace("_", " "), str(value)) for key, value in done.data.items() if type(value) in (int, str)]
+    spans = done.trace.spans
+    return Shown(data, figures, (), of_spans(spans, holds=done.trace.holds) if spans else None, done.text)
+
+
 def _phase(number: int, title: str, view: Report, found: Activity | None, moving: str) -> str:
     """All that is known of one phase; `moving` is the activity's section, where there is only one phase."""
     named = f'<h2 class="part" id="phase-{number}">{escape(title)}</h2>' if title else ""
-    return named + "".join(_sections(view, found, moving))
+    return named + "".join(_sections(view, found, moving, number == 1))
 
 
-def _sections(view: Report, found: Activity | None, moving: str) -> Iterator[str]:
+def _sections(view: Report, found: Activity | None, moving: str, is_first: bool) -> Iterator[str]:
+    """How to read a part is said once."""
+    notes = (schedule.note(view), pressure.NOTE, array.NOTE) if is_first else ("", "", "")
     yield section("Bottleneck", bottleneck.bottleneck(view))
-    yield section("Source and schedule", schedule.schedule(view), note=schedule.NOTE)
-    full = section("Pressure", pressure.pressure(view), note=pressure.NOTE)
-    drawn = section("Array", array.array(view.grid, found), note=array.NOTE) if view.grid is not None else ""
+    yield section("Source and schedule" if view.operations else "Schedule", schedule.schedule(view), note=notes[0])
+    full = section("Pressure", pressure.pressure(view), note=notes[1])
+    drawn = section("Array", array.array(view.grid, found), note=notes[2]) if view.grid is not None else ""
     yield f'<div class="beside">{drawn}{full}</div>' if drawn and full else drawn + full
     yield moving
     yield from map(tables.table, view.tables)

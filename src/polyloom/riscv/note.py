@@ -7,7 +7,7 @@ The text is one JSON object with sorted keys, so that equal functions have equal
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
@@ -32,13 +32,14 @@ class Note:
     signature: Signature
 
 
-def encode(note: Note) -> bytes:
-    """The text."""
+def encode(note: Note, lines: Mapping[str, Sequence[Sequence[int]]] | None = None) -> bytes:
+    """The text; `lines` are those of the source (source_lines.py)."""
     made = {
         "version": VERSION,
         "target": TARGET,
         "member": note.member,
         **as_json(note.signature),
+        **({"lines": lines} if lines else {}),
     }
     return text(made)
 

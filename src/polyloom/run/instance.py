@@ -23,6 +23,7 @@ from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
 from polyloom.targets import registry
 from polyloom.targets.activity import Activity, of_columns, of_spans
+from polyloom.targets.costs import Line
 from polyloom.targets.options import taken
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
@@ -30,7 +31,7 @@ from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
 from polyloom.targets.trace import Span, Trace
 
 T = TypeVar("T")
-_DRAWN: Final = 500_000
+_DRAWN: Final = 2_000_000
 """Operations of a run that is repeated with a trace only to be drawn."""
 
 
@@ -262,10 +263,7 @@ class Result:
     @cached_property
     def activity(self) -> Activity | None:
         """What was busy when; None where there is no trace."""
-        trace = self.trace
-        if trace.columns is not None:
-            return of_columns(trace.columns)
-        return of_spans(trace.spans, whole=trace.holds) if trace.spans else None
+        return of_trace(self.trace)
 
     @cached_property
     def data(self) -> dict[str, Json]:
@@ -326,7 +324,32 @@ class Result:
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
-        return html.page(html.Shown(self.data, self._summary, self.views, self.activity, self.instance.listing, passes))
+        return html.page(
+            html.Shown(
+                self.data,
+                self._summary,
+                self.views,
+                self.activity,
+                self.instance.listing,
+                passes,
+                self._loop,
+                self._source,
+            )
+        )
+
+    @property
+    def _loop(self) -> tuple[Line, ...]:
+        """The inner loop, where there is no schedule that shows it."""
+        costs = self.instance.target.costs
+        if costs is None or any(view.operations for view in self.views):
+            return ()
+        return costs(self.instance.program, self.execution).loop
+
+    @property
+    def _source(self) -> tuple[str, str] | None:
+        """The file that was compiled, where it is one, and its text."""
+        subject = self.instance.origin.subject
+        return subject.texts[0] if subject is not None and len(subject.texts) == 1 else None
 
     def show(self) -> notebook.Embedded:
         """The page as notebooks embed it: the last expression of a cell shows it."""
@@ -341,6 +364,13 @@ class Result:
         took = "" if self.cycles is None else f"{self.cycles} cycles, "
         said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
         return f"<run of {self.instance.kernel}({values}): {took}{said}>"
+
+
+def of_trace(trace: Trace) -> Activity | None:
+    """What was busy when; None where nothing happened."""
+    if trace.columns is not None:
+        return of_columns(trace.columns)
+    return of_spans(trace.spans, holds=trace.holds) if trace.spans else None
 
 
 def _is_empty(trace: Trace) -> bool:

@@ -34,12 +34,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Activity:
-    """`bits` has the lanes of all groups one after another, each with `width` bytes; bit 0 of byte 0 is cycle 0."""
+    """`bits` has the lanes of all groups one after another, each with `width` bytes; bit 0 of byte 0 is cycle 0. They
+    tell in which cycles lanes are busy where spans hold them, else in which something starts."""
 
     groups: tuple[Group, ...]
     cycles: int
     bits: bytes
     step: int = 1
+    holds: bool = False
 
     @property
     def width(self) -> int:
@@ -100,9 +102,7 @@ def of_columns(columns: Columns, largest: int = LARGEST) -> Activity:
     cycle = columns.cycle
     cycles = int(cycle.max()) + 1 if len(cycle) else 0
     lanes = sum(len(g.lanes) for g in columns.groups)
-    step = 1
-    while lanes * -(-cycles // (8 * step)) > largest:
-        step *= 2
+    step = _step(lanes, cycles, largest)
     width = -(-cycles // (8 * step))
     bits = np.zeros(lanes * width, np.uint8)
     column = cycle // step
@@ -110,31 +110,43 @@ def of_columns(columns: Columns, largest: int = LARGEST) -> Activity:
     return Activity(columns.groups, cycles, bits.tobytes(), step)
 
 
-def of_spans(spans: Iterable[Span], *, whole: bool = False, largest: int = LARGEST) -> Activity:
-    """Of the starts of spans, or of all cycles that they last. Groups and lanes are in the order of their numbers."""
-    lanes: dict[str, dict[str, int]] = {}
-    taken = list[tuple[str, str, int, int]]()
+def _step(lanes: int, cycles: int, largest: int) -> int:
+    """Cycles per bit."""
+    step = 1
+    while lanes * -(-cycles // (8 * step)) > largest:
+        step *= 2
+    return step
+
+
+def of_spans(spans: Iterable[Span], *, holds: bool = False, largest: int = LARGEST) -> Activity:
+    """Of the starts of spans, or where they hold their lanes, of all cycles that they last. Groups and lanes are in the
+    order of their numbers."""
+    taken: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for s in spans:
-        lanes.setdefault(s.group, {}).setdefault(s.lane, 0)
-        taken.append((s.group, s.lane, s.start, max(s.cycles, 1)))
-    groups = tuple(Group(g, tuple(sorted(lanes[g], key=natural))) for g in sorted(lanes, key=natural))
-    number = 0
-    for group in groups:
-        for lane in group.lanes:
-            lanes[group.name][lane] = number
-            number += 1
-    first = np.array([lanes[g][lane] for g, lane, _, _ in taken], np.int64)
-    start = np.array([s for _, _, s, _ in taken], np.int64)
-    if whole:
-        lasts = np.array([n for _, _, _, n in taken], np.int64)
-        first, start = np.repeat(first, lasts), np.repeat(start, lasts) + _within(lasts)
-    return of_columns(Columns(groups, first, start), largest)
+        taken.setdefault((s.group, s.lane), []).append((s.start, s.start + max(s.cycles, 1)))
+    lanes: dict[str, list[str]] = {}
+    for group, lane in sorted(taken, key=lambda pair: (natural(pair[0]), natural(pair[1]))):
+        lanes.setdefault(group, []).append(lane)
+    groups = tuple(Group(name, tuple(own)) for name, own in lanes.items())
+    rows = [np.array(taken[g.name, lane], np.int64) for g in groups for lane in g.lanes]
+    if holds:
+        return _held(groups, rows, largest)
+    numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    return of_columns(Columns(groups, numbers, np.concatenate([row[:, 0] for row in rows])), largest)
 
 
-def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, ... up to each length, one after another."""
-    ends = np.cumsum(lengths)
-    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+def _held(groups: tuple[Group, ...], rows: Sequence[NDArray[np.int64]], largest: int) -> Activity:
+    """`rows` has, by lane, the first cycle of each span and the one after its last."""
+    cycles = max(int(row[:, 1].max()) for row in rows)
+    step = _step(len(rows), cycles, largest)
+    columns = -(-cycles // step)
+    packed = list[bytes]()
+    for row in rows:
+        change = np.zeros(columns + 1, np.int32)
+        np.add.at(change, row[:, 0] // step, 1)
+        np.add.at(change, -(-row[:, 1] // step), -1)
+        packed.append(np.packbits(np.cumsum(change[:-1]) > 0, bitorder="little").tobytes())
+    return Activity(groups, cycles, b"".join(packed), step, holds=True)
 
 
 def natural(name: str) -> tuple[tuple[int, int | str], ...]:

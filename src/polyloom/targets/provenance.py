@@ -53,14 +53,19 @@ def provenance(span: Span | None, reason: str = "") -> Provenance | None:
 def texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:
     """The files that these places are in, as they are called there, with their texts, in the order of first use."""
     sources = dict.fromkeys(span.source for span in spans if span is not None)
-    return tuple({_shown(source.name): source.text for source in sources}.items())
+    return tuple({_shown(source.name): _encodable(source.text) for source in sources}.items())
 
 
 def _shown(name: str) -> str:
     path = PurePath(name)
-    return path.name if path.is_absolute() else name
+    return _encodable(path.name if path.is_absolute() else name)
+
+
+def _encodable(text: str) -> str:
+    """Names of files, and texts of any encoding, may have what UTF-8 has not."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _short(line: str) -> str:
-    words = " ".join(line.split())
+    words = _encodable(" ".join(line.split()))
     return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"

@@ -17,7 +17,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.minion.loops import compile as compiling
 from polyloom.targets.minion.loops.assembly import executable
 from polyloom.targets.minion.loops.note import Note
-from polyloom.targets.minion.loops.program import Part
+from polyloom.targets.minion.loops.program import Part, Team, barrier
 from polyloom.targets.minion.tensor_words import BY_NAME, broadcast
 
 CHAIN = """
@@ -165,3 +165,19 @@ def test_nothing_to_broadcast(golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
         pl.compile(MATMUL, on="minion:4", broadcast=True).run(N=16, M=16, K=16)
     golden("broadcast", str(error.value) + "\n")
+
+
+@pytest.mark.parametrize(("name", "met"), [("mm3", ["p2.join"]), ("bicg", []), ("atax", ["p1.join"])])
+def test_who_shares_nothing_does_not_wait(name: str, met: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three products, the last one reads what the other two have computed; the results of bicg are independent."""
+    found = list[str]()
+
+    def counted(team: Team, label: str, number: int) -> Part:
+        found.append(label)
+        return barrier(team, label, number)
+
+    monkeypatch.setattr(compiling, "barrier", counted)
+    monkeypatch.setattr(compiling, "followed", _apart)
+    sizes: dict[str, Any] = {"M": 20, "N": 20} if name != "mm3" else dict.fromkeys(("NI", "NJ", "NK", "NL", "NM"), 20)
+    result = pl.compile(MATMUL.replace("matmul.pla", f"kernels/{name}.py"), on="minion:3").run(**sizes)
+    assert (result.verified, result.data["hazards"], found) == (True, [], met)

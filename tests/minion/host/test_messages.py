@@ -97,7 +97,6 @@ CASES = {
     "threads": "k.elf --threads 0 --on minion",
     "option-of-others": "k.elf --thread t1 --on minion",
     "peer": "k.elf --peer nowhere --on minion",
-    "report": "k.elf --report page.html --on minion",
     "trace": "k.elf --trace run.txt --on minion",
 }
 

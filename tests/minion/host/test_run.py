@@ -134,6 +134,16 @@ def test_trace(simulate: Simulate) -> None:
     assert {"minion 0", "shire 0"} <= groups
 
 
+def test_report(simulate: Simulate) -> None:
+    """A page of a program that Polyloom did not compile has figures, activity and what is printed."""
+    example("tile")
+    simulate("tile.elf --on minion --report page.html --hazards off")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<h1>tile.elf <small>on minion</small></h1>" in page
+    assert '["minion 0",' in page
+    assert "<dt>cycles</dt>" in page
+
+
 def test_raw_bytes(simulate: Simulate) -> None:
     """As the ELF file of the same code, at the same place."""
     text = f"la a0, word\nli a1, 7\nsd a1, 0(a0)\n{END}.balign 64\nword: .dword 1\n"

@@ -41,8 +41,9 @@ IMPROVEMENT_LIMIT = 0.3
 """Deterministic effort of one search, in CP-SAT's unit (about a second)."""
 
 
-def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> Solution:
-    """A schedule with the least initiation interval in `at_least`..`limit`, checked.
+def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quickly: bool = False) -> Solution:
+    """A schedule with the least initiation interval in `at_least`..`limit`, checked. `quickly`: the first one that
+    needs no search, or at the limit one that is not improved: right where the interval matters little.
 
     Raises the errors of `validate`, PL0452 (a cycle of distance zero), PL0453 (no schedule up to the limit), all exit
     3 but a malformed problem.
@@ -59,8 +60,11 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> S
     proved = True
     for pi in _intervals(problem, lowest, highest):
         # Small problems go to the search even where `quick` would answer: it also improves spans, length and lifetimes.
-        quick = schedule(problem, pi) if problem.places(pi) > LARGE else None
-        status, found = _decide(problem, pi) if quick is None else (cp_model.FEASIBLE, quick)
+        quick = schedule(problem, pi) if quickly or problem.places(pi) > LARGE else None
+        if quickly and quick is None and pi < highest:
+            proved = False
+            continue
+        status, found = _decide(problem, pi, not quickly) if quick is None else (cp_model.FEASIBLE, quick)
         if found is not None:
             start, unit = found
             first = min(start, default=0)
@@ -83,8 +87,8 @@ def _intervals(problem: Guarded, lowest: int, highest: int) -> Iterator[int]:
         yield highest
 
 
-def _decide(problem: Guarded, pi: int) -> tuple[cp_model.CpSolverStatus, Found | None]:
-    return _search(problem, pi) if problem.places(pi) <= PLACES else (cp_model.UNKNOWN, None)
+def _decide(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, Found | None]:
+    return _search(problem, pi, improve) if problem.places(pi) <= PLACES else (cp_model.UNKNOWN, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ Found = tuple[tuple[int, ...], tuple[int, ...]]
 """(start, unit)"""
 
 
-def _search(problem: Guarded, pi: int) -> tuple[cp_model.CpSolverStatus, Found | None]:
+def _search(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, Found | None]:
     """Decide pi, then improve the schedule objective by objective; each result binds the objectives after it."""
     m = _build(problem, pi)
     search = solver(FEASIBILITY_LIMIT)
@@ -110,7 +114,7 @@ def _search(problem: Guarded, pi: int) -> tuple[cp_model.CpSolverStatus, Found |
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return status, None
     found = _read(problem, m, search)
-    for objective in _objectives(problem, m, pi):
+    for objective in _objectives(problem, m, pi) if improve else ():
         m.model.minimize(objective)
         # The last solution starts the next search: it satisfies all constraints, and improving from it is quick.
         m.model.clear_hints()

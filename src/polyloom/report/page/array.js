@@ -4,7 +4,8 @@ for (const map of all(".map")) {
   const picture = map.querySelector("svg"), at = make("output", { className: "at" }), rows = data.labels.length;
   const overlay = document.createElementNS(picture.namespaceURI, "g");
   let here = null;
-  picture.append(overlay);
+  // Below the texts, above everything else.
+  picture.insertBefore(overlay, picture.querySelector("text"));
   map.append(at);
   const place = (r, c) => [(c + 1.5) * cell, (r + 1.5) * cell];
   const through = (r, c) => data.routes.filter(([, a, b, d, e]) =>
@@ -26,8 +27,9 @@ for (const map of all(".map")) {
   }
   const open = async () => here && (await activities[0])?.open(`element (${here[0]}, ${here[1]})`);
   const under = (event) => {
-    const box = picture.getBoundingClientRect(), scale = picture.viewBox.baseVal.width / box.width / cell;
-    return [Math.floor((event.clientY - box.top) * scale) - 1, Math.floor((event.clientX - box.left) * scale) - 1];
+    const box = picture.getBoundingClientRect(), view = picture.viewBox.baseVal, scale = view.width / box.width;
+    return [box.top, box.left].map((edge, n) =>
+      Math.floor((([event.clientY, event.clientX][n] - edge) * scale + [view.y, view.x][n]) / cell) - 1);
   };
   picture.onpointermove = picture.onpointerdown = (event) => choose(...under(event));
   picture.onclick = (event) => { choose(...under(event)); if (event.detail > 1) open(); };

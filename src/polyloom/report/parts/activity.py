@@ -11,11 +11,17 @@ from typing import Final
 from polyloom.report.page.packed import deflated, embedded
 from polyloom.targets.activity import Activity
 
-NOTE: Final = (
-    "Stronger colour: more units start an operation. Click a row to open its parts; drag to move, double-click or use "
+_KEYS: Final = (
+    "Click a row to open its parts; drag to move, double-click or use "
     "the buttons to zoom to single cycles. Keys: + − ← → to look around, ↑ ↓ and Enter to open a row, Backspace to go "
     "back."
 )
+
+
+def note(found: Activity | None) -> str:
+    """How to read it."""
+    what = "are busy" if found is not None and found.holds else "start an operation"
+    return f"Stronger colour: more units {what}. {_KEYS}"
 
 
 def activity(found: Activity | None) -> str:

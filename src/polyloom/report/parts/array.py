@@ -41,9 +41,24 @@ def array(grid: Grid, activity: Activity | None) -> str:
         parts += [_named(place, names, cell) for place, names in _arrays(grid).items()]
         parts += [_words(r, c, label, busy, cell) for r, row in enumerate(grid.labels) for c, label in enumerate(row)]
     label = f"{rows} x {columns} elements" + (f", at most {most:.0%} busy" if busy else "")
-    drawn = picture((columns + 2) * cell, (rows + 2) * cell, "".join(parts), label, "array")
+    drawn = _cropped(picture((columns + 2) * cell, (rows + 2) * cell, "".join(parts), label, "array"), grid, cell)
     legend = f'<p class="note">Busiest: {most:.1%} of its units in all cycles.</p>' if busy else ""
     return f'<div class="map" tabindex="0" data-cell="{cell}">{drawn}{_data(grid, busy)}</div>{legend}'
+
+
+def _cropped(drawn: str, grid: Grid, cell: int) -> str:
+    """Without the sides that have no banks, of which a narrow margin is left."""
+    rows, columns = len(grid.labels), max(map(len, grid.labels), default=0)
+    margin = cell * 3 // 4
+    north, west = (0 if any(place[n] < 0 for place in grid.banks) else margin for n in (0, 1))
+    south = 0 if any(r >= rows for r, _ in grid.banks) else margin
+    east = 0 if any(c >= columns for _, c in grid.banks) else margin
+    width, height = (columns + 2) * cell, (rows + 2) * cell
+    inner = f"{west} {north} {width - west - east} {height - north - south}"
+    size = f'width="{width - west - east}" height="{height - north - south}"'
+    return drawn.replace(
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"', f'{size} viewBox="{inner}"'
+    )
 
 
 def _busy(grid: Grid, activity: Activity | None) -> dict[tuple[int, int], float]:

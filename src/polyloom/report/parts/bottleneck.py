@@ -8,10 +8,12 @@ a later iteration. Latency over distance, rounded up, is the bound.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from typing import Final
 
 from polyloom.report.page.svg import picture, text
+from polyloom.report.parts.schedule import link
 from polyloom.targets.report import Circuit, Report
 
 _WIDTH, _HEIGHT, _GAP, _TOP = 104, 34, 46, 12
@@ -23,16 +25,30 @@ def bottleneck(view: Report) -> str:
     """Empty where a target says nothing of it."""
     if not view.bottleneck:
         return ""
-    texts = {o.name: o.text for o in view.operations}
-    drawn = _circuit(view.circuit, texts) if view.circuit is not None else ""
+    drawn = _circuit(view.circuit, _Known.of(view)) if view.circuit is not None else ""
     return f"<p>{escape(view.bottleneck[:1].upper() + view.bottleneck[1:])}.</p>{drawn}"
 
 
-def _circuit(found: Circuit, texts: Mapping[str, str]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Of operations by name: what they do in a word, and the attributes that link them with their lines."""
+
+    words: Mapping[str, str]
+    links: Mapping[str, str]
+
+    @staticmethod
+    def of(view: Report) -> _Known:
+        files = {name: n for n, (name, _) in enumerate(view.sources)}
+        return _Known(
+            {o.name: o.text.split(" ")[0] for o in view.operations}, {o.name: link(o, files) for o in view.operations}
+        )
+
+
+def _circuit(found: Circuit, known: _Known) -> str:
     names = list(found.operations)
     if len(names) > _SHOWN:
         names = [*names[: _SHOWN - 2], "…", names[-1]]
-    parts = [_box(n, name, texts.get(name, "")) for n, name in enumerate(names)]
+    parts = [_box(n, name, known) for n, name in enumerate(names)]
     step, middle = _WIDTH + _GAP, _TOP + _HEIGHT / 2
     parts += [_arrow(n * step + _WIDTH + 2, middle, _GAP - 4) for n in range(len(names) - 1)]
     first, last, below = _WIDTH / 2, (len(names) - 1) * step + _WIDTH / 2, _TOP + _HEIGHT
@@ -50,13 +66,15 @@ def _circuit(found: Circuit, texts: Mapping[str, str]) -> str:
     return picture(width, below + 48, "".join(parts), label) + f'<p class="note">{sum_of}.</p>'
 
 
-def _box(n: int, name: str, what: str) -> str:
+def _box(n: int, name: str, known: _Known) -> str:
     x = n * (_WIDTH + _GAP)
     if name == "…":
         return text(x + _WIDTH / 2, _TOP + _HEIGHT / 2 + 4, name, "middle")
     middle = x + _WIDTH / 2
-    told = text(middle, _TOP + 14, _short(name), "middle") + text(middle, _TOP + 28, _short(what), "middle")
-    return f'<rect class="box" x="{x + 1}" y="{_TOP}" width="{_WIDTH - 2}" height="{_HEIGHT}" rx="6"/>{told}'
+    what = _short(known.words.get(name, ""))
+    told = text(middle, _TOP + 14, _short(name), "middle") + text(middle, _TOP + 28, what, "middle")
+    box = f'<rect class="box" x="{x + 1}" y="{_TOP}" width="{_WIDTH - 2}" height="{_HEIGHT}" rx="6"/>'
+    return f"<g{known.links.get(name, '')}>{box}{told}</g>"
 
 
 def _short(name: str) -> str:

@@ -18,11 +18,16 @@ from polyloom.targets.report import Operation, Report, Reservation
 
 _PANES: Final = 4
 """Sources that are shown."""
-NOTE: Final = (
-    "Rows are slots of the interval. Point at an operation or a line to see what belongs together; a dashed "
+_LINKED: Final = (
+    "Point at an operation or a line to see what belongs together; a dashed "
     "border marks what the compiler added. A raised number counts the intervals that an operation lags behind; the "
     "number before a line, how many operations it became."
 )
+
+
+def note(view: Report) -> str:
+    """How to read it."""
+    return f"Rows are slots of the interval. {_LINKED if view.operations else ''}".rstrip()
 
 
 def schedule(view: Report, panes: bool = True) -> str:
@@ -47,17 +52,22 @@ def marks_of(operations: Sequence[Operation], file: str) -> tuple[Mark, ...]:
     return tuple(Mark(line, f"{n}×") for line, n in sorted(counted.items()))
 
 
+def link(operation: Operation, files: Mapping[str, int]) -> str:
+    """The attributes that link it with its line, where its source is on the page."""
+    found = operation.provenance
+    number = files.get(found.file) if found is not None else None
+    return linked(number, found.line, found.column, found.end_column) if found and number is not None else ""
+
+
 def chip(operation: Operation, files: Mapping[str, int], lag: int = 0) -> str:
     """An operation, linked with its line; `files` numbers the sources of the page."""
     found, name = operation.provenance, escape(operation.name)
     late = f"<sup>{lag}</sup>" if lag else ""
     if found is None:
         return f'<span class="op">{name}{late}</span>'
-    number = files.get(found.file)
-    link = linked(number, found.line, found.column, found.end_column) if number is not None else ""
     made = " made" if found.reason else ""
     title = f"{operation.name} = {operation.text}   {found}" if operation.text else f"{operation.name}   {found}"
-    return f'<span class="op{made}"{link} title="{escape(title)}">{name}{late}</span>'
+    return f'<span class="op{made}"{link(operation, files)} title="{escape(title)}">{name}{late}</span>'
 
 
 def _reservation(table: Reservation, known: Mapping[tuple[str, int, str], str]) -> str:

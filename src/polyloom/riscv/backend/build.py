@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from polyloom.ir.ssa import NOWHERE
 from polyloom.riscv.backend.code import PHYSICAL, PSEUDO, ZERO, Bank, Op, Operand, Reg, row_of
 from polyloom.riscv.backend.pairs import copied, pair
 from polyloom.riscv.isa import X_NAMES, register
@@ -21,10 +22,11 @@ DYNAMIC, TOWARDS_ZERO = 7, 1
 
 
 class Builder:
-    """Mutable: the instructions of the block so far."""
+    """Mutable: the instructions of the block so far; `place` is what the next ones are made for."""
 
     def __init__(self, isa: Isa) -> None:
         self.isa, self.ops, self.count = isa, list[Op](), PHYSICAL
+        self.place = NOWHERE
         self.constants: dict[int, Reg] = {}
 
     def fresh(self, bank: Bank = "x") -> Reg:
@@ -42,7 +44,7 @@ class Builder:
         if mnemonic not in PSEUDO:
             rest = row_of(mnemonic, self.isa).fields[len(operands) :]
             operands = (*operands, *(DYNAMIC if field.name == "rm" else 0 for field in rest))
-        self.ops.append(Op(mnemonic, operands))
+        self.ops.append(Op(mnemonic, operands, self.place))
 
     def make(self, mnemonic: str, *operands: Operand, to: Reg | None = None) -> Reg:
         """The result of an instruction, in `to` or in a new register."""
@@ -83,7 +85,7 @@ class Builder:
         mnemonic, operands = _operation(line.line, places)
         if mnemonic == "mv":
             mnemonic, operands = copied(operands[0], "c" in self.isa.extensions)
-        branch = Op(*plain(line.branch, (*(places[o] for o in line.operands), 0)))
+        branch = Op(*plain(line.branch, (*(places[o] for o in line.operands), 0)), self.place)
         self.ops.append(pair(branch, Op(*plain(mnemonic, (kept, *operands)))))
 
 

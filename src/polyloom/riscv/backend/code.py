@@ -11,10 +11,11 @@ join.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal
 
+from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.riscv.isa import F_NAMES, X_NAMES, Row, find
 from polyloom.riscv.names import Isa
 
@@ -97,10 +98,12 @@ JOINT: Final = "+"
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An instruction."""
+    """An instruction. `place` is what it was made for in the source; instructions that differ in nothing else are
+    equal."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False)
 
     def __str__(self) -> str:
         return f"{self.mnemonic} {', '.join(map(str, self.operands))}".rstrip()
@@ -168,7 +171,7 @@ def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
 
 def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
     """The instruction with other registers."""
-    return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands))
+    return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands), op.place)
 
 
 def targets(op: Op) -> Iterator[str]:

@@ -11,11 +11,12 @@ Scheduling and hoisting lengthen the lives of values; where that makes the alloc
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import Function, Place
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify, verify_variables
 from polyloom.passes import Form, Pass, Watch, run_passes
@@ -28,7 +29,7 @@ from polyloom.riscv.backend.expand import expand
 from polyloom.riscv.backend.hoist import hoisted
 from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.limits import check_size
-from polyloom.riscv.backend.link import executable, linked
+from polyloom.riscv.backend.link import executable, joined
 from polyloom.riscv.backend.live import without_dead
 from polyloom.riscv.backend.lower import lower
 from polyloom.riscv.backend.order import ordered
@@ -51,17 +52,25 @@ class Compiled:
     code_bytes: int
 
 
-def compile_function(function: Function, isa: Isa, note: bytes = b"", watch: Watch | None = None) -> Compiled:
-    """`note` goes into the file as it is.
+Places = Mapping[int, Place]
+"""From which address on which place of the source holds."""
+
+
+def compile_function(
+    function: Function, isa: Isa, note: Callable[[Places], bytes] | None = None, watch: Watch | None = None
+) -> Compiled:
+    """`note` tells what goes into the file as a note.
 
     Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too
     long, PL0933 for too many values in too many blocks."""
     layout = Layout(function.data)
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
-    words, starts = linked(codes)
+    linked, starts = joined(codes)
     functions = {name: layout.end + start for name, start in starts.items()}
     data = layout.linked(functions, function.pointers // 8)
-    return Compiled(executable(data, layout.end, words, isa, starts, note), layout.end, len(words))
+    places = {layout.end + at: place for at, place in linked.places.items()}
+    text = b"" if note is None else note(places)
+    return Compiled(executable(data, layout.end, linked.words, isa, starts, text), layout.end, len(linked.words))
 
 
 def lowered(function: Function, isa: Isa, layout: Layout, watch: Watch | None = None) -> list[Code]:

@@ -58,7 +58,8 @@ def compile_program(
     assert not function.parameters, f"@{function.name} takes {len(function.parameters)} parameters"
     layout = Layout(function.data, _start_of(function.data, placement.end))
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
-    words, starts, marks = joined([_entry(function.name, isa, placement.stack), *codes])
+    linked, starts = joined([_entry(function.name, isa, placement.stack), *codes])
+    words, marks = linked.words, linked.marks
     room = layout.base - placement.code
     if len(words) > room:
         message = f"@{function.name} takes {len(words)} bytes of code, and there is room for {room}"

@@ -161,7 +161,7 @@ def _led(op: Op, onward: dict[str, Operand]) -> Op:
             operand = onward[operand]
         return operand
 
-    return op if op.mnemonic in NAMING else Op(op.mnemonic, tuple(final(o) for o in op.operands))
+    return op if op.mnemonic in NAMING else Op(op.mnemonic, tuple(final(o) for o in op.operands), op.place)
 
 
 _INVERSE = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
@@ -176,5 +176,9 @@ def _ending(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, 
         # Backward branches are predicted taken by simple cores: the loop is repeated by the branch, and left by falling
         # or jumping.
         if onward != following and (away == following or (onward in before and away not in before)):
-            ops = (*ops[:-2], Op(_INVERSE[branch.mnemonic], (*branch.operands[:-1], onward)), Op("j", (away,)))
+            ops = (
+                *ops[:-2],
+                Op(_INVERSE[branch.mnemonic], (*branch.operands[:-1], onward), branch.place),
+                Op("j", (away,)),
+            )
     return ops[:-1] if ops and ops[-1] == Op("j", (following,)) else ops

@@ -20,7 +20,7 @@ from polyloom.riscv import symbols
 from polyloom.riscv.assemble import Assembled
 from polyloom.riscv.backend.code import Block, Code, Op, targets
 from polyloom.riscv.backend.data import BASE
-from polyloom.riscv.backend.words import marked
+from polyloom.riscv.backend.words import Marked, marked
 from polyloom.riscv.image import Segment
 from polyloom.riscv.names import Isa
 
@@ -29,18 +29,12 @@ _READ, _WRITE, _EXECUTE = 4, 2, 1
 _RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
 
 
-def linked(codes: Sequence[Code]) -> tuple[bytes, dict[str, int]]:
+def joined(codes: Sequence[Code]) -> tuple[Marked, dict[str, int]]:
     """The words of functions one after the other, wherever they stand, and where each begins. Errors: PL0932 for a call
     that does not reach."""
-    words, starts, _ = joined(codes)
-    return words, starts
-
-
-def joined(codes: Sequence[Code]) -> tuple[bytes, dict[str, int], dict[int, int]]:
-    """The same, and by number where each word of the machine beside the core is handed over (push.py)."""
     blocks = tuple(_named(code, k, block) for code in codes for k, block in enumerate(code.blocks))
-    words, labels, marks = marked(replace(codes[0], blocks=blocks))
-    return words, {code.name: labels[_entry(code.name)] for code in codes}, marks
+    made = marked(replace(codes[0], blocks=blocks))
+    return made, {code.name: made.labels[_entry(code.name)] for code in codes}
 
 
 def _entry(name: str) -> str:
@@ -52,7 +46,8 @@ def _named(code: Code, number: int, block: Block) -> Block:
 
     def named(op: Op) -> Op:
         names = {target: f"{code.name}:{target}" for target in targets(op)}
-        return Op(op.mnemonic, tuple((names.get(o) or _entry(o)) if isinstance(o, str) else o for o in op.operands))
+        operands = tuple((names.get(o) or _entry(o)) if isinstance(o, str) else o for o in op.operands)
+        return Op(op.mnemonic, operands, op.place)
 
     return Block(f"{code.name}:{block.name}" if number else _entry(code.name), tuple(map(named, block.ops)))
 

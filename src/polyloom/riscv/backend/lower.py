@@ -84,10 +84,14 @@ def _enter(context: Context, function: Function) -> None:
 
 def _emit(context: Context, instruction: Instruction) -> None:
     """Selects an instruction and defines its result."""
+    before = context.b.place
+    context.b.place = instruction.place if instruction.place.line else before
     if instruction.result is None:
         _effect(context, instruction)
     else:
         context.define(instruction.result, *_value(context, instruction))
+    # What is deferred is selected amid its user, which goes on with its own place.
+    context.b.place = before
 
 
 def _effect(context: Context, instruction: Instruction) -> None:
@@ -180,7 +184,9 @@ def _branch(context: Context, condition: Operand, target: str) -> None:
         return
     mnemonic, is_exchanged = _BRANCHES[deferred.operation]
     a, b = (context.reg(operand) for operand in deferred.operands)
+    before, context.b.place = context.b.place, deferred.place
     context.b.put(mnemonic, *((b, a) if is_exchanged else (a, b)), target)
+    context.b.place = before
 
 
 def _return(context: Context, value: Operand | None) -> None:

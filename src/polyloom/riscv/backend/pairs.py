@@ -21,7 +21,7 @@ def pair(branch: Op, shadow: Op) -> Op:
     """`branch` compares two registers, `shadow` writes the register that holds what is kept."""
     result, *read = shadow.operands
     # The result stands twice, as written and as read: where the branch is taken it keeps its old value.
-    return Op(f"{branch.mnemonic}{JOINT}{shadow.mnemonic}", (result, result, *branch.operands[:2], *read))
+    return Op(f"{branch.mnemonic}{JOINT}{shadow.mnemonic}", (result, result, *branch.operands[:2], *read), branch.place)
 
 
 def halves(op: Op, distance: int = _DISTANCE) -> tuple[Op, Op]:

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyloom.diagnostics import infeasible
+from polyloom.ir.ssa import Place
 from polyloom.riscv.backend.atomics import loop
 from polyloom.riscv.backend.code import BRANCHES, EXCHANGES, PUSHES, RA, ZERO, Code, Op, Reg, row_of
 from polyloom.riscv.backend.pairs import halves, is_pair
@@ -46,13 +47,23 @@ def assemble(code: Code) -> bytes:
 
 def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
     """The words, and where each block begins."""
-    made, labels, _ = marked(code)
-    return made, labels
+    made = marked(code)
+    return made.words, made.labels
 
 
-def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
-    """The words, where each block begins, and by number where each word of the machine beside the core is handed
-    over."""
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The words, where each block begins, by number where each word of the machine beside the core is handed over
+    (push.py), and from where on which place of the source holds."""
+
+    words: bytes
+    labels: dict[str, int]
+    marks: dict[int, int]
+    places: dict[int, Place]
+
+
+def marked(code: Code) -> Marked:
+    """The words of a function, wherever it stands, and what is known of them."""
     places = [[_place(op, code.isa) for op in block.ops] for block in code.blocks]
     chosen = [[0] * len(group) for group in places]
     # Branch relaxation from the smallest sizes: sizes only grow, so that it ends, and what is left is a least fixed
@@ -64,10 +75,13 @@ def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
             break
     made = bytearray()
     marks: dict[int, int] = {}
+    known: dict[int, Place] = {}
     for group, sizes, addresses in zip(places, chosen, starts, strict=True):
         for place, number, address in zip(group, sizes, addresses, strict=False):
             if place.op.mnemonic in PUSHES and isinstance(mark := place.op.operands[-1], int):
                 marks[mark] = address
+            if place.op.place.line:
+                known[address] = place.op.place
             if place.op.mnemonic == "word":
                 made += _beside(place.op).to_bytes(4, "little")
                 continue
@@ -75,7 +89,7 @@ def marked(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
                 place, place.sizes[number], labels.get(place.target, 0) - address, code.isa
             ):
                 made += encode(instruction).to_bytes(instruction.row.size, "little")
-    return bytes(made), labels, marks
+    return Marked(bytes(made), labels, marks, known)
 
 
 def _place(op: Op, isa: Isa) -> _Place:

@@ -33,6 +33,7 @@ from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE, WIDTH, Type
 from polyloom.passes import Watch
 from polyloom.targets.forms.loops import close
+from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 Array = npt.NDArray[Any]
@@ -102,7 +103,7 @@ def _load(written: Written, model: Model) -> Subject:
         return _subject(_Text(path, written.options), model, start, written.watch)
     nest, reference, path = _kernel(written)
     reading = Options(reassociate=written.options.reassociate)
-    return _subject(_Text(path, reading, deeply(print_c)(nest)), model, start, written.watch, nest, reference)
+    return _subject(_Text(path, reading, deeply(print_c)(nest, True)), model, start, written.watch, nest, reference)
 
 
 def _kernel(written: Written) -> tuple[Nest, Reference, str]:
@@ -192,7 +193,16 @@ def _subject(
     seconds = perf_counter() - start
     content = Content(function, declared.span, nest is not None, text.options.reassociate)
     return Subject(
-        "function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden, watch=watch
+        "function",
+        content,
+        text.path,
+        signature,
+        oracles.all,
+        seconds,
+        oracles.explain,
+        oracles.hidden,
+        watch=watch,
+        texts=texts([declared.span]),
     )
 
 

@@ -35,7 +35,7 @@ _ISSUE: Final = 2
 
 def trace(outcome: Outcome, locator: Locator) -> Trace:
     """Spans by minion and shire; where the instruction stands is shown beside its span."""
-    return Trace(tuple(_span(event, locator) for event in outcome.events))
+    return Trace(tuple(_span(event, locator) for event in outcome.events), holds=True)
 
 
 def _span(event: Event, locator: Locator) -> Span:

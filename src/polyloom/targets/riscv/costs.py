@@ -28,8 +28,15 @@ def costs(isa: Isa, listing: str, execution: Execution) -> Costs:
         issues="instructions",
         units=(Units("hart", 1, executing((o.name for o in OPERATIONS), _types(isa))),),
         code_bytes=cast("int | None", execution.facts.get("code_bytes")),
-        loop=tuple(Line(text) for _, text in loop),
+        loop=tuple(_line(text) for _, text in loop),
     )
+
+
+def _line(text: str) -> Line:
+    """What is behind `#` says where an instruction comes from."""
+    code, _, place = text.partition("  # ")
+    number = place.rpartition(":")[2]
+    return Line(code.rstrip(), int(number) if number.isdecimal() else 0)
 
 
 def _types(isa: Isa) -> Iterator[ElementType]:

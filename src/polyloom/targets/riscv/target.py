@@ -18,7 +18,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa_interpret import Argument
-from polyloom.riscv import foreign, symbols
+from polyloom.riscv import foreign, source_lines, symbols
 from polyloom.riscv import note as notes
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend import abi
@@ -29,6 +29,7 @@ from polyloom.riscv.backend.run import call
 from polyloom.riscv.disassemble import addresses, listing
 from polyloom.riscv.image import MAGIC, elf, is_riscv, raw
 from polyloom.riscv.names import Isa, parse
+from polyloom.riscv.source_lines import Lines
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
@@ -89,8 +90,11 @@ def _compile(
     if subject.form == "image":
         return _placed(cast("tuple[Given, ...]", subject.content), place.isa)
     content = cast(function.Content, subject.content)
-    text = notes.encode(notes.Note(str(place), subject.signature))
-    return compile_function(content.function, place.isa, text, subject.watch).elf
+    note = notes.Note(str(place), subject.signature)
+    made = compile_function(
+        content.function, place.isa, lambda places: notes.encode(note, source_lines.encode(places)), subject.watch
+    )
+    return made.elf
 
 
 def _placed(images: Sequence[Given], isa: Isa) -> bytes:
@@ -164,24 +168,26 @@ def _watch(progress: Progress | None, limit: int) -> Callable[[int], None]:
     return lambda n: None if progress is None else progress("running", n / limit)
 
 
-def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str]) -> Iterator[tuple[int, str]]:
-    """Lines with their addresses: instructions, and names above them."""
+def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str], lines: Lines) -> Iterator[tuple[int, str]]:
+    """Lines with their addresses: instructions, each with its line in the source where one is known, and names above
+    them."""
     for address, line in zip(addresses(code, start), listing(code, isa, start), strict=True):
         if address in names:
             yield address, f"{names[address]}:"
-        yield address, line
+        here = lines.at(address)
+        yield address, line if here is None else f"{line:<44}  # {here[0]}:{here[1]}"
 
 
 def _inspect(data: bytes) -> dict[str, Json]:
     """Any executable, disassembled with all modelled extensions; other words are `illegal`."""
     isa = parse(_largest(data))
     image = elf(data, isa)
-    tables = symbols.read(data)
+    tables, known = symbols.read(data), source_lines.decode(data)
     illegal: list[Json] = []
     lines = [f"# entry {image.entry:#x}"]
     lines += [f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code]
     for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
-        for address, line in _listed(code, isa, start, tables.names):
+        for address, line in _listed(code, isa, start, tables.names, known):
             lines.append(line)
             illegal += [address] if "  ." in line else []
     named: dict[str, Json] = {name: address for address, name in tables.names.items()}

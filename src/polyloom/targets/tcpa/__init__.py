@@ -22,6 +22,7 @@ ENTRY: Final = Entry(
             "compile": "compilation:rows",
             "polybench": "polybench:rows",
             "corpus": "corpus:rows",
+            "report": "report:rows",
         }.items()
     },
 )

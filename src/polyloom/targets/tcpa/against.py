@@ -60,12 +60,13 @@ def _proof(data: bytes, member: str | None, source: Source, given: Mapping[str, 
     _check_arrays(phased, source, values)
     terms = Terms(not source.exact)
     inputs = terms.inputs(source.plan.inputs, values)
+    # First the model, which makes terms fastest where they are new.
+    have = _configuration_terms(found, member, inputs, terms)
     try:
         wanted = _source_terms(source, values, inputs, terms)
     except ValueError:
         message = "the source computes with a type or an operation that configurations do not have"
         raise input_error("PL0653", message, help="give the source that the configuration was made from") from None
-    have = _configuration_terms(found, member, inputs, terms)
     names = [(a.name, shape_of(a, values)) for a in source.plan.inputs]
     differs = (_difference(name, wanted[name], have[name], terms, names) for name in wanted)
     diagnostics = tuple(d for d in differs if d is not None)

@@ -11,10 +11,11 @@ each of them: a schedule remembers its differences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations_with_replacement
+from operator import mul
 from typing import Final
 
 import islpy as isl
@@ -113,39 +114,43 @@ def _collides(
     values: Sequence[int] | None,
 ) -> bool:
     interval, shift = schedule.initiation_interval, schedule.tau[one.second] - schedule.tau[one.first]
+    where = [_valued(piece, values) for piece in one.where]
+    extents = [sizes[m] for m in order]
+    signed = [(m, signs[m]) for m in order]
+    moved = [0] * len(order)
     # In cycles, the second one starts pi * steps + shift after the first: too early for it, or before it has left.
     least, most = 1 - schedule.latency[one.second] - shift, schedule.latency[one.first] - 1 - shift
     for steps in range(-(-least // interval), most // interval + 1):
-        for digits in _digits(steps, [sizes[m] for m in order]):
-            moved = [0] * len(order)
-            for m, d in zip(order, digits, strict=True):
-                moved[m] = signs[m] * d
-            if (one.first != one.second or any(moved)) and _is_inside(one.where, moved, values):
+        for digits in _digits(steps, extents):
+            for (m, sign), d in zip(signed, digits, strict=True):
+                moved[m] = sign * d
+            if (one.first != one.second or any(digits)) and any(_holds(piece, moved) for piece in where):
                 return True
     return False
 
 
-def _digits(steps: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def _digits(steps: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """The differences within a tile, innermost first, that are `steps` steps of the scan."""
-    if not sizes:
-        if not steps:
-            yield ()
-        return
-    size, *outer = sizes
-    for digit in {steps % size, steps % size - size if steps % size else 0}:
-        for rest in _digits((steps - digit) // size, outer):
-            yield (digit, *rest)
+    found: list[tuple[tuple[int, ...], int]] = [((), steps)]
+    for size in sizes:
+        # What the steps leave modulo the size, or less by the size; the rest is up to the digits further out.
+        found = [
+            ((*digits, digit), (rest - digit) // size)
+            for digits, rest in found
+            for digit in ((rest % size, rest % size - size) if rest % size else (0,))
+        ]
+    return [digits for digits, rest in found if not rest]
 
 
-def _is_inside(where: Sequence[Sequence[Row]], moved: Sequence[int], values: Sequence[int] | None) -> bool:
-    return any(all(_holds(row, moved, values) for row in piece) for piece in where)
+def _valued(piece: Sequence[Row], values: Sequence[int] | None) -> list[tuple[tuple[int, ...], int]]:
+    """Coefficients and constants; without `values`, of rows without parameters, as others hold for large ones."""
+    if values is None:
+        return [(row.dims, row.constant) for row in piece if not any(row.params)]
+    return [(row.dims, row.constant + sum(map(mul, row.params, values))) for row in piece]
 
 
-def _holds(row: Row, moved: Sequence[int], values: Sequence[int] | None) -> bool:
-    if values is None and any(row.params):
-        return True
-    given = sum(a * x for a, x in zip(row.params, values, strict=True)) if values is not None else 0
-    return sum(a * x for a, x in zip(row.dims, moved, strict=True)) + given + row.constant >= 0
+def _holds(piece: Sequence[tuple[tuple[int, ...], int]], moved: Sequence[int]) -> bool:
+    return all(sum(map(mul, dims, moved)) + constant >= 0 for dims, constant in piece)
 
 
 def _blocking(graph: Graph, machine: Machine, v: int) -> frozenset[int]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -272,10 +272,10 @@ def _evaluate(
     # A distance that leaves the tile in some dimension is a matter of lambda_K, not of this inequality.
     inside = (np.abs(distances) < np.array(sizes)).all(axis=1)
     # lambda_J . d >= tau(producer) + latency - tau(consumer): the operand is ready when it is read.
-    valid = ((steps >= gaps) | ~inside).all(axis=1)
+    valid: npt.NDArray[np.bool_] = np.all((steps >= gaps) | ~inside, axis=1)
     if schedule.apart and len(sizes) <= _JUDGED:
-        pairs = zip(scans.orders.tolist(), scans.signs.tolist(), strict=True)
-        valid &= np.array([not collide(schedule, order, signs, sizes, None) for order, signs in pairs])
+        held = [_is_held(schedule, scans, n, sizes) if valid[n] else True for n in range(len(valid))]
+        valid = ~np.array(held)
     length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
     latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
     depth = np.maximum(1.0, (steps * inside).max(axis=1, initial=0) / schedule.initiation_interval)
@@ -288,6 +288,18 @@ def _evaluate(
         demands = _demands(allocation, axis_sizes, moved, gaps, steps, vectors, sizes, hop_delay)
         latency += _skew_costs(demands, axis_sizes)
     return latency, depth
+
+
+def _is_held(schedule: Schedule, scans: _Scans, number: int, sizes: Sequence[int]) -> bool:
+    """Whether rare operations would meet in their unit in this order."""
+    order, signs = (tuple(map(int, of[number])) for of in (scans.orders, scans.signs))
+    return _collides(schedule, order, signs, tuple(sizes))
+
+
+@lru_cache(1 << 14)
+def _collides(schedule: Schedule, order: tuple[int, ...], signs: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
+    """Many allocations have tiles of one size."""
+    return collide(schedule, order, signs, sizes, None)
 
 
 def _scan_vectors(orders: Integers, sizes: Integers, interval: int) -> Integers:

@@ -259,6 +259,11 @@ def told(data: bytes, made_of: MadeOf) -> bytes:
     return binary.pack(KIND, _HEADER.unpack_from(data)[0], sections)
 
 
+def bare(data: bytes) -> bytes:
+    """The file `data` without what it was made of: as the library makes it. Errors: those of `decode`."""
+    return encode(replace(decode(data), made_of=None))
+
+
 def encode(concrete: Concrete) -> bytes:
     """The file of `concrete`. Errors: PL0706 (exit 3) when a value does not fit its field."""
     head = _head_of(concrete)
@@ -307,11 +312,19 @@ def packed(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> 
 
 def decode(data: bytes) -> Concrete:
     """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
+    return _decoded(data)
+
+
+def _checked(data: bytes) -> Concrete:
     concrete = parse(data)
     # Exactly one file for each configuration: whoever changes a byte is found out even where the value would be the
     # same.
     binary.check_canonical(data, encode(concrete))
     return concrete
+
+
+_decoded = binary.remembered(_checked, 8, 1 << 18)
+"""A run, its facts, its report and its listing decode the same file one after another."""
 
 
 def parse(data: bytes) -> Concrete:

@@ -38,15 +38,14 @@ def routes(concrete: Concrete) -> Iterator[Route]:
 def notes(concrete: Concrete) -> Iterator[tuple[str, str]]:
     """Of every program: its instructions, and the depths of its FIFOs."""
     for number, element in enumerate(concrete.classes, 1):
-        parts = [f"{sum(map(len, element.programs))} instruction words", *_depths(element)]
-        yield f"P{number}", "; ".join(parts)
+        depths = ", ".join(_depths(element))
+        words = f"{sum(map(len, element.programs))} instruction words"
+        yield f"P{number}", f"{words}; FIFO depths {depths}" if depths else words
 
 
 def _depths(element: ElementProgram) -> Iterator[str]:
     for name, depths in (("fd", element.feedback_depths), ("id", element.input_depths)):
-        used = [f"{name}{n} {depth}" for n, depth in enumerate(depths) if depth]
-        if used:
-            yield f"FIFO depths {', '.join(used)}"
+        yield from (f"{name}{n} {depth}" for n, depth in enumerate(depths) if depth)
 
 
 def circuit(bound_by: str) -> Circuit | None:

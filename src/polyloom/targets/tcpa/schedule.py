@@ -22,6 +22,7 @@ from polyloom.modulo.guarded.check import violations
 from polyloom.modulo.guarded.problem import Guarded, Short, Solution, operation
 from polyloom.modulo.guarded.solve import solve
 from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
+from polyloom.sets.isl import to_set
 from polyloom.targets.tcpa import apart, machine_file
 from polyloom.targets.tcpa.apart import NONE, Meeting, Rare
 from polyloom.targets.tcpa.graph import destinations
@@ -117,8 +118,11 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
     """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval,
     because distances are long enough or operations are rare there."""
     cautious = problem(graph, machine, safe)
-    solution = solve(cautious)
+    alone = _is_alone(graph)
+    solution = solve(cautious, quickly=alone)
     found = [_scheduled(graph, cautious, solution, innermost, True)]
+    if alone:
+        return tuple(found)
     met = apart.meetings(graph, machine)
     members: dict[tuple[Guarded, Rare], set[int]] = {}
     for m in sorted(innermost):
@@ -137,6 +141,13 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
             if better.initiation_interval < solution.initiation_interval:
                 found.append(_scheduled(graph, relaxed, better, frozenset(dimensions), False, (met, rare)))
     return tuple(found)
+
+
+def _is_alone(graph: Graph) -> bool:
+    """Whether there is one iteration at most, which no other one follows at any interval."""
+    program = graph.program
+    points = to_set(program.space, program.dimensions, program.parameters)
+    return bool(points.is_singleton())
 
 
 def _roomy(graph: Graph, wanted: Guarded, rare: Rare, dimension: int) -> Guarded:

@@ -37,7 +37,7 @@ def trace(tile: Tile) -> Trace:
     spans = [_span(event, tile.member) for event in events]
     spans += _pushes(events, places)
     spans += (Span("threads", f"t{e[2]} retired", _name(e, tile.member), e[1], 1) for e in events if e[2] >= 0)
-    return Trace(tuple(spans), (), tuple(_arrows(events, places)))
+    return Trace(tuple(spans), (), tuple(_arrows(events, places)), holds=True)
 
 
 def _span(event: native.Event, member: Member) -> Span:

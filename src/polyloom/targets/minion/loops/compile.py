@@ -47,7 +47,9 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     bytes_ = where.machine.scratchpad_bytes
     bound = [_bound(phase, by_name) for phase in plan.phases]
     last = len(bound) - 1
-    settings = [Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last) for n, b in enumerate(bound)]
+    settings = [
+        Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last, _later(plan, n)) for n, b in enumerate(bound)
+    ]
     if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, settings, strict=True)):
         team = replace(team, harts=2)
     free = aligned(max((p.address + p.room for p in placed), default=DATA))
@@ -59,7 +61,7 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     }
     home = _home(made)
     note = Note(signature, where.machine, where.minions, arguments, facts, _macs(made), _peak(made), home)
-    return executable(_program(team, made), note)
+    return executable(_program(team, made, _meetings(plan, made, team)), note)
 
 
 def _made(content: Content, settings: Sequence[Setting], free: int) -> list[Made]:
@@ -83,6 +85,13 @@ def _is_kept(plan: Plan, number: int) -> bool:
     written = {name for _, name in plan.phases[number].outputs}
     later = {name for phase in plan.phases[number + 2 :] for _, name in phase.inputs}
     return bool(written & (later | {array.name for array in plan.outputs}))
+
+
+def _later(plan: Plan, number: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The arrays that phases behind one touch, and those that they write."""
+    behind = plan.phases[number + 1 :]
+    written = frozenset(name for phase in behind for _, name in phase.outputs)
+    return written | {name for phase in behind for _, name in phase.inputs}, written
 
 
 def _facts(made: Sequence[Made]) -> dict[str, Json]:
@@ -143,9 +152,28 @@ def _peak(made: Sequence[Made]) -> int:
     return max(made, key=lambda m: m.macs).peak
 
 
-def _program(team: Team, made: Sequence[Made]) -> list[Part]:
+def _meetings(plan: Plan, made: Sequence[Made], team: Team) -> list[bool]:
+    """Before which phases minions wait for each other: those that touch what one since the last barrier writes, or
+    write what it touches. Second harts, which may be phases ahead, meet before each."""
+    found, first, pending = list[bool](), 0, list[Phase]()
+    for each in made:
+        phases = plan.phases[first : first + each.phases]
+        meets = bool(pending) and (team.harts == 2 or any(_conflict(a, b) for a in pending for b in phases))
+        found.append(meets)
+        pending = [*phases] if meets else [*pending, *phases]
+        first += each.phases
+    return found
+
+
+def _conflict(one: Phase, other: Phase) -> bool:
+    written, theirs = ({name for _, name in phase.outputs} for phase in (one, other))
+    touched, others = ({name for _, name in phase.inputs} for phase in (one, other))
+    return bool(written & (others | theirs) or touched & theirs)
+
+
+def _program(team: Team, made: Sequence[Made], meetings: Sequence[bool]) -> list[Part]:
     parts = [start(team)]
-    for number, each in enumerate(made):
-        parts += [barrier(team, f"p{number}.join", 31)] if number else []
+    for number, (each, meets) in enumerate(zip(made, meetings, strict=True)):
+        parts += [barrier(team, f"p{number}.join", 31)] if meets else []
         parts += each.parts
     return [*parts, end()]

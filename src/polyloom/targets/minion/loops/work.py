@@ -29,7 +29,8 @@ Shape = tuple[int, ...]
 class Setting:
     """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
     from `scratch` on is memory for what the phase itself makes, which nothing has read;
-    `scratchpad` are the bytes of each shire's. Of the last phase nobody but the host reads what it wrote."""
+    `scratchpad` are the bytes of each shire's. Of the last phase nobody but the host reads what it wrote. `later`: the
+    arrays of the program that phases behind touch, and those that they write."""
 
     values: Mapping[str, int]
     arrays: Mapping[str, Placed]
@@ -39,12 +40,13 @@ class Setting:
     options: Options
     scratchpad: int = 0
     is_last: bool = False
+    later: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
     """`macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0: not of interest), `scratch`
-    the bytes that the phase takes there, `home` where arrays are that are not in DRAM."""
+    the bytes that the phase takes there, `home` where arrays are that are not in DRAM, `phases` how many it is."""
 
     parts: tuple[Part, ...]
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -52,6 +54,7 @@ class Made:
     peak: int = 0
     scratch: int = 0
     home: Home | None = None
+    phases: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Work:
     before, to what they hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether
     second harts help at these sizes. `bounds`: how far elements of a result may be from `results`, by its inputs, the
     bounds of their errors, and its shape, None where the inputs' shapes tell. `product`: what may become one loop with
-    the product that reads its result."""
+    the product that reads its result. `is_discrete`: results are integers, which the source has, too."""
 
     what: str
     harts: int
@@ -82,3 +85,4 @@ class Work:
     helpers: Callable[[Setting], bool] | None = None
     exact: bool = True
     product: Multiplied | None = None
+    is_discrete: bool = False

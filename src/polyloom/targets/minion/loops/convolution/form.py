@@ -65,7 +65,7 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *,
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     if not exact and not all(p.offset.is_constant for p in found.places):
         return None
-    bounds = partial(_bounds, made)
+    bounds = None if found.steps else partial(_bounds, made)
     what = "convolution" if found.windows else "matrix-vector"
     return Work(
         what,
@@ -75,6 +75,7 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *,
         partial(_results, made),
         bounds,
         exact=exact,
+        is_discrete=kind is INT8 and types[found.result] != "f32",
     )
 
 

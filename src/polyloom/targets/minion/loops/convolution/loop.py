@@ -70,7 +70,8 @@ def loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
         li("t0", s.tiles),
     ]
     lines += [f"bgeu s2, t0, {done}", *_words(s, prefix)]
-    lines += [wait(STORED)] if s.turns else []
+    # Of the tile before: a store from L1Scp and a multiplication need a wait between them.
+    lines += [wait(STORED)] if s.turns and s.tiles > team.minions else []
     lines += begin(s.quant, _QUANT, s.tile, _BLOCK) if s.quant else []
     lines += [*_cleared(s), *_sums(s, prefix), *_finished(s), *_quantized(s)]
     lines += _turned(s, buffer) if s.turns else ["mv t6, s11", "csrw tensor_store, a1"]

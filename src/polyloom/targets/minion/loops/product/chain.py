@@ -94,7 +94,9 @@ def chained(c: Chain, prefix: str) -> list[str]:
     lines += [f"andi t0, s0, {MINIONS_PER_SHIRE - 1}", "li gp, 0", *scaled("t1", "t0", c.room, "gp"), *turns()]
     lines += [f"mv {outer}, s2", f"{prefix}.group:", li("t0", c.outer), f"bgeu {outer}, t0, {prefix}.stored"]
     lines += _first(c, first, inner, f"{prefix}.first")
-    lines += [wait(STORED), *_second(c, second, inner, f"{prefix}.second")]
+    # That a minion keeps the block proves its own copy stored.
+    lines += [wait(STORED)] if c.parts > 1 or not c.kept else []
+    lines += _second(c, second, inner, f"{prefix}.second")
     return [*lines, f"addi {outer}, {outer}, {c.groups}", f"j {prefix}.group", f"{prefix}.stored:"]
 
 

@@ -25,7 +25,7 @@ from polyloom.targets.minion.loops.product.predict import cycles
 from polyloom.targets.minion.loops.product.quant import quant_of
 from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import Stage, staged
-from polyloom.targets.minion.loops.product.tile import COMBINED, STORED, refreshed, wait
+from polyloom.targets.minion.loops.product.tile import COMBINED, MULTIPLIED, STORED, refreshed, wait
 from polyloom.targets.minion.loops.product.together import can_share
 from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
@@ -51,7 +51,7 @@ def code(m: Multiplied, setting: Setting) -> Made:
     made, scratch = packing(p, source, m.place, setting)
     if stages:
         stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
-        made.append(Part((*staged(stage, setting.prefix), *settled(setting)), m.place))
+        made.append(Part((*staged(stage, setting.prefix), *settled(setting, stages=True)), m.place))
     else:
         lines = (*loop(p, g, setting.prefix), *settled(setting, splits=g.parts > 1))
         made.append(by_first(Part(lines, m.place), setting, "skip"))
@@ -76,15 +76,17 @@ def packing(
     return [*parts, barrier(setting.team, f"{setting.prefix}.all", _PACKED)], p.block_columns * p.steps * TILE
 
 
-def settled(setting: Setting, *, splits: bool = False) -> list[str]:
+def settled(setting: Setting, *, splits: bool = False, stages: bool = False) -> list[str]:
     """What other phases read is in memory, and their hart 0 may read registers and load lines of L1Scp; behind the last
-    phase, the machine itself drains stores. Where sums are split, some minions store nothing."""
+    phase, the machine itself drains stores. Where sums are split, some minions store nothing. Where tiles are staged,
+    second harts of the next phase overwrite what the last multiplication has streamed."""
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
     second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
     fresh = refreshed() if setting.options.errata else []
-    return [*second, *([wait(COMBINED)] if splits else []), wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
+    before = [*([wait(COMBINED)] if splits else []), *([wait(MULTIPLIED)] if stages else [])]
+    return [*second, *before, wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
 
 
 def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:

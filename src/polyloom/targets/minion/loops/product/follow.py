@@ -81,4 +81,4 @@ def _made(c: Chain, works: tuple[Multiplied, Multiplied], settings: Sequence[Set
     facts = {"split_k": c.parts, "broadcast": c.parts > 1, "predicted_cycles": chain.cycles(c)}
     each = sum(macs(m, s) for m, s in zip(works, settings, strict=True))
     parts = (*before, *more, by_first(Part(lines, works[1].place), first, "skip"))
-    return Made(parts, facts, each, FP32.peak, taken + also)
+    return Made(parts, facts, each, FP32.peak, taken + also, phases=2)

@@ -51,14 +51,18 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
     kind = None if found is None else _kind(phase.program, found, fp)
     if found is None or kind is None or not _lies_well(found):
         return None
-    if found.steps and not is_only and _of_bytes(phase.program, found):
+    if found.steps and not is_only and _of_type(phase.program, found, ("i8", "u8")):
         return None
     made = Product(found, kind, fp == "reassociate")
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
-    bounds = partial(_bounds, made)
+    # Bounds are those of sums.
+    bounds = None if found.steps else partial(_bounds, made)
+    is_discrete = kind is INT8 and not _of_type(phase.program, found, ("f32",))
     product = Multiplied(found, kind, fp, _place(phase))
     compiled, helped = partial(code, product), partial(has_helpers, product)
-    return Work("product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact, product)
+    return Work(
+        "product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact, product, is_discrete
+    )
 
 
 def _place(phase: Phase) -> tuple[str, int] | None:
@@ -80,8 +84,8 @@ def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
     return kind if kind is INT8 or fp != "strict" or fuses else None
 
 
-def _of_bytes(program: Program, c: Contraction) -> bool:
-    return any(a.name == c.result.array and a.dtype in ("i8", "u8") for a in program.outputs)
+def _of_type(program: Program, c: Contraction, types: Sequence[str]) -> bool:
+    return any(a.name == c.result.array and a.dtype in types for a in program.outputs)
 
 
 def _lies_well(c: Contraction) -> bool:

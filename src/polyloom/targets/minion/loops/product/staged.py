@@ -45,7 +45,7 @@ _CREDITS: Final = CREDITS + (0xFF << 22)
 _NUMBERS: Final = 8
 _LOADED, _FREED = 0, _NUMBERS
 """First FLBs of what second harts have loaded, and of what first harts have used."""
-_SLOTS: Final = (6, 3)
+_SLOTS: Final = (7, 3)
 """At most, and at least."""
 _GROUPS: Final = 8
 _DELAY: Final = 500

@@ -44,12 +44,13 @@ class Compiled:
 
 
 def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
-    """Where there are `others`, phases before and behind, nothing stays in caches. Errors: PL1350 to PL1352."""
+    """Where there are `others`, phases before and behind, what those need does not stay in caches. Errors: PL1350 to
+    PL1352."""
     own = concrete(nest, setting.values, fp)
     made = ordered(own, setting.team.workers, fp)
     found = phased(made, setting.team.workers)
     place = memory(made, tuple(setting.arrays.values()), setting.scratch)
-    parts = works.parts(made, found, place, setting.team, setting.prefix, others=others)
+    parts = works.parts(made, found, place, setting.team, setting.prefix, setting.later if others else None)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
     alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if _plain(loop) in named)

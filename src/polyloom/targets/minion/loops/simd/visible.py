@@ -11,23 +11,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from polyloom.ir.nest import Loop, accesses, assignments
+from polyloom.ir.nest import Loop, Nest, accesses, assignments
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
+from polyloom.targets.minion.loops.program import Team
 from polyloom.targets.minion.loops.simd.memory import Memory
 from polyloom.targets.minion.loops.simd.phases import Alike, Item, Work, works
 from polyloom.targets.minion.loops.simd.ranges import Range
+from polyloom.targets.minion.loops.simd.touched import Relation, Touched
 
 FIRST, LAST = "@first", "@last"
 """The ends of a hart's block, in the forms of extents."""
+_MOST: Final = 12
+"""Works of a nest, beyond which whole arrays decide."""
 
 
 class Order:
-    """Of the works of a nest: which can come after which."""
+    """Of the works of a nest without parameters: which can come after which, and what they have to evict."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[Item], nest: Nest, team: Team) -> None:
+        self.all = list(works(items))
+        self.touched = Touched(nest, team)
         self.after: dict[Work, list[Work]] = {}
+        self.behind: dict[Work, list[Work]] = {}
+        """The works of the same body behind one."""
         self._follow(list(items), [])
 
     def _follow(self, items: list[Item], later: list[Work]) -> None:
@@ -35,6 +44,7 @@ class Order:
             rest = [*works(items[n + 1 :]), *later]
             if isinstance(item, Work):
                 self.after[item] = rest
+                self.behind[item] = [other for other in items[n + 1 :] if isinstance(other, Work)]
             else:
                 again = list(works([item])) if isinstance(item.node, Loop) else []
                 self._follow(list(item.body), [*again, *rest])
@@ -42,6 +52,10 @@ class Order:
 
     def evicted(self, work: Work) -> frozenset[str]:
         """The arrays whose lines the harts of a work do not keep."""
+        return frozenset(n for n in self._candidates(work) if self._is_needed(work, n) and not self._is_late(work, n))
+
+    def _candidates(self, work: Work) -> frozenset[str]:
+        """By whole arrays."""
         written = {
             name
             for later in self.after[work]
@@ -55,6 +69,43 @@ class Order:
             if not same_hart(work, later, name) and any(name in last.touched() for last in self.after[later])
         }
         return frozenset(written | read)
+
+    def _is_needed(self, work: Work, name: str) -> bool:
+        """By lines."""
+        if len(self.all) > _MOST:
+            return True
+        others = [other for other in dict.fromkeys(self.after[work]) if name in other.touched()]
+        if name in work.written() and any(
+            self.touched.seen(work, other, name, self._relations(work, other)) for other in others
+        ):
+            return True
+        return any(
+            self.touched.stale((work, other, last), name, self._relations(work, other), self._relations(other, last))
+            for other in others
+            if name in other.written()
+            for last in dict.fromkeys(self.after[other])
+            if name in last.touched()
+        )
+
+    def _is_late(self, work: Work, name: str) -> bool:
+        """Whether each hart evicts the same lines behind another work of the same body, before anyone else asks."""
+        other = next((other for other in self.behind[work] if name in other.touched()), None)
+        if other is None or len(self.all) > _MOST or not self.touched.covers(work, other, name):
+            return False
+        same: Relation = dict.fromkeys(range(len(work.outer)), 0)
+        pairs = ((one, two) for one, two in ((work, other), (other, work)) if name in one.written())
+        return not any(self.touched.seen(*pair, name, [same]) for pair in pairs) and name in self.evicted(other)
+
+    def _relations(self, one: Work, other: Work) -> list[Relation]:
+        """The ways in which the other comes later."""
+        common = 0
+        while common < min(len(one.outer), len(other.outer)) and one.outer[common] == other.outer[common]:
+            common += 1
+        steps = [self.touched.loops[loop].step for loop in one.outer[:common]]
+        made: list[Relation] = [{**dict.fromkeys(range(k), 0), k: steps[k]} for k in range(common)]
+        if self.all.index(other) > self.all.index(one):
+            made.append(dict.fromkeys(range(common), 0))
+        return made
 
 
 def same_hart(one: Work, other: Work, name: str) -> bool:

@@ -35,18 +35,24 @@ _LINES: Final = 16
 """Of one cache operation."""
 
 
-def parts(nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, *, others: bool) -> Sequence[Part]:
-    """Between start-up and end; `prefix` begins labels. Where there are `others` behind, all is evicted."""
-    return _Program(nest, phased, memory, team, prefix, others).all()
+Later = tuple[frozenset[str], frozenset[str]]
+"""The arrays that phases behind touch, and those that they write."""
+
+
+def parts(nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, later: Later | None) -> Sequence[Part]:
+    """Between start-up and end; `prefix` begins labels. `later` is None where there are no other phases."""
+    return _Program(nest, phased, memory, team, prefix, later).all()
 
 
 class _Program:
-    def __init__(self, nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, others: bool) -> None:
-        self.nest, self.phased, self.memory, self.team, self.others = nest, phased, memory, team, others
+    def __init__(
+        self, nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, later: Later | None
+    ) -> None:
+        self.nest, self.phased, self.memory, self.team, self.later = nest, phased, memory, team, later
         self.text = Text(prefix)
         self.values = Values(self.text, memory)
         self.known = ranges(nest.body)
-        self.order, self.barriers = Order(phased.items), barriers(phased.items)
+        self.order, self.barriers = Order(phased.items, nest, team), barriers(phased.items)
 
     def all(self) -> Sequence[Part]:
         self.lane_numbers()
@@ -171,14 +177,23 @@ class _Program:
     # Visibility
 
     def evict(self, work: Work, around: Around) -> None:
-        names = work.touched() if self.others else self.order.evicted(work)
         alone = self.team.workers == 1 or (self.team.minions == 1 and self.team.mode == "shared")
-        if not names or (alone and not self.others):
+        within = frozenset[str]() if alone else self.order.evicted(work)
+        names = self.for_others(work) | within
+        if not names:
             return
         self.text.add("fence", "li x31, 64")
         for extent in extents(work, names, self.memory, self.known):
             self.lines(extent, around)
         self.text.add(f"csrrwi x0, {TENSOR_WAIT}, {_CACHE_OPERATIONS}")
+
+    def for_others(self, work: Work) -> frozenset[str]:
+        """What phases behind need: tensor loads do not ask caches of minions, and copies of what is written are old."""
+        if self.later is None:
+            return frozenset()
+        own = {self.memory.placed[name].name: name for name in work.touched() if self.nest[name].role == "argument"}
+        touched, written = ({own[name] for name in names & own.keys()} for names in self.later)
+        return frozenset((touched & work.written()) | written)
 
     def lines(self, extent: Extent, around: Around) -> None:
         """Evicts the lines of an extent, sixteen at a time."""

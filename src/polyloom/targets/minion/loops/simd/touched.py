@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which lines of 64 bytes which hart touches in a work, as sets of integer points, and whether what one hart does there
+is seen by another one: decided by isl at the nest's sizes.
+
+A point has the iteration of the loops that all harts go through, the hart, and the line: its row's subscripts, and the
+number of the line in the row, with everything else projected out. Where bounds of the shared loop are not constant,
+any hart may have any iteration. Conditions are left out: they only make the sets smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import islpy as isl
+
+from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import to_set
+from polyloom.targets.minion.loops.program import Team
+from polyloom.targets.minion.loops.simd.phases import Work
+from polyloom.targets.minion.memory_map import LINE
+
+Relation = Mapping[int, int]
+"""By level of the loops around two works: 0 for the same iteration of both, or the direction in which the second one's
+is a later one."""
+
+
+class Touched:
+    """Of a nest without parameters."""
+
+    def __init__(self, nest: Nest, team: Team) -> None:
+        self.nest, self.team = nest, team
+        self.loops = {loop.name: loop for loop in _loops(nest.body)}
+        self.agent = team.harts if team.mode == "shared" else 1
+        """Harts that share a first-level cache."""
+
+    def seen(self, one: Work, other: Work, name: str, apart: Sequence[Relation]) -> bool:
+        """Whether a line of an array that one work writes is touched in the other by a hart with another cache; `apart`
+        are the ways in which the other comes later."""
+        return any(
+            self._meets([(one, a), (other, b)], relation, sign)
+            for a in self._references(one, name, writes=True)
+            for b in self._references(other, name)
+            for relation in apart
+            for sign in (-1, 1)
+        )
+
+    def stale(
+        self,
+        three: tuple[Work, Work, Work],
+        name: str,
+        first: Sequence[Relation],
+        then: Sequence[Relation],
+    ) -> bool:
+        """Whether a line that the first work reads is written in the second one by a hart with another cache, and is
+        touched in the third one: by a hart with the cache of the first, where there is one shire."""
+        one, two, last = three
+        pairs = [
+            (a, b, relation)
+            for a in self._references(one, name)
+            for b in self._references(two, name, writes=True)
+            for relation in first
+            if any(self._meets([(one, a), (two, b)], relation, sign) for sign in (-1, 1))
+        ]
+        return any(
+            self._meets([(one, a), (two, b), (last, c)], relation, sign, later)
+            for a, b, relation in pairs
+            for c in self._references(last, name)
+            for later in then
+            for sign in (-1, 1)
+        )
+
+    def covers(self, one: Work, other: Work, name: str) -> bool:
+        """Whether each hart touches in the other work, in the same iteration of all loops around both, all lines of an
+        array that it touches in the first one."""
+        if one.outer != other.outer or not self._is_fixed(one) or not self._is_fixed(other):
+            return False
+        rank = len(self.nest[name].shape)
+        keep = [*(f"{loop}:0" for loop in one.outer), "hart:0", *_coordinates(rank)]
+        first, second = (
+            [self._lines(work, reference, 0) for reference in self._references(work, name)] for work in (one, other)
+        )
+        return all(any(_kept(mine, keep).is_subset(_kept(theirs, keep)) for theirs in second) for mine in first)
+
+    # Sets
+
+    def _meets(
+        self,
+        touches: Sequence[tuple[Work, Reference]],
+        relation: Relation,
+        sign: int,
+        then: Relation | None = None,
+    ) -> bool:
+        constraints, dims = list[Affine](), list[str]()
+        for n, (work, reference) in enumerate(touches):
+            own, names = self._lines(work, reference, n)
+            constraints += own
+            dims += [name for name in names if name not in dims]
+        for n, between in enumerate((relation, then)[: len(touches) - 1]):
+            levels = touches[n][0].outer
+            for level, direction in (between or {}).items():
+                step = _symbol(levels[level], n + 1) - _symbol(levels[level], n)
+                constraints += [step * direction - 1] if direction else [step, -step]
+        caches = [Affine.symbol(f"cache:{n}") for n in range(len(touches))]
+        constraints.append((caches[1] - caches[0]) * sign - 1)
+        if len(touches) > 2 and self.team.shires == 1:
+            constraints += [caches[2] - caches[0], caches[0] - caches[2]]
+        return not to_set(Condition((Polyhedron(tuple(constraints)),)), dims, ()).is_empty()
+
+    def _lines(self, work: Work, reference: Reference, n: int) -> tuple[list[Affine], list[str]]:
+        """Conditions on the iterations, the hart, its cache, and the line, which all touches have alike; all names."""
+        loops = [*work.outer, *(loop for loop, _ in self._inside(work, reference))]
+        own = {loop: _symbol(loop, n) for loop in loops}
+        made = list[Affine]()
+        for name in loops:
+            loop = self.loops[name]
+            made += [own[name] - low.substitute(own) for low in loop.lower]
+            made += [high.substitute(own) - own[name] - 1 for high in loop.upper]
+        hart, cache = Affine.symbol(f"hart:{n}"), Affine.symbol(f"cache:{n}")
+        made += [
+            hart,
+            -hart + (self.team.workers - 1),
+            hart - cache * self.agent,
+            cache * self.agent + self.agent - 1 - hart,
+        ]
+        made += self._owner(work, own, hart)
+        index = [i.substitute(own) for i in reference.index]
+        lines = [Affine.symbol(name) for name in _coordinates(len(index))]
+        for at, line in zip(index[:-1], lines[:-1], strict=True):
+            made += [at - line, line - at]
+        if index:
+            elements = LINE // NUMPY[self.nest[reference.name].dtype].itemsize
+            made += [index[-1] - lines[-1] * elements, lines[-1] * elements + elements - 1 - index[-1]]
+        names = [next(iter(symbol.symbols)) for symbol in own.values()]
+        return made, [*names, f"hart:{n}", f"cache:{n}", *_coordinates(len(index))]
+
+    def _is_fixed(self, work: Work) -> bool:
+        """Whether it is known which hart has which iteration."""
+        return work.loop is None or all(end.is_constant for end in (*work.loop.lower, *work.loop.upper))
+
+    def _owner(self, work: Work, own: Mapping[str, Affine], hart: Affine) -> list[Affine]:
+        """As `_Program.block_of` computes it."""
+        loop, blocks = work.loop, work.blocks
+        if loop is None or blocks is None:
+            return [-hart]
+        if not self._is_fixed(work):
+            return []
+        low, high = max(e.constant for e in loop.lower), min(e.constant for e in loop.upper)
+        start = low - (low - blocks.offset) % blocks.unit
+        units = -(-(high - start) // blocks.unit)
+        each = max(-(-units // self.team.workers) * blocks.unit, 1)
+        return [own[loop.name] - start - hart * each, hart * each + start + each - 1 - own[loop.name]]
+
+    def _references(self, work: Work, name: str, *, writes: bool = False) -> list[Reference]:
+        found = list[Reference]()
+        for assign, _ in _assigned(work.nodes, ()):
+            found += [assign.target] if assign.target.name == name else []
+            found += [] if writes else [r for r in accesses(assign.value) if r.name == name]
+        return list({id(r): r for r in found}.values())
+
+    def _inside(self, work: Work, reference: Reference) -> list[tuple[str, int]]:
+        for assign, loops in _assigned(work.nodes, ()):
+            if any(reference is r for r in (assign.target, *accesses(assign.value))):
+                return [(loop.name, loop.step) for loop in loops]
+        raise AssertionError("the reference is one of the work")
+
+
+def _kept(lines: tuple[list[Affine], list[str]], keep: Sequence[str]) -> isl.Set:
+    constraints, names = lines
+    others = [name for name in names if name not in keep]
+    made = to_set(Condition((Polyhedron(tuple(constraints)),)), [*keep, *others], ())
+    return made.project_out(isl.dim_type.set, len(keep), len(others))
+
+
+def _symbol(loop: str, n: int) -> Affine:
+    return Affine.symbol(f"{loop}:{n}")
+
+
+def _coordinates(rank: int) -> list[str]:
+    return [f"line:{n}" for n in range(rank)]
+
+
+def _assigned(nodes: Sequence[Node], loops: tuple[Loop, ...]) -> Iterator[tuple[Assign, tuple[Loop, ...]]]:
+    """All assignments with the loops of `nodes` around them."""
+    for node in nodes:
+        match node:
+            case Assign():
+                yield node, loops
+            case Loop():
+                yield from _assigned(node.body, (*loops, node))
+            case If():
+                yield from _assigned((*node.body, *node.orelse), loops)
+
+
+def _loops(nodes: Sequence[Node]) -> Iterator[Loop]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node
+            yield from _loops(node.body)
+        elif isinstance(node, If):
+            yield from _loops((*node.body, *node.orelse))

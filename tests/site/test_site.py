@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site is built without a warning, asks for nothing beyond its own files, and is searched offline."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from tests.page.browser import Browser
+
+import polyloom
+from polyloom.cli.explain import address
+from polyloom.codes import CODES
+
+ROOT = Path(__file__).parents[2]
+_LOADED = re.compile(r'<(?:script|img|iframe)[^>]*\ssrc="([^"]+)"|<link[^>]*rel="stylesheet"[^>]*href="([^"]+)"')
+
+
+def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 40
+    loaded = {(page.name, a or b) for page in pages for a, b in _LOADED.findall(page.read_text(encoding="utf-8"))}
+    assert len(loaded) > len(pages)
+    assert [found for found in loaded if re.match(r"(?:https?:)?//", found[1])] == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1200, False), (420, True)])
+def test_a_page_reads_well(site: Path, chrome: Browser, width: int, dark: bool) -> None:
+    chrome.open(site / "index.html", width, dark=dark)
+    assert chrome.run("document.querySelector('h1').textContent").startswith("Polyloom")
+    assert chrome.run("document.documentElement.scrollWidth <= innerWidth")
+    assert [r for r in chrome.requests if not r.startswith(("file:", "data:"))] == []
+    assert chrome.errors == []
+
+
+def test_search_works_from_a_file(site: Path, chrome: Browser) -> None:
+    chrome.open(site / "search.html", 1200)
+    chrome.run("location.search = '?q=initiation'")
+    end = monotonic() + 60
+    while not (found := chrome.run("[...document.querySelectorAll('#search-results li a')].map(a => a.href).join()")):
+        assert monotonic() < end, "nothing was found"
+        sleep(0.2)
+    assert "schedule.html" in found
+    assert [r for r in chrome.requests if not r.startswith(("file:", "data:"))] == []
+
+
+def test_an_error_code_has_an_address(site: Path) -> None:
+    page = (site / "errors.html").read_text(encoding="utf-8")
+    for code in ("PL0804", "PL0412", max(CODES)):
+        anchor = address(code, CODES[code][0]).partition("errors.html#")[2]
+        assert f'id="{anchor}"' in page
+
+
+def test_every_public_name_has_an_executed_example() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    assert [name for name in polyloom.__all__ if not re.search(rf"\bpl\.{name}\b", code)] == []
+    headings = " ".join(re.findall(r"^## (.*)$", page, re.MULTILINE))
+    types = {"i8", "i16", "i32", "u8", "u16", "u32", "bool", "f16", "f32", "f64"}
+    objects = {n for n in polyloom.__all__ if n not in types and callable(getattr(polyloom, n)) and n[0].isupper()}
+    assert [name for name in objects if name not in headings] == []
