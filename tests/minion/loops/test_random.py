@@ -11,6 +11,7 @@ import pytest
 from tests.kernels.nests import kernel
 
 import polyloom as pl
+from polyloom.diagnostics import PolyloomError
 from polyloom.targets.minion.loops import form
 from polyloom.targets.minion.loops.simd import phases
 
@@ -18,7 +19,12 @@ from polyloom.targets.minion.loops.simd import phases
 def _check(seed: int, tmp_path: Path) -> None:
     path, random = tmp_path / "nest.py", Random(seed)
     path.write_text(kernel(seed), encoding="utf-8")
-    result = pl.compile(path, f"minion:{random.randint(1, 9)}").run(N=random.randint(1, 20), seed=seed)
+    try:
+        compiled = pl.compile(path, f"minion:{random.randint(1, 9)}")
+    except PolyloomError as error:
+        assert error.code == "PL0242", "no iteration of a random nest may write an argument"
+        return
+    result = compiled.run(N=random.randint(1, 20), seed=seed)
     assert result.verified
     assert result.data["hazards"] == []
 
