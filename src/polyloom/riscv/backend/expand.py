@@ -55,7 +55,7 @@ def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
         case "spill" | "reload" as kind, (Reg() as register, int(slot)):
             yield from _access(code, kind == "spill", register, code.outgoing + 8 * slot)
         case "callr", (Reg() as target, *_):
-            yield Op("jalr", (RA, 0, target))
+            yield Op("jalr", (RA, 0, target), op.place)
         case "ret", _:
             yield from _leave(code, frame)
             yield Op("jalr", (ZERO, 0, RA))

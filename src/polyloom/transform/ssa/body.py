@@ -50,7 +50,7 @@ class Body:
     def made(self, k: int, operation: str, a: Operand, b: Operand) -> Value:
         """The result of a new instruction at the end of a block: a pointer of `offset`, else an integer as wide."""
         result = Value(self.fresh("at"), PTR if operation == "offset" else self.function.address)
-        self.append(k, Instruction(operation, (a, b), (result,)))
+        self.append(k, Instruction(operation, (a, b), (result,), place=self.blocks[k].terminator.place))
         return result
 
     def times(self, k: int, value: Operand, factor: int) -> Operand:

@@ -6,7 +6,7 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, edges_of
 from polyloom.transform.ssa.body import Body, Place
@@ -85,8 +85,6 @@ def _variable(body: Body, place: Place, count: Count, by: Value) -> Value:
     assert isinstance(count.step, Constant)
     step = body.times(place.entry, by, count.step.value)
     body.add_variable(place, variable, start, following)
-    body.append(place.latch, replace(_ADD, operands=(variable, step), results=(following,)))
+    where = body.blocks[place.latch].terminator.place
+    body.append(place.latch, Instruction("add", (variable, step), (following,), place=where))
     return variable
-
-
-_ADD = Instruction("add")

@@ -96,7 +96,8 @@ def rewrite(body: Body, place: Place, found: list[Pointer]) -> list[tuple[Pointe
         variable, following = Value(body.fresh("at"), PTR), Value(body.fresh("at"), PTR)
         step = body.times(place.entry, family.count.step, family.factor)
         body.add_variable(place, variable, start, following)
-        body.append(place.latch, Instruction("offset", (variable, step), (following,)))
+        where = body.blocks[place.latch].terminator.place
+        body.append(place.latch, Instruction("offset", (variable, step), (following,), place=where))
         advanced.append((pointer, following))
         known |= {name: (variable, distance) for name, distance in pointer.users}
     for k in place.members:

@@ -16,6 +16,7 @@ from typing import Final
 
 from polyloom.analysis.loops import Loop, loop_forest
 from polyloom.ir.ssa import (
+    NOWHERE,
     Block,
     Branch,
     Constant,
@@ -24,6 +25,7 @@ from polyloom.ir.ssa import (
     Instruction,
     Jump,
     Operand,
+    Place,
     Value,
     edges_of,
     flow_edges,
@@ -95,6 +97,7 @@ class _Test:
     made: list[Instruction] = field(default_factory=list[Instruction])
     differences: list[Operand] = field(default_factory=list[Operand])
     wide: dict[Value, Value] = field(default_factory=dict[Value, Value])
+    place: Place = NOWHERE
 
 
 class _Work:
@@ -123,7 +126,7 @@ class _Work:
         if ends is None:
             return
         self.blocks = ends
-        test = _Test()
+        test = _Test(place=self.blocks[entry].terminator.place)
         self._tests(test, count, found)
         loop_blocks = [self._rewritten(self.blocks[k], found, test.wide, count.variable) for k in members]
         named, fast = copied(loop_blocks, self.fresh)
@@ -269,7 +272,7 @@ class _Work:
 
     def _put(self, test: _Test, operation: str, type: Type, *operands: Operand) -> Value:
         result = Value(self.fresh("wide"), type)
-        test.made.append(Instruction(operation, operands, (result,)))
+        test.made.append(Instruction(operation, operands, (result,), place=test.place))
         return result
 
     def _rewritten(
@@ -284,6 +287,7 @@ class _Work:
                 made.append(instruction)
                 continue
             shape, constant, shift = each
+            test.place = instruction.place
             # Constants last, so that sums of one shape share the rest.
             whole = self._sum(test, self._at(test, shape, variable, 0), integer(I64, constant))
             operation, operands = ("shl", (whole, integer(I64, shift))) if shift else ("copy", (whole,))
