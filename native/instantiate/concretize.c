@@ -114,8 +114,7 @@ bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, c
     bool fitting = !sizes || r->size_count == c->n;
     if (k->axis[0] == NONE) rows = 1;
     if (k->axis[1] == NONE) columns = 1;
-    *t = (Tiling){
-        .number = number, .rows = rows, .columns = columns, .interval = c->s.schedule[k->schedule].interval};
+    *t = (Tiling){.number = number, .rows = rows, .columns = columns, .interval = c->s.schedule[k->schedule].interval};
     TRY(allocated(c, t));
     for (uint32_t m = 0; m < c->n; ++m) {
         const Int count = k->axis[0] == m ? rows : k->axis[1] == m ? columns : 1;

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir import arguments
-from polyloom.targets.tcpa import instantiation, program, symbolic_file
+from polyloom.targets.tcpa import concrete_file, instantiation, program, symbolic_file
+from polyloom.targets.tcpa.concrete import MadeOf
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import stages, whole
 from polyloom.targets.tcpa.request import check_parameters, check_region, signature
@@ -35,7 +36,9 @@ def checked_first(data: bytes, values: Mapping[str, Any], region: tuple[int, int
         raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
     known = check_parameters(signature(symbolic), values)
     check_region(symbolic, *region)
-    return instantiation.instantiate(data, symbolic, known, *region, candidate=candidate)
+    made = instantiation.request(data, known, *region, candidate)
+    instantiation.file_of(symbolic, made)
+    return concrete_file.told(made.file, MadeOf(made.candidate, tuple(known), data))
 
 
 def in_phases(data: bytes, values: Mapping[str, Any], region: tuple[int, int], candidate: int | None) -> bytes:
