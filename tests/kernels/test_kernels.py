@@ -36,6 +36,9 @@ def test_kernel_runs_as_both_sources_do(name: str, language: Language) -> None:
     inputs, result = run(made, PRIMES[name], REGION)
     assert result.verified
     assert result.data["proved_minimal"] is not False
+    operations = [o for view in result.views for o in view.operations]
+    assert operations
+    assert all(o.provenance is not None and o.provenance.line for o in operations)
     if name not in REASSOCIATED:
         read, ending = (c.load, "c") if language == "py" else (python.load, "py")
         nest, function = read(str(KERNELS / f"{name}.{ending}"), Options())
