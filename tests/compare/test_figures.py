@@ -59,6 +59,7 @@ def test_a_unit_that_is_not_pipelined_is_held() -> None:
 def test_a_class_without_a_unit_has_no_bound() -> None:
     assert unit_bound(ELEMENTS, {("mul", "f64"): 1}) is None
     assert counted(ELEMENTS, {("mul", "f64"): 1}) == 0
+    assert unit_bound(ELEMENTS, {}) is None
 
 
 def test_a_fused_operation_is_one_start_or_two_operations() -> None:

@@ -16,7 +16,8 @@ from polyloom.comparison.reference import Task
 from polyloom.comparison.rows import Row
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
 from polyloom.ir.work import total
-from polyloom.report.comparison import page, text
+from polyloom.report import notebook
+from polyloom.report.comparison import columns, page, text
 from polyloom.run.compare import describe_array
 from polyloom.targets.target import Json
 
@@ -81,6 +82,15 @@ class Comparison:
     def page(self) -> str:
         """The HTML page that `polyloom compare --report` writes."""
         return page.document(self.data, self.task.text)
+
+    def show(self) -> notebook.Embedded:
+        """The page as notebooks embed it: the last expression of a cell shows it."""
+        return notebook.Embedded(self.page(), columns.headline(self.data))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        data = self.data
+        html = notebook.table(columns.headline(data), columns.drawn(data), columns.notes(data))
+        return notebook.bundle(repr(self), html, include, exclude)
 
     def __repr__(self) -> str:
         good = sum(row.verified is True for row in self.rows)

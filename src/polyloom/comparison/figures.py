@@ -78,10 +78,10 @@ def counted(units: Sequence[Units], work: Work) -> int:
 
 
 def unit_bound(units: Sequence[Units], work: Work) -> float | None:
-    """The least cycles that units allow; None where one class of the work has no unit that executes it as it is."""
-    if any(all(known not in each.executes for each in units) for known in work):
+    """The least cycles that units allow; None without work, and where a class of it has no unit that executes it."""
+    if not work or any(all(known not in each.executes for each in units) for known in work):
         return None
-    return max((_least(units, work, chosen) for chosen in _sets(list(work))), default=0.0)
+    return max(_least(units, work, chosen) for chosen in _sets(list(work)))
 
 
 def _sets(classes: list[Class]) -> Iterator[tuple[Class, ...]]:

@@ -87,6 +87,13 @@ def listing(content: str) -> str:
     return _scoped(f"<pre>{escape(chr(10).join(lines) + rest)}</pre>")
 
 
+def table(title: str, given: Table, notes: Sequence[tuple[str, str]]) -> str:
+    """Of what is one table, such as a comparison: with a line for each note, (what, text)."""
+    told = "".join(f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in notes)
+    more = f"<table>{told}</table>" if told else ""
+    return _scoped(f'<h3>{escape(title)}</h3><p>{escape(given.title)}</p><div class="wide">{grid(given)}</div>{more}')
+
+
 def _scoped(content: str) -> str:
     return f'<div class="polyloom">{_style()}{content}</div>'
 

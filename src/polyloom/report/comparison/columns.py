@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from polyloom.targets.report import Table
+
 Row = Mapping[str, Any]
 Cell = Callable[[Row], str | None]
 
@@ -95,6 +97,13 @@ def totals(data: Mapping[str, Any]) -> str:
     parts = ", ".join(f"{count:,} {name}" for name, count in data["work_by_operation"].items())
     moved = "" if data["compulsory_bytes"] is None else f"; {data['compulsory_bytes']:,} compulsory bytes"
     return f"{data['work']:,} arithmetic operations ({parts}){moved}" if parts else f"no arithmetic operation{moved}"
+
+
+def drawn(data: Mapping[str, Any]) -> Table:
+    """All columns of all rows, what is not known as a dash; the title is the work."""
+    shown = columns(data)
+    rows = tuple(tuple(cell(row) or "–" for cell in shown.values()) for row in rows_of(data))
+    return Table(totals(data), tuple(shown), rows)
 
 
 def notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -17,7 +17,8 @@ _STYLE: Final = """
 .swatch { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; margin-right: .45rem }
 .code ol { counter-reset: none } .code li::before { content: none } .code li { padding-left: .8rem }
 .roofline { max-width: 46rem; width: 100% }
-.grid th[scope=row] { white-space: nowrap } .grid td.b { min-width: 15rem }
+.grid th[scope=row] { white-space: nowrap } .grid td.b { min-width: 9rem }
+.tabs section { margin-top: .4rem }
 """
 _WORDS: Final = ("on", "verified", "kind of time", "bound by")
 """Columns that are no figures."""
@@ -97,7 +98,7 @@ def _loops(data: Mapping[str, Any], source: str) -> str:
 def _marks(rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
     """Every line that a machine's loop comes from, with how many machines show it."""
     known = Counter(line for row in rows for line in {each["line"] for each in row["loop"] if each["line"]})
-    return [Mark(line, f"{count} machine{'s' if count > 1 else ''}") for line, count in sorted(known.items())]
+    return [Mark(line, f"{count}×") for line, count in sorted(known.items())]
 
 
 def _tab(row: Mapping[str, Any]) -> str:

@@ -119,14 +119,12 @@ def _bound_by(execution: Execution, phases: Any) -> str | None:
 
 
 def _loop(program: Program, longest: tuple[Own, ...], execution: Execution) -> Iterator[Line]:
-    """The schedule of the phase that takes longest, slot by slot."""
+    """The schedule of the phase that takes longest, slot by slot, with the line of each operation."""
     ran = cast(Ran, execution.detail)
-    order = sorted(range(len(longest)), key=lambda n: -ran.of_phase(longest[n].number)["cycles"])
     reports = views.reports(program.symbolic, program.data)
-    table = reports[order[0]].reservation if order and reports else None
-    if table is None:
-        return
-    for slot, row in enumerate(table.rows):
-        for unit, cell in zip(table.units, row, strict=True):
-            if cell:
-                yield Line(f"slot {slot}  {unit:8} {cell}")
+    chosen = max(range(len(longest)), key=lambda n: ran.of_phase(longest[n].number)["cycles"], default=None)
+    found = reports[chosen].operations if chosen is not None else ()
+    for each in sorted(found, key=lambda operation: operation.slot):
+        origin = each.provenance
+        reason = f"  ({origin.reason})" if origin is not None and origin.reason else ""
+        yield Line(f"slot {each.slot}  {each.unit:8} {each.text}{reason}", origin.line if origin is not None else 0)
