@@ -73,6 +73,28 @@ def test_the_library_decides_as_its_oracle_does(kernel: str, n: int) -> None:
             assert words == concrete_file.encode(expected)
 
 
+@pytest.mark.parametrize(
+    ("n", "region", "signals", "extents", "interval"),
+    [
+        # Two rows of j have 10 steps each, and a division takes 12.
+        (20, (2, 2), 64, (12, 10, 19), 1),
+        # Tiles of 4x4 need more signals; i has one iteration less than j.
+        (9, (2, 3), 25, (3, 4, 8), 4),
+    ],
+)
+def test_tiles_are_longer_where_operations_meet_and_shorter_where_signals_lack(
+    n: int, region: tuple[int, int], signals: int, extents: tuple[int, ...], interval: int
+) -> None:
+    symbolic = symbolic_file.decode(mapped("lu"))
+    symbolic = replace(symbolic, limits=replace(symbolic.limits, control_signals=signals))
+    words = made(symbolic, n, region, None)
+    assert words is not None
+    found = concrete_file.decode(words)
+    assert (found.extents, found.initiation_interval, (found.rows, found.columns)) == (extents, interval, region)
+    assert words == concrete_file.encode(reference(symbolic, {"N": n}, *region))
+    assert verify.verify(words, WIDE) == ()
+
+
 def test_small_tiles_start_iterations_more_seldom() -> None:
     symbolic = symbolic_file.decode(mapped("lu"))
     single = replace(symbolic, candidates=tuple(c for c in symbolic.candidates if symbolic.schedules[c.schedule].apart))
