@@ -5,7 +5,7 @@ For each Python given, one wheel per architecture: of the stable ABI (cp312-abi3
 alone before. On Linux zig's clang compiles against glibc 2.17 for either architecture, with the C++ library inside;
 auditwheel checks and names the result (manylinux2014), abi3audit that nothing outside of the stable ABI is used.
 
-    python packaging/wheels.py build python3.11 python3.12     into build/wheels/dist
+    python packaging/wheels.py build python3.11 python3.12     into build/wheels/dist; ARCHITECTURES="x86_64" for one
     python packaging/wheels.py try python3.11 python3.13       each in an empty environment, where gemm runs
 """
 
@@ -82,7 +82,8 @@ def build(name: str) -> list[Path]:
     python = environment(name, "make")
     run(python, "-m", "pip", "install", "--quiet", "--group", f"{ROOT / 'pyproject.toml'}:wheels")
     linux = sys.platform == "linux"
-    return [_wheel(python, architecture, linux) for architecture in (("x86_64", "aarch64") if linux else ("",))]
+    architectures = os.environ.get("ARCHITECTURES", "x86_64 aarch64").split() if linux else [""]
+    return [_wheel(python, architecture, linux) for architecture in architectures]
 
 
 def _wheel(python: Path, architecture: str, linux: bool) -> Path:

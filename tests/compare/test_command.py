@@ -119,8 +119,8 @@ def test_a_function_that_is_no_nest_is_compared_with_its_first_row(broken: Any) 
 
 
 def test_the_text_of_a_comparison(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(EXAMPLES / "kernels")
-    golden("text", compare("trisolv.py", {"N": 5}, on="tcpa:unit:1x1,riscv:rv32i").report())
+    monkeypatch.chdir(EXAMPLES)
+    golden("text", compare("matmul.pla", SMALL, on="tcpa:unit:1x1,riscv").report())
 
 
 def test_bench_rows_say_what_became_of_a_place() -> None:

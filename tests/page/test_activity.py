@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from base64 import b64decode
+from pathlib import Path
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.page.browser import Browser
+from tests.page.test_page import text
 
+from polyloom.report import html
+from polyloom.report.activity import picture
+from polyloom.report.html import Shown
 from polyloom.report.page.packed import deflated
 from polyloom.targets.activity import Activity, Columns, Group, in_one, of_columns, of_spans
 from polyloom.targets.trace import Span
@@ -65,3 +72,20 @@ def test_parts_that_run_on_different_regions_are_joined() -> None:
 
 def test_what_is_deflated_can_be_inflated() -> None:
     assert zlib.decompress(b64decode(deflated(b"xyz" * 99)), -15) == b"xyz" * 99
+
+
+def test_a_thousand_of_one_kind_open_by_their_numbers(chrome: Browser, tmp_path: Path) -> None:
+    found = of_spans([Span(f"minion {n}", "fma", "x", n, 200) for n in range(1024)], holds=True)
+    drawn = picture(found)
+    assert re.findall(r">(minion [^<]*)<", drawn) == []
+    assert drawn.count("<path") > 1
+    shown = Shown({"kernel": "k", "parameters": None, "on": None, "verified": None}, [], [], found)
+    page = tmp_path / "page.html"
+    page.write_text(html.page(shown), encoding="utf-8")
+    chrome.open(page, 1200)
+    assert chrome.errors == []
+    assert text(chrome, ".activity .at").startswith("minion 0 … · whole run")
+    chrome.run("document.querySelector('canvas').focus()")
+    chrome.press("ArrowDown")
+    chrome.press("Enter")
+    assert text(chrome, ".activity .at").startswith(f"minion 32 · whole run · {100 * 200 / 1223:.1f} % busy")

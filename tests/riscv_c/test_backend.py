@@ -25,7 +25,7 @@ from polyloom.riscv.backend.code import BRANCHES, RA, SP, ZERO, Block, Code, Op,
 from polyloom.riscv.backend.compile import allocated, compile_function, lowered
 from polyloom.riscv.backend.data import Layout
 from polyloom.riscv.backend.expand import expand, frame_of
-from polyloom.riscv.backend.link import executable, linked
+from polyloom.riscv.backend.link import executable, joined
 from polyloom.riscv.backend.pairs import is_pair
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.backend.schedule import schedule
@@ -53,8 +53,8 @@ def _executable(code: Code, name: str) -> bytes:
     """What the linker makes of allocated code, and of what it calls."""
     layout = Layout(_function(name).data)
     others = lowered(_function(name), WIDE, layout)[1:]  # adds constants
-    words, starts = linked([expand(code), *(expand(allocated(other)) for other in others)])
-    return executable(bytes(layout.bytes), layout.end, words, WIDE, starts)
+    made, starts = joined([expand(code), *(expand(allocated(other)) for other in others)])
+    return executable(bytes(layout.bytes), layout.end, made.words, WIDE, starts)
 
 
 @pytest.mark.parametrize("name", ["pressure", "many_floats", "multiply", "machine", "sort", "gcd"])

@@ -26,7 +26,7 @@ from polyloom.ir.nest_c import print_c
 from polyloom.riscv import model, names
 from polyloom.riscv.backend import link
 from polyloom.riscv.backend.code import Block, Code, Op
-from polyloom.riscv.backend.words import marked
+from polyloom.riscv.backend.words import Marked, marked
 from polyloom.riscv.image import elf
 from polyloom.riscv.model import Machine
 from polyloom.targets.forms import function
@@ -276,7 +276,8 @@ def test_progress_is_reported_between_slices(monkeypatch: pytest.MonkeyPatch) ->
     shown: list[tuple[str, float]] = []
 
     def note(step: str, fraction: float) -> None:
-        shown.append((step, fraction))
+        if step not in ("reading", "done"):
+            shown.append((step, fraction))
 
     run_function(
         str(COMMANDS), "riscv:rv64gc", Options(function="dot"), {"n": "1000"}, {}, 0, limit=10000, progress=note
@@ -293,7 +294,7 @@ def test_progress_is_reported_between_slices(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """One word of the executable changed: products are subtracted instead of added."""
 
-    def changed(code: Code) -> tuple[bytes, dict[str, int], dict[int, int]]:
+    def changed(code: Code) -> Marked:
         return marked(
             replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks))
         )
@@ -396,9 +397,9 @@ def test_the_nest_of_a_kernel_is_printed_once(
     dumped: list[str] = []
     tree = clang._tree  # pyright: ignore[reportPrivateUsage]  # what asks clang for it
 
-    def counted(nest: Nest) -> str:
+    def counted(nest: Nest, located: bool = False) -> str:
         printed.append(nest.name)
-        return print_c(nest)
+        return print_c(nest, located)
 
     def noted(path: str, options: Options, target: str) -> Any:
         dumped.append(Path(path).name)

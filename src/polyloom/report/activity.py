@@ -26,6 +26,8 @@ _LEVELS: Final = 6
 """Shades beside white: enough to tell, few enough that equal neighbours become one rectangle."""
 _LABELLED: Final = 32
 """Groups that have room for their names."""
+_ROWS: Final = 64
+"""Of a picture, at most."""
 _MARGIN: Final = 110
 _WIDTH: Final = 720
 _STYLE: Final = (
@@ -97,10 +99,14 @@ def shares(activity: Activity, columns: int) -> Mapping[str, NDArray[np.float64]
 
 def _names(groups: Sequence[str]) -> Mapping[str, str]:
     """What the row of each group is called: where they are many, those with the same first number, `element (3, 0)` and
-    so on, share `element (3, …)`."""
+    so on, share `element (3, …)`; where there are many rows then, neighbours share one: `minion 32 …`."""
     if len(groups) <= _LABELLED:
         return {g: g for g in groups}
-    return {g: re.sub(r"([0-9]+), [0-9]+", r"\1, …", g) for g in groups}
+    found = {g: re.sub(r"([0-9]+), [0-9]+", r"\1, …", g) for g in groups}
+    rows = list(dict.fromkeys(found.values()))
+    size = -(-len(rows) // _ROWS)
+    shared = {row: rows[n - n % size] + (" …" if size > 1 else "") for n, row in enumerate(rows)}
+    return {g: shared[row] for g, row in found.items()}
 
 
 def _runs(levels: NDArray[np.int64]) -> list[tuple[int, int, int]]:

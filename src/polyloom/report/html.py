@@ -52,8 +52,12 @@ def page(shown: Shown) -> str:
 
 def of_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Shown:
     """Of programs that Polyloom did not compile: figures, activity, and the text that `simulate` prints."""
-    names = ", ".join(PurePath(path).name for path in files)
-    data: Mapping[str, Json] = {"kernel": names, "parameters": None, "on": on, "verified": None}
+    data: Mapping[str, Json] = {
+        "kernel": ", ".join(PurePath(path).name for path in files),
+        "parameters": None,
+        "on": on,
+        "verified": None,
+    }
     figures = [(key.replace("_", " "), str(value)) for key, value in done.data.items() if type(value) in (int, str)]
     spans = done.trace.spans
     return Shown(data, figures, (), of_spans(spans, holds=done.trace.holds) if spans else None, done.text)

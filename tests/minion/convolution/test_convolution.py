@@ -134,7 +134,7 @@ def test_strict_floats_are_loops_which_are_slower(tmp_path: Path) -> None:
     assert 10 * cast(int, convolved.data["cycles"]) < cast(int, loops.data["cycles"])
 
 
-@pytest.mark.parametrize("option", [{"resident": True}, {"split_k": 2, "fp": "reassociate"}])
+@pytest.mark.parametrize("option", [{"resident": True}, {"split_k": 2, "fp": "reassociate"}, {"broadcast": True}])
 def test_options_of_products_are_refused(option: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(PolyloomError) as error:
         pl.compile(Kernel().path(tmp_path), on="minion:2", **option).ready({"H": 4, "W": 4, "C": 4, "M": 4})

@@ -4,6 +4,7 @@ no barrier stands between the two."""
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -98,6 +99,29 @@ def test_chains(side: str, minions: int, n: int, k: int, r: int, m: int, tmp_pat
     assert result.verified
     assert result.data["hazards"] == []
     assert result.data["broadcast"] is True
+
+
+def check(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    extents = [5, 16, 17, 33, 50]
+    sizes: dict[str, Any] = {name: rng.choice(extents) for name in "NM"}
+    sizes |= {"K": rng.choice(extents) * rng.choice([1, 8]), "R": rng.choice([5, 16, 20])}
+    options: dict[str, Any] = {"fp": rng.choice(["contract", "reassociate"])}
+    place = f"minion:{rng.choice([2, 4, 8, 16, 32, 64])}"
+    result = pl.compile(chain(tmp_path, rng.choice(list(SIDES))), on=place, **options).run(**sizes)
+    assert result.verified
+    assert result.data["hazards"] == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_chains(seed: int, tmp_path: Path) -> None:
+    check(seed, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 300))
+def test_many_random_chains(seed: int, tmp_path: Path) -> None:
+    check(seed, tmp_path)
 
 
 def test_a_chain_of_whole_sums_sends_nothing(tmp_path: Path) -> None:

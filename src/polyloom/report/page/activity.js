@@ -49,7 +49,7 @@ async function showActivity(box) {
         found.push([c, count(each.lanes, Math.max(c, 0), Math.min(c + step, columns)) / each.lanes.length / step]);
       return found;
     });
-    const most = Math.max(...shares.flat().map(([, share]) => share), 1e-9);
+    const most = shares.flat().reduce((known, [, share]) => Math.max(known, share), 1e-9);
     rows().forEach((each, n) => {
       const top = n * high, gap = place > 5 ? 1 : 0;
       pen.globalAlpha = 1;
@@ -177,14 +177,20 @@ function tree(data) {
     const lanes = data.lanes[kind].map((lane) => names.push(lane) - 1);
     return { name, lanes, parts: lanes.map((lane) => ({ name: names[lane], lanes: [lane] })) };
   });
+  let parts = groups;
+  if (parts.length > 40) parts = bundled(parts, (each) => each.name.replace(/(\d+), \d+/, "$1, …"));
+  if (parts.length > 40) parts = bundled(parts, (each, n) => `${parts[n - n % 32].name} …`);
+  return { name: "", names, parts: parts.length > 1 ? parts : groups };
+}
+function bundled(groups, name) {
   const bundles = new Map();
-  if (groups.length > 40)
-    for (const each of groups) {
-      const name = each.name.replace(/(\d+), \d+/, "$1, …"), found = bundles.get(name);
-      if (found) { found.parts.push(each); found.lanes.push(...each.lanes); }
-      else bundles.set(name, { name, lanes: [...each.lanes], parts: [each] });
-    }
-  return { name: "", names, parts: bundles.size > 1 ? [...bundles.values()] : groups };
+  groups.forEach((each, n) => {
+    const key = name(each, n), found = bundles.get(key) ?? { name: key, lanes: [], parts: [] };
+    found.parts.push(each);
+    for (const lane of each.lanes) found.lanes.push(lane);
+    bundles.set(key, found);
+  });
+  return bundles.size < groups.length ? [...bundles.values()] : groups;
 }
 function find(node, name, way = [node]) {
   for (const each of node.parts ?? []) {

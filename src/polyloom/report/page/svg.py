@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Final
+
+_WIDE: Final = 640
+"""What gets no narrower where its natural size is asked for."""
 
 
-def picture(width: float, height: float, content: str, label: str, kind: str = "") -> str:
-    """A drawing of its natural size, narrower where the page is; `kind` is a class of the style sheet."""
+def picture(width: float, height: float, content: str, label: str, kind: str = "", *, natural: bool = False) -> str:
+    """A drawing of its natural size, narrower where the page is; with `natural` a wide one is never narrower, and
+    stands in what scrolls. `kind` is a class of the style sheet."""
     known = f' class="{kind}"' if kind else ""
+    known += f' style="min-width:{short(width)}px"' if natural and width > _WIDE else ""
     return (
         f'<svg{known} role="img" aria-label="{escape(label)}" width="{short(width)}" height="{short(height)}" '
         f'viewBox="0 0 {short(width)} {short(height)}">{content}</svg>'

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
+from polyloom.report.page.document import scrolled
 from polyloom.report.page.svg import picture, text
 from polyloom.report.parts.schedule import link
 from polyloom.targets.report import Circuit, Report
@@ -58,12 +59,13 @@ def _circuit(found: Circuit, known: _Known) -> str:
     tip = f"M{first - 4:.0f} {below + 9}l4 -7 4 7z"
     later = f"{_count(found.distance, 'iteration')} later"
     parts.append(f'<path class="hot" d="{back}"/><path d="{tip}" fill="var(--c1)"/>')
-    parts.append(text((first + last) / 2, below + 42, later, "middle"))
+    parts.append(text(max((first + last) / 2, 56), below + 42, later, "middle"))
     bound = -(-found.latency // max(found.distance, 1))
     sum_of = f"{_count(found.latency, 'cycle')} around, {later}: at least {_count(bound, 'cycle')} per iteration"
     width = max((len(names) - 1) * step + _WIDTH, 150) + 8
     label = " feeds ".join([*names, names[0]])
-    return picture(width, below + 48, "".join(parts), label) + f'<p class="note">{sum_of}.</p>'
+    drawn = scrolled(picture(width, below + 48, "".join(parts), label, natural=True))
+    return drawn + f'<p class="note">{sum_of}.</p>'
 
 
 def _box(n: int, name: str, known: _Known) -> str:

@@ -42,13 +42,8 @@ def _flow(flow: Flow, titles: Sequence[str]) -> str:
     shown = "; ".join(titles[:_NAMED]) + (f"; and {len(titles) - _NAMED} more" if len(titles) > _NAMED else "")
     boxes = "".join(_block(n, text) for n, text in enumerate(flow.blocks))
     arcs = "".join(_arc(_at(a) + _BOX // 2, _at(b) + _BOX // 2, condition) for a, b, condition in flow.edges)
-    drawn = picture(_at(len(flow.blocks)) + 8, 118, boxes + arcs, f"Control flow of {shown}")
-    return f"<h3>{escape(shown)}</h3>{scrolled(_natural(drawn, _at(len(flow.blocks)) + 8))}"
-
-
-def _natural(drawn: str, width: int) -> str:
-    """A wide picture keeps its size, and scrolls."""
-    return drawn.replace("<svg ", f'<svg style="min-width:{width}px" ', 1) if width > 640 else drawn
+    drawn = picture(_at(len(flow.blocks)) + 8, 118, boxes + arcs, f"Control flow of {shown}", natural=True)
+    return f"<h3>{escape(shown)}</h3>{scrolled(drawn)}"
 
 
 def _at(number: int) -> int:

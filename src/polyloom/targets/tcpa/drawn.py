@@ -11,8 +11,9 @@ from typing import Final
 from polyloom.targets.report import Circuit, Route
 from polyloom.targets.tcpa.concrete import Concrete, ElementProgram, Generator, Side, way
 
-_CIRCUIT: Final = re.compile(r"(\S+(?: -> \S+)+) \(latency (\d+), distance (\d+)")
+_CIRCUIT: Final = re.compile(r"(\S+(?: [-~]> \S+)+) \(latency (\d+), distance (\d+)")
 """As `modulo.guarded.bounds` writes it: a symbolic file keeps the reason as a sentence."""
+_ARROW: Final = re.compile(r" [-~]> ")
 
 
 def beside(concrete: Concrete, generator: Generator) -> tuple[int, int]:
@@ -53,5 +54,5 @@ def circuit(bound_by: str) -> Circuit | None:
     found = _CIRCUIT.search(bound_by)
     if found is None:
         return None
-    names = found[1].split(" -> ")
+    names = _ARROW.split(found[1])
     return Circuit(tuple(names[:-1]), int(found[2]), int(found[3]))

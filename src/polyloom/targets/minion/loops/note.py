@@ -14,6 +14,7 @@ from polyloom.ir.signature_json import as_json, of_json
 from polyloom.riscv import note as notes
 from polyloom.targets.minion import lines as source_lines
 from polyloom.targets.minion.loops.layout import Placed
+from polyloom.targets.minion.loops.product.operand import WORD
 from polyloom.targets.minion.loops.product.resident import Home
 from polyloom.targets.minion.loops.product.resident import of_json as of_json_home
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE, SHIRE_KIB, SHIRES, Machine
@@ -123,6 +124,8 @@ def _fits(home: Home, signature: Signature, machine: Machine, minions: int) -> b
     for matrix, (rows, columns) in zip(home.matrices, extents, strict=True):
         argument = signature.argument(matrix.array)
         if argument is None:
+            return False
+        if argument.dtype.itemsize > WORD:
             return False
         shape = argument.extents({})
         if sorted((*matrix.rows, *matrix.columns)) != list(range(len(shape))):

@@ -29,8 +29,10 @@ _PACKED: Final = 30
 
 def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, outermost: bool, setting: Setting) -> Made:
     """Errors: PL1339 for options of products, PL1341 for rows that masks cannot hold."""
-    if setting.options.resident or (setting.options.split_k or 1) > 1:
-        name = "--resident" if setting.options.resident else "--split-k"
+    options = setting.options
+    asked = {"--resident": options.resident, "--split-k": (options.split_k or 1) > 1, "--broadcast": options.broadcast}
+    if any(asked.values()):
+        name = next(name for name, is_asked in asked.items() if is_asked)
         message = f"{name} is for products, and this is a convolution"
         raise input_error("PL1339", message, help=f"leave {name} out")
     room = Room(setting.scratch)
