@@ -30,7 +30,7 @@ from polyloom.modulo.guarded.quick import schedule
 from polyloom.modulo.problem import LowerBound
 from polyloom.modulo.search import solver
 
-LARGE = 1500
+LARGE = 1000
 """Places from which on a quick schedule, if there is one, is taken as it is: improving it would take long and gain
 little.
 """
