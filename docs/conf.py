@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from myst_parser.parsers.sphinx_ import MystParser
-from pygments.lexers.special import TextLexer
+from pygments.lexers.special import TextLexer  # pyright: ignore[reportMissingTypeStubs]
 from sphinx.application import Sphinx
 
 _HERE: Final = Path(__file__).parent
@@ -34,7 +34,7 @@ html_theme = "furo"
 html_title = "Polyloom"
 html_copy_source = False
 html_show_sphinx = False
-html_theme_options = {"footer_icons": []}
+html_theme_options: dict[str, list[str]] = {"footer_icons": []}
 nitpicky = True
 
 

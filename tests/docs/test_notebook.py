@@ -19,10 +19,11 @@ _TIME = re.compile(r"[0-9.]+ (ms|s)\b")
 def shown(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     """What a cell shows: its last expression, in all forms that it has."""
     tree = ast.parse(source)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "<cell>", "exec"), names)
-    if last is None:
+    last = tree.body[-1]
+    if not isinstance(last, ast.Expr):
+        exec(source, names)
         return []
+    exec(compile(ast.Module(tree.body[:-1], []), "<cell>", "exec"), names)
     value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
     bundle = value._repr_mimebundle_() if hasattr(value, "_repr_mimebundle_") else {"text/plain": repr(value)}
     data = {kind: text.splitlines(keepends=True) for kind, text in sorted(bundle.items())}
