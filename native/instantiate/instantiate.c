@@ -204,13 +204,15 @@ static Plan *pop(const Search *s) {
     return best;
 }
 
-// Where operations are rare, one tiling says nothing of another: they differ in how many iterations overlap.
+// Where operations are rare, one tiling says nothing of another, as they differ in how many iterations overlap, unless
+// far more signals are needed than there are.
 static const Region *crowded(const Context *c, const Search *s, const Tiling *t) {
     const bool alone = c->s.schedule[c->s.candidate[t->number].schedule].pairs;
     for (uint32_t i = 0; i < s->crowds; ++i)
         if (s->crowded[i].rows == t->rows && s->crowded[i].columns == t->columns &&
-            (!alone || (s->crowded[i].tiling->number == t->number &&
-                        same_bytes(s->crowded[i].tiling->sizes, t->sizes, c->n * sizeof(Int)))))
+            (!alone || s->crowded[i].far ||
+             (s->crowded[i].tiling->number == t->number &&
+              same_bytes(s->crowded[i].tiling->sizes, t->sizes, c->n * sizeof(Int)))))
             return &s->crowded[i];
     return NULL;
 }

@@ -61,11 +61,11 @@ def instantiate(
     for n in numbers:
         search.offer(tiling(symbolic, n, values, bounds, (rows, columns), sizes), shrink=sizes is None)
     failures: list[PolyloomError] = []
-    crowded: dict[tuple[int, int, tuple[int, tuple[int, ...]] | None], bool] = {}
+    crowded: list[tuple[Tiling, bool]] = []
     while search.queue and len(failures) < _TRIES:
         plan = search.pop()
         t = plan.tiling
-        far = crowded.get((t.rows, t.columns, (t.number, t.sizes) if t.schedule.apart else None))
+        far = next((far for other, far in crowded if _says(other, far, t)), None)
         if far is not None:
             search.fewer(plan.tiling, halve=far)
             continue
@@ -77,14 +77,19 @@ def instantiate(
             failures.append(error)
             excess = error.excess if isinstance(error, control.SignalsExceeded) else 0.0
             if excess:
-                # Of the first one, for all; where operations are rare, for each tiling.
-                for own in (None, (t.number, t.sizes)):
-                    crowded.setdefault((t.rows, t.columns, own), excess > _FAR)
+                crowded.append((t, excess > _FAR))
             if sizes is None and excess:
                 search.offer(tiling(symbolic, t.number, values, bounds, (t.rows, t.columns), None, couple=False))
             if sizes is None and error.diagnostics[0].code != "PL0517":
                 search.fewer(plan.tiling, halve=excess > _FAR)
     raise failures[0] if failures else _no_candidate(symbolic, search)
+
+
+def _says(other: Tiling, far: bool, t: Tiling) -> bool:
+    """Whether a tiling that needs too many signals says that `t` does: on the same elements, and where operations are
+    rare, if it is far from fitting or the same."""
+    here = (other.rows, other.columns) == (t.rows, t.columns)
+    return here and (not t.schedule.apart or far or (other.number, other.sizes) == (t.number, t.sizes))
 
 
 @dataclass(frozen=True, slots=True)
