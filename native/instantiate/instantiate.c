@@ -205,15 +205,21 @@ static Plan *pop(const Search *s) {
 }
 
 // Where operations are rare, one tiling says nothing of another, as they differ in how many iterations overlap, unless
-// far more signals are needed than there are.
+// far more signals are needed than there are: then more than half of the elements need not be tried.
+static bool says(const Context *c, const Region *region, const Tiling *t) {
+    const Tiling *other = region->tiling;
+    if (!c->s.schedule[c->s.candidate[t->number].schedule].pairs)
+        return region->rows == t->rows && region->columns == t->columns;
+    if (region->far)
+        return t->rows <= region->rows && t->columns <= region->columns &&
+               2 * t->rows * t->columns > (uint32_t)region->rows * region->columns;
+    return region->rows == t->rows && region->columns == t->columns && other->number == t->number &&
+           same_bytes(other->sizes, t->sizes, c->n * sizeof(Int));
+}
+
 static const Region *crowded(const Context *c, const Search *s, const Tiling *t) {
-    const bool alone = c->s.schedule[c->s.candidate[t->number].schedule].pairs;
     for (uint32_t i = 0; i < s->crowds; ++i)
-        if (s->crowded[i].rows == t->rows && s->crowded[i].columns == t->columns &&
-            (!alone || s->crowded[i].far ||
-             (s->crowded[i].tiling->number == t->number &&
-              same_bytes(s->crowded[i].tiling->sizes, t->sizes, c->n * sizeof(Int)))))
-            return &s->crowded[i];
+        if (says(c, &s->crowded[i], t)) return &s->crowded[i];
     return NULL;
 }
 

@@ -86,10 +86,13 @@ def instantiate(
 
 
 def _says(other: Tiling, far: bool, t: Tiling) -> bool:
-    """Whether a tiling that needs too many signals says that `t` does: on the same elements, and where operations are
-    rare, if it is far from fitting or the same."""
+    """Whether a tiling that needs too many signals says that `t` does: on the same elements; where operations are rare,
+    the same tiling, and if it is far from fitting, all on more than half of its elements."""
+    if t.schedule.apart and far:
+        within = t.rows <= other.rows and t.columns <= other.columns
+        return within and 2 * t.rows * t.columns > other.rows * other.columns
     here = (other.rows, other.columns) == (t.rows, t.columns)
-    return here and (not t.schedule.apart or far or (other.number, other.sizes) == (t.number, t.sizes))
+    return here and (not t.schedule.apart or (other.number, other.sizes) == (t.number, t.sizes))
 
 
 @dataclass(frozen=True, slots=True)
