@@ -205,12 +205,12 @@ static Plan *pop(const Search *s) {
 }
 
 // Where operations are rare, one tiling says nothing of another, as they differ in how many iterations overlap, unless
-// far more signals are needed than there are: then more than half of the elements need not be tried.
+// far more signals are needed than there are: then, with half of the tries spent, only half of the elements are tried.
 static bool says(const Context *c, const Region *region, const Tiling *t) {
     const Tiling *other = region->tiling;
     if (!c->s.schedule[c->s.candidate[t->number].schedule].pairs)
         return region->rows == t->rows && region->columns == t->columns;
-    if (region->far)
+    if (region->far && c->search->failures >= TRIES / 2)
         return t->rows <= region->rows && t->columns <= region->columns &&
                2 * t->rows * t->columns > (uint32_t)region->rows * region->columns;
     return region->rows == t->rows && region->columns == t->columns && other->number == t->number &&

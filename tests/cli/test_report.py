@@ -87,8 +87,8 @@ def test_activity_has_a_bit_for_every_cycle_with_an_operation(result: pl.Result)
     assert found is not None
     lanes = [(g.name, lane) for g in found.groups for lane in g.lanes]
     bits = np.unpackbits(found.rows, axis=1, bitorder="little")
-    places = zip(*(axis.tolist() for axis in np.nonzero(bits)), strict=True)
-    set_bits = {(lanes[row][0], lanes[row][1], int(cycle)) for row, cycle in places}
+    rows, cycles = np.nonzero(bits)
+    set_bits = {(*lanes[int(row)], int(cycle)) for row, cycle in zip(rows, cycles, strict=True)}
     assert set_bits == {(e.group, e.lane, e.start) for e in result.events}
     assert len(set_bits) == 48
 

@@ -65,7 +65,7 @@ def instantiate(
     while search.queue and len(failures) < _TRIES:
         plan = search.pop()
         t = plan.tiling
-        far = next((far for other, far in crowded if _says(other, far, t)), None)
+        far = next((far for other, far in crowded if _says(other, far and len(failures) >= _TRIES // 2, t)), None)
         if far is not None:
             search.fewer(plan.tiling, halve=far)
             continue
@@ -87,7 +87,8 @@ def instantiate(
 
 def _says(other: Tiling, far: bool, t: Tiling) -> bool:
     """Whether a tiling that needs too many signals says that `t` does: on the same elements; where operations are rare,
-    the same tiling, and if it is far from fitting, all on more than half of its elements."""
+    the same tiling, and if it is `far` from fitting, with half of the tries spent, all on more than half of its
+    elements."""
     if t.schedule.apart and far:
         within = t.rows <= other.rows and t.columns <= other.columns
         return within and 2 * t.rows * t.columns > other.rows * other.columns
