@@ -10,6 +10,7 @@ test-long`).
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TypeVar
@@ -26,6 +27,8 @@ settings.register_profile(
 )
 settings.register_profile("long", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_ANY_PACE)
 settings.load_profile("ci")
+# A background job of a shell ignores it, and so would whatever it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["POLYLOOM_VERIFY_EACH"] = "1"  # the verifier runs between all passes, in the processes that tests start, too
 
 
