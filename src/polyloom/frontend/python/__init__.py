@@ -108,7 +108,11 @@ def _help(error: BaseException) -> str:
     """What to write instead, where declarations of sizes and arguments are wrong."""
     match error:
         case AttributeError(obj=ModuleType(__name__="polyloom"), name=str(name)):
-            return suggestion(name, DTYPES.values(), "the element types are pl.i8, pl.i16, pl.i32 and pl.f32") or ""
+            types = ", ".join(f"pl.{dtype}" for dtype in DTYPES.values())
+            return (
+                suggestion(name, DTYPES.values(), f"an array is declared as in `A: pl.f32[N, M]`; types are {types}")
+                or ""
+            )
         case NameError(name=str(name)) if name.isidentifier():
             return f"define `{name}` above; a size is declared by `{name} = pl.size({name!r})`"
         case ValueError() if "to unpack" in str(error):

@@ -3,9 +3,9 @@
 their user.
 
 An integer narrower than a register is held sign-extended, an i1 as 0 or 1, so that comparisons need no care (sign
-extension keeps the unsigned order, too). A value whose uses ask for no more than its own bits is loose: its upper bits
-are anything. On RV32 an i64 is held in two registers, low half first. An instruction with one use, by one that can take
-it in, is deferred to it.
+extension keeps the unsigned order, too). A value whose uses ask for no more than its own bits is loose, unless what
+makes it extends it anyway: its upper bits are anything. On RV32 an i64 is held in two registers, low half first. An
+instruction with one use, by one that can take it in, is deferred to it.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class Context:
         users = _users(function)
         self.deferred: Final = dict(_deferred(function, users, self.variables, isa))
         self.inverses: Final = dict(_inverses(function, self.variables))
-        self.words: Final = frozenset(_words(function)) if isa.xlen == 64 else frozenset[str]()
         self.zero_extended: Final = frozenset(_zero_extended(function, users))
-        self.loose: Final = frozenset(
-            name for name, found in users.items() if all(_tolerates(user, name, isa) for _, user in found)
-        )
+        tolerant = {name for name, found in users.items() if all(_tolerates(user, name, isa) for _, user in found)}
+        extended = {*_sign_extended(function, isa)} - self.zero_extended
+        # Variables are copies of values that are not loose: a copy does not tolerate it.
+        self.loose: Final = frozenset(tolerant - extended - self.variables)
 
     def is_wide(self, type: Type) -> bool:
         return type == I64 and self.isa.xlen == 32
@@ -215,11 +215,13 @@ def _inverses(function: Function, variables: frozenset[str]) -> Iterator[tuple[s
             yield instruction.result.name, a
 
 
-def _words(function: Function) -> Iterator[str]:
-    """On RV64 the results of instructions that extend the sign of 32 bits."""
+def _sign_extended(function: Function, isa: Isa) -> Iterator[str]:
+    """The results of instructions that extend the sign themselves: loads and, on RV64, those that have word forms."""
     for instruction in (i for block in function.blocks for i in block.instructions):
-        if instruction.operation in ARITHMETIC and instruction.operation not in ("and", "or", "xor"):
-            yield from (result.name for result in instruction.results if result.type == I32)
+        is_word = instruction.operation in ARITHMETIC and instruction.operation not in ("and", "or", "xor")
+        if instruction.operation == "load" or (is_word and isa.xlen == 64):
+            types = (I8, I16, I32) if instruction.operation == "load" else (I32,)
+            yield from (result.name for result in instruction.results if result.type in types)
 
 
 def _zero_extended(function: Function, users: Users) -> Iterator[str]:

@@ -87,22 +87,23 @@ def cast(context: Context, instruction: Instruction) -> Reg:
     assert instruction.result is not None
     value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
     register = context.reg(value)
-    loose = isinstance(value, Value) and value.name in context.loose and value.name not in context.words
     match instruction.operation:
         case "zext":
             return register if source == I1 or _is_unsigned(context, value) else context.unsigned(source, register)
         case "sext":
-            return (
-                context.b.make("neg", register)
-                if source == I1
-                else context.canonical(source, register)
-                if loose
-                else register
-            )
+            return sign_extended(context, value)
         case "trunc":
             return register if instruction.result.name in context.loose else context.canonical(target, register)
         case _:
             return register
+
+
+def sign_extended(context: Context, value: Operand) -> Reg:
+    """The low half of the value, or all of it."""
+    if value.type == I1:
+        return context.b.make("neg", context.reg(value))
+    is_loose = isinstance(value, Value) and value.name in context.loose
+    return context.canonical(value.type, context.reg(value)) if is_loose else context.reg(value)
 
 
 def _is_unsigned(context: Context, value: Operand) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 
 from polyloom.ir.ssa import Constant, Instruction, Operand
 from polyloom.ir.ssa_types import I1, I32
+from polyloom.riscv.backend import integers
 from polyloom.riscv.backend.code import ZERO, Reg
 from polyloom.riscv.backend.context import Context
 from polyloom.riscv.backend.selects import Names, write
@@ -112,11 +113,7 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "zext":
             return context.unsigned(source, context.reg(value)), ZERO
         case "sext":
-            low = (
-                context.b.make("neg", context.reg(value))
-                if source == I1
-                else context.canonical(source, context.reg(value))
-            )
+            low = integers.sign_extended(context, value)
             return low, context.b.make("srai", low, 31)
         case "ptrtoint":
             return context.reg(value), ZERO
