@@ -11,8 +11,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from ortools.sat.python import cp_model
-
 from polyloom.diagnostics import infeasible
 from polyloom.modulo.bounds import count
 from polyloom.modulo.graph import Arc
@@ -20,7 +18,7 @@ from polyloom.modulo.guarded.packing import place
 from polyloom.modulo.guarded.problem import Guarded
 from polyloom.modulo.problem import LowerBound
 from polyloom.modulo.recurrence import critical_circuit
-from polyloom.modulo.search import solver
+from polyloom.modulo.search import cp_model, solver
 
 PACKING_LIMIT = 5.0
 """Deterministic effort of one packing, in CP-SAT's unit (about a second)."""
