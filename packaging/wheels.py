@@ -27,6 +27,8 @@ LIMIT: Final = 1_300_000
 """Bytes that a wheel should not exceed."""
 _KERNEL: Final = ("gemm.py", "NI=20", "NJ=25", "NK=30", "--on", "tcpa:4x4")
 _FLAGS: Final = "-ffunction-sections -fdata-sections"
+_CXX_FLAGS: Final = f"{_FLAGS} -include cstdio"
+"""nanobind's headers use `stderr`, which zig's C++ library declares nowhere else."""
 _LINK: Final = "-Wl,--gc-sections -Wl,-s -Wl,--version-script={}"
 
 
@@ -70,7 +72,7 @@ def settings(python: Path, architecture: str) -> Iterator[str]:
         "CMAKE_AR": compiler(python, "ar", architecture),
         "CMAKE_RANLIB": compiler(python, "ranlib", architecture),
         "CMAKE_C_FLAGS": _FLAGS,
-        "CMAKE_CXX_FLAGS": _FLAGS,
+        "CMAKE_CXX_FLAGS": _CXX_FLAGS,
         "CMAKE_MODULE_LINKER_FLAGS": _LINK.format(exported),
     }
     yield from (f"--config-settings=cmake.define.{name}={value}" for name, value in defined.items())
