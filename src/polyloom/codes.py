@@ -117,7 +117,7 @@ CODES: dict[str, tuple[str, str]] = {
     # PL015x, PL016x: C (frontend)
     "PL0150": (
         "clang is not installed",
-        "C files are read by clang, which comes with the extra `c`: `pip install polyloom[c]`.",
+        "C files are read by clang, which comes with the extra `c`: `pip install 'polyloom[c]'`.",
     ),
     "PL0151": (
         "refused by the C compiler",
@@ -1423,7 +1423,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1414": (
         "no Dask scheduler",
-        "`--scheduler` needs the extra `dask` (`pip install polyloom[dask]`) here and on the workers, and "
+        "`--scheduler` needs the extra `dask` (`pip install 'polyloom[dask]'`) here and on the workers, and "
         "the address of a scheduler that answers, such as `tcp://host:8786`. Rows that were computed are "
         "kept by `--resume`.",
     ),

@@ -19,6 +19,7 @@ from polyloom.cli.bench.comparison import outcome, row
 from polyloom.cli.bench.polybench import SIZES, path
 from polyloom.comparison.run import compare
 from polyloom.targets import registry
+from polyloom.targets.entry import entries
 from polyloom.targets.target import Execution, Job, Target
 
 __all__ = ["call", "scratch"]
@@ -150,7 +151,7 @@ def test_the_page_lists_every_kernel_on_every_target() -> None:
     table = page.partition("<!-- polyloom bench comparison -->\n")[2].strip().splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table if not line.startswith("|--")]
     head, *rows = cells
-    assert head == ["kernel", "bounds", "work", *(target.example for target in registry.targets())]
+    assert head == ["kernel", "bounds", "work", *(entry.example for entry in entries().values())]
     assert [row[0] for row in rows] == list(SIZES)
     again = {key: str(value) for key, value in row("fir", SIZES["fir"]).items()}
     assert next(line for line in rows if line[0] == "fir") == list(again.values())

@@ -6,15 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polyloom import npy
-from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.cli.arguments import Request, usage_error
 from polyloom.report import trace
 from polyloom.run.instance import Result
 from polyloom.targets.trace import Trace
-
-
-def output_options(parser: Parser) -> None:
-    parser.add_argument("--trace", metavar="FILE", help="write what happened when, as .json (Perfetto) or .vcd")
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
 
 def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:

@@ -97,6 +97,10 @@ class Comparison:
         return f"<comparison of {self.task.name} on {len(self.rows)} places: {good} verified>"
 
 
+def _refused(refused: Diagnostic) -> dict[str, Json]:
+    return {"code": refused.code, "message": refused.message, "help": refused.help}
+
+
 def _row(row: Row) -> dict[str, Json]:
     costs, verdict = row.costs, row.verdict
     stated = {f"stated_{name}": value for name, value in asdict(costs.stated).items()}
@@ -107,7 +111,7 @@ def _row(row: Row) -> dict[str, Json]:
         "equal": None if verdict is None else verdict.equal,
         "why": None if verdict is None else verdict.why,
         "compared_with": None if verdict is None else list(verdict.compared_with),
-        "refused": None if row.refused is None else {"code": row.refused.code, "message": row.refused.message},
+        "refused": None if row.refused is None else _refused(row.refused),
         "cycles": row.cycles,
         "time": costs.time,
         "issued": costs.issued,

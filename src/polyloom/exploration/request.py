@@ -13,11 +13,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from os.path import isfile
-from typing import Any, Final
+from typing import Any
 
 import polyloom
 from polyloom import files
-from polyloom.exploration.row import Level
+from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
 from polyloom.exploration.where import Where
 from polyloom.frontend import file_of
@@ -26,8 +26,6 @@ from polyloom.frontend.source import Options
 from polyloom.targets import registry
 from polyloom.targets.options import taken
 from polyloom.targets.subject import Written
-
-OBJECTIVES: Final = ("cycles", "elements")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ _shtab_polyloom_asm_options=(
   "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
   "-o[the file that is written]:OUT:_files"
   "--json[print JSON]"
-  ":assembly text in the notation of the target (riscv, belt, tensix, minion):_files"
+  ":assembly text in the notation of the target:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -152,7 +152,7 @@ _shtab_polyloom_compile_options=(
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
   "*--print-after[print the form after a pass, or after \`all\`\; may be repeated]:PASS:"
   "--verify-each[check the form after every pass]"
-  "-o[the file that is written (.plsc, .elf, .belt, .elf, .elf)]:OUT:_files"
+  "-o[the file that is written]:OUT:_files"
   "--json[print JSON]"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
   "(*)::values of the parameters, for a target that compiles for each size:"

@@ -132,7 +132,7 @@ def _checked(text: str) -> str:
     try:
         llvm: Any = import_module("llvmlite.binding")  # it has no types
     except ImportError:
-        help = "install the extra: `pip install polyloom[c]`"
+        help = "install the extra: `pip install 'polyloom[c]'`"
         raise PolyloomError(
             Diagnostic("PL0150", "C needs llvmlite, which is not installed", USAGE, help=help)
         ) from None

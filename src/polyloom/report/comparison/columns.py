@@ -111,7 +111,8 @@ def notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for row in data["rows"]:
         if row["refused"] is not None:
-            found.append((row["on"], f"{row['refused']['code']}, {row['refused']['message']}"))
+            code, message, help = (row["refused"][key] for key in ("code", "message", "help"))
+            found.append((row["on"], f"{code}, {message}; {help}" if help else f"{code}, {message}"))
         elif row["why"] is not None:
             found.append((row["on"], f"other bits than the source: {row['why']}"))
     return found

@@ -216,7 +216,6 @@ TARGET: Final = Target(
     kinds=(_PROGRAM,),
     owns=_owns,
     place=lambda text: Place(parse(text or _DEFAULT, "--on")),
-    example="riscv:rv64gc",
     signature=_signature,
     compile=_compile,
     run=_run,

@@ -110,7 +110,6 @@ TARGET: Final = Target(
     kinds=(_KERNEL, loops.KIND),
     owns=_owns,
     place=place,
-    example="tensix:wormhole",
     signature=_signature,
     compile=_compile,
     run=_run,
