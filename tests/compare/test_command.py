@@ -155,3 +155,9 @@ def test_the_page_lists_every_kernel_on_every_target() -> None:
     assert [row[0] for row in rows] == list(SIZES)
     again = {key: str(value) for key, value in row("fir", SIZES["fir"]).items()}
     assert next(line for line in rows if line[0] == "fir") == list(again.values())
+
+
+def test_a_result_is_no_input_and_has_no_dimension() -> None:
+    made = pl.compare(EXAMPLES / "dot.c", n=8, on="tensix,riscv,tcpa:1x2")
+    assert set(made.task.inputs) == {"a", "b"}
+    assert [row.verdict and (row.verdict.equal, row.verdict.why) for row in made.rows] == [(True, None)] * 3

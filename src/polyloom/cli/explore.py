@@ -12,7 +12,7 @@ from polyloom.cli import sources
 from polyloom.cli.answer import Answer, table
 from polyloom.cli.arguments import Request, usage_error
 from polyloom.cli.progress import bar
-from polyloom.diagnostics import INFEASIBLE, MISMATCH, Diagnostic
+from polyloom.diagnostics import INFEASIBLE, MISMATCH, Diagnostic, PolyloomError
 from polyloom.exploration import told
 from polyloom.exploration.begin import explore
 from polyloom.exploration.page import page
@@ -52,7 +52,11 @@ def execute(options: Request) -> Answer:
         made[options.table] = sweep.csv().encode("utf-8", "backslashreplace")
     if options.report:
         made[options.report] = page(sweep).encode("utf-8", "backslashreplace")
-    files.write(made)
+    unwritten: tuple[Diagnostic, ...] = ()
+    try:
+        files.write(made)
+    except PolyloomError as error:  # what was computed is printed nevertheless
+        unwritten = error.diagnostics
     numbers = {id(row): number for number, row in enumerate(sweep.rows)}
     best = [numbers[id(row)] for row in sweep.front()] if sweep.rows else []
     data = {
@@ -62,7 +66,7 @@ def execute(options: Request) -> Answer:
         "front": best,
         "rows": sweep.records(),
     }
-    return Answer(data, _text(sweep, front), _findings(sweep))
+    return Answer(data, _text(sweep, front), (*unwritten, *_findings(sweep)))
 
 
 def _text(sweep: Sweep, front: list[dict[str, object]]) -> str:

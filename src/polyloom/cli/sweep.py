@@ -15,6 +15,7 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request, usage_error
+from polyloom.cli.sweep_page import page, span
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options
 from polyloom.run import inputs as made
@@ -25,7 +26,6 @@ from polyloom.targets.tensix.sfpi import kernel, sweep, ulp
 from polyloom.targets.tensix.sfpi.form import content, reference_of
 from polyloom.targets.tensix.sfpi.note import Note
 from polyloom.targets.tensix.sfpi.sweep import Swept
-from polyloom.targets.tensix.sfpi.sweep_page import page
 from polyloom.targets.tensix.sfpi.ulp import Bits
 
 _TARGET: Final = "tensix"
@@ -126,9 +126,7 @@ def _text(title: str, found: Swept, expected: Bits, data: Mapping[str, Any], dis
             f"  largest error     {data['max_ulp']} ulp, at {data['at']}: {data['got']}, not {data['expected']}"
         )
     for entry in data["histogram"]:
-        low, high = entry["from"], entry["to"]
-        span = f"{low} ulp" if low == high else f"{low} to {high} ulp"
-        lines.append(f"    {span:<15} {entry['count']}")
+        lines.append(f"    {span(entry):<15} {entry['count']}")
     lines.append(f"  not finite        {data['nonfinite_mismatches']} on one side only")
     for at, got, wanted in sweep.mismatches(found, expected, distances):
         lines.append(f"    at {at}: {got}, not {wanted}")

@@ -68,7 +68,7 @@ def explore(
 def run(request: Request, jobs: int, scheduler: str | None, resume: str | None, progress: Progress) -> Sweep:
     """`explore` for a request."""
     with temporary.folder() as folder:
-        text = text_of(request.source)
+        text = text_of(request.source, request.reading)
         own, resolved = described(request, folder)
         bases = {on: machine for (on, _), machine in reversed(resolved.items())}
         keys = Keys(request, text)

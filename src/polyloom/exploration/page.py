@@ -16,7 +16,7 @@ from polyloom.report.page.document import document, folded, scrolled, section
 from polyloom.report.page.svg import picture, short
 
 _COLOURS: Final = 8
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 64, 30, 44, 16
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 76, 30, 44, 16
 _DRAWN: Final = 5000
 """Points of a picture; a front is drawn whole."""
 _STYLE: Final = "".join(

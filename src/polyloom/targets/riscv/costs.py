@@ -27,6 +27,8 @@ def costs(isa: Isa, listing: str, execution: Execution) -> Costs:
         issued=execution.operations,
         issues="instructions",
         units=(Units("hart", 1, executing((o.name for o in OPERATIONS), _types(isa))),),
+        moved=cast("int | None", execution.detail),
+        boundary="loads and stores, as instructions execute them",
         code_bytes=cast("int | None", execution.facts.get("code_bytes")),
         loop=tuple(_line(text) for _, text in loop),
     )

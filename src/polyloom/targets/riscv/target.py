@@ -147,7 +147,7 @@ def _call(
     if (result := signature.argument(RESULT)) is not None and declared.result is not None and done.result is not None:
         outputs = {RESULT: function.as_result(done.result, result.dtype, declared.result), **outputs}
     facts = {"instructions": done.instructions, **_code(data, isa), "abi": abi.name(isa), "elf_bytes": len(data)}
-    return Execution(outputs, None, done.instructions, facts)
+    return Execution(outputs, None, done.instructions, facts, detail=done.moved)
 
 
 def _endless(error: PolyloomError, name: str, limit: int) -> PolyloomError:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run on a Tensix tile cost: for products the multipliers and adders of its matrix unit, for everything else
-those of the vector unit.
+those of the vector unit; and the lines that unpackers and packers move from and to L1.
 
 An MVMUL multiplies 8 x 16 by 16 x 16 datums in a cycle, at fidelity 1; each phase of a higher fidelity takes another
-one. The vector unit has 32 lanes, each a multiplier and an adder. What crosses L1's ports is not counted.
+one. The vector unit has 32 lanes, each a multiplier and an adder. A vector kernel has its values in Dst from the start,
+and moves none.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from polyloom.targets.tensix.loops.thread import core
 
 _MATRIX: Final = 8 * 16 * 16
 _VECTOR: Final = 32
+_L1: Final = 16 * 16
+"""Bytes per cycle: 16 banks, each a line of 16 bytes (native/tensix/banks.hpp)."""
 _TYPES: Final[tuple[ElementType, ...]] = ("f32", "i32")
 _LONGEST: Final = 64
 """Lines that are shown."""
@@ -33,6 +36,9 @@ def costs(program: Program, execution: Execution, listing: str) -> Costs:
         issued=execution.operations,
         issues="instructions that units took",
         units=tuple(_units(facts)),
+        moved=cast("int | None", execution.detail),
+        boundary="lines between L1 and the unpackers and packers",
+        bandwidth=float(_L1),
         code_bytes=sum(len(s.data) for s in elf(program.data, core()).segments if s.is_code),
         bound_by=_busiest(facts),
         arithmetic=_arithmetic(facts),

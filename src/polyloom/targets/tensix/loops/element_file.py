@@ -141,7 +141,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     found = tiles.take(ran.l1[start : start + area.size], area.extents, dtype) if area.tiles else np.zeros(0, dtype)
     outputs = {note.result: elements.decode(area.of_matrix(found))}
     facts: dict[str, Json] = {"format": note.format, "tiles": area.tiles, **ran.facts}
-    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace)
+    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
 
 
 def scalar_bytes(note: Note, inputs: Mapping[str, Array]) -> bytes:

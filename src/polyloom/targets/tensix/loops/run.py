@@ -40,13 +40,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """A run that ended: L1 afterwards, and what it came to."""
+    """A run that ended: L1 afterwards, and what it came to; `moved` bytes went between L1 and unpackers and packers."""
 
     l1: NDArray[np.uint8]
     cycles: int
     operations: int
     facts: dict[str, Json]
     trace: Trace
+    moved: int
 
 
 def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits) -> Executed:
@@ -66,7 +67,7 @@ def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
     spans = events.trace(tile) if limits.trace else Trace()
-    return Executed(tile.l1, outcome.cycles, operations, _facts(tile, data), spans)
+    return Executed(tile.l1, outcome.cycles, operations, _facts(tile, data), spans, tile.native.moved)
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
@@ -79,7 +80,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     area = ran.l1[result.address : result.address + result.size]
     found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "blocks")
     outputs = {result.matrix.array: result.unflat(packed.decode(found))}
-    return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace)
+    return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace, ran.moved)
 
 
 def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
