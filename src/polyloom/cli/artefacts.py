@@ -40,7 +40,7 @@ def artefacts(
     """The bytes by path; `passes` are forms between passes, which the page shows in columns."""
     made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:
-        made[options.trace] = encoded(options.trace, result.execution.trace)
+        made[options.trace] = encoded(options.trace, result.trace)
     if options.report:
         made[options.report] = result.page(passes).encode()
     return made

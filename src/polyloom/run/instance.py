@@ -25,10 +25,11 @@ from polyloom.targets import registry
 from polyloom.targets.activity import Activity, of_columns, of_spans
 from polyloom.targets.costs import Line
 from polyloom.targets.options import taken
+from polyloom.targets.provenance import with_statement
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
-from polyloom.targets.trace import Span, Trace
+from polyloom.targets.trace import Span, Trace, with_statements
 
 T = TypeVar("T")
 _DRAWN: Final = 2_000_000
@@ -245,15 +246,20 @@ class Result:
         """What there is to look at, phase by phase, as data."""
         report = self.instance.target.report
         made = () if report is None else tuple(report(self.instance.program, self.execution))
-        subject = self.instance.origin.subject
-        return tuple(_with_sources(view, subject.texts) for view in made) if subject is not None else made
+        return tuple(_with_sources(view, self._texts) for view in made)
 
     @cached_property
     def trace(self) -> Trace:
         """What happened. A run without a trace is repeated with one, unless it is long: then nothing."""
         if not _is_empty(self.execution.trace) or self.execution.operations > _DRAWN:
-            return self.execution.trace
-        return self.instance.target.run(self.instance.data, self.traced).trace
+            return with_statements(self.execution.trace, self._texts)
+        return with_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
+
+    @property
+    def _texts(self) -> dict[str, str]:
+        """The files that were compiled."""
+        subject = self.instance.origin.subject
+        return dict(subject.texts) if subject is not None else {}
 
     @property
     def events(self) -> Sequence[Span]:
@@ -377,10 +383,16 @@ def _is_empty(trace: Trace) -> bool:
     return not (trace.spans or trace.instants or trace.arrows)
 
 
-def _with_sources(view: Report, texts: Sequence[tuple[str, str]]) -> Report:
-    """With the texts of the files that its operations come from."""
+def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:
+    """With the texts of the files that its operations come from, and their lines as statements."""
+    if not texts or view.sources:
+        return view
     files = {o.provenance.file for o in view.operations if o.provenance is not None}
-    return view if view.sources else replace(view, sources=tuple(pair for pair in texts if pair[0] in files))
+    known = (
+        o if o.provenance is None else replace(o, provenance=with_statement(o.provenance, texts))
+        for o in view.operations
+    )
+    return replace(view, sources=tuple(p for p in texts.items() if p[0] in files), operations=tuple(known))
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:

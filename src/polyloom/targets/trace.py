@@ -7,7 +7,7 @@ each of them a lane where nothing else is at that time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
@@ -134,6 +134,24 @@ def later(trace: Trace, cycles: int) -> Trace:
         tuple(replace(i, at=i.at + cycles) for i in trace.instants),
         tuple(replace(a, start=a.start + cycles, end=a.end + cycles) for a in trace.arrows),
     )
+
+
+def with_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
+    """The same: spans that tell a source, `file:line`, and no statement tell the line, as far as `texts` have it."""
+    lines = {
+        f"{file}:{n}": " ".join(line.split())
+        for file, text in texts.items()
+        for n, line in enumerate(text.split("\n"), 1)
+    }
+
+    def stated(span: Span) -> Span:
+        told = dict(span.arguments)
+        if "statement" in told or (line := lines.get(told.get("source", ""))) is None:
+            return span
+        named = {"source": told.pop("source"), "statement": line, **told}
+        return replace(span, arguments=tuple(named.items()))
+
+    return replace(trace, spans=Deferred(lambda: map(stated, trace.spans), len(trace.spans))) if lines else trace
 
 
 def joined(traces: Sequence[Trace]) -> Trace:
