@@ -13,7 +13,9 @@ from polyloom.targets.trace import Trace
 
 
 def output_options(parser: Parser) -> None:
-    parser.add_argument("--trace", metavar="FILE", help="write what happened when, as .json (Perfetto) or .vcd")
+    parser.add_argument(
+        "--trace", metavar="FILE", help="write what happened when, as .json or .json.gz (Perfetto), or .vcd"
+    )
     parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
 
@@ -24,14 +26,15 @@ def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
 
 def check_trace(path: str | None) -> None:
     """PL0801 for a trace of no known kind."""
-    if path is not None and not path.endswith((".json", ".vcd")):
-        message = f"the trace file '{path}' ends neither in .json nor in .vcd"
-        raise usage_error(message, "write for instance --trace run.json")
+    if path is not None and not path.endswith((".json", ".json.gz", ".vcd")):
+        message = f"the trace file '{path}' ends neither in .json or .json.gz nor in .vcd"
+        raise usage_error(message, "write for instance --trace run.json.gz")
 
 
 def encoded(path: str, found: Trace) -> bytes:
     """A trace in the form that the ending of its name says."""
-    return (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
+    made = (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
+    return trace.smaller(made) if path.endswith(".gz") else made
 
 
 def artefacts(

@@ -25,7 +25,7 @@ from polyloom.targets import registry
 from polyloom.targets.activity import Activity, of_columns, of_spans
 from polyloom.targets.costs import Line
 from polyloom.targets.options import taken
-from polyloom.targets.provenance import with_statement
+from polyloom.targets.provenance import Provenance, found_texts, with_statement
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
@@ -244,9 +244,7 @@ class Result:
     @cached_property
     def views(self) -> tuple[Report, ...]:
         """What there is to look at, phase by phase, as data."""
-        report = self.instance.target.report
-        made = () if report is None else tuple(report(self.instance.program, self.execution))
-        return tuple(_with_sources(view, self._texts) for view in made)
+        return tuple(_with_sources(view, self._texts) for view in self._made)
 
     @cached_property
     def trace(self) -> Trace:
@@ -255,11 +253,28 @@ class Result:
             return with_statements(self.execution.trace, self._texts)
         return with_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
 
-    @property
+    @cached_property
     def _texts(self) -> dict[str, str]:
-        """The files that were compiled."""
+        """The files that were compiled; of a program that was loaded, those that are there and have not changed."""
         subject = self.instance.origin.subject
-        return dict(subject.texts) if subject is not None else {}
+        return dict(subject.texts) if subject is not None else found_texts(_provenances(self._made))
+
+    @property
+    def _without_source(self) -> str:
+        """Says why the page does not show the source of a program that was loaded."""
+        if self.instance.origin.subject is not None:
+            return ""
+        missing = sorted({p.file for p in _provenances(self._made) if p.statement and p.file not in self._texts})
+        if not missing:
+            why = "The source is not shown: the program keeps the numbers of its lines, and not their text."
+            return "" if self._texts else why
+        return f"The source is not shown: {', '.join(missing)} is not here, or not what the program was compiled from."
+
+    @cached_property
+    def _made(self) -> tuple[Report, ...]:
+        """The target's views, without texts of sources."""
+        report = self.instance.target.report
+        return () if report is None else tuple(report(self.instance.program, self.execution))
 
     @property
     def events(self) -> Sequence[Span]:
@@ -340,6 +355,7 @@ class Result:
                 passes,
                 self._loop,
                 self._source,
+                self._without_source,
             )
         )
 
@@ -381,6 +397,10 @@ def of_trace(trace: Trace) -> Activity | None:
 
 def _is_empty(trace: Trace) -> bool:
     return not (trace.spans or trace.instants or trace.arrows)
+
+
+def _provenances(views: Sequence[Report]) -> list[Provenance]:
+    return [o.provenance for view in views for o in view.operations if o.provenance is not None]
 
 
 def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:

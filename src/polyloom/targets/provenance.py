@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Final
 
-from polyloom.diagnostics import Span
+from polyloom import files
+from polyloom.diagnostics import PolyloomError, Span
 from polyloom.ir.ssa import Place
 
 _LONGEST: Final = 60
@@ -76,6 +77,31 @@ def with_statement(found: Provenance, texts: Mapping[str, str]) -> Provenance:
     line = lines[found.line - 1].rstrip("\r")
     word = _WORD.match(line, found.column - 1) if found.column else None
     return replace(found, statement=_short(line), end_column=word.end() + 1 if word else 0)
+
+
+def found_texts(known: Iterable[Provenance]) -> dict[str, str]:
+    """Of the files that these places are in, the texts of those that are there and still have all their statements."""
+    by_file: dict[str, set[tuple[int, str]]] = {}
+    for place in known:
+        if place.line:
+            by_file.setdefault(place.file, set()).add((place.line, place.statement))
+    found = {file: _text_of(file) for file in by_file}
+    return {file: text for file, text in found.items() if text is not None and _has(text, by_file[file])}
+
+
+def _has(text: str, statements: Iterable[tuple[int, str]]) -> bool:
+    lines = text.split("\n")
+    return all(
+        bool(statement) and line <= len(lines) and _short(lines[line - 1].rstrip("\r")) == statement
+        for line, statement in statements
+    )
+
+
+def _text_of(file: str) -> str | None:
+    try:
+        return files.read(file).decode()
+    except (PolyloomError, UnicodeDecodeError):
+        return None
 
 
 def texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:

@@ -136,6 +136,30 @@ def later(trace: Trace, cycles: int) -> Trace:
     )
 
 
+def beside(traces: Sequence[Trace], names: Sequence[str], phases: Sequence[int]) -> Trace:
+    """Of programs that ran at once: groups have the program's name in front; each has so many phases, which are counted
+    through all."""
+    firsts = [sum(phases[:n]) for n in range(len(phases))]
+    return joined([_named(*each) for each in zip(traces, names, firsts, strict=True)])
+
+
+def _named(trace: Trace, name: str, first: int) -> Trace:
+    def lane(of: tuple[str, str]) -> tuple[str, str]:
+        return f"{name} {of[0]}", of[1]
+
+    spans = trace.spans
+    columns = trace.columns
+    if columns is not None:
+        columns = replace(columns, groups=tuple(replace(g, name=f"{name} {g.name}") for g in columns.groups))
+    return Trace(
+        Deferred(lambda: (replace(s, group=f"{name} {s.group}", phase=s.phase + first) for s in spans), len(spans)),
+        tuple(replace(i, group=f"{name} {i.group}") for i in trace.instants),
+        Deferred(lambda: (replace(a, source=lane(a.source), target=lane(a.target)) for a in trace.arrows)),
+        columns,
+        trace.holds,
+    )
+
+
 def with_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
     """The same: spans that tell a source, `file:line`, and no statement tell the line, as far as `texts` have it."""
     lines = {

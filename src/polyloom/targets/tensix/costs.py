@@ -13,13 +13,13 @@ from itertools import islice
 from typing import Final, cast
 
 from polyloom.ir.operations import ElementType
-from polyloom.ir.ssa import NOWHERE
 from polyloom.riscv.image import elf
 from polyloom.targets.costs import ADDING, LOGIC, Costs, Line, Units, executing
 from polyloom.targets.target import Execution, Given, Json, Program
 from polyloom.targets.tensix import program
 from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.disassemble import commented
+from polyloom.targets.tensix.events import origin
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.options import Options
@@ -82,7 +82,7 @@ def _loop(found: Given, is_product: bool) -> Iterator[Line]:
         best = run if len(run) > len(best) else best
     text = ((i.address, f"{i.address:8x}: {i.word:08x}  {commented(i.word, found.place.member)}") for i in best)
     for address, line in islice(text, _LONGEST):
-        place = read.lines.at(address) or NOWHERE
+        place = origin(read.lines, address)
         yield Line(line, place.line, place.reason)
 
 

@@ -10,10 +10,11 @@ a pipelined unit overlap; who writes the trace spreads them over a lane per stag
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from polyloom._native import tensix as native
-from polyloom.ir.ssa import NOWHERE
+from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.riscv.disassemble import text_of
 from polyloom.riscv.encode import decode as decode_riscv
 from polyloom.riscv.names import parse
@@ -50,9 +51,15 @@ def _span(event: native.Event, member: Member, lines: Lines) -> Span:
         about.append(("word", str(index)))
     elif pc or track >= _FIRST_CORE:
         about.append(("pushed from" if thread >= 0 else "address", f"{pc:#x}"))
-        found = of_place(lines.at(pc) or NOWHERE)
+        found = of_place(origin(lines, pc))
         about += found.told.items() if found is not None else ()
     return Span(*_TRACKS[track], _name(event, member), start, max(1, end - start), tuple(about))
+
+
+def origin(lines: Lines, address: int) -> Place:
+    """Of a word. What a vector kernel's word computes, a single name, is no reason."""
+    found = lines.at(address) or NOWHERE
+    return found if " " in found.reason else replace(found, reason="")
 
 
 def _name(event: native.Event, member: Member) -> str:

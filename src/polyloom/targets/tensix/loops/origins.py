@@ -29,8 +29,8 @@ _REASONS: Final = {
     "UNPACR": "brings a tile of an operand from L1",
     "PACR": "takes a tile of the result to L1",
     "ZEROACC": "clears sums",
-    "NOP": "waits",
-    "SFPNOP": "waits",
+    "NOP": "waits for a cycle",
+    "SFPNOP": "waits for a cycle",
 }
 _STORES: Final = ("li t0,", "li t1,", "sw t1,")
 """What thread.py writes for stores to the configuration, whose registers are its own."""
