@@ -8,7 +8,6 @@ one that is in none of the table's headers.
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -68,8 +67,7 @@ class Places:
         number = self.nodes.get(scope, {}).get("file", "")
         if number not in self.files:
             file = self.nodes.get(number, {})
-            name, folder = file.get("filename", ""), file.get("directory", "")
-            name = name if folder == os.getcwd() else str(Path(folder, name))
+            name = str(Path(file.get("directory", ""), file.get("filename", "")))
             self.files[number] = self.home if _resolved(name) == _resolved(self.home) else name
         return self.files[number]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span
@@ -20,9 +21,12 @@ _LINE: Final = re.compile(r'#line (\d+) "')
 def located(function: Function, path: str, nest: Nest) -> Function:
     """A function that was read from the C text at `path`, with places in the kernel's file alone."""
     home = Place(nest.span.source.name, nest.span.line) if nest.span is not None else NOWHERE
+    own = Path(home.file).resolve()
 
     def place(of: Place) -> Place:
-        return home if of.file == path and of.line else replace(of, column=0)
+        if of.file == path and of.line:
+            return home
+        return replace(of, file=home.file if Path(of.file).resolve() == own else of.file, column=0) if of.line else of
 
     def block(of: Block) -> Block:
         made = tuple(replace(i, place=place(i.place)) for i in of.instructions)
