@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.page.browser import Browser
 from tests.page.conftest import chrome
-from tests.page.test_page import CONTRASTS
+from tests.page.contrasts import CONTRASTS
 
 import polyloom as pl
 from polyloom.cli.bench.polybench import path

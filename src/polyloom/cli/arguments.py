@@ -180,7 +180,9 @@ def input_options(parser: Parser) -> None:
 
 
 def output_options(parser: Parser) -> None:
-    parser.add_argument("--trace", metavar="FILE", help="write what happened when, as .json (Perfetto) or .vcd")
+    parser.add_argument(
+        "--trace", metavar="FILE", help="write what happened when, as .json or .json.gz (Perfetto), or .vcd"
+    )
     parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
 

@@ -19,14 +19,15 @@ def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
 
 def check_trace(path: str | None) -> None:
     """PL0801 for a trace of no known kind."""
-    if path is not None and not path.endswith((".json", ".vcd")):
-        message = f"the trace file '{path}' ends neither in .json nor in .vcd"
-        raise usage_error(message, "write for instance --trace run.json")
+    if path is not None and not path.endswith((".json", ".json.gz", ".vcd")):
+        message = f"the trace file '{path}' ends neither in .json or .json.gz nor in .vcd"
+        raise usage_error(message, "write for instance --trace run.json.gz")
 
 
 def encoded(path: str, found: Trace) -> bytes:
     """A trace in the form that the ending of its name says."""
-    return (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
+    made = (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
+    return trace.smaller(made) if path.endswith(".gz") else made
 
 
 def artefacts(
@@ -35,7 +36,7 @@ def artefacts(
     """The bytes by path; `passes` are forms between passes, which the page shows in columns."""
     made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:
-        made[options.trace] = encoded(options.trace, result.execution.trace)
+        made[options.trace] = encoded(options.trace, result.trace)
     if options.report:
         made[options.report] = result.page(passes).encode()
     return made

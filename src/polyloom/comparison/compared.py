@@ -123,6 +123,6 @@ def _row(row: Row) -> dict[str, Json]:
         "code_bytes": costs.code_bytes,
         "bound_by": costs.bound_by,
         **stated,
-        "loop": [{"text": line.text, "line": line.line or None} for line in costs.loop],
+        "loop": [{"text": line.text, "line": line.line or None, "reason": line.reason} for line in costs.loop],
         "outputs": cast(Json, row.outputs),
     }

@@ -379,6 +379,6 @@ def _place(line: _Line) -> Place:
     if not line.skip("@line"):
         return NOWHERE
     row = line.number("a line")
-    line.expect(":")
-    column = line.number("a column")
-    return Place(line.name("a file") if line.next.startswith('"') else "", row, column)
+    column = line.number("a column") if line.skip(":") else 0
+    file = line.name("a file") if line.next.startswith('"') else ""
+    return Place(file, row, column, line.name("a reason") if line.skip("for") else "")

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.ssa import Place
 from polyloom.passes import Watch
 from polyloom.riscv import note as notes
+from polyloom.riscv import source_lines
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.loops import tiles
@@ -22,6 +24,7 @@ from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
 from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
 from polyloom.targets.tensix.loops.layout import CODE
 from polyloom.targets.tensix.loops.note import TARGET, VERSION, has_threads, is_array, is_of, with_results
+from polyloom.targets.tensix.loops.origins import origins
 from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread
 from polyloom.targets.tensix.loops.run import Limits, executed
 from polyloom.targets.tensix.loops.spread import Area, spread_all
@@ -63,23 +66,23 @@ def compile_elements(
     area, elements = note.area, note.elements
     area.check()
     inputs = tuple(area.address(n) for n in range(len(p.arrays)))
-    kernel = tuple(words(p, elements.mode, watch))
+    vector = words(p, elements.mode, watch)
     program = Elementwise(
         area.tiles,
         inputs,
         area.address(len(inputs)),
         area.scalars,
         len(p.scalars),
-        kernel,
+        tuple(word for word, _ in vector),
         elements.code,
         elements.width,
     )
-    code, starts = assembled_threads(threads(program))
-    return executable(b"", CODE, code, core(), starts, encode(note))
+    code, starts, lines = assembled_threads(threads(program))
+    return executable(b"", CODE, code, core(), starts, encode(note, origins(lines, p.place, dict(vector))))
 
 
-def encode(note: Note) -> bytes:
-    """The text."""
+def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
+    """The text; `lines` are the places of words by address."""
     made: dict[str, object] = {
         "version": VERSION,
         "target": TARGET,
@@ -89,6 +92,7 @@ def encode(note: Note) -> bytes:
         "shape": list(note.shape),
         "arrays": [[a.array, list(a.axes)] for a in note.arrays],
         "scalars": list(note.scalars),
+        source_lines.KEY: source_lines.encode(lines),
         **as_json(note.signature),
     }
     return notes.text(made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.analysis.contraction import check_extents, dimensions_of, results
@@ -17,6 +17,7 @@ from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, refuse
 from polyloom.diagnostics import Span, input_error
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Equation, Program
+from polyloom.ir.ssa import NOWHERE, Place
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
@@ -55,11 +56,12 @@ class Step:
     name: str
     operands: tuple[Source, ...]
     numbers: tuple[int, ...] = ()
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Pointwise:
-    """`value` is what the result is."""
+    """`value` is what the result is, which is written at `span`."""
 
     result: str
     dtype: ElementType
@@ -67,6 +69,16 @@ class Pointwise:
     scalars: tuple[str, ...]
     steps: tuple[Step, ...]
     value: Source
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.span)
+
+
+def place_of(span: Span | None) -> Place:
+    """Of what is written there."""
+    return NOWHERE if span is None else Place(span.source.name, span.line)
 
 
 def pointwise(program: Program) -> Pointwise:
@@ -116,6 +128,7 @@ class _Maker:
         self.known: dict[Term, Source] = {}
         self.uses: dict[Term, int] = {}
         self.needs: dict[Term, int] = {}
+        self.span: Span | None = None
 
     def made(self, value: Term) -> Pointwise:
         self._count(value)
@@ -123,7 +136,7 @@ class _Maker:
         self._check_room()
         steps = tuple(self.steps)
         name = self.equation.target.name
-        return Pointwise(name, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found)
+        return Pointwise(name, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found, self.equation.span)
 
     def _check_room(self) -> None:
         span = self.equation.span
@@ -141,7 +154,10 @@ class _Maker:
 
     def source(self, term: Term) -> Source:
         if term not in self.known:
+            before = self.span
+            self.span = (term.span if isinstance(term, Apply) else None) or before
             self.known[term] = self._made(term)
+            self.span = before
         return self.known[term]
 
     def _sources(self, operands: Sequence[Term]) -> list[Source]:
@@ -179,7 +195,7 @@ class _Maker:
         return "array", len(self.arrays) - 1
 
     def _step(self, name: str, operands: Sequence[Source], *numbers: int) -> Source:
-        self.steps.append(Step(name, tuple(operands), numbers))
+        self.steps.append(Step(name, tuple(operands), numbers, self.span))
         return "step", len(self.steps) - 1
 
     def _applied(self, term: Apply) -> Source:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import input_error
-from polyloom.riscv import symbols
+from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.image import elf
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix import events
@@ -66,7 +66,7 @@ def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]
         message = f"`{name}` has not ended after {limits.max_cycles} cycles"
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
-    spans = events.trace(tile) if limits.trace else Trace()
+    spans = events.trace(tile, source_lines.decode(data)) if limits.trace else Trace()
     return Executed(tile.l1, outcome.cycles, operations, _facts(tile, data), spans, tile.native.moved)
 
 

@@ -102,6 +102,8 @@ def loop(label: str, register: str, count: int, body: Lines) -> Lines:
     ]
 
 
-def assembled(lines: Lines, base: int) -> bytes:
-    """The core's program, which ends with `ebreak`."""
-    return assemble("\n".join([*lines, "ebreak", ""]), core(), base, "<thread>").data
+def assembled(lines: Lines, base: int) -> tuple[bytes, dict[int, str]]:
+    """The core's program, which ends with `ebreak`, and the line of each address."""
+    whole = [*lines, "ebreak", ""]
+    made = assemble("\n".join(whole), core(), base, "<thread>")
+    return made.data, {at: whole[number - 1] for at, number in made.lines.items()}
