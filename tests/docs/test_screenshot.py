@@ -19,7 +19,8 @@ __all__ = ["chrome", "gemm", "gemm_page"]
 _PATH = Path(__file__).parents[2] / "docs" / "pictures" / "report.webp"
 _WIDTH, _HEIGHT = 1080, 790
 _MOST = 0.015
-"""Of the range of a pixel: the same page is at 0.002, in another sans-serif font at 0.013, without its source at 0.019."""
+"""Of the range of a pixel: the same page is at 0.002, in another font without serifs at 0.013, without its source at
+0.019."""
 _PREPARE = """
 [...document.querySelectorAll(".cards div")].find(c => c.textContent.startsWith("time")).remove();
 [...document.querySelectorAll(".op")].find(o => o.textContent.startsWith("S2.1")).focus({preventScroll: true});
