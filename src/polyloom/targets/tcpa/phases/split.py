@@ -10,6 +10,7 @@ the second one reads from the banks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -28,6 +29,10 @@ from polyloom.sets.isl import dimension_bounds, parameter_set, to_set
 
 CHEAP: Final = 4
 """Operations other than copies that are computed twice rather than kept in an array."""
+LONGER: Final = 2
+"""So many times the operations of all other iterations make one a phase of its own."""
+ONCE: Final = "the operations of a single iteration would set the interval of all others"
+"""Why it is one."""
 REGISTERS: Final = frozenset({"PL0403", "PL0404", "PL0405", "PL0406", "PL0460", "PL0461"})
 """What an element has too few of."""
 PARTS: Final = 8
@@ -49,6 +54,18 @@ def fitted(
     """The phase, or phases that do the same and that fit, and the arrays between them. Errors: those of `compiled`.
 
     `taken` are the names of the plan; the names of new arrays are added to it."""
+    def both(halves: _Halves, reason: str) -> tuple[list[Part], tuple[Array, ...]]:
+        *cut, kept = halves
+        made: list[Part] = []
+        for half in cut:
+            more, arrays = fitted(half, counters, taken, compiled, parts // 2)
+            made += [replace(part, reason=part.reason or reason) for part in more]
+            kept += arrays
+        return made, kept
+
+    if parts > 1 and (halves := _once(phase, counters, taken)) is not None:
+        with suppress(PolyloomError):
+            return both(halves, ONCE)
     try:
         return [Part(phase, compiled(phase))], ()
     except PolyloomError as error:
@@ -56,16 +73,10 @@ def fitted(
         halves = _halves(phase, counters, taken) if found.code in REGISTERS and parts > 1 else None
         if halves is None:
             raise
-        *both, kept = halves
-        made: list[Part] = []
-        for half in both:
-            try:
-                more, arrays = fitted(half, counters, taken, compiled, parts // 2)
-            except PolyloomError:
-                raise error from None
-            made += [replace(part, reason=part.reason or found.message) for part in more]
-            kept += arrays
-        return made, kept
+        try:
+            return both(halves, found.message)
+        except PolyloomError:
+            raise error from None
 
 
 def expanded(tree: Tree[Phase], parts: Iterator[Sequence[Phase]]) -> Tree[Phase]:
@@ -79,7 +90,14 @@ def expanded(tree: Tree[Phase], parts: Iterator[Sequence[Phase]]) -> Tree[Phase]
     return tuple(made)
 
 
-def _halves(phase: Phase, counters: frozenset[str], taken: set[str]) -> tuple[Phase, Phase, tuple[Array, ...]] | None:
+def _once(phase: Phase, counters: frozenset[str], taken: set[str]) -> _Halves | None:
+    """What a single iteration does and what follows it, where the interval of all would be that iteration's."""
+    flow = _Flow(phase, 0, True)
+    first = flow.once(counters)
+    return flow.separated(first, taken) if first else None
+
+
+def _halves(phase: Phase, counters: frozenset[str], taken: set[str]) -> _Halves | None:
     # Where all that could cross is cheap, it is kept all the same.
     for cheap, is_late in ((CHEAP, True), (0, True), (CHEAP, False), (0, False)):
         flow = _Flow(phase, cheap, is_late)
@@ -87,6 +105,10 @@ def _halves(phase: Phase, counters: frozenset[str], taken: set[str]) -> tuple[Ph
         if cut is not None:
             return flow.separated(cut, taken)
     return None
+
+
+_Halves = tuple[Phase, Phase, tuple[Array, ...]]
+"""Two phases, and the arrays between them."""
 
 
 class _Flow:
@@ -119,9 +141,20 @@ class _Flow:
             useful = bool(kept) or any(n in self.sinks for n in first)
             if 6 * size < total or 6 * size > 5 * total or self._overwrites(first) or not useful:
                 continue
-            if all((array := self._array(name, name)) and not _symbols(array) & counters for name in kept):
+            if self._can_keep(kept, counters):
                 found.append((len(kept), abs(2 * size - total), place))
         return self._before(min(found)[2]) if found else None
+
+    def once(self, counters: frozenset[str]) -> frozenset[str]:
+        """The nodes of a single iteration that need no others, if they compute more than all others do."""
+        first: set[str] = set()
+        for name in (n for members in self.order for n in members):
+            if name in self.variables and first.issuperset(self.reads[name]) and self._is_single(name):
+                first.add(name)
+        work = {n for n, equations in self.nodes.items() if any(e.operation != "move" for e in equations)}
+        kept = self.kept(frozenset(first))
+        useful = len(work & first) > max(CHEAP, len(work - first) * LONGER) and self._can_keep(kept, counters)
+        return frozenset(first) if work - first and useful else frozenset()
 
     def separated(self, first: frozenset[str], taken: set[str]) -> tuple[Phase, Phase, tuple[Array, ...]]:
         """The phases of the nodes in `first` and of the others, and the arrays between them."""
@@ -151,6 +184,14 @@ class _Flow:
         after = self._closure([n for n in self.sinks if n not in first], frozenset(self.kept(first))) if written else ()
         operands = (o for n in after for e in self.nodes[n] for o in e.operands if isinstance(o, Reference))
         return any(inputs[o.name] in written for o in operands if o.name in inputs)
+
+    def _can_keep(self, names: Sequence[str], counters: frozenset[str]) -> bool:
+        return all((array := self._array(name, name)) and not _symbols(array) & counters for name in names)
+
+    def _is_single(self, variable: str) -> bool:
+        """Whether it has one value at most."""
+        points = to_set(self._where(variable), self.program.dimensions, self.program.parameters)
+        return bool(points.intersect_params(parameter_set(self.program.assumptions, self.program.parameters)).is_singleton())
 
     def kept(self, first: frozenset[str]) -> list[str]:
         """The variables of the first half that the other one needs and does not compute again, in order."""
