@@ -54,6 +54,7 @@ def fitted(
     """The phase, or phases that do the same and that fit, and the arrays between them. Errors: those of `compiled`.
 
     `taken` are the names of the plan; the names of new arrays are added to it."""
+
     def both(halves: _Halves, reason: str) -> tuple[list[Part], tuple[Array, ...]]:
         *cut, kept = halves
         made: list[Part] = []
@@ -191,7 +192,9 @@ class _Flow:
     def _is_single(self, variable: str) -> bool:
         """Whether it has one value at most."""
         points = to_set(self._where(variable), self.program.dimensions, self.program.parameters)
-        return bool(points.intersect_params(parameter_set(self.program.assumptions, self.program.parameters)).is_singleton())
+        return bool(
+            points.intersect_params(parameter_set(self.program.assumptions, self.program.parameters)).is_singleton()
+        )
 
     def kept(self, first: frozenset[str]) -> list[str]:
         """The variables of the first half that the other one needs and does not compute again, in order."""
