@@ -127,7 +127,7 @@ def chain(length: int) -> str:
 
 
 def test_one_iteration_does_not_set_the_interval_of_all(tmp_path: Path) -> None:
-    """Eleven multiplications of one iteration take six cycles of two units: the loop behind them has an interval of one."""
+    """Eleven multiplications of one iteration take six cycles of two units; the loop behind them takes one."""
     (tmp_path / "chain.pla").write_text(chain(12), encoding="utf-8")
     made = api.compile(str(tmp_path / "chain.pla"), on="tcpa:wide")
     result = made.instantiate({"N": 9}, pes=(1, 1)).run(fill="random")
