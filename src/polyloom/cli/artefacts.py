@@ -20,8 +20,8 @@ def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
 def check_trace(path: str | None) -> None:
     """PL0801 for a trace of no known kind."""
     if path is not None and not path.endswith((".json", ".json.gz", ".vcd")):
-        message = f"the trace file '{path}' ends neither in .json or .json.gz nor in .vcd"
-        raise usage_error(message, "write for instance --trace run.json.gz")
+        message = f"the trace file '{path}' ends in none of .json, .json.gz and .vcd"
+        raise usage_error(message, "write for instance --trace run.json")
 
 
 def encoded(path: str, found: Trace) -> bytes:
