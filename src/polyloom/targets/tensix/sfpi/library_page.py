@@ -73,8 +73,8 @@ def results(entry: Entry) -> list[str]:
 def _operations() -> Iterator[str]:
     yield from ("", "### Operations", "")
     yield "The library consists of these operations; passes and messages use their names. Those that begin with"
-    yield "`sfp` are the vendor's builtins, `__builtin_rvtt_sfpmad(a, b, c, mod)`, except `sfpsub`. Conditions of comparisons are,"
-    yield f"from 0 on, {', '.join(CONDITIONS)}."
+    yield "`sfp` are the vendor's builtins, `__builtin_rvtt_sfpmad(a, b, c, mod)`, except `sfpsub`. Conditions of"
+    yield f"comparisons are, from 0 on, {', '.join(CONDITIONS)}."
     yield from ("", "| operation | operands | compiles to | meaning |", "|---|---|---|---|")
     yield from (_operation(row) for row in operations().values())
 
