@@ -62,7 +62,7 @@ _shtab_polyloom_bench_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--peer[minion\: the vendor\'s emulator, which runs the same programs]:PATH:"
   "--json[print JSON]"
-  ":one of examples, generic, classes, sizes, instantiation, scaling, model, compile, polybench, corpus, report, litmus, riscv, belt, hexagon, tensix, sfpi, minion, comparison, dominators, modulo, explore, ssa\; all without it:"
+  ":one of examples, generic, classes, sizes, instantiation, scaling, model, compile, polybench, corpus, report, litmus, riscv, belt, hexagon, tensix, sfpi, minion, comparison, dominators, modulo, explore, ssa, start\; all without it:"
 )
 
 # guard to ensure default positional specs are added only once per session
