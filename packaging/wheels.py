@@ -40,6 +40,8 @@ _COMMANDS: Final = (
 _FLAGS: Final = "-ffunction-sections -fdata-sections"
 _CXX_FLAGS: Final = f"{_FLAGS} -include cstdio"
 """nanobind's headers use `stderr`, which zig's C++ library declares nowhere else."""
+_MACOS: Final = "11.0"
+"""The first on ARM. Without it, a wheel is for the system that made it, and Python's own target lacks much of C++20."""
 _LINK: Final = "-Wl,--gc-sections -Wl,-s -Wl,--version-script={}"
 
 
@@ -110,9 +112,9 @@ def _wheel(python: Path, architecture: str, linux: bool) -> Path:
     )
     path = os.pathsep.join((str(python.parent), os.environ["PATH"]))
     if not linux:
-        run(python, "-m", "pip", "wheel", *common, ".", own={"PATH": path})
+        run(python, "-m", "pip", "wheel", *common, ".", own={"PATH": path, "MACOSX_DEPLOYMENT_TARGET": _MACOS})
         (made,) = raw.glob("*.whl")
-        return _moved(made)
+        return _audited(python, made)
     version = run(python, "-c", "import sys; print('%d%d' % sys.version_info[:2])").strip()
     own = {
         "PATH": path,
@@ -127,12 +129,13 @@ def _wheel(python: Path, architecture: str, linux: bool) -> Path:
     run(*repair, tagged, own={"PATH": path})
     (done,) = (raw / "done").glob("*.whl")
     tagged.unlink()
-    if "abi3" in done.name:
-        run(python, "-m", "abi3audit", "--strict", done)
-    return _moved(done)
+    return _audited(python, done)
 
 
-def _moved(wheel: Path) -> Path:
+def _audited(python: Path, wheel: Path) -> Path:
+    """The wheel, where it is kept."""
+    if "abi3" in wheel.name:
+        run(python, "-m", "abi3audit", "--strict", wheel)
     DIST.mkdir(parents=True, exist_ok=True)
     return wheel.rename(DIST / wheel.name)
 

@@ -30,6 +30,9 @@ settings.load_profile("ci")
 # A background job of a shell ignores it, and so would whatever it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["POLYLOOM_VERIFY_EACH"] = "1"  # the verifier runs between all passes, in the processes that tests start, too
+# Who keeps Python from writing compiled modules would wait for them in each of a thousand processes: a second of CPU.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).parents[1] / "build" / "pycache"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from typing import Final
 
@@ -26,7 +26,7 @@ def seconds(words: tuple[str, ...], times: int) -> float:
 
 
 def _once(words: tuple[str, ...]) -> float:
-    before = os.times()
+    before = getrusage(RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-m", "polyloom", *words], check=True, stdout=subprocess.DEVNULL)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
