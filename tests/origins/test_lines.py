@@ -14,6 +14,7 @@ from tests.kernels.sizes import MINI
 from tests.python.helpers import KERNELS
 
 import polyloom as pl
+from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.riscv import source_lines, symbols
@@ -115,3 +116,13 @@ def test_spans_of_a_trace_tell_their_statement(on: str) -> None:
         assert each["statement"] == lines[int(line) - 1]
     assert any("reason" in each for each in told)
     assert any("reason" not in each for each in sourced)
+
+
+@pytest.mark.parametrize(("on", "code"), [("riscv:rv64i", "PL0930"), ("riscv:rv32im", "PL0930")])
+def test_a_refusal_of_a_kernel_names_its_line_alone(on: str, code: str) -> None:
+    """Neither the C text that was made of it nor a folder."""
+    with pytest.raises(PolyloomError, match=code) as error:
+        pl.compile(str(KERNELS / "gemm.py"), on=on)
+    assert "line 16" in str(error.value)
+    assert "nest.c" not in str(error.value)
+    assert "/" not in str(error.value)
