@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import polyloom as pl
 from polyloom.api import decode
 from polyloom.diagnostics import PolyloomError
-from polyloom.riscv import symbols
+from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.loops import element_file, note
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -42,7 +42,9 @@ def test_our_own_notes_read_back(data: bytes) -> None:
     again = changed(data, {})
     found = note.decode(again) or element_file.decode(again)
     assert found is not None and not (note.decode(again) and element_file.decode(again))
-    encoded = note.encode(found) if isinstance(found, note.Note) else element_file.encode(found)
+    lines = source_lines.decode(data)
+    places = dict(zip(lines.addresses, lines.places, strict=True))
+    encoded = note.encode(found, places) if isinstance(found, note.Note) else element_file.encode(found, places)
     assert encoded == symbols.note(data)
 
 
