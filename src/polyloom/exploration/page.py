@@ -54,7 +54,7 @@ def _heading(sweep: Sweep) -> str:
 def _note(sweep: Sweep) -> str:
     values = ", ".join(sweep.problem)
     apart = f" One line for each value of {values}." if values else ""
-    return f"Full dots are on the front: no other point is better in {' and in '.join(sweep.objectives)}.{apart}"
+    return f"Full dots are on the front: no other point beats them in {told.listed(sweep.objectives)}.{apart}"
 
 
 def _picture(sweep: Sweep, best: set[int]) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from polyloom.exploration.front import cost, group
@@ -30,7 +30,12 @@ def report(sweep: Sweep) -> str:
 
 def heading(sweep: Sweep) -> str:
     """Of the front."""
-    return f"the front of {' and '.join(sweep.objectives)}"
+    return f"the front of {listed(sweep.objectives)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """In a sentence."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def outcome(sweep: Sweep) -> str:
