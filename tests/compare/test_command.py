@@ -161,3 +161,11 @@ def test_a_result_is_no_input_and_has_no_dimension() -> None:
     made = pl.compare(EXAMPLES / "dot.c", n=8, on="tensix,riscv,tcpa:1x2")
     assert set(made.task.inputs) == {"a", "b"}
     assert [row.verdict and (row.verdict.equal, row.verdict.why) for row in made.rows] == [(True, None)] * 3
+
+
+def test_a_name_that_is_no_text_is_on_the_page(tmp_path: Path, call: Call) -> None:
+    file = tmp_path / "bits\udcff.pla"
+    file.write_text((EXAMPLES / "bits.pla").read_text())
+    page = tmp_path / "page.html"
+    assert call("compare", str(file), "N=4", "--on", "tcpa:1x1", "--report", str(page))[0] == 0
+    assert "bits\\udcff.pla" in page.read_text(encoding="utf-8")

@@ -184,3 +184,14 @@ def test_a_comparison_has_a_row_of_it(folder: Path) -> None:
     assert rows["tcpa:1x2"]["units"] > 0
     status, out, err = call(folder, "compare bits.pla N=4 --on toy,riscv --twice")
     assert (status, "| toy   | yes" in out, "| riscv | refused: PL0810 |" in out) == (0, True, True)
+
+
+def test_a_sweep_has_rows_of_it(folder: Path) -> None:
+    """The toy predicts nothing: its points are run and verified."""
+    status, out, err = call(folder, "explore bits.pla --sweep N=2,4 --on toy,tcpa:1x2 --objective cycles --json")
+    assert (status, err) == (0, "")
+    rows = [row for row in json.loads(out)["rows"] if row["on"] == "toy"]
+    assert [(row["N"], row["level"], row["verified"], row["predicted_cycles"]) for row in rows] == [
+        (2, "verify", True, None),
+        (4, "verify", True, None),
+    ]

@@ -33,5 +33,5 @@ def execute(options: Request) -> Answer:
             texts=True,
             progress=progress,
         )
-    files.write({path: made.page().encode() for path in written})
+    files.write({path: made.page().encode("utf-8", "backslashreplace") for path in written})
     return Answer(made.data, made.report(), made.diagnostics)

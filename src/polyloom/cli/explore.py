@@ -4,23 +4,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
 
 from polyloom import files
 from polyloom.cli import arguments as shared
 from polyloom.cli import sources
-from polyloom.cli.answer import Answer, table
+from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request, usage_error
 from polyloom.cli.progress import bar
 from polyloom.diagnostics import INFEASIBLE, MISMATCH, Diagnostic, PolyloomError
-from polyloom.exploration import told
 from polyloom.exploration.begin import explore
-from polyloom.exploration.page import page
 from polyloom.exploration.sweep import Sweep
 from polyloom.frontend import file_of
-
-_SHOWN: Final = 40
-"""Rows of the front that are printed."""
 
 
 def execute(options: Request) -> Answer:
@@ -46,12 +40,11 @@ def execute(options: Request) -> Answer:
             progress=progress,
             values=shared.pairs(options.words, "parameter", "N=64"),
         )
-    front = told.of_front(sweep)
     made: dict[str, bytes] = {}
     if options.table:
         made[options.table] = sweep.csv().encode("utf-8", "backslashreplace")
     if options.report:
-        made[options.report] = page(sweep).encode("utf-8", "backslashreplace")
+        made[options.report] = sweep.page().encode("utf-8", "backslashreplace")
     unwritten: tuple[Diagnostic, ...] = ()
     try:
         files.write(made)
@@ -66,16 +59,7 @@ def execute(options: Request) -> Answer:
         "front": best,
         "rows": sweep.records(),
     }
-    return Answer(data, _text(sweep, front), (*unwritten, *_findings(sweep)))
-
-
-def _text(sweep: Sweep, front: list[dict[str, object]]) -> str:
-    lines = [f"{sweep.title}: {told.outcome(sweep)}"]
-    if front:
-        lines += ["", f"the front of {' and '.join(sweep.objectives)}:", "", table(front[:_SHOWN])]
-    if len(front) > _SHOWN:
-        lines += ["", f"and {len(front) - _SHOWN} more, which --out, --report and --json have"]
-    return "\n".join(lines)
+    return Answer(data, sweep.report(), (*unwritten, *_findings(sweep)))
 
 
 def _findings(sweep: Sweep) -> tuple[Diagnostic, ...]:

@@ -63,7 +63,7 @@ def execute(options: Request) -> Answer:
     results = {path: npy.encode(_numbers(arrays[name], form)) for name, path in outputs.items()}
     title = f"{options.function or options.file} against {options.reference or options.against[0]}, {form}"
     if options.report:
-        results[options.report] = page(title, found, distances, data).encode()
+        results[options.report] = page(title, found, distances, data).encode("utf-8", "backslashreplace")
     files.write(results)
     return Answer(
         {"verified": True, "kernel": options.function, "format": form, **data},

@@ -108,6 +108,7 @@ class Keys:
         texts = [_digest(source.own), *(_digest(data) for _, data in source.others)]
         common = [polyloom.__version__, texts, asdict(request.reading), request.seed, request.timeout]
         self._common = json.dumps(common, sort_keys=True)
+        self.source = _digest(self._common.encode())
         self._bases: dict[tuple[str, object], Any] = {}
         self.foreign = foreign(request.space.on)
 

@@ -85,7 +85,7 @@ def _decades(least: float, most: float, start: float, end: float) -> Scale:
 
 def _compulsory(at: float, y: Scale) -> str:
     line = f'<path class="edge" stroke-dasharray="2 4" d="M{short(at)} {short(y.start)}V{short(y.end)}"/>'
-    return line + text(at - 4, y.end + 10, "compulsory bytes", "end")
+    return line + text(at - 4, y.start - 6, "compulsory bytes", "end")
 
 
 def _colour(number: int) -> str:
