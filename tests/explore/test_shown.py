@@ -10,7 +10,8 @@ import pytest
 
 import polyloom as pl
 from polyloom.cli.examples import folder
-from polyloom.exploration import Row, Sweep
+from polyloom.exploration.row import Row
+from polyloom.exploration.sweep import Sweep
 from polyloom.report.notebook import Embedded
 
 FIR = str(folder() / "fir.pla")
@@ -50,7 +51,6 @@ def test_a_sweep_without_a_result_is_shown() -> None:
 
 
 def test_pandas(sweep: Sweep) -> None:
-    pytest.importorskip("pandas")
     frame: Any = sweep.to_pandas()
     assert list(frame.columns) == list(sweep.columns)
     assert list(frame["N"]) == [row.point["N"] for row in sweep]
@@ -58,7 +58,6 @@ def test_pandas(sweep: Sweep) -> None:
 
 
 def test_polars(sweep: Sweep) -> None:
-    pytest.importorskip("polars")
     frame: Any = sweep.to_polars()
     assert frame.columns == list(sweep.columns)
     assert frame["cycles"].to_list() == [row.cycles for row in sweep]

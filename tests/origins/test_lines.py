@@ -21,6 +21,7 @@ from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import addresses
 from polyloom.run.instance import Instance
 from polyloom.targets.belt import belt_file
+from polyloom.targets.belt.program import Note
 
 EXAMPLES = KERNELS.parent
 _INSTRUCTION = re.compile(r" *[0-9a-f]+: [0-9a-f]+ +.*")
@@ -37,7 +38,7 @@ def of_words(data: bytes) -> Iterator[Place | None]:
 def of_bundles(data: bytes) -> Iterator[Place | None]:
     """Of a belt program, operation by operation."""
     for bundle in (bundle for routine in belt_file.read(data).program.routines for bundle in routine.bundles):
-        yield from (note.place for note in bundle.notes or (NOWHERE,) * len(bundle.issues))
+        yield from (note.place for note in bundle.notes or (Note(),) * len(bundle.issues))
 
 
 def made(path: Path, on: str) -> Instance:
