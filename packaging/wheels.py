@@ -125,9 +125,12 @@ def _wheel(python: Path, architecture: str, linux: bool) -> Path:
     (made,) = raw.glob("*.whl")
     names = run(python, "-m", "wheel", "tags", "--platform-tag", f"linux_{architecture}", "--remove", made)
     tagged = raw / names.split()[-1]
-    repair = (python, "-m", "auditwheel", "repair", "--plat", f"manylinux2014_{architecture}", "-w", raw / "done")
+    # `--plat` knows no name but those of this machine: the platform is looked at afterwards.
+    repair = (python, "-m", "auditwheel", "repair", "--plat", "auto", "-z", "9", "-w", raw / "done")
     run(*repair, tagged, own={"PATH": path})
     (done,) = (raw / "done").glob("*.whl")
+    if f"manylinux2014_{architecture}" not in done.name:
+        sys.exit(f"{done.name} needs a newer Linux than manylinux2014_{architecture}")
     tagged.unlink()
     return _audited(python, done)
 
