@@ -13,9 +13,11 @@ from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.loops import note as notes
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
+from polyloom.targets.tensix.loops.join import THREADS, joined
 from polyloom.targets.tensix.loops.layout import CODE, DATA, place
-from polyloom.targets.tensix.loops.product import Product, threads
-from polyloom.targets.tensix.loops.thread import Lines, assembled, core
+from polyloom.targets.tensix.loops.product import threads
+from polyloom.targets.tensix.loops.shape import Product
+from polyloom.targets.tensix.loops.thread import Lines, Parts, assembled, core
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +39,20 @@ def compile_product(c: Contraction, signature: Signature, values: Mapping[str, i
     rows, depth = map(tiles.count, left.extents)
     columns = tiles.count(right.extents[1])
     p = Product(rows, columns, depth, left.address, right.address, result.address, f, packed, how.dest, how.fidelity)
-    code, starts = assembled_threads(threads(p))
+    code, starts = assembled_threads(together(threads(p)))
     text = notes.encode(notes.Note(fixed, how.format, how.dest, how.fidelity, tuple(placed)))
     return executable(b"", CODE, code, core(), starts, text)
+
+
+def together(parts: Parts | None) -> tuple[Lines, Lines, Lines]:
+    """The programs of one stage."""
+    return ([], [], []) if parts is None else joined([parts])
 
 
 def assembled_threads(programs: tuple[Lines, ...]) -> tuple[bytes, dict[str, int]]:
     """The programs one behind the other, and where each begins."""
     code, starts = b"", dict[str, int]()
-    for name, lines in zip(notes.THREADS, programs, strict=True):
+    for name, lines in zip(THREADS, programs, strict=True):
         starts[name] = len(code)
         code += assembled(lines, CODE + len(code))
     assert CODE + len(code) <= DATA, "the programs are as long as their loops, not as the arrays"

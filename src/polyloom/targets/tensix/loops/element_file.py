@@ -17,7 +17,7 @@ from polyloom.riscv import note as notes
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.compile import assembled_threads, fixed_signature
+from polyloom.targets.tensix.loops.compile import assembled_threads, fixed_signature, together
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
 from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
 from polyloom.targets.tensix.loops.layout import CODE
@@ -74,7 +74,7 @@ def compile_elements(
         elements.code,
         elements.width,
     )
-    code, starts = assembled_threads(threads(program))
+    code, starts = assembled_threads(together(threads(program)))
     return executable(b"", CODE, code, core(), starts, encode(note))
 
 

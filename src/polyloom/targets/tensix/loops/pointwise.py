@@ -8,7 +8,7 @@ scalars. The formula becomes a list of operations of vector kernels (`sfpi/opera
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,9 +29,9 @@ _WHAT: Final = {
     "mul": "multiplies 32-bit integers",
     "madd": "multiplies 32-bit integers",
 }
-_ARRAYS: Final = 4
+ARRAYS: Final = 4
 """Tiles of inputs that half of Dst holds at 32 bits."""
-_SCALARS: Final = 3
+SCALARS: Final = 3
 """Constant registers that belong to the program: L12 to L14."""
 
 
@@ -69,6 +69,16 @@ class Pointwise:
     value: Source
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a formula is for: the result, its dimensions and its type; where the source has it."""
+
+    result: str
+    out: tuple[str, ...]
+    dtype: ElementType
+    span: Span | None = None
+
+
 def pointwise(program: Program) -> Pointwise:
     """Errors: PL1230 for another form, PL1231 for an operation that a tile does not offer."""
     found = results(program)
@@ -90,7 +100,16 @@ def pointwise(program: Program) -> Pointwise:
         help = "declare all arrays and scalars as f32, or as i32"
         raise input_error("PL1232", "an element-wise program on a tile is all f32 or all i32", help=help)
     dtype: ElementType = "f32" if kinds == {"f32"} else "i32"
-    return _Maker(program, equation, out, dtype).made(value)
+    place = Place(equation.target.name, out, dtype, equation.span)
+    return formula(place, value, lambda leaf: dimensions_of(program, leaf, equation))
+
+
+def formula(
+    place: Place, value: Term, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str] = frozenset()
+) -> Pointwise:
+    """One element is `value`. `own` gives the dimensions of a leaf; those without any are scalars, but for arrays that
+    are `computed`. Errors: as above."""
+    return _Maker(place, own, computed).made(value)
 
 
 def _bits(value: float) -> int:
@@ -107,9 +126,9 @@ def _leaves(term: Term) -> list[Leaf]:
 class _Maker:
     """Makes steps of terms; equal terms once."""
 
-    def __init__(self, program: Program, equation: Equation, out: tuple[str, ...], dtype: ElementType) -> None:
-        self.program, self.equation, self.out = program, equation, out
-        self.dtype: ElementType = dtype
+    def __init__(self, place: Place, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str]) -> None:
+        self.place, self.own, self.computed = place, own, computed
+        self.dtype: ElementType = place.dtype
         self.arrays: list[Spread] = []
         self.scalars: list[str] = []
         self.steps: list[Step] = []
@@ -122,15 +141,14 @@ class _Maker:
         found = self.source(value)
         self._check_room()
         steps = tuple(self.steps)
-        name = self.equation.target.name
-        return Pointwise(name, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found)
+        return Pointwise(self.place.result, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found)
 
     def _check_room(self) -> None:
-        span = self.equation.span
-        if len(self.arrays) > _ARRAYS:
-            refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {_ARRAYS} at a time", span)
-        if len(self.scalars) > _SCALARS:
-            refuse(f"there are {len(self.scalars)} scalars, and {_SCALARS} constant registers for them", span)
+        span = self.place.span
+        if len(self.arrays) > ARRAYS:
+            refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {ARRAYS} at a time", span)
+        if len(self.scalars) > SCALARS:
+            refuse(f"there are {len(self.scalars)} scalars, and {SCALARS} constant registers for them", span)
 
     def _count(self, term: Term) -> None:
         """How often each value is used, of equal ones once."""
@@ -166,16 +184,16 @@ class _Maker:
             case Apply():
                 return self._applied(term)
             case Sum():
-                return refuse(f"`{self.equation.target.name}` is computed from a sum, and is not the sum itself")
+                return refuse(f"`{self.place.result}` is computed from a sum, and is not the sum itself")
 
     def _input(self, leaf: Leaf) -> Source:
-        if not leaf.index:
+        if not leaf.index and leaf.array not in self.computed:
             self.scalars.append(leaf.array)
             return "scalar", len(self.scalars) - 1
-        own = dimensions_of(self.program, leaf, self.equation)
-        if not set(own) <= set(self.out):
-            refuse(f"`{leaf.array}` has a dimension that `{self.equation.target.name}` has not", self.equation.span)
-        self.arrays.append(Spread(leaf.array, tuple(own.index(d) if d in own else -1 for d in self.out)))
+        own = self.own(leaf)
+        if not set(own) <= set(self.place.out):
+            refuse(f"`{leaf.array}` has a dimension that `{self.place.result}` has not", self.place.span)
+        self.arrays.append(Spread(leaf.array, tuple(own.index(d) if d in own else -1 for d in self.place.out)))
         return "array", len(self.arrays) - 1
 
     def _step(self, name: str, operands: Sequence[Source], *numbers: int) -> Source:

@@ -18,7 +18,8 @@ from polyloom.targets.tensix import events
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.formats import FORMATS, Format, result_of
 from polyloom.targets.tensix.loops.layout import Placed
-from polyloom.targets.tensix.loops.note import THREADS, Note
+from polyloom.targets.tensix.loops.join import THREADS
+from polyloom.targets.tensix.loops.note import Note
 from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.trace import Trace
@@ -73,11 +74,10 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     """A product. Errors: those of `executed`, PL1234 for integers beyond i8."""
     left, right, result = note.placed
     f, packed = FORMATS[note.format], result_of(note.format, note.dest)
-    orders: list[tuple[Placed, tiles.Order]] = [(left, "blocks"), (right, "columns")]
-    laid = [(p.address, tiles.lay(datums(p, inputs, f), by)) for p, by in orders]
+    laid = [(p.address, tiles.lay(datums(p, inputs, f), "columns")) for p in (left, right)]
     ran = executed(data, note.signature.name, laid, limits)
     area = ran.l1[result.address : result.address + result.size]
-    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "blocks")
+    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "columns")
     outputs = {result.matrix.array: result.unflat(packed.decode(found))}
     return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace)
 
