@@ -37,4 +37,8 @@ CODES: dict[str, tuple[str, str]] = {
         "program of a tile that does not end",
         "It has run for as many cycles as `--max-cycles` allows.",
     ),
+    "PL1237": (
+        "size that is not positive in a program of several stages",
+        "A program of several stages is cut for sizes of at least 1: what an empty loop leaves out is no stage.",
+    ),
 }

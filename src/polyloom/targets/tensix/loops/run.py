@@ -48,10 +48,22 @@ class Executed:
     operations: int
     facts: dict[str, Json]
     trace: Trace
+    marks: tuple[Mark, ...]
 
 
-def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits) -> Executed:
-    """The three threads of an executable, over bytes in L1. Errors: PL1220 to PL1222, PL1236."""
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a stage ended: the cycle, and for how many cycles each unit was busy until then."""
+
+    cycle: int
+    busy: Mapping[str, int]
+
+
+def executed(
+    data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits, watched: int = 0
+) -> Executed:
+    """The three threads of an executable, over bytes in L1; a change of the word at `watched` is the end of a stage.
+    Errors: PL1220 to PL1222, PL1236."""
     tile = Tile(hazards=limits.hazards)
     tile.native.tracing = limits.trace
     for address, content in laid:
@@ -61,13 +73,24 @@ def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
     for thread in THREADS:
         tile.release(thread, starts[thread])
-    outcome = tile.run(limits.max_cycles)
+    tile.native.watched = watched
+    marks, cycles = list[Mark](), 0
+    while True:
+        outcome = tile.run(limits.max_cycles - cycles)
+        cycles += outcome.cycles
+        marks.append(_mark(tile, cycles))
+        if outcome.stop != "max-cycles" or cycles == limits.max_cycles:
+            break
     if outcome.stop == "max-cycles":
         message = f"`{name}` has not ended after {limits.max_cycles} cycles"
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
     spans = events.trace(tile) if limits.trace else Trace()
-    return Executed(tile.l1, outcome.cycles, operations, _facts(tile, data), spans)
+    return Executed(tile.l1, cycles, operations, _facts(tile, data), spans, tuple(marks))
+
+
+def _mark(tile: Tile, cycle: int) -> Mark:
+    return Mark(cycle, {name: tile.native.unit(n)[1] for n, name in enumerate(UNITS) if n})
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
