@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polyloom.targets.tensix.loops.formats import INT32
-from polyloom.targets.tensix.loops.product_pack import pack
+from polyloom.targets.tensix.loops.product_pack import between, pack
 from polyloom.targets.tensix.loops.product_unpack import unpack
 from polyloom.targets.tensix.loops.shape import DONE, FREE, NOP, PLACE, Product, blocks
 from polyloom.targets.tensix.loops.thread import (
@@ -80,6 +80,8 @@ def _multiply(p: Product) -> Part:
         ALU_ACC_CTRL_Fp32_enabled=int(p.dest == 32 and p.packed.code != INT32),
         ALU_ACC_CTRL_INT8_math_enabled=int(p.packed.code == INT32),
     )
+    if p.narrow is not None:  # what T2 packs is in another format than what is summed
+        values |= configured(ALU_FORMAT_SPEC_REG_Dstacc_val=between(p), ALU_FORMAT_SPEC_REG_Dstacc_override=1)
     recorded = [word("MVMUL", addr_mode=mode, dst=row) for row, mode in steps()]
     replay = word("REPLAY", len=len(recorded))
     behind = word("SETRWC", clear_ab_vld=2, BitMask=15)

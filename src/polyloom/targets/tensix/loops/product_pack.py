@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from polyloom.targets.tensix.loops import tiles
+from polyloom.targets.tensix.loops.formats import FP16, TF32
 from polyloom.targets.tensix.loops.shape import DONE, FREE, PLACE, Product, blocks
 from polyloom.targets.tensix.loops.thread import (
     CONFIG,
@@ -30,8 +31,9 @@ _WORD: Final = 1 << 32
 
 
 def pack(p: Product) -> Part:
-    values = packers(p.packed.code, p.packed.width, PLACE * tile_rows(p.packed.width))
-    pitch = tiles.pitch(p.packed.width) // 16
+    step = PLACE * tile_rows(p.stored.width if between(p) == p.stored.code else p.packed.width)
+    values = packers(p.stored.code, p.stored.width, step, held=between(p), bits=p.dest)
+    pitch = tiles.pitch(p.stored.width) // 16
     first = p.result // 16 | 1 << 31  # the other packers' addresses are relative to this one
     set_up = [
         *register(_ADDRESS, first),
@@ -80,11 +82,18 @@ def tile_rows(width: int) -> int:
     return tiles.FACE * width
 
 
-def packers(code: int, width: int, step: int) -> dict[int, int]:
+def between(p: Product) -> int:
+    """The format between Dst and L1: FP16 is made of TF32, which rounds."""
+    return TF32 if p.narrow is not None and p.narrow.code == FP16 else p.stored.code
+
+
+def packers(code: int, width: int, step: int, held: int | None = None, bits: int = 0) -> dict[int, int]:
     """Four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first one's address is
-    decides for all. Places in Dst are steps of W, of `step` bytes."""
+    decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of other `bits` than datums in L1 comes in the
+    format `held`."""
     face = tiles.FACE * tile_rows(width) // 16
-    values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(width == 4), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
+    wide = (bits or 8 * width) == 32
+    values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(wide), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
     values |= configured(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=step)
     for packer, (section, register) in enumerate(((0, 1), (0, 8), (1, 1), (1, 8))):
         name = f"THCON_SEC{section}_REG{register}"
@@ -92,7 +101,7 @@ def packers(code: int, width: int, step: int) -> dict[int, int]:
             **{
                 f"{name}_Disable_zero_compress": 1,
                 f"{name}_Out_data_format": code,
-                f"{name}_In_data_format": code,
+                f"{name}_In_data_format": code if held is None else held,
                 f"{name}_Sub_l1_tile_header_size": int(packer > 0),
                 f"{name}_L1_Dest_addr": packer * face,
                 f"DEST_TARGET_REG_CFG_PACK_SEC{packer}_Offset": tiles.FACE * packer,

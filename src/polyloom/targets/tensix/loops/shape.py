@@ -20,7 +20,7 @@ DONE, FREE = 1, 2
 @dataclass(frozen=True, slots=True)
 class Product:
     """Tiles of rows, columns and of the dimension of the sum; where arrays lie; formats. `turned`: in L1 is the right
-    factor's transpose."""
+    factor's transpose. `packed` is what Dst holds, and what is packed but for `narrow`, which has half of its bits."""
 
     rows: int
     columns: int
@@ -33,6 +33,12 @@ class Product:
     dest: Dest
     fidelity: int
     turned: bool = False
+    narrow: Result | None = None
+
+    @property
+    def stored(self) -> Result:
+        """What is in L1."""
+        return self.narrow or self.packed
 
 
 def blocks(p: Product) -> list[tuple[int, int]]:

@@ -20,14 +20,14 @@ from polyloom.targets.tensix.loops.bound import bound
 from polyloom.targets.tensix.loops.compile import Arithmetic
 from polyloom.targets.tensix.loops.element_form import computed, given, missed
 from polyloom.targets.tensix.loops.elements import Elements
-from polyloom.targets.tensix.loops.formats import FORMATS
+from polyloom.targets.tensix.loops.formats import FORMATS, narrow
 from polyloom.targets.tensix.loops.layout import Placed
 from polyloom.targets.tensix.loops.run import datums
 from polyloom.targets.tensix.loops.spread import spread
 from polyloom.targets.tensix.loops.stages.arrange import Arranged, Product
 from polyloom.targets.tensix.loops.stages.arrange import Elements as Applied
 from polyloom.targets.tensix.loops.stages.compile import Content
-from polyloom.targets.tensix.loops.stages.layout import elements_of, shapes_of
+from polyloom.targets.tensix.loops.stages.layout import elements_of, shapes_of, sum_of
 from polyloom.targets.tensix.loops.vector import ADDING, Error
 
 Array = NDArray[Any]
@@ -52,6 +52,8 @@ def _multiplied(each: Product, how: Arithmetic, shapes: Shapes, inputs: Arrays, 
         for p in (Placed(m, shapes[m.array], 0, 1) for m in (each.contraction.left, each.contraction.right))
     )
     found = arithmetic.product(left, right, f, how.dest, how.fidelity)
+    if how.dest == 32 and sum_of(how).width == 2:
+        found = narrow(found, how.format)
     return Placed(each.result, shapes[each.stage.result], 0, 1).unflat(found)
 
 
@@ -68,6 +70,10 @@ def errors(content: Content, values: Mapping[str, int], inputs: Arrays) -> dict[
     """What each stage makes, in numbers, with its error; integers have none."""
     shapes, made, e = shapes_of(content.stages, values), dict[str, Error](), elements_of(content.how)
     for each in content.arranged:
+        if content.how.format == "i8":
+            exact = np.zeros(shapes[each.stage.result])
+            made[each.stage.result] = exact, exact
+            continue
         made[each.stage.result] = _error(each, content.how, shapes, inputs, made, e, values)
     return made
 
@@ -84,6 +90,8 @@ def _error(
     if isinstance(each, Product):
         factors = [_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right)]
         value, error = _product_error(*factors, how, each.stage.rounded)
+        if how.dest == 32:
+            error = error + (np.abs(value) + error) * e.rounding + e.least
         placed = Placed(each.result, shapes[each.stage.result], 0, 1)
         return placed.unflat(value), placed.unflat(error)
     p, shape = each.stage.pointwise, shapes[each.stage.result]
@@ -109,6 +117,4 @@ def _product_error(left: Error, right: Error, how: Arithmetic, rounded: int) -> 
     (a, of_a), (b, of_b) = left, right
     large_a, large_b = np.abs(a) + of_a, np.abs(b) + of_b
     own = bound(large_a, large_b, FORMATS[how.format], how.dest, how.fidelity)
-    if how.format == "i8":
-        return a @ b, own
     return a @ b, own + large_a @ of_b + of_a @ large_b + rounded * _SINGLE * (large_a @ large_b)

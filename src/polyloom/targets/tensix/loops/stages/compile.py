@@ -28,6 +28,7 @@ from polyloom.targets.tensix.loops.stages.layout import (
     placed,
     results,
     shapes_of,
+    sum_of,
 )
 from polyloom.targets.tensix.loops.stages.note import Note, Told, Written
 from polyloom.targets.tensix.loops.stages.stage import Stages
@@ -124,8 +125,10 @@ def _product(stage: _Stage, how: Arithmetic, at: Sequence[int]) -> Parts | None:
     assert isinstance(stage.arranged, Product)
     rows, columns, depth = _tiles(stage)
     f, packed = FORMATS[how.format], result_of(how.format, how.dest)
+    stored = sum_of(how)
+    narrow = stored if stored.width < packed.width else None
     turned = stage.arranged.turned
-    return product.threads(Tiles(rows, columns, depth, *at, f, packed, how.dest, how.fidelity, turned))
+    return product.threads(Tiles(rows, columns, depth, *at, f, packed, how.dest, how.fidelity, turned, narrow))
 
 
 def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:

@@ -19,13 +19,13 @@ from polyloom.ir.plan_interpret import interpret
 from polyloom.sets import Affine
 from polyloom.targets.subject import Oracle, Subject
 from polyloom.targets.tensix.loops.compile import Arithmetic
-from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
+from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
 from polyloom.targets.tensix.loops.judgement import judged
 from polyloom.targets.tensix.loops.stages.arithmetic import bits, errors
 from polyloom.targets.tensix.loops.stages.arrange import arranged
 from polyloom.targets.tensix.loops.stages.compile import Content
 from polyloom.targets.tensix.loops.stages.cut import cut
-from polyloom.targets.tensix.loops.stages.layout import elements_of
+from polyloom.targets.tensix.loops.stages.layout import elements_of, sum_of
 from polyloom.targets.tensix.loops.stages.run import part
 from polyloom.targets.tensix.loops.stages.stage import Multiply, Stages
 
@@ -59,10 +59,10 @@ def _how(stages: Stages, options: Any) -> Arithmetic:
     if options.fidelity != 4 and (kind == "i32" or not has_products):
         what = "i8 in several stages" if has_products else "element-wise programs"
         raise input_error("PL1232", f"{what} have no fidelity but 4", help="leave --fidelity out")
-    dest: Dest = 8 * FORMATS[name].width if name in ("bf16", "fp16") else 32  # pyright: ignore[reportAssignmentType]: 16
-    if options.dest not in (None, dest):
-        message = f"a program of several stages in {name} has a Dst of {dest} bits"
-        raise input_error("PL1232", message, help="leave --dest out")
+    dest: Dest = options.dest or 32
+    if dest == 16 and name in ("tf32", "i8"):
+        message = f"a program of several stages in {name} has a Dst of 32 bits"
+        raise input_error("PL1232", message, help="leave --dest out" + (", or add --format bf16" if kind == "f32" else ""))
     if kind == "i32":
         _check_integers(stages)
     return Arithmetic(name, dest, options.fidelity)
@@ -82,7 +82,7 @@ def _arithmetic(content: Content, values: Mapping[str, int], inputs: Arrays) -> 
     found, e, how = bits(content, values, inputs), elements_of(content.how), content.how
     sums = {s.result for s in content.stages.stages if isinstance(s, Multiply)}
     decoded = {
-        name: (result_of(how.format, how.dest) if name in sums else e.packed).decode(array)
+        name: (sum_of(how) if name in sums else e.packed).decode(array)
         for name, array in found.items()
     }
     return _outputs(content, values, decoded)
@@ -109,8 +109,7 @@ def _judge(
     with np.errstate(all="ignore"):
         made = errors(content, values, inputs)
     allowed = _outputs(content, values, {name: error for name, (_, error) in made.items()})
-    packed, e = result_of(content.how.format, content.how.dest), elements_of(content.how)
-    result = packed if content.how.format == "i8" else e.packed
+    result = elements_of(content.how).packed
     found = [judged(o, expected[o], got[o], allowed[o], result) for o in allowed]
     wrong = next((each for each, _ in found if each is not None), None)
     return wrong, {key: max((told[key] for _, told in found), key=float) for key in ("max_error", "max_ulp", "bound")}

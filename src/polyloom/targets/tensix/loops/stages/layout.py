@@ -15,7 +15,7 @@ from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, input_error
 from polyloom.targets.tensix.loops.compile import Arithmetic
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
-from polyloom.targets.tensix.loops.formats import FORMATS, result_of
+from polyloom.targets.tensix.loops.formats import FORMATS, Result, result_of
 from polyloom.targets.tensix.loops.layout import END, Placed
 from polyloom.targets.tensix.loops.stages.arrange import Arranged, Product
 from polyloom.targets.tensix.loops.stages.stage import Stages
@@ -46,11 +46,16 @@ def elements_of(how: Arithmetic) -> Elements:
     return ELEMENTS[_ELEMENTS[how.format]]
 
 
+def sum_of(how: Arithmetic) -> Result:
+    """What a product is packed to: what later stages read."""
+    return result_of(how.format, 16 if how.format in ("bf16", "fp16") else 32)
+
+
 def width(held: Held, how: Arithmetic) -> int:
     """Bytes of a datum."""
     if held == "elements":
         return elements_of(how).width
-    return FORMATS[how.format].width if held == "factor" else result_of(how.format, how.dest).width
+    return FORMATS[how.format].width if held == "factor" else sum_of(how).width
 
 
 def shapes_of(stages: Stages, values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.compile import Arithmetic
-from polyloom.targets.tensix.loops.formats import FORMATS, result_of
+from polyloom.targets.tensix.loops.formats import FORMATS
 from polyloom.targets.tensix.loops.run import Limits, Mark, datums, executed
 from polyloom.targets.tensix.loops.spread import spread
-from polyloom.targets.tensix.loops.stages.layout import MEETING, Area, elements_of
+from polyloom.targets.tensix.loops.stages.layout import MEETING, Area, elements_of, sum_of
 from polyloom.targets.tensix.loops.stages.note import Note, Told, Written
 
 Array = NDArray[Any]
@@ -52,7 +52,7 @@ def _matrix(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
 
 def _taken(written: Written, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
     p, e = written.area.placed, elements_of(how)
-    packed = result_of(how.format, how.dest) if written.area.held == "sum" else e.packed
+    packed = sum_of(how) if written.area.held == "sum" else e.packed
     bits = tiles.take(l1[p.address : p.address + p.size], p.extents, np.uint32 if p.width == 4 else np.uint16, "columns")
     return part(p.unflat(packed.decode(bits)), written.at)
 
