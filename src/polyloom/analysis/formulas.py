@@ -102,7 +102,7 @@ class _Reader:
         for name in dict.fromkeys(final.name for final in finals):
             first, *others = [final for final in finals if final.name == name]
             if others:
-                refuse(f"`{name}` is written by several statements, each a part of it", self._span(first.statement))
+                refuse(f"parts of `{name}` are written by different statements", self._span(first.statement))
             made = self.definition(first.statement)
             loops = [_single(index) for index in first.index]
             shape = tuple(made.extents.get(loop) for loop in loops)
@@ -136,7 +136,9 @@ class _Reader:
     def _definition(self, equation: Recurrence) -> Definition:
         extents = self._extents(equation)
         label = self._label(equation.name)
-        reads = [[piece for piece in read if not self._is_empty(piece.domain, equation.name)] for read in equation.reads]
+        reads = [
+            [piece for piece in read if not self._is_empty(piece.domain, equation.name)] for read in equation.reads
+        ]
         own = [n for n, read in enumerate(reads) if any(_is_of(piece.origin, equation.name) for piece in read)]
         terms: list[Term] = [
             Number(0) if n in own else self._one(equation, read, extents) for n, read in enumerate(reads)
@@ -167,21 +169,24 @@ class _Reader:
         """Of the loops, which all begin at 0 and end apart from each other."""
         points = self.points(equation.domain, equation.loops)
         pieces = from_set(points).pieces
-        loops = set(equation.loops)
+        limits = pieces[0].constraints if len(pieces) == 1 else ()
         found: dict[str, Affine] = {}
-        for limit in pieces[0].constraints if len(pieces) == 1 else ():
-            inside = limit.symbols & loops
-            if len(inside) == 1 and limit.coefficient(name := next(iter(inside))) == -1:
-                found[name] = limit + Affine.symbol(name) + 1
+        for limit in limits:
+            inside = sorted(limit.symbols & set(equation.loops))
+            if len(inside) > 1:
+                label = self._label(equation.name)
+                refuse(
+                    f"`{label}` is not computed for whole rows and columns: {inside[0]} limits {inside[1]}",
+                    equation.span,
+                )
+            if len(inside) == 1 and limit.coefficient(inside[0]) == -1:
+                found[inside[0]] = limit + Affine.symbol(inside[0]) + 1
         box = _all_at({}, found)
-        if set(found) != loops or not points.is_equal(self.points(box, equation.loops)):
-            label = self._label(equation.name)
-            refuse(f"the loops around `{label}` do not form a box: they begin at 0 and are apart", equation.span)
+        if set(found) != set(equation.loops) or not points.is_equal(self.points(box, equation.loops)):
+            refuse(f"the loops around `{self._label(equation.name)}` do not all run from 0 to a size", equation.span)
         return found
 
-    def _one(
-        self, equation: Recurrence, read: Sequence[Piece], extents: Mapping[str, Affine], over: str = ""
-    ) -> Term:
+    def _one(self, equation: Recurrence, read: Sequence[Piece], extents: Mapping[str, Affine], over: str = "") -> Term:
         """The origin of a read, which is one for all iterations (where a sum begins: at 0 of `over`)."""
         if len(read) != 1:
             refuse(f"`{self._label(equation.name)}` is not one formula in all iterations", equation.span)

@@ -267,3 +267,11 @@ def test_the_file_is_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_passes_of_the_vector_kernel_are_seen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(EXAMPLES / "axpy.pla"), "N=4", "--on", "tensix", "--print-after", "words"]) == 0
     assert "SFPMAD" in capsys.readouterr().out.split("t0:")[0]
+
+
+@pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])
+def test_what_vanishes_below_zero(format: Any) -> None:
+    """The packer makes 0 of the -0 of a Dst of 16 bits."""
+    x = np.array([-(2.0**-120), -(2.0**-20), -0.0, -1.0], np.float32)
+    result = pl.compile(axpy_in_place, on="tensix", format=format).run(N=4, a=2.0**-15, x=x, y=-x * 0)
+    assert result.verified

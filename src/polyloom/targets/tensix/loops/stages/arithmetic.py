@@ -95,10 +95,11 @@ def _error(
         placed = Placed(each.result, shapes[each.stage.result], 0, 1)
         return placed.unflat(value), placed.unflat(error)
     p, shape = each.stage.pointwise, shapes[each.stage.result]
-    arrays = [
-        made[a.array] if a.array in made else given(np.asarray(inputs[a.array]), e) for a in p.arrays
+    arrays = [made[a.array] if a.array in made else given(np.asarray(inputs[a.array]), e) for a in p.arrays]
+    over = [
+        (spread(value, a.axes, shape), spread(error, a.axes, shape))
+        for a, (value, error) in zip(p.arrays, arrays, strict=True)
     ]
-    over = [(spread(value, a.axes, shape), spread(error, a.axes, shape)) for a, (value, error) in zip(p.arrays, arrays, strict=True)]
     adding = ADDING + _SINGLE * sum(n.evaluate(values) for n in each.stage.begun)
     value, error = missed(p, e, over, inputs, adding)
     return np.broadcast_to(value, shape), np.broadcast_to(error, shape)

@@ -107,7 +107,9 @@ def _elements(stage: Apply, stages: Stages, known: Mapping[str, _Flat]) -> Itera
 
 def _wanted(stages: Stages, rank: int) -> Sequence[_Flat]:
     """All but the last dimension as rows, and whatever products have of arrays of so many dimensions."""
-    found: dict[_Flat, None] = {((*range(rank - 1),), (*range(rank - 1, rank),)) if rank > 1 else ((*range(rank),), ()): None}
+    found: dict[_Flat, None] = {
+        ((*range(rank - 1),), (*range(rank - 1, rank),)) if rank > 1 else ((*range(rank),), ()): None
+    }
     for stage in stages.stages:
         for m in (stage.contraction.left, stage.contraction.right) if isinstance(stage, Multiply) else ():
             if len(m.rows) + len(m.columns) == rank:

@@ -81,7 +81,9 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     made = {s.makes.placed.matrix.array: where[s.makes.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
     outputs = tuple(
-        Written(o.array, made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at))
+        Written(
+            o.array, made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at)
+        )
         for o in content.stages.outputs
     )
     told = tuple(_told(s) for s in stages)

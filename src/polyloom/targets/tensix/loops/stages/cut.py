@@ -73,7 +73,9 @@ class _Cutter:
     def own(self, leaf: Leaf) -> tuple[str, ...]:
         """The dimension that each place of an index is; they run over all of the array."""
         d = self.definition
-        names = tuple(at.terms[0][0] if at.constant == 0 and [c for _, c in at.terms] == [1] else "" for at in leaf.index)
+        names = tuple(
+            at.terms[0][0] if at.constant == 0 and [c for _, c in at.terms] == [1] else "" for at in leaf.index
+        )
         if len(set(names)) != len(names) or not set(names) <= set(d.extents) or leaf.padded:
             at = ", ".join(map(str, leaf.index))
             refuse(f"`{self.label(leaf)}[{at}]` is not indexed by one loop in each place", d.span)
@@ -127,8 +129,8 @@ class _Cutter:
         outer = [f for f in factors if over.dimension not in self.dims(f)]
         groups = self.groups([f for f in factors if over.dimension in self.dims(f)], over.dimension)
         if len(groups) != 2:
-            what = "each of one factor" if len(groups) == 1 else f"of {len(groups)} factors"
-            refuse(f"`{label}` is a sum of terms {what} that changes along {over.dimension}, not of two", span)
+            count = "one factor" if len(groups) == 1 else f"{len(groups)} factors"
+            refuse(f"`{label}` sums terms of {count} along {over.dimension}, and a tile sums products of two", span)
         self.begun.append(self.definition.extents[over.dimension])
         left, right = (self.factor(group) for group in groups)
         rows, columns = (tuple(d for d in self.own(f) if d != over.dimension) for f in (left, right))

@@ -62,7 +62,9 @@ def _how(stages: Stages, options: Any) -> Arithmetic:
     dest: Dest = options.dest or 32
     if dest == 16 and name in ("tf32", "i8"):
         message = f"a program of several stages in {name} has a Dst of 32 bits"
-        raise input_error("PL1232", message, help="leave --dest out" + (", or add --format bf16" if kind == "f32" else ""))
+        raise input_error(
+            "PL1232", message, help="leave --dest out" + (", or add --format bf16" if kind == "f32" else "")
+        )
     if kind == "i32":
         _check_integers(stages)
     return Arithmetic(name, dest, options.fidelity)
@@ -75,24 +77,21 @@ def _check_integers(stages: Stages) -> None:
         if isinstance(stage, Multiply) and made:
             label = next(each.label for each in stages.stages if each.result == made[0])
             message = f"`{label}` is computed in 32 bits, and a product takes integers of 8"
-            raise input_error("PL1232", message, span=stage.span, help="declare the arrays as f32, or make two programs")
+            raise input_error(
+                "PL1232", message, span=stage.span, help="declare the arrays as f32, or make two programs"
+            )
 
 
 def _arithmetic(content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     found, e, how = bits(content, values, inputs), elements_of(content.how), content.how
     sums = {s.result for s in content.stages.stages if isinstance(s, Multiply)}
-    decoded = {
-        name: (sum_of(how) if name in sums else e.packed).decode(array)
-        for name, array in found.items()
-    }
+    decoded = {name: (sum_of(how) if name in sums else e.packed).decode(array) for name, array in found.items()}
     return _outputs(content, values, decoded)
 
 
 def _outputs(content: Content, values: Mapping[str, int], made: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        o.array: part(
-            made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at)
-        )
+        o.array: part(made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at))
         for o in content.stages.outputs
     }
 

@@ -34,7 +34,11 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     outputs = {written.array: _taken(written, ran.l1, note.how) for written in note.outputs}
     facts: dict[str, Json] = {
         "format": note.how.format,
-        **({"dest": note.how.dest, "fidelity": note.how.fidelity} if any(t.what == "product" for t in note.stages) else {}),
+        **(
+            {"dest": note.how.dest, "fidelity": note.how.fidelity}
+            if any(t.what == "product" for t in note.stages)
+            else {}
+        ),
         "tiles": [list(told.tiles) for told in note.stages],
         "stages": _stages(note.stages, ran.marks),
         **ran.facts,
@@ -53,7 +57,9 @@ def _matrix(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
 def _taken(written: Written, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
     p, e = written.area.placed, elements_of(how)
     packed = sum_of(how) if written.area.held == "sum" else e.packed
-    bits = tiles.take(l1[p.address : p.address + p.size], p.extents, np.uint32 if p.width == 4 else np.uint16, "columns")
+    bits = tiles.take(
+        l1[p.address : p.address + p.size], p.extents, np.uint32 if p.width == 4 else np.uint16, "columns"
+    )
     return part(p.unflat(packed.decode(bits)), written.at)
 
 
