@@ -204,20 +204,23 @@ def test_integers_are_not_divided_or_multiplied(name: str, golden: Golden) -> No
     golden(f"integers-{name}", str(error.value))
 
 
-def test_more_arrays_or_scalars_than_there_is_room_for(golden: Golden) -> None:
-    def refused(inputs: str, formula: str) -> str:
-        text = f"parameter N >= 0\ninput {inputs}\noutput z[N]: f32\n\nfor 0 <= i < N do\n  z[i] = {formula}\n"
-        with pytest.raises(PolyloomError) as error:
-            pl.compile(source(text), on="tensix")
-        return str(error.value)
+def test_more_scalars_than_there_is_room_for(golden: Golden) -> None:
+    def program(inputs: str, formula: str) -> Any:
+        return source(f"parameter N >= 0\ninput {inputs}\noutput z[N]: f32\n\nfor 0 <= i < N do\n  z[i] = {formula}\n")
 
-    arrays, scalars = "abcde", "pqrs"
-    golden(
-        "elements-room",
-        refused(", ".join(f"{n}[N]: f32" for n in arrays), " + ".join(f"{n}[i]" for n in arrays))
-        + "\n"
-        + refused(", ".join(f"{n}: f32" for n in scalars), " + ".join(f"{n}[]" for n in scalars)),
-    )
+    scalars = "pqrs"
+    with pytest.raises(PolyloomError) as error:
+        text = program(", ".join(f"{n}: f32" for n in scalars), " + ".join(f"{n}[]" for n in scalars))
+        pl.compile(text, on="tensix")
+    golden("elements-room", str(error.value))
+
+
+def test_more_arrays_than_dst_holds_are_several_stages() -> None:
+    arrays = "abcde"
+    inputs, formula = ", ".join(f"{n}[N]: f32" for n in arrays), " + ".join(f"{n}[i]" for n in arrays)
+    text = f"parameter N >= 0\ninput {inputs}\noutput z[N]: f32\n\nfor 0 <= i < N do\n  z[i] = {formula}\n"
+    result = pl.compile(source(text), on="tensix").run(N=100)
+    assert result.verified and len(cast("list[Any]", result.data["stages"])) == 2
 
 
 def test_mixed_types_and_formats(golden: Golden) -> None:

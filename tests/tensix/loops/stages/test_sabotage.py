@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A changed word in the programs of any stage is noticed: by the comparison in bits, by the model, or by nothing to do."""
+"""A changed word in the programs of any stage is noticed: by the comparison in bits, or by the model."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def test_each_stage_is_compared(monkeypatch: pytest.MonkeyPatch, number: int) ->
 
         monkeypatch.setattr(arithmetic, name, wrong)
     compiled = pl.compile(kernels.layers, on="tensix")
-    wanted = compiled.subject.content.stages.stages[number].result  # pyright: ignore[reportAttributeAccessIssue]: the content of stages
+    assert compiled.subject is not None
+    wanted = compiled.subject.content.stages.stages[number].result
     with pytest.raises(PolyloomError) as error:
         compiled.run(VALUES)
     assert error.value.code == "PL0812"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of the three threads, one stage after another.
 
-A stage finds the tile as it is after a reset: each thread writes 0 to the words of the configuration that earlier stages
-wrote and this one does not. Between stages T2 takes back the semaphores, each core waits until its thread is idle, says
-so in L1 and waits for both others: what a stage packed is in L1 before the next one unpacks it.
+A stage finds the tile as it is after a reset: each thread writes 0 to the words of the configuration that earlier
+stages wrote and this one does not. Between stages T2 takes back the semaphores, each core waits until its thread is
+idle, says so in L1 and waits for both others: what a stage packed is in L1 before the next one unpacks it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SEMAPHORES: Final = 7
 
 
 def joined(stages: Sequence[Parts], meeting: int = 0) -> tuple[Lines, Lines, Lines]:
-    """The programs of T0, T1 and T2; in L1 at `meeting` is a word for each, the number of stages that it is done with."""
+    """The programs of T0, T1 and T2; in L1 at `meeting` is a word for each, the number of stages that it has done."""
     clean = [_cleared([parts[thread].own for parts in stages]) for thread in range(3)]
     shared = _shared(stages)
     made: tuple[Lines, Lines, Lines] = start(), start(), start()

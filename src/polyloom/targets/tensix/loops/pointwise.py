@@ -16,7 +16,7 @@ from polyloom.analysis.contraction import check_extents, dimensions_of, results
 from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, refuse
 from polyloom.diagnostics import Span, input_error
 from polyloom.ir.operations import BY_NAME, ElementType
-from polyloom.ir.pla import Equation, Program
+from polyloom.ir.pla import Program
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}

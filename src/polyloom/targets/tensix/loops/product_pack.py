@@ -89,8 +89,8 @@ def between(p: Product) -> int:
 
 def packers(code: int, width: int, step: int, held: int | None = None, bits: int = 0) -> dict[int, int]:
     """Four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first one's address is
-    decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of other `bits` than datums in L1 comes in the
-    format `held`."""
+    decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of other `bits` than
+    datums in L1 comes in the format `held`."""
     face = tiles.FACE * tile_rows(width) // 16
     wide = (bits or 8 * width) == 32
     values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(wide), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)

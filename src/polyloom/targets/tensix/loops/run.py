@@ -17,8 +17,8 @@ from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix import events
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.formats import FORMATS, Format, result_of
-from polyloom.targets.tensix.loops.layout import Placed
 from polyloom.targets.tensix.loops.join import THREADS
+from polyloom.targets.tensix.loops.layout import Placed
 from polyloom.targets.tensix.loops.note import Note
 from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.tile import MAX_CYCLES, UNITS, Hazards, Tile

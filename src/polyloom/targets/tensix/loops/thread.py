@@ -25,7 +25,8 @@ _WORD: Final = 0xFFFFFFFF
 MISC, SYNC, PACK, UNPACK, MATRIX, CONFIG, VECTOR = (1 << k for k in (0, 1, 2, 3, 6, 7, 8))
 """What STALLWAIT and SEMWAIT hold back."""
 SCALAR_BUSY, UNPACKER_BUSY, PACKERS_BUSY, MATRIX_BUSY, STORES, VECTOR_BUSY = 0x1, 0x2, 0x78, 0x80, 1 << 13, 1 << 14
-"""What STALLWAIT waits for: the scalar unit's memory, the first unpacker, the packers, the matrix unit, the core's stores, the vector unit."""
+"""What STALLWAIT waits for: the scalar unit's memory, the first unpacker, the packers, the matrix unit, the core's
+stores, the vector unit."""
 IS_EMPTY: Final = 1
 """SEMWAIT waits while a semaphore is 0."""
 Lines = list[str]

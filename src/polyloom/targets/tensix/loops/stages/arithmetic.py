@@ -3,7 +3,7 @@
 
 The error of an array is a bound for three distances: from what the tile has to what the program has, and from both to
 the exact value. So a product of factors A and B with errors a and b misses the program's by what a product of |A| + a
-and |B| + b may miss, and by (|A| + a) b + a (|B| + b) from its factors; a formula goes on with the errors of its arrays.
+and |B| + b may miss, and by (|A| + a) b + a (|B| + b) from its factors; a formula goes on with its arrays' errors.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.analysis.contraction import Matrix
 from polyloom.frontend.source import Arrays
 from polyloom.targets.tensix.loops import arithmetic
 from polyloom.targets.tensix.loops.bound import bound
@@ -40,8 +41,10 @@ def bits(content: Content, values: Mapping[str, int], inputs: Arrays) -> dict[st
     """The datums of what each stage makes, by name. Errors: PL1234, PL1237."""
     shapes, made = shapes_of(content.stages, values), dict[str, Array]()
     for each in content.arranged:
-        find = _multiplied if isinstance(each, Product) else _applied
-        made[each.stage.result] = find(each, content.how, shapes, inputs, made)  # pyright: ignore[reportArgumentType]: by its class
+        if isinstance(each, Product):
+            made[each.stage.result] = _multiplied(each, content.how, shapes, inputs, made)
+        else:
+            made[each.stage.result] = _applied(each, content.how, shapes, inputs, made)
     return made
 
 
@@ -88,8 +91,8 @@ def _error(
     values: Mapping[str, int],
 ) -> Error:
     if isinstance(each, Product):
-        factors = [_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right)]
-        value, error = _product_error(*factors, how, each.stage.rounded)
+        left, right = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
+        value, error = _product_error(left, right, how, each.stage.rounded)
         if how.dest == 32:
             error = error + (np.abs(value) + error) * e.rounding + e.least
         placed = Placed(each.result, shapes[each.stage.result], 0, 1)
@@ -105,7 +108,7 @@ def _error(
     return np.broadcast_to(value, shape), np.broadcast_to(error, shape)
 
 
-def _factor(matrix: Any, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error]) -> Error:
+def _factor(matrix: Matrix, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error]) -> Error:
     placed = Placed(matrix, shapes[matrix.array], 0, 1)
     if matrix.array in made:
         value, error = made[matrix.array]

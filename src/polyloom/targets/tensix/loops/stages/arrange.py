@@ -2,8 +2,8 @@
 """How the array of each stage is a matrix in L1: which of its dimensions are rows, and which columns.
 
 An array that a stage makes lies in L1 once. A product may compute its transpose from the transposes of its factors, and
-takes the right factor either way (the unpacker turns it); an element-wise program has all of its arrays alike. The first
-choice that suits all stages is taken. Arguments are laid out as each stage wants them.
+takes the right factor either way (the unpacker turns it); an element-wise program has all of its arrays alike. The
+first choice that suits all stages is taken. Arguments are laid out as each stage wants them.
 """
 
 from __future__ import annotations

@@ -129,8 +129,11 @@ def _product(stage: _Stage, how: Arithmetic, at: Sequence[int]) -> Parts | None:
     f, packed = FORMATS[how.format], result_of(how.format, how.dest)
     stored = sum_of(how)
     narrow = stored if stored.width < packed.width else None
+    left, right, result = at
     turned = stage.arranged.turned
-    return product.threads(Tiles(rows, columns, depth, *at, f, packed, how.dest, how.fidelity, turned, narrow))
+    return product.threads(
+        Tiles(rows, columns, depth, left, right, result, f, packed, how.dest, how.fidelity, turned, narrow)
+    )
 
 
 def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:

@@ -38,11 +38,13 @@ def cut(formulas: Formulas) -> Stages:
 
 def _type(formulas: Formulas, definitions: Sequence[Definition]) -> ElementType:
     read = {leaf.array for d in definitions for leaf in leaves(d.term)}
-    kinds = {d.dtype for d in definitions} | {formulas.types[name] for name in read if name in formulas.types}
+    kinds: set[ElementType] = {d.dtype for d in definitions} | {
+        formulas.types[name] for name in read if name in formulas.types
+    }
     if len(kinds) != 1 or not kinds <= {"f32", "i32"}:
         help = "declare all arrays and scalars as f32, or as i32"
         raise input_error("PL1232", "a program on a tile is all f32 or all i32", help=help)
-    return kinds.pop()
+    return "f32" if kinds == {"f32"} else "i32"
 
 
 class _Cutter:
@@ -56,7 +58,8 @@ class _Cutter:
         made: list[Stage],
         given: frozenset[str],
     ) -> None:
-        self.definition, self.dtype, self.shapes, self.made, self.given = definition, dtype, shapes, made, given
+        self.definition, self.shapes, self.made, self.given = definition, shapes, made, given
+        self.dtype: ElementType = dtype
         self.taken = {*shapes, definition.name}
         self.begun = list[Affine]()
 

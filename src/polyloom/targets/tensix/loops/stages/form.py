@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.analysis.formulas import Formulas, of_system
+from polyloom.analysis.formulas import Formulas
 from polyloom.analysis.formulas_program import of_program
+from polyloom.analysis.formulas_system import of_system
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import signature

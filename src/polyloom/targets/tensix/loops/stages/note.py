@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.ir.signature import Signature
@@ -18,7 +18,7 @@ from polyloom.targets.tensix.loops.note import TARGET, VERSION, has_threads, is_
 from polyloom.targets.tensix.loops.stages.layout import MEETING, Area, Held, width
 
 FORM: Final = "stages"
-_HELD: Final = ("factor", "sum", "elements")
+_HELD: Final[tuple[Held, ...]] = ("factor", "sum", "elements")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,9 @@ def _area(made: dict[str, Any], how: Arithmetic) -> Area:
     rows, columns, shape, axes = (_numbers(made[key]) for key in ("rows", "columns", "shape", "axes"))
     if sorted((*rows, *columns)) != list(range(len(shape))) or len(axes) != len(shape) or min(shape, default=1) < 1:
         raise ValueError
-    if made["held"] not in _HELD:
+    held: Held | None = next((known for known in _HELD if known == made["held"]), None)
+    if held is None:
         raise ValueError
-    held = cast(Held, made["held"])
     placed = Placed(Matrix(str(made["array"]), rows, columns), shape, int(made["address"]), width(held, how))
     return Area(placed, axes, held)
 
