@@ -7,7 +7,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL1230": (
         "loops of a form that a tile does not take",
         "A tile takes products, `C[i, j] = sum over k of A[i, k] * B[k, j]` with the dimensions of its arrays in any "
-        "order, and\nelement-wise programs. The message says what this program lacks.",
+        "order,\nelement-wise programs, and what can be cut into stages of these, one after another "
+        "(docs/targets/tensix-loops.md).\nThe message says what this program lacks.",
     ),
     "PL1231": (
         "operation that a tile does not offer",

@@ -99,13 +99,17 @@ def _note(made: dict[str, Any]) -> Note | None:
     inputs = tuple(_area(each, how) for each in made["areas"])
     outputs = tuple(Written(str(w["output"]), _area(w, how), _numbers(w["at"])) for w in made["results"])
     scalars = tuple(map(str, made["scalars"]))
-    stages = tuple(Told(str(t[0]), str(t[1]), int(t[2]), _numbers(t[3])) for t in made["stages"])
+    stages = tuple(_told(*each) for each in map(tuple, made["stages"]))
     written = {w.array for w in outputs}
     read = {area.placed.matrix.array for area in inputs} | {*scalars}
     found = of_json(made)
     arguments = tuple(replace(a, is_input=a.name in read or a.name not in written) for a in found.arguments)
     note = Note(Signature(found.name, (), (), arguments), how, int(made["meeting"]), stages, inputs, scalars, outputs)
     return note if stages and _fits(note) else None
+
+
+def _told(label: str, what: str, line: int, tiles: Any) -> Told:
+    return Told(str(label), str(what), int(line), _numbers(tiles))
 
 
 def _fits(note: Note) -> bool:
@@ -132,6 +136,8 @@ def _writes(note: Note, written: Written) -> bool:
     places = sorted((at, extent) for at, extent in zip(written.at, written.area.placed.shape, strict=True) if at >= 0)
     fixed = [(-1 - at, extent) for at, extent in zip(written.at, written.area.placed.shape, strict=True) if at < 0]
     if [at for at, _ in places] != list(range(len(places))) or any(n >= extent for n, extent in fixed):
+        return False
+    if written.area.held == "factor":
         return False
     shape = tuple(extent for _, extent in places)
     found = note.signature.argument(written.array)
