@@ -150,3 +150,9 @@ def test_keys_of_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_trace_has_spans_of_all_stages() -> None:
     spans = pl.compile(kernels.layer, on="tensix").run(N=33, M=5, K=40, trace=True).events
     assert {"unpack0", "unpack1", "matrix", "vector", "packer"} <= {span.lane.split()[0] for span in spans}
+
+
+@pytest.mark.parametrize("format", ["tf32", "bf16"])
+def test_a_function_that_returns_a_number(format: Any) -> None:
+    result = pl.compile(Path(__file__).parent / "dot.c", on="tensix", format=format).run(n=100)
+    assert result.verified and [s["what"] for s in stages(result)] == ["product", "element-wise"]

@@ -52,7 +52,8 @@ class Placed:
         """The inverse of `flat`."""
         order = (*self.matrix.rows, *self.matrix.columns)
         back = matrix.reshape([self.shape[n] for n in order])
-        return np.ascontiguousarray(back.transpose(np.argsort(order) if order else ()))
+        # Of no dimensions, NumPy would make one.
+        return np.ascontiguousarray(back.transpose(np.argsort(order) if order else ())).reshape(self.shape)
 
 
 def place(matrices: tuple[Matrix, ...], shapes: tuple[tuple[int, ...], ...], f: Format, r: Result) -> list[Placed]:

@@ -86,7 +86,10 @@ def _check_integers(stages: Stages) -> None:
 def _arithmetic(content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     found, e, how = bits(content, values, inputs), elements_of(content.how), content.how
     sums = {s.result for s in content.stages.stages if isinstance(s, Multiply)}
-    decoded = {name: (sum_of(how) if name in sums else e.packed).decode(array) for name, array in found.items()}
+    decoded = {
+        name: (sum_of(how) if name in sums else e.packed).decode(array).reshape(array.shape)
+        for name, array in found.items()
+    }
     return _outputs(content, values, decoded)
 
 

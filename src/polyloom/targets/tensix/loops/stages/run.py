@@ -67,7 +67,8 @@ def part(whole: Array, at: tuple[int, ...]) -> Array:
     """What an output is of what a stage made."""
     fixed = tuple(slice(None) if place >= 0 else -1 - place for place in at)
     kept = [place for place in at if place >= 0]
-    return np.ascontiguousarray(np.asarray(whole[fixed]).transpose(np.argsort(kept) if kept else ()))
+    found = np.asarray(whole[fixed]).transpose(np.argsort(kept) if kept else ())
+    return np.ascontiguousarray(found).reshape(found.shape)
 
 
 def _stages(stages: tuple[Told, ...], marks: tuple[Mark, ...]) -> list[Json]:
