@@ -18,7 +18,8 @@ import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread, Step, pointwise
+from polyloom.targets.tensix.loops.pointwise import pointwise
+from polyloom.targets.tensix.loops.steps import Pointwise, Spread, Step
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 N, M, K = pl.sizes("N M K")

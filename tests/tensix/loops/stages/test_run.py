@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import Golden
 from tests.tensix.loops.programs import TRAVELS, product, source
 from tests.tensix.loops.stages import kernels
+from tests.tensix.loops.test_bound import spread
 
 import polyloom as pl
 from polyloom.cli import main
@@ -156,3 +157,14 @@ def test_a_trace_has_spans_of_all_stages() -> None:
 def test_a_function_that_returns_a_number(format: Any) -> None:
     result = pl.compile(Path(__file__).parent / "dot.c", on="tensix", format=format).run(n=100)
     assert result.verified and [s["what"] for s in stages(result)] == ["product", "element-wise"]
+
+
+@pytest.mark.parametrize(("format", "decades"), [("tf32", 6.0), ("tf32", 1.0), ("bf16", 4.0), ("fp16", 0.5)])
+def test_numbers_of_many_magnitudes(format: Any, decades: float) -> None:
+    """No error exceeds its bound, which goes on from stage to stage."""
+    rng = np.random.default_rng(5)
+    shapes = {"x": (20, 50), "W": (50, 33), "b": (1, 33), "V": (33, 10), "c": (1, 10)}
+    arrays = {name: spread(rng, shape, decades) for name, shape in shapes.items()}
+    given = {**arrays, "b": arrays["b"][0], "c": arrays["c"][0]}
+    result = pl.compile(kernels.layers, on="tensix", format=format).run(given, N=20, M=33, K=50, L=10)
+    assert result.verified and within(result)

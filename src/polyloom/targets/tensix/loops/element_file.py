@@ -22,9 +22,9 @@ from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
 from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
 from polyloom.targets.tensix.loops.layout import CODE
 from polyloom.targets.tensix.loops.note import TARGET, VERSION, has_threads, is_array, is_of, with_results
-from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread
 from polyloom.targets.tensix.loops.run import Limits, executed
 from polyloom.targets.tensix.loops.spread import Area, spread_all
+from polyloom.targets.tensix.loops.steps import Pointwise, Spread
 from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.loops.vector import words
 

@@ -23,8 +23,8 @@ from polyloom.ir.signature import Signature
 from polyloom.targets.subject import Oracle, Subject
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements, vectors
 from polyloom.targets.tensix.loops.judgement import judged
-from polyloom.targets.tensix.loops.pointwise import Pointwise
 from polyloom.targets.tensix.loops.spread import spread_all
+from polyloom.targets.tensix.loops.steps import Pointwise
 from polyloom.targets.tensix.loops.vector import ADDING, Error, errors, evaluate
 
 Array = NDArray[Any]

@@ -14,9 +14,10 @@ from polyloom.ir.plan import Phase
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import Form, Subject, Written
 from polyloom.targets.tensix.loops import element_form, product_form
-from polyloom.targets.tensix.loops.pointwise import Pointwise, pointwise
+from polyloom.targets.tensix.loops.pointwise import pointwise
 from polyloom.targets.tensix.loops.stages import form as stages_form
 from polyloom.targets.tensix.loops.stages.compile import Content as StagesContent
+from polyloom.targets.tensix.loops.steps import Pointwise
 
 __all__ = ["FORM", "Content"]
 

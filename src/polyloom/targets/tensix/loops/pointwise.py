@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from polyloom.analysis.contraction import check_extents, dimensions_of, results
@@ -17,6 +16,7 @@ from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, refuse
 from polyloom.diagnostics import Span, input_error
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Program
+from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Place, Pointwise, Source, Spread, Step
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
@@ -29,54 +29,6 @@ _WHAT: Final = {
     "mul": "multiplies 32-bit integers",
     "madd": "multiplies 32-bit integers",
 }
-ARRAYS: Final = 4
-"""Tiles of inputs that half of Dst holds at 32 bits."""
-SCALARS: Final = 3
-"""Constant registers that belong to the program: L12 to L14."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """An input: for each dimension of the result the position of the input's own one, or -1."""
-
-    array: str
-    axes: tuple[int, ...]
-
-
-Source = tuple[str, int]
-"""What an operand is: `array`, `scalar` or `step` with its number, or `bits` with a constant's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An operation of the table, its vectors and its numbers behind them; `select` has a comparison in `numbers`, and
-    in `operands` its two sides and both values."""
-
-    name: str
-    operands: tuple[Source, ...]
-    numbers: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Pointwise:
-    """`value` is what the result is."""
-
-    result: str
-    dtype: ElementType
-    arrays: tuple[Spread, ...]
-    scalars: tuple[str, ...]
-    steps: tuple[Step, ...]
-    value: Source
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What a formula is for: the result, its dimensions and its type; where the source has it."""
-
-    result: str
-    out: tuple[str, ...]
-    dtype: ElementType
-    span: Span | None = None
 
 
 def pointwise(program: Program) -> Pointwise:

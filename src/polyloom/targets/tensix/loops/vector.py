@@ -17,7 +17,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
-from polyloom.targets.tensix.loops.pointwise import Pointwise, Source, Step
+from polyloom.targets.tensix.loops.steps import Pointwise, Source, Step
 from polyloom.targets.tensix.sfpi.build import Builder
 from polyloom.targets.tensix.sfpi.compile import Options, lower
 from polyloom.targets.tensix.sfpi.meaning import compared, compared_with_zero, compute

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from polyloom.analysis.contraction import Contraction, Matrix
 from polyloom.analysis.dataflow import refuse
-from polyloom.targets.tensix.loops.pointwise import Pointwise, Source, Step
 from polyloom.targets.tensix.loops.stages.stage import Apply, Multiply, Stage, Stages
+from polyloom.targets.tensix.loops.steps import Pointwise, Source, Step
 
 _Flat = tuple[tuple[int, ...], tuple[int, ...]]
 """Rows and columns."""

@@ -19,10 +19,11 @@ from polyloom.diagnostics import input_error
 from polyloom.ir.operations import ElementType
 from polyloom.names import fresh
 from polyloom.sets import Affine
-from polyloom.targets.tensix.loops.pointwise import ARRAYS, SCALARS, Place, formula
+from polyloom.targets.tensix.loops.pointwise import formula
 from polyloom.targets.tensix.loops.stages import stage
 from polyloom.targets.tensix.loops.stages.stage import Multiply, Stage, Stages
 from polyloom.targets.tensix.loops.stages.terms import inlined, leaves, mapped
+from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Place
 
 
 def cut(formulas: Formulas) -> Stages:
@@ -38,9 +39,7 @@ def cut(formulas: Formulas) -> Stages:
 
 def _type(formulas: Formulas, definitions: Sequence[Definition]) -> ElementType:
     read = {leaf.array for d in definitions for leaf in leaves(d.term)}
-    kinds: set[ElementType] = {d.dtype for d in definitions} | {
-        formulas.types[name] for name in read if name in formulas.types
-    }
+    kinds = {*(d.dtype for d in definitions), *(kind for name, kind in formulas.types.items() if name in read)}
     if len(kinds) != 1 or not kinds <= {"f32", "i32"}:
         help = "declare all arrays and scalars as f32, or as i32"
         raise input_error("PL1232", "a program on a tile is all f32 or all i32", help=help)

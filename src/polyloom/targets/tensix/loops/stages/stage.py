@@ -11,7 +11,7 @@ from polyloom.analysis.formulas import Output
 from polyloom.diagnostics import Span
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine
-from polyloom.targets.tensix.loops.pointwise import Pointwise
+from polyloom.targets.tensix.loops.steps import Pointwise
 
 
 @dataclass(frozen=True, slots=True)
