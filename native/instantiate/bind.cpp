@@ -186,7 +186,7 @@ nb::bytes pack(nb::bytes magic, uint32_t version, uint64_t stamp, const std::vec
     if (size > size_t{1} << 32) throw nb::value_error("a file is shorter than 4 GiB");
     nb::bytes file = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
     if (!file.is_valid()) nb::raise_python_error();
-    auto* const data = reinterpret_cast<uint8_t*>(PyBytes_AS_STRING(file.ptr()));
+    auto* const data = reinterpret_cast<uint8_t*>(PyBytes_AsString(file.ptr()));
     const auto put = [&](size_t at, uint64_t value, size_t bytes) {
         for (size_t i = 0; i < bytes; ++i) data[at + i] = static_cast<uint8_t>(value >> 8 * i);
     };

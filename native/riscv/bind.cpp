@@ -189,6 +189,7 @@ POLYLOOM_MODULE(riscv, m) {
                 });
             },
             nb::arg("file"))
+        .def_prop_ro("moved", [](Machine& machine) { return machine.visit([](auto& h) { return h.memory.moved; }); })
         .def_prop_rw("x", &integers, &set_integers)
         .def_prop_rw("f", &floats, &set_floats)
         .def_prop_rw(

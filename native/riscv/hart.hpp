@@ -214,8 +214,12 @@ struct Hart {
     Place alone(Place from);
 };
 
-using Plain32 = Plain<uint32_t>;
-using Plain64 = Plain<uint64_t>;
+struct Plain32 : Plain<uint32_t> {
+    using Memory = Measured;
+};
+struct Plain64 : Plain<uint64_t> {
+    using Memory = Measured;
+};
 extern template struct Code<Plain32>;
 extern template struct Code<Plain64>;
 extern template struct Hart<Plain32>;

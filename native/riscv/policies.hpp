@@ -106,6 +106,25 @@ struct Span {
     uint64_t base = 0, size = 0;
 };
 
+// A range that counts the bytes of loads and stores; an atomic operation's count once.
+struct Measured : Span {
+    using Span::Span;
+
+    template <class T>
+    uint8_t* direct(uint64_t address) {
+        uint8_t* found = Span::direct<T>(address);
+        if (found) moved += sizeof(T);
+        return found;
+    }
+    uint8_t* at(uint64_t address, uint64_t length) {
+        uint8_t* found = Span::at(address, length);
+        if (found) moved += length;
+        return found;
+    }
+
+    uint64_t moved = 0;
+};
+
 // Registers of a device. `self` is the range's, `who` the hart's; both functions may answer anything, `NOT_YET`
 // included.
 struct Device {

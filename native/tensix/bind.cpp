@@ -150,6 +150,7 @@ POLYLOOM_MODULE(tensix, m) {
             nb::arg("unit"))
         .def_ro("cycle", &Tile::cycle)
         .def_ro("cycles", &Tile::cycles)
+        .def_prop_ro("moved", [](Tile& t) { return t.state.moved; })
         .def_ro("waits", &Tile::waits)
         .def_ro("ignored_mmio", &Tile::ignored_mmio)
         .def_rw("ignore_mmio", &Tile::ignore_mmio)

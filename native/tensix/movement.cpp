@@ -158,7 +158,7 @@ void Tile::move_unpacker(int unit, uint32_t speed) {
     for (uint32_t n = 0; n < speed && !job.finished(); ++n) {
         if (const auto line = job.missing_exponents()) {
             if (!banks.claim(uint32_t(*line * 16), client, cycle)) break;
-            job.exponent_line = *line;
+            job.exponent_line = *line, state.moved += 16;
         }
         if (!banks.claim(uint32_t(job.line() * 16), client, cycle)) break;
         unpack::move_line(state, job, own);

@@ -219,7 +219,7 @@ void write_line(State& state, Job& job, const Context& context) {
     PackerStream& s = *due(state.packers[job.unit], job);
     if (uint64_t(s.address) + 16 > state.l1.size()) fault(context, job.thread, job.word, "an address outside L1");
     std::copy(s.waiting.begin(), s.waiting.end(), state.l1.begin() + s.address);
-    s.address += 16, s.bits = 0;
+    s.address += 16, s.bits = 0, state.moved += 16;
     s.waiting.fill(0);
 }
 

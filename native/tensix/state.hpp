@@ -103,6 +103,7 @@ struct State {
     std::array<std::array<AddressCounter, 3>, THREADS> counters{};
     std::array<UnpackerState, 2> unpackers;
     std::array<PackerState, 4> packers;
+    uint64_t moved = 0;  // bytes between L1 and the unpackers and packers, in lines of 16
     std::vector<uint8_t> l1 = std::vector<uint8_t>(L1_BYTES);
 };
 

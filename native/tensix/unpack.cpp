@@ -209,6 +209,7 @@ std::optional<Job> start(State& state, Word word, int thread, const Context& con
 
 void move_line(State& state, Job& job, const Context& context) {
     const Plan& p = job.plan;
+    state.moved += 16;
     for (const uint64_t line = job.line(); !job.finished() && job.line() == line; ++job.done) {
         if (!inside(state, job)) fault(context, p.thread, job.word, "an address outside L1");
         const uint32_t bits = next_bits(state, job), value = next_exponent(state, job);

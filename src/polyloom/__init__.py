@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from polyloom.comparison.compared import Comparison
     from polyloom.comparison.run import compare
     from polyloom.diagnostics import PolyloomError
-    from polyloom.exploration import Sweep, explore
+    from polyloom.exploration.begin import explore
+    from polyloom.exploration.sweep import Sweep
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
     from polyloom.frontend.python.types import (
@@ -113,8 +114,8 @@ _MODULES: dict[str, str] = {
     "Comparison": "polyloom.comparison.compared",
     "compare": "polyloom.comparison.run",
     "Kernel": _KERNEL,
-    "Sweep": "polyloom.exploration",
-    "explore": "polyloom.exploration",
+    "Sweep": "polyloom.exploration.sweep",
+    "explore": "polyloom.exploration.begin",
     "bool": _TYPES,
     "kernel": _KERNEL,
     "progress": "polyloom.report.progress",

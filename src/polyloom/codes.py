@@ -91,12 +91,13 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0142": (
         "not an element type",
-        "Elements are pl.i8, pl.i16, pl.i32 or pl.f32. The arrays calculate in single precision: write `pl.f32` for "
-        "`float`.",
+        "Element types are `pl.i8`, `pl.i16`, `pl.i32`, `pl.u8`, `pl.u16`, `pl.u32`, `pl.bool`, `pl.f32` and "
+        "`pl.f64`; `pl.f16` can only be moved and converted. Write `pl.f32` instead of `float`.",
     ),
     "PL0143": (
         "constant out of range",
-        "A constant takes the type of its neighbours, which cannot hold this one: 200 is no i8, and 0.5 no i32.",
+        "A constant takes the type of the other operands, which cannot hold this one: 200 is not an i8, and 0.5 "
+        "is not an i32.",
     ),
     "PL0145": (
         "call that does not fit the declaration",
@@ -117,7 +118,7 @@ CODES: dict[str, tuple[str, str]] = {
     # PL015x, PL016x: C (frontend)
     "PL0150": (
         "clang is not installed",
-        "C files are read by clang, which comes with the extra `c`: `pip install polyloom[c]`.",
+        "C files are read by clang, which comes with the extra `c`: `pip install 'polyloom[c]'`.",
     ),
     "PL0151": (
         "refused by the C compiler",
@@ -131,14 +132,13 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0153": (
         "type not supported",
-        "Elements are _Bool, signed and unsigned char, short and int, float and double; _Float16 is moved "
-        "and converted. "
-        "`long` and `long long` count loops and index arrays, and are no elements: `long A[n]` becomes `int A[n]`.",
+        "Elements are _Bool, signed and unsigned char, short and int, float and double; _Float16 can only be "
+        "moved and converted. `long` and `long long` may count loops and index arrays, but are not element types:"
+        " write `int A[n]` instead of `long A[n]`.",
     ),
     "PL0154": (
         "no such precision",
-        "Of `exp` and its like there are kernels of single precision: `expf(x)`. `long double` is computed "
-        "by no machine.",
+        "`exp` and similar functions exist in single precision only: `expf(x)`. No machine has `long double`.",
     ),
     "PL0155": (
         "extent not known",
@@ -153,9 +153,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0157": (
         "call not supported",
-        "A call is of a function of the file, which does not return within a loop, call itself, or stand "
-        "where it is called only "
-        "sometimes, or of one of C's library that docs/languages/c.md lists: `sqrtf`, `expf`, `floorf`, `powf(x, 3)`.",
+        "A call must name a function of the C library that docs/c.md lists, such as `sqrtf`, `expf`, `floorf` or "
+        "`powf(x, 3)`, or a function of the file. The latter must not return within a loop, not call itself, and "
+        "not be called under a condition.",
     ),
     "PL0158": (
         "loop not supported",
@@ -192,8 +192,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0165": (
         "variable misused",
-        "A loop variable is assigned or used outside of its loop, a parameter of bounds is assigned, or a variable "
-        "lives outside of the function.",
+        "A loop variable is assigned in its loop or used outside it, a parameter of a bound is assigned, or a "
+        "variable is declared outside the function.",
     ),
     "PL0166": (
         "scop not usable",
@@ -221,8 +221,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0204": (
         "unknown name",
-        "A name is neither declared nor defined by an equation, or is no dimension or parameter where one must stand. "
-        "The nearest known name is suggested.",
+        "A name is not declared and no equation defines it, or it is not a dimension or parameter where one is "
+        "needed. The message suggests the nearest known name.",
     ),
     "PL0205": (
         "not affine",
@@ -231,19 +231,19 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0206": (
         "a value or a condition is missing",
-        "`y[i] = u[i] if i + 1` has a number where a condition must stand; `y[i] = u[i] + N` has a parameter where a "
-        "value must stand:"
-        " pass it as a scalar input and write `n[]`. Values are compared by `==`, and not in chains.",
+        "`y[i] = u[i] if i + 1` has a number where a condition is needed; `y[i] = u[i] + N` has a parameter where"
+        " a value is needed: pass it as a scalar input and write `n[]`. Compare values by `==`, and do not chain "
+        "such comparisons.",
     ),
     "PL0207": (
         "constant out of range",
-        "A constant takes the type of its neighbours: `b[i] + 200` has no meaning when b is i8, nor has `n[i] * 0.5` "
-        "when n is i32.",
+        "A constant takes the type of the other operands: `b[i] + 200` has no meaning if b is i8, nor has `n[i] *"
+        " 0.5` if n is i32.",
     ),
     "PL0208": (
         "types do not agree",
-        "All operands of an operation have one type, which is its result's. Comparisons give i32 and `select` begins "
-        "with an i32.",
+        "All operands of an operation have one type, which is also that of its result. Comparisons return i32, "
+        "and the first operand of `select` is an i32.",
     ),
     "PL0209": (
         "type not decided",
@@ -254,7 +254,7 @@ CODES: dict[str, tuple[str, str]] = {
         "wrong number of operands or indices",
         "An operation, an array or a variable was given more or fewer than it takes.",
     ),
-    "PL0211": ("unknown operation", "A call names no operation. `mac(a, b, c)` is written `madd(a, b, c)`."),
+    "PL0211": ("unknown operation", "No operation has this name. Write `madd(a, b, c)` instead of `mac(a, b, c)`."),
     "PL0212": ("input written", "Inputs are only read. Define an internal variable or an output instead."),
     "PL0213": (
         "output read",
@@ -587,25 +587,24 @@ CODES: dict[str, tuple[str, str]] = {
     # PL05xx: instantiation: parameters, regions, capacities
     "PL0501": (
         "too few values",
-        "Of the C library, in firmware: `value_count` is less than the number of parameters. Commands and Python say "
-        "PL0230.",
+        "From the C library, in firmware: `value_count` is less than the number of parameters. Commands and "
+        "Python report PL0230.",
     ),
     "PL0502": (
         "too many values",
-        "Of the C library, in firmware: `value_count` is more than the number of parameters. Commands and Python say "
-        "PL0230.",
+        "From the C library, in firmware: `value_count` is more than the number of parameters. Commands and "
+        "Python report PL0230.",
     ),
     "PL0503": (
         "value out of range",
-        "Of the C library, in firmware: parameters are integers from 0 to 2147483647, so that iteration counters of "
-        "32 bits can hold them.\n"
-        "Commands and Python say PL0230.",
+        "From the C library, in firmware: parameters are integers from 0 to 2147483647, so that 32-bit iteration "
+        "counters can hold them. Commands and Python report PL0230.",
     ),
     "PL0504": (
         "values outside of the program's domain",
-        "Of the C library, in firmware: the program declares for which parameter values it is meant, and it was "
-        "checked for those only. Choose\n"
-        "values in that domain, or declare a larger one and compile the program again. Commands and Python say PL0230.",
+        "From the C library, in firmware: the program declares the parameter values for which it is meant, and it"
+        " was checked only for those. Choose values in that domain, or declare a larger one and compile the "
+        "program again. Commands and Python report PL0230.",
     ),
     "PL0505": (
         "impossible region",
@@ -628,14 +627,13 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0511": (
         "FIFO too shallow",
-        "More values are under way through a feedback or input register than its FIFO holds. A larger region makes "
-        "tiles, and with them\n"
-        "FIFOs, smaller; or use a machine with a greater fifo_depth.",
+        "More values are in a feedback or input register at the same time than its FIFO holds. A larger region "
+        "makes tiles, and with them FIFOs, smaller; or use a machine with a larger fifo_depth.",
     ),
     "PL0512": (
         "too many branch targets",
-        "A kernel class of a functional unit is followed by more different ones than one branch can select, and "
-        "telling kernel classes apart by what follows them did not reduce that. Use a machine with more branch_flags.",
+        "A kernel class of a functional unit is followed by more different classes than one branch can select, "
+        "and distinguishing classes by their successors did not help. Use a machine with more branch_flags.",
     ),
     "PL0513": (
         "too many control signals",
@@ -767,7 +765,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0617": (
         "unit busy",
-        "A blocking unit was given an operation while its last one was still under way.",
+        "A blocking unit was given an operation before its previous one was done.",
     ),
     "PL0618": (
         "operation missing",
@@ -785,12 +783,12 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0621": (
         "generator without a token",
-        "An address generator was enabled to write its bank and no value arrived in that cycle.",
+        "An address generator was enabled to write its bank, but no value arrived in that cycle.",
     ),
     "PL0622": (
         "tokens left over",
-        "A FIFO still held tokens when every unit had halted and every generator had finished: somebody wrote values "
-        "that nobody read.",
+        "A FIFO still held tokens when every unit had halted and every generator had finished: some values were "
+        "written and never read.",
     ),
     "PL0623": (
         "program counter outside the program",
@@ -953,7 +951,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0804": (
         "parameter that is not an integer",
-        "`N=1.5` and `N=many` are no loop bounds. Write decimal digits: `N=64`.",
+        "`N=1.5` and `N=many` are not loop bounds. Write decimal digits: `N=64`.",
     ),
     "PL0805": (
         "malformed place",
@@ -1009,7 +1007,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0814": (
         "incomplete installation",
-        "A part of polyloom cannot be loaded, or does not work. `polyloom doctor` tells which. Install it again.",
+        "A part of polyloom cannot be loaded, or does not work. `polyloom doctor` says which. Install it again.",
     ),
     "PL0815": (
         "unknown candidate",
@@ -1047,9 +1045,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0821": (
         "a comparison of which every place refuses",
-        "`polyloom compare` makes a row of each place, and a target may refuse a program: for its form, its types, or "
-        "because it does not fit. Here all of them did. The rows have the codes; `polyloom run` on one of the places "
-        "shows the whole message.",
+        "`polyloom compare` makes one row per place, and a target may refuse a program: for its form, its types, "
+        "or because it does not fit. Here all places refused. The rows have the codes; `polyloom run` on one of "
+        "the places shows the whole message.",
     ),
     "PL0870": (
         "internal error",
@@ -1423,7 +1421,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1414": (
         "no Dask scheduler",
-        "`--scheduler` needs the extra `dask` (`pip install polyloom[dask]`) here and on the workers, and "
+        "`--scheduler` needs the extra `dask` (`pip install 'polyloom[dask]'`) here and on the workers, and "
         "the address of a scheduler that answers, such as `tcp://host:8786`. Rows that were computed are "
         "kept by `--resume`.",
     ),

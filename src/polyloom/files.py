@@ -15,6 +15,8 @@ from polyloom.diagnostics import PolyloomError, input_error
 
 _COPIES: Final = 4
 """What is made of a file takes several times its size."""
+_PLACE: Final = "give a path in an existing directory that you may write to"
+_ROOM: Final = "make room there, or give a path where there is room"
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
@@ -77,7 +79,8 @@ def write(files: Mapping[str, bytes]) -> None:
                 raise _unwritable(path, reason)
             _write(_followed(path), data)
         except (OSError, ValueError) as error:
-            raise _unwritable(path, _reason(error)) from None
+            is_full = isinstance(error, OSError) and error.errno in temporary.FULL
+            raise _unwritable(path, _reason(error), _ROOM if is_full else _PLACE) from None
 
 
 def _reason(error: Exception) -> str:
@@ -139,7 +142,5 @@ def _obstacle(path: Path) -> str | None:
     return None if os.access(path.parent, os.W_OK | os.X_OK) else f"the directory '{path.parent}' is write-protected"
 
 
-def _unwritable(path: str, reason: str) -> PolyloomError:
-    return input_error(
-        "PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to"
-    )
+def _unwritable(path: str, reason: str, help: str = _PLACE) -> PolyloomError:
+    return input_error("PL0808", f"cannot write '{path}': {reason}", help=help)

@@ -28,7 +28,8 @@ from polyloom.diagnostics import PolyloomError, input_error
 
 _FILE: Final = re.compile(r"\.polyloom-[0-9a-f]{16}\.new")
 _FOLDER: Final = re.compile(r"polyloom-run-[0-9a-f]{16}")
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What says that there is no room."""
 _EXISTING: Final = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -70,7 +71,7 @@ def folder() -> Generator[Path]:
     try:
         yield path
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in FULL:
             raise
         raise _no_room(error) from None
     finally:

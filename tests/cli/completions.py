@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from pathlib import Path
 
 import shtab
@@ -24,7 +23,7 @@ def script(shell: str) -> str:
     verbs = root.add_subparsers(parser_class=Parser)
     for verb, (about, module) in entry.all_verbs().items():
         parser = verbs.add_parser(verb, help=about, description=about)
-        importlib.import_module(module).arguments(parser)
+        entry.declared(verb, module)(parser)
         parser.add_argument("--json", action="store_true", help="print JSON")
         for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
             _complete(action)

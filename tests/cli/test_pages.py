@@ -37,8 +37,8 @@ def page() -> str:
     lines = [
         "# Error codes",
         "",
-        "`polyloom explain CODE` prints an entry. This page is made of the catalogue, `src/polyloom/codes.py`, and of "
-        "those of the targets.",
+        "This page lists every error code, with its cause and what helps. `polyloom explain CODE` prints an entry. The "
+        "page is generated from the catalogue, `src/polyloom/codes.py`, and those of the targets.",
     ]
     for prefix, title in SECTIONS.items():
         entries = [(code, *text) for code, text in sorted(CODES.items()) if code.startswith(prefix)]

@@ -19,6 +19,7 @@ from polyloom.cli.bench.comparison import outcome, row
 from polyloom.cli.bench.polybench import SIZES, path
 from polyloom.comparison.run import compare
 from polyloom.targets import registry
+from polyloom.targets.entry import entries
 from polyloom.targets.target import Execution, Job, Target
 
 __all__ = ["call", "scratch"]
@@ -150,7 +151,21 @@ def test_the_page_lists_every_kernel_on_every_target() -> None:
     table = page.partition("<!-- polyloom bench comparison -->\n")[2].strip().splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table if not line.startswith("|--")]
     head, *rows = cells
-    assert head == ["kernel", "bounds", "work", *(target.example for target in registry.targets())]
+    assert head == ["kernel", "bounds", "work", *(entry.example for entry in entries().values())]
     assert [row[0] for row in rows] == list(SIZES)
     again = {key: str(value) for key, value in row("fir", SIZES["fir"]).items()}
     assert next(line for line in rows if line[0] == "fir") == list(again.values())
+
+
+def test_a_result_is_no_input_and_has_no_dimension() -> None:
+    made = pl.compare(EXAMPLES / "dot.c", n=8, on="tensix,riscv,tcpa:1x2")
+    assert set(made.task.inputs) == {"a", "b"}
+    assert [row.verdict and (row.verdict.equal, row.verdict.why) for row in made.rows] == [(True, None)] * 3
+
+
+def test_a_name_that_is_no_text_is_on_the_page(tmp_path: Path, call: Call) -> None:
+    file = tmp_path / "bits\udcff.pla"
+    file.write_text((EXAMPLES / "bits.pla").read_text())
+    page = tmp_path / "page.html"
+    assert call("compare", str(file), "N=4", "--on", "tcpa:1x1", "--report", str(page))[0] == 0
+    assert "bits\\udcff.pla" in page.read_text(encoding="utf-8")

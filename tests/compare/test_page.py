@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.page.browser import Browser
 from tests.page.conftest import chrome
-from tests.page.test_page import CONTRASTS
+from tests.page.contrasts import CONTRASTS
 
 import polyloom as pl
 from polyloom.cli.bench.polybench import path
@@ -56,7 +56,7 @@ def test_verdicts() -> None:
     assert verdict(row(verified=True, equal=False)) == "yes, other bits"
     assert verdict(row(verified=False)) == "no"
     assert verdict(row()) == "not compared"
-    assert verdict(row(refused={"code": "PL0930", "message": ""})) == "refused: PL0930"
+    assert verdict(row(refused={"code": "PL0930", "message": "", "help": None})) == "refused: PL0930"
 
 
 def test_each_machine_has_its_own_ceiling() -> None:

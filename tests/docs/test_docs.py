@@ -9,14 +9,17 @@ share their names; an `output` block after one is what it printed. In expected o
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 
@@ -98,6 +101,50 @@ class Interpreter:
         self.process.wait(timeout=60)
 
 
+FORKS = """
+import json, os, sys
+from polyloom import api
+from polyloom.cli import main
+from polyloom.targets import registry
+list(registry.targets())
+for line in sys.stdin:
+    folder, words, path = json.loads(line)
+    if not (child := os.fork()):
+        os.chdir(folder)
+        for number, (name, how) in enumerate(((os.devnull, os.O_RDONLY), (path, os.O_WRONLY | os.O_CREAT))):
+            os.dup2(os.open(name, how), number)
+        os.dup2(1, 2)
+        try:
+            status = main(words)
+        except SystemExit as left:
+            status = left.code or 0
+        sys.stdout.flush()
+        os._exit(status)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""A process that has loaded every target, and is forked for each command; what that prints goes to a file."""
+PLAIN = re.compile(r"polyloom [^|;&<>$`*?\\\n]*\n")
+"""A command that needs no shell."""
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[subprocess.Popen[str]]:
+    words = [sys.executable, "-c", FORKS]
+    process = subprocess.Popen(words, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    yield process
+    process.communicate()
+    assert process.returncode == 0
+
+
+def forked(forks: subprocess.Popen[str], words: Sequence[str], folder: Path) -> tuple[str, int]:
+    """What `polyloom` prints for these words, both streams together, and its exit code."""
+    assert forks.stdin is not None and forks.stdout is not None
+    with NamedTemporaryFile() as printed:
+        print(json.dumps([str(folder), list(words), printed.name]), file=forks.stdin, flush=True)
+        status = int(forks.stdout.readline())
+        return printed.read().decode(), status
+
+
 def environment() -> dict[str, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
@@ -123,13 +170,15 @@ def matches(expected: str, got: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page(page: Path, tmp_path: Path) -> None:
+def test_page(page: Path, tmp_path: Path, forks: subprocess.Popen[str]) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     interpreter: Interpreter | None = None
     for step in steps(page.read_text(encoding="utf-8")):
         if step.is_python:
             interpreter = interpreter or Interpreter(tmp_path)
             output, status = interpreter.run(step.code)
+        elif PLAIN.fullmatch(step.code):
+            output, status = forked(forks, shlex.split(step.code)[1:], tmp_path)
         else:
             output, status = run(["bash", "-c", step.code], tmp_path)
         where = f"{page.relative_to(ROOT)}:{step.line}: {step.code.rstrip()}"
@@ -140,6 +189,14 @@ def test_page(page: Path, tmp_path: Path) -> None:
         )
     if interpreter is not None:
         interpreter.close()
+
+
+def test_a_forked_command_is_like_any_other(tmp_path: Path, forks: subprocess.Popen[str]) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for line in ("run examples/bits.pla N=many", "show examples/bits.pla", "run --help", "explain"):
+        assert forked(forks, line.split(), tmp_path) == run(["polyloom", *line.split()], tmp_path)
+    assert forked(forks, ["run", "examples/bits.pla"], tmp_path)[1] == 1
+    assert not PLAIN.fullmatch("polyloom show a.plsc | head -1\n")
 
 
 def test_blocks_of_a_page_share_their_names(tmp_path: Path) -> None:

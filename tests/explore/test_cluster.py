@@ -100,7 +100,7 @@ def test_a_unit_goes_with_its_file(tmp_path: Path) -> None:
     compiled = api.compile(source, "tcpa:wide")
     assert compiled.subject is not None
     machine = machine_file.resolve(machine_file.load("wide"))
-    unit = Unit("tcpa:wide", machine, compiled.subject, compiled.target.options(), 0, compiled.data)
+    unit = Unit("", "tcpa:wide", machine, compiled.subject, compiled.target.options(), 0, compiled.data)
     task = Task(0, "0", "verify", (*((name, "4") for name in compiled.parameters), ("pes", "1x2")))
     data, rows = pack(unit), [answer(unit, task, here)]
     source.rename(tmp_path / "gone.py")

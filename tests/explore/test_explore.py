@@ -17,7 +17,7 @@ import polyloom as pl
 from polyloom import api
 from polyloom.cli import main
 from polyloom.cli.examples import folder
-from polyloom.exploration import Sweep
+from polyloom.exploration.sweep import Sweep
 from polyloom.frontend.source import Arrays, Source
 from polyloom.targets.forms import loops
 

@@ -262,7 +262,7 @@ def test_a_disk_without_room(tmp_path: Path, temporaries: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True)
-    help = "help: give a path in an existing directory that you may write to\n"
+    help = "help: make room there, or give a path where there is room\n"
     assert (done.stdout, done.stderr) == (f"error[PL0808]: cannot write '{path}': File too large\n{help}", "")
     assert (path.read_bytes(), sorted(os.listdir(tmp_path))) == (b"old", ["file", "temporaries"])
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True)

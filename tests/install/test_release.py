@@ -66,4 +66,5 @@ def test_links_of_the_package_page_are_absolute() -> None:
     links = re.findall(r"\]\(([^)]+)\)", page)
     assert len(links) > 10
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    assert [word for word in re.findall(r"pip install (\S+)", page) if "polyloom" not in word] == []
     assert "](https://raw.githubusercontent.com/polyloom/polyloom/main/docs/pictures/" in page

@@ -4,6 +4,8 @@ cannot stand there is refused."""
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -108,13 +110,33 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert np.load(tmp_path / "out.npy").tolist() == [[0, 1, 2], [2, 0, 1], [1, 2, 0]]
 
 
+def test_trace_and_page(tmp_path: Path) -> None:
+    """Each program's elements are groups of their own, and each of its phases a section."""
+    np.save(tmp_path / "path.npy", np.array([[0, 1, 9], [9, 0, 1], [1, 9, 0]], np.int32))
+    words = ["simulate", "--array", "2x4"]
+    for number, at in ((1, (0, 0)), (2, (0, 2))):
+        file = tmp_path / f"{number}.plcc"
+        compiled("floyd_warshall").instantiate(N=3, pes=(2, 2), at=at, array=(2, 4)).save(file)
+        words += [str(file), "--at", f"{at[0]},{at[1]}", "--in", f"{number}:path={tmp_path / 'path.npy'}"]
+    trace, page = tmp_path / "run.json.gz", tmp_path / "page.html"
+    assert main([*words, "--trace", str(trace), "--report", str(page)]) == 0
+    events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    named = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert {"1: element (0, 0)", "2: element (0, 0)"} <= named
+    assert sum(e["ph"] == "X" for e in events) == 270
+    text = page.read_text(encoding="utf-8")
+    assert all(f'<h2 class="part" id="phase-{n}">{n}: floyd_warshall</h2>' in text for n in (1, 2))
+    assert "not verified: no source" in text
+    assert 'data-program="2:"' in text
+
+
 BOTH = ["--at", "0,0", "--at", "0,2"]
 MALFORMED: dict[str, list[str]] = {
     "one-position": ["--at", "0,0"],
     "no-position": ["--at", "0,0", "--at", "0-2"],
     "no-number": [*BOTH, "--in", "path=x.npy"],
     "no-file": [*BOTH, "--in", "3:path=x.npy"],
-    "trace": [*BOTH, "--trace", "run.json"],
+    "trace": [*BOTH, "--trace", "run.txt"],
 }
 
 

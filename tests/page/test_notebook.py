@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from tests.page.browser import Browser
 from tests.page.conftest import ROOT
-from tests.page.test_page import CONTRASTS, text
+from tests.page.contrasts import CONTRASTS
+from tests.page.test_page import text
 
 import polyloom as pl
 from polyloom.report.notebook import bundle

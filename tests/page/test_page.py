@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.page.browser import Browser
+from tests.page.contrasts import CONTRASTS, ON_CANVAS
 
 import polyloom as pl
 from polyloom.report import html
@@ -20,27 +21,6 @@ from polyloom.targets.target import Json
 from polyloom.targets.trace import Span
 
 _SIZES = ((1200, False), (420, True), (1200, True), (420, False))
-# Of every text that is seen: its colour over the colours behind it, as the standard for accessible pages computes it.
-CONTRASTS = """(() => {
-  const numbers = (c) => (c.match(/[\\d.]+/g) ?? []).map(Number);
-  const linear = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-  const behind = (e) => {
-    for (; e; e = e.parentElement) {
-      const c = numbers(getComputedStyle(e).backgroundColor);
-      if (c.length === 3 || c[3] === 1) return c;
-    }
-    return [255, 255, 255];
-  };
-  const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const e = walk.currentNode.parentElement;
-    if (!walk.currentNode.data.trim() || !e.checkVisibility() || e.closest("script, noscript, svg")) continue;
-    const [a, b] = [light(numbers(getComputedStyle(e).color)), light(behind(e))];
-    found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), walk.currentNode.data.slice(0, 40)]);
-  }
-  return found.sort((a, b) => a[0] - b[0]);
-})()"""
 
 
 def text(chrome: Browser, what: str) -> str:
@@ -66,15 +46,19 @@ def test_it_fits_asks_for_nothing_and_can_be_read(chrome: Browser, gemm_page: Pa
     assert text(chrome, ".verdict") == "✓ outputs equal the reference"
     assert [text(chrome, f".cards div:nth-child({n}) b") for n in (1, 2)] == ["1192", "91,500"]
     contrasts = chrome.run(CONTRASTS)
-    assert len(contrasts) > 60
+    assert len(contrasts) > 120
     assert contrasts[0][0] >= 4.5, contrasts[:5]
+    drawn = chrome.run(ON_CANVAS)
+    assert len(drawn) > 10
+    assert drawn[0][0] >= 4.5, drawn[:5]
 
 
 def test_a_request_would_be_seen(chrome: Browser, tmp_path: Path) -> None:
     """As would a complaint, and a page that is too wide: the checks above can fail."""
     page = tmp_path / "bad.html"
     page.write_text(
-        "<meta charset=utf-8><p style='width:2000px;color:#aaa'>x</p><img src='http://a.example/x.png'>"
+        "<meta charset=utf-8><p style='width:2000px;color:#aaa'>x</p><svg><rect fill=#ddd width=90 height=30 />"
+        "<text y=20 fill=#aaa>drawn</text></svg><img src='http://a.example/x.png'>"
         "<script>console.error('no')</script>",
         encoding="utf-8",
     )
@@ -82,7 +66,7 @@ def test_a_request_would_be_seen(chrome: Browser, tmp_path: Path) -> None:
     assert chrome.requests == ["http://a.example/x.png"]
     assert any("no" in error for error in chrome.errors)
     assert chrome.run("document.documentElement.scrollWidth") > 420
-    assert chrome.run(CONTRASTS)[0][0] < 4.5
+    assert [text for contrast, text in chrome.run(CONTRASTS) if contrast < 4.5] == ["drawn", "x"]
 
 
 def test_the_policy_forbids_requests(chrome: Browser, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.page.browser import Browser
-from tests.page.test_page import CONTRASTS
+from tests.page.contrasts import CONTRASTS
 
 import polyloom as pl
 from polyloom.cli.examples import folder

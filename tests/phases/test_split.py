@@ -17,8 +17,8 @@ from polyloom.frontend.source import Options, Source
 from polyloom.ir import plan_interpret
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.targets.tcpa.phases import views
-from polyloom.targets.tcpa.phases.split import expanded, fitted
+from polyloom.targets.tcpa.phases import stages, views
+from polyloom.targets.tcpa.phases.split import ONCE, expanded, fitted
 
 
 def cut(plan: Plan, rounds: int) -> Plan:
@@ -104,3 +104,42 @@ def test_too_few_registers_are_used_one_after_another(tmp_path: Path) -> None:
     reasons = [str(phase["bound_by"]) for phase in views.facts(made.data, result.instance.data)[1]]
     assert len(reasons) == 2
     assert all(r.endswith("in one phase the mapping needs 3 output registers, the machine has 2") for r in reasons)
+
+
+def chain(length: int) -> str:
+    """A sum over i of powers of x[0], where i = 0 alone computes the power."""
+    powers = [f"  p{n}[i] = p{n - 1}[i] * p{n - 1}[i] if i = 0" for n in range(1, length)]
+    return "\n".join(
+        [
+            "parameter N >= 2",
+            "input x: i32",
+            "output y: i32",
+            "for 0 <= i < N do",
+            "  p0[i] = x[] if i = 0",
+            *powers,
+            f"  q[i] = p{length - 1}[i] if i = 0",
+            "  q[i] = q[i-1] if i >= 1",
+            "  s[i] = q[i] if i = 0",
+            "  s[i] = s[i-1] + q[i] if i >= 1",
+            "  y[] = s[i] if i = N-1",
+        ]
+    )
+
+
+def test_one_iteration_does_not_set_the_interval_of_all(tmp_path: Path) -> None:
+    """Eleven multiplications of one iteration take six cycles of two units; the loop behind them takes one."""
+    (tmp_path / "chain.pla").write_text(chain(12), encoding="utf-8")
+    made = api.compile(str(tmp_path / "chain.pla"), on="tcpa:wide")
+    result = made.instantiate({"N": 9}, pes=(1, 1)).run(fill="random")
+    assert result.verified
+    phases = views.facts(made.data, result.instance.data)[1]
+    assert len(phases) == 2
+    assert phases[1]["initiation_interval"] == 1
+    assert ONCE in str(phases[0]["bound_by"])
+
+
+def test_little_work_of_one_iteration_stays(tmp_path: Path) -> None:
+    (tmp_path / "chain.pla").write_text(chain(4), encoding="utf-8")
+    made = api.compile(str(tmp_path / "chain.pla"), on="tcpa:wide")
+    assert made.instantiate({"N": 9}, pes=(1, 1)).run(fill="random").verified
+    assert not stages.is_phased(made.data)

@@ -422,7 +422,7 @@ def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     clang.forget()
     assert status == 2
-    assert "pip install polyloom[c]" in err
+    assert "pip install 'polyloom[c]'" in err
 
 
 def test_the_listing(call: Call, golden: Golden) -> None:

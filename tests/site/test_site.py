@@ -35,6 +35,16 @@ def test_a_page_reads_well(site: Path, chrome: Browser, width: int, dark: bool) 
     assert chrome.errors == []
 
 
+def test_pictures_follow_the_theme_and_fit(site: Path, chrome: Browser) -> None:
+    """Inside a picture, the scheme that it prefers is the one of its element; on a telephone it scrolls by itself."""
+    chrome.open(site / "schedule.html", 420)
+    for theme in ("dark", "light"):
+        chrome.run(f"document.body.dataset.theme = '{theme}'")
+        assert chrome.run("getComputedStyle(document.querySelector('article img')).colorScheme") == theme
+    assert chrome.run("document.querySelector('article img').clientWidth") >= 560
+    assert chrome.run("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_search_works_from_a_file(site: Path, chrome: Browser) -> None:
     chrome.open(site / "search.html", 1200)
     chrome.run("location.search = '?q=initiation'")

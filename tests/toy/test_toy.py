@@ -9,6 +9,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +20,22 @@ ROOT = Path(__file__).parents[2]
 TOY = Path(__file__).with_name("toy_target.py")
 
 
+SERVER = """
+import contextlib, io, json, sys
+from polyloom.cli import main
+for line in sys.stdin:
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            status = main(json.loads(line))
+        except SystemExit as left:
+            status = left.code or 0
+    print(json.dumps([status, out.getvalue(), err.getvalue()]), flush=True)
+"""
+"""Commands of all tests run in one process, which loads every target once."""
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     """The package as an installer leaves it, and inputs."""
     made = tmp_path_factory.mktemp("toy")
     shutil.copy(TOY, made)
@@ -31,17 +47,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / "examples" / name, made)
     np.save(made / "a.npy", np.array([1, 2, 3], np.int32))
     (made / "words.bin").write_bytes(bytes([1, 2, 3]))
-    return made
+    yield made
+    if _server.cache_info().currsize:
+        server = _server(made)
+        server.communicate()
+        _server.cache_clear()
+        assert server.returncode == 0
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(folder)}
 
 
 def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    return subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    own = environment(folder)
+    return subprocess.run([sys.executable, *words], cwd=folder, env=own, capture_output=True, text=True)
+
+
+@cache
+def _server(folder: Path) -> subprocess.Popen[str]:
+    words, own = [sys.executable, "-c", SERVER], environment(folder)
+    return subprocess.Popen(words, cwd=folder, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def call(folder: Path, words: str) -> tuple[int, str, str]:
-    done = python(folder, "-m", "polyloom", *words.split())
-    return done.returncode, done.stdout, done.stderr
+    server = _server(folder)
+    assert server.stdin is not None and server.stdout is not None
+    print(json.dumps(words.split()), file=server.stdin, flush=True)
+    status, out, err = json.loads(server.stdout.readline())
+    return status, out, err
 
 
 def test_a_plan_runs_and_its_file_does_so_again(folder: Path) -> None:
@@ -150,3 +184,14 @@ def test_a_comparison_has_a_row_of_it(folder: Path) -> None:
     assert rows["tcpa:1x2"]["units"] > 0
     status, out, err = call(folder, "compare bits.pla N=4 --on toy,riscv --twice")
     assert (status, "| toy   | yes" in out, "| riscv | refused: PL0810 |" in out) == (0, True, True)
+
+
+def test_a_sweep_has_rows_of_it(folder: Path) -> None:
+    """The toy predicts nothing: its points are run and verified."""
+    status, out, err = call(folder, "explore bits.pla --sweep N=2,4 --on toy,tcpa:1x2 --objective cycles --json")
+    assert (status, err) == (0, "")
+    rows = [row for row in json.loads(out)["rows"] if row["on"] == "toy"]
+    assert [(row["N"], row["level"], row["verified"], row["predicted_cycles"]) for row in rows] == [
+        (2, "verify", True, None),
+        (4, "verify", True, None),
+    ]

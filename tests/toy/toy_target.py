@@ -134,15 +134,15 @@ def execute(options: Request) -> Answer:
 
 
 TARGET = Target(
-    name="toy", title="a toy", kinds=(KIND,), place=place, example="toy:slow", options=Options, signature=signature,
+    name="toy", title="a toy", kinds=(KIND,), place=place, options=Options, signature=signature,
     takes=(loops.PLAN, function.form(lambda _place, _options: function.Model("riscv64-unknown-elf", 8)), image.IMAGE),
     owns=lambda data: KIND if data.startswith(MAGIC) else None, members=lambda: tuple(MEMBERS), compile=compile,
     run=run, show=lambda data, _: read(data)["text"], facts=facts, report=report, verify=verify,
     summary=lambda data: [("joy", str(data["joy"]))],
 )  # fmt: skip
 ENTRY = Entry(
-    "toy", "toy_target:TARGET", verbs={"play": ("play with the toy", "toy_target")}, bench={"toys": "toy_target:rows"},
-    codes="toy_target:CODES", names={"toy_place": "toy_target:place"},
+    "toy", "toy_target:TARGET", "toy:slow", verbs={"play": ("play with the toy", "toy_target")},
+    bench={"toys": "toy_target:rows"}, codes="toy_target:CODES", names={"toy_place": "toy_target:place"},
 )  # fmt: skip
 
 

@@ -19,6 +19,10 @@ class Hart:
     """The bits of the 32 floating-point registers, singles boxed in ones."""
     fcsr: int
 
+    @property
+    def moved(self) -> int:
+        """The bytes of all loads and stores; those of an atomic operation count once."""
+
     def write(self, address: int, data: bytes) -> None:
         """Raises ValueError outside the memory, as does `read`."""
 

@@ -53,6 +53,9 @@ class Tile:
     @property
     def cycles(self) -> int: ...
     @property
+    def moved(self) -> int:
+        """Bytes between L1 and the unpackers and packers, in lines of 16."""
+    @property
     def waits(self) -> list[str]: ...
     @property
     def ignored_mmio(self) -> int: ...

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, operand_term, refuse, terms
+from polyloom.diagnostics import Span
 from polyloom.ir.pla import Array, Equation, Program
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
@@ -69,6 +70,14 @@ def contraction(program: Program, *, with_steps: bool = False) -> Contraction | 
         refuse(f"`{equation.target.name}` is computed from a sum, and is not the sum itself", equation.span)
     made = _matrices(program, equation, value)
     return replace(made, steps=_steps(program, equation, made, links[::-1])) if links else made
+
+
+def span_of(program: Program) -> Span | None:
+    """Where the products are written, else where the result is."""
+    names = {array.name for array in program.outputs}
+    made = [e for e in program.equations if e.span is not None]
+    sums = [e.span for e in made if e.operation == "madd"] or [e.span for e in made if e.operation == "mul"]
+    return next(iter([*sums, *(e.span for e in made if e.target.name in names)]), None)
 
 
 def peeled(value: Apply, links: list[tuple[str, Leaf | None]], equation: Equation) -> Term:

@@ -109,6 +109,35 @@ def file_operand(parser: Parser, help: str) -> None:
     parser.add_argument("file", metavar="FILE", help=help)
 
 
+def source_operand(parser: Parser, more: str = "") -> None:
+    """A file of equations or of functions, and how the latter are read."""
+    file_operand(parser, f"a function (.py, .c; FILE:NAME for one of several) or equations (.pla){more}")
+    function_options(parser)
+
+
+def function_options(parser: Parser) -> None:
+    """How a file of functions is read."""
+    parser.add_argument("--function", metavar="NAME", help="the function, where the file has several")
+    parser.add_argument(
+        "-I", dest="includes", metavar="DIR", action="append", default=[], help="C: search DIR for headers"
+    )
+    parser.add_argument(
+        "-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="C: define a macro"
+    )
+    parser.add_argument(
+        "--shape", dest="shapes", metavar="A=n,m", action="append", default=[], help="C: the extents of a bare pointer"
+    )
+    parser.add_argument(
+        "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
+    )
+    parser.add_argument("--reassociate", action="store_true", help="f32 reductions may change their order")
+
+
+def level_option(parser: Parser, help: str) -> None:
+    """From which of clang's code SSA form is made; `level` is None where that is not said."""
+    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help=help)
+
+
 def parameter_operands(parser: Parser, what: str = "values of the parameters") -> None:
     parser.add_argument("words", metavar="NAME=VALUE", nargs="*", help=what)
 
@@ -148,6 +177,13 @@ def input_options(parser: Parser) -> None:
     """Given inputs, and made-up ones."""
     _input_option(parser)
     seed_options(parser)
+
+
+def output_options(parser: Parser) -> None:
+    parser.add_argument(
+        "--trace", metavar="FILE", help="write what happened when, as .json or .json.gz (Perfetto), or .vcd"
+    )
+    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
 
 def check_seed(seed: int) -> None:

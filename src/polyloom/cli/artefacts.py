@@ -6,15 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polyloom import npy
-from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.cli.arguments import Request, usage_error
 from polyloom.report import trace
 from polyloom.run.instance import Result
 from polyloom.targets.trace import Trace
-
-
-def output_options(parser: Parser) -> None:
-    parser.add_argument("--trace", metavar="FILE", help="write what happened when, as .json (Perfetto) or .vcd")
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
 
 def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
@@ -24,14 +19,15 @@ def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
 
 def check_trace(path: str | None) -> None:
     """PL0801 for a trace of no known kind."""
-    if path is not None and not path.endswith((".json", ".vcd")):
-        message = f"the trace file '{path}' ends neither in .json nor in .vcd"
+    if path is not None and not path.endswith((".json", ".json.gz", ".vcd")):
+        message = f"the trace file '{path}' ends in none of .json, .json.gz and .vcd"
         raise usage_error(message, "write for instance --trace run.json")
 
 
 def encoded(path: str, found: Trace) -> bytes:
     """A trace in the form that the ending of its name says."""
-    return (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
+    made = (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
+    return trace.smaller(made) if path.endswith(".gz") else made
 
 
 def artefacts(
@@ -40,7 +36,7 @@ def artefacts(
     """The bytes by path; `passes` are forms between passes, which the page shows in columns."""
     made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:
-        made[options.trace] = encoded(options.trace, result.execution.trace)
+        made[options.trace] = encoded(options.trace, result.trace)
     if options.report:
         made[options.report] = result.page(passes).encode()
     return made

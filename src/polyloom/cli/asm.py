@@ -6,18 +6,10 @@ from __future__ import annotations
 from polyloom import files
 from polyloom.cli import of_target
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request, file_operand
+from polyloom.cli.arguments import Request
 from polyloom.diagnostics import input_error
 from polyloom.targets import registry
 from polyloom.targets.target import need
-
-
-def arguments(parser: Parser) -> None:
-    having = registry.having(lambda target: target.assemble is not None)
-    file_operand(parser, f"assembly text in the notation of the target ({', '.join(having)})")
-    of_target.on_option(parser)
-    of_target.target_options(parser, "asm")
-    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file that is written")
 
 
 def execute(options: Request) -> Answer:

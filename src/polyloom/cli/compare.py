@@ -7,21 +7,11 @@ from polyloom import files
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request
+from polyloom.cli.arguments import Request
 from polyloom.cli.named_arrays import given_arrays
 from polyloom.cli.progress import bar
 from polyloom.comparison.run import compare
 from polyloom.frontend import file_of
-
-
-def arguments(parser: Parser) -> None:
-    sources.operand(parser)
-    shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
-    help = "places with commas between them, such as tcpa:4x4,riscv,belt:silver; may be repeated"
-    parser.add_argument("--on", dest="places", metavar="PLACES", action="append", default=[], help=help)
-    shared.input_options(parser)
-    of_target.target_options(parser, "run")
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
 
 def execute(options: Request) -> Answer:
@@ -43,5 +33,5 @@ def execute(options: Request) -> Answer:
             texts=True,
             progress=progress,
         )
-    files.write({path: made.page().encode() for path in written})
+    files.write({path: made.page().encode("utf-8", "backslashreplace") for path in written})
     return Answer(made.data, made.report(), made.diagnostics)

@@ -9,24 +9,13 @@ from polyloom import api, files
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request
+from polyloom.cli.arguments import Request
 from polyloom.cli.progress import bar
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import file_of
 from polyloom.run.inputs import values
 from polyloom.targets import registry
 from polyloom.targets.target import Target
-
-
-def arguments(parser: Parser) -> None:
-    sources.operand(parser)
-    if registry.having(lambda target: target.per_size):
-        shared.parameter_operands(parser, "values of the parameters, for a target that compiles for each size")
-    of_target.on_option(parser)
-    of_target.target_options(parser, "compile")
-    of_target.pass_options(parser)
-    kinds = ", ".join(kind.suffix for target in registry.targets() for kind in target.kinds[:1])
-    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help=f"the file that is written ({kinds})")
 
 
 def execute(options: Request) -> Answer:

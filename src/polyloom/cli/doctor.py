@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import polyloom
-from polyloom import _native, api
+from polyloom import _native
 from polyloom.cli import examples
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
@@ -68,6 +68,8 @@ def _modules() -> str:
 
 
 def _self_test() -> str:
+    from polyloom import api
+
     result = api.compile(examples.path("bits"), on="tcpa:paper:1x3").instantiate(N=16).run()
     return f"bits, N = 16 on 1x3 elements: {result.cycles} cycles, outputs equal the reference"
 

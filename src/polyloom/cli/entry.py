@@ -2,8 +2,8 @@
 """`main`: choose the verb, print its answer, turn errors into messages and an exit code.
 
 A verb is a module, `polyloom.cli.VERB` or one that a target brings, with `arguments(parser)` and `execute(options) ->
-Answer`; only the chosen one is imported, so that `polyloom --help` answers at once. With `--json` an error is also an
-object on stdout.
+Answer`; only the chosen one is imported, so that `polyloom --help` answers at once. Where even that takes long, the
+flags stand in `flags.py`. With `--json` an error is also an object on stdout.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Final, cast
 import polyloom
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.cli.flags import FLAGS
 from polyloom.deep import too_deep
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.targets.entry import entries
@@ -82,11 +83,16 @@ def _dispatch(words: Sequence[str]) -> Answer:
     if verb not in known:
         raise usage_error(f"there is no command '{verb}'", nearest(verb, known, "command"))
     about, name = known[verb]
-    module = importlib.import_module(name)
     parser = Parser(prog=f"polyloom {verb}", description=about)
-    cast(Callable[[Parser], None], module.arguments)(parser)
+    declared(verb, name)(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    return cast(Callable[[Request], Answer], module.execute)(parser.read(words[1:]))
+    options = parser.read(words[1:])
+    return cast(Callable[[Request], Answer], importlib.import_module(name).execute)(options)
+
+
+def declared(verb: str, name: str) -> Callable[[Parser], None]:
+    """What declares the flags of a verb with the module `name`."""
+    return FLAGS[verb] if verb in FLAGS else importlib.import_module(name).arguments
 
 
 def all_verbs() -> dict[str, tuple[str, str]]:

@@ -4,47 +4,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
 
 from polyloom import files
 from polyloom.cli import arguments as shared
 from polyloom.cli import sources
-from polyloom.cli.answer import Answer, table
-from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.cli.answer import Answer
+from polyloom.cli.arguments import Request, usage_error
 from polyloom.cli.progress import bar
-from polyloom.diagnostics import INFEASIBLE, MISMATCH, Diagnostic
-from polyloom.exploration import Sweep, explore, told
-from polyloom.exploration.page import page
-from polyloom.exploration.request import OBJECTIVES
-from polyloom.exploration.row import LEVELS
+from polyloom.diagnostics import INFEASIBLE, MISMATCH, Diagnostic, PolyloomError
+from polyloom.exploration.begin import explore
+from polyloom.exploration.sweep import Sweep
 from polyloom.frontend import file_of
-
-_SHOWN: Final = 40
-"""Rows of the front that are printed."""
-
-
-def arguments(parser: Parser) -> None:
-    sources.operand(parser)
-    shared.parameter_operands(parser, "values that all points share")
-    help = "targets and places, one or several: tcpa:wide,tcpa:generic"
-    parser.add_argument("--on", metavar="TARGET,...", help=help)
-    help = "a parameter, or an option of the target: N=16,64, N=16..256 (doubling), N=16..64+16, pes=1x1..8x8"
-    parser.add_argument("--sweep", dest="axes", metavar="NAME=VALUES", action="append", default=[], help=help)
-    help = "a key of the machine file: fifo_depth=16,64"
-    parser.add_argument("--set", dest="settings", metavar="KEY=VALUES", action="append", default=[], help=help)
-    parser.add_argument("--where", metavar="CONDITION", help='only points of which it holds: "elements<=32"')
-    help = f"columns to be small; -COLUMN: to be large ({','.join(OBJECTIVES)})"
-    parser.add_argument("--objective", metavar="COLUMN,...", default=",".join(OBJECTIVES), help=help)
-    help = "do this for every point, instead of verifying the front alone"
-    parser.add_argument("--level", choices=LEVELS, help=help)
-    parser.add_argument("--jobs", metavar="N", default="1", help="compute in N processes (1)")
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="compute on the workers of a Dask scheduler")
-    help = "keep the rows in a folder, and compute only those that it lacks"
-    parser.add_argument("--resume", metavar="DIR", help=help)
-    parser.add_argument("--timeout", metavar="SECONDS", help="give a point up after so long")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="makes up the inputs")
-    parser.add_argument("--out", dest="table", metavar="FILE.csv", help="write the table")
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
 
 def execute(options: Request) -> Answer:
@@ -70,13 +40,16 @@ def execute(options: Request) -> Answer:
             progress=progress,
             values=shared.pairs(options.words, "parameter", "N=64"),
         )
-    front = told.of_front(sweep)
     made: dict[str, bytes] = {}
     if options.table:
         made[options.table] = sweep.csv().encode("utf-8", "backslashreplace")
     if options.report:
-        made[options.report] = page(sweep).encode("utf-8", "backslashreplace")
-    files.write(made)
+        made[options.report] = sweep.page().encode("utf-8", "backslashreplace")
+    unwritten: tuple[Diagnostic, ...] = ()
+    try:
+        files.write(made)
+    except PolyloomError as error:  # what was computed is printed nevertheless
+        unwritten = error.diagnostics
     numbers = {id(row): number for number, row in enumerate(sweep.rows)}
     best = [numbers[id(row)] for row in sweep.front()] if sweep.rows else []
     data = {
@@ -86,16 +59,7 @@ def execute(options: Request) -> Answer:
         "front": best,
         "rows": sweep.records(),
     }
-    return Answer(data, _text(sweep, front), _findings(sweep))
-
-
-def _text(sweep: Sweep, front: list[dict[str, object]]) -> str:
-    lines = [f"{sweep.title}: {told.outcome(sweep)}"]
-    if front:
-        lines += ["", f"the front of {' and '.join(sweep.objectives)}:", "", table(front[:_SHOWN])]
-    if len(front) > _SHOWN:
-        lines += ["", f"and {len(front) - _SHOWN} more, which --out, --report and --json have"]
-    return "\n".join(lines)
+    return Answer(data, sweep.report(), (*unwritten, *_findings(sweep)))
 
 
 def _findings(sweep: Sweep) -> tuple[Diagnostic, ...]:

@@ -7,17 +7,10 @@ from polyloom import api, files
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request
+from polyloom.cli.arguments import Request
 from polyloom.diagnostics import input_error
 from polyloom.targets import registry
 from polyloom.targets.target import need
-
-
-def arguments(parser: Parser) -> None:
-    shared.file_operand(parser, "a symbolic configuration (.plsc)")
-    shared.parameter_operands(parser)
-    of_target.target_options(parser, "instantiate")
-    parser.add_argument("-o", dest="output", metavar="OUT.plcc", required=True, help="the concrete configuration")
 
 
 def execute(options: Request) -> Answer:

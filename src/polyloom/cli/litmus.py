@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from polyloom import files
+from polyloom.cli import arguments as shared
 from polyloom.cli import sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, parameters, positive, usage_error
@@ -71,8 +72,8 @@ def arguments(parser: Parser) -> None:
         default=[],
         help="compare with a log of herd, or of hardware; tests that it lacks are left out",
     )
-    sources.function_options(parser)
-    sources.level_option(parser, "C: clang's code at -O0 with its branches, or at -O1 with selects (1)")
+    shared.function_options(parser)
+    shared.level_option(parser, "C: clang's code at -O0 with its branches, or at -O1 with selects (1)")
     parser.add_argument("--isa", default=_ISA, help="C: what selects are made of (rv64gc_zicond)")
     parser.add_argument(
         "--ordering",

@@ -6,15 +6,10 @@ from __future__ import annotations
 import tomllib
 
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request
+from polyloom.cli.arguments import Request
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
 from polyloom.targets.target import Target, need
-
-
-def arguments(parser: Parser) -> None:
-    help = "a machine such as tcpa:unit, a target, or the name of a .toml file"
-    parser.add_argument("name", metavar="NAME", nargs="?", help=help)
 
 
 def execute(options: Request) -> Answer:

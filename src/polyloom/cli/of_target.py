@@ -5,23 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.passes import Watch, chosen
-from polyloom.targets import registry
-from polyloom.targets.entry import entries
+from polyloom.targets.entry import BUILT_IN, Entry, entries, loaded
 from polyloom.targets.options import Option, taken
-from polyloom.targets.target import Given, Target
+
+if TYPE_CHECKING:
+    from polyloom.targets.target import Given, Target
 
 _DEST: Final = "option_of_target_"
 
 
 def on_option(parser: Parser) -> None:
-    examples = ", ".join(target.example for target in registry.targets())
-    parser.add_argument(
-        "--on", metavar="TARGET", help=f"TARGET[:PLACE], such as {examples} ({registry.default().name})"
-    )
+    examples = ", ".join(entry.example for entry in entries().values())
+    parser.add_argument("--on", metavar="TARGET", help=f"TARGET[:PLACE], such as {examples} ({BUILT_IN[0]})")
 
 
 def target_options(parser: Parser, verb: str) -> None:
@@ -49,11 +48,15 @@ class _Flag:
 def _flags(verb: str) -> dict[str, _Flag]:
     """By name; targets share a flag of one name."""
     found: dict[str, _Flag] = {}
-    for target in registry.targets():
-        for name, option in taken(target.options, verb).items():
+    for entry in entries().values():
+        for name, option in taken(_options(entry), verb).items():
             known = found.get(name)
-            found[name] = _Flag(option, (*(known.targets if known else ()), target.name))
+            found[name] = _Flag(option, (*(known.targets if known else ()), entry.name))
     return found
+
+
+def _options(entry: Entry) -> type[Any]:
+    return loaded(entry.target).options if entry.options is None else loaded(entry.options)
 
 
 def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]:
@@ -79,6 +82,9 @@ def given_texts(request: Request, verb: str) -> dict[str, Any]:
 
 def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | None:
     """A file that no target wrote, and the target that `--on` names for it; None where either is missing."""
+    from polyloom.targets import registry
+    from polyloom.targets.target import Given
+
     if request.on is None or registry.owner(data) is not None:
         return None
     target, place = registry.split(request.on)

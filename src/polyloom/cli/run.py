@@ -7,24 +7,13 @@ from polyloom import api, files
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request
-from polyloom.cli.artefacts import artefacts, check_trace, output_options, outputs_of
+from polyloom.cli.arguments import Request
+from polyloom.cli.artefacts import artefacts, check_trace, outputs_of
 from polyloom.cli.named_arrays import check_names, given_arrays
 from polyloom.cli.progress import bar
 from polyloom.frontend import file_of
 from polyloom.targets import registry
 from polyloom.targets.options import taken
-
-
-def arguments(parser: Parser) -> None:
-    sources.operand(parser)
-    shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
-    of_target.on_option(parser)
-    shared.array_options(parser)
-    shared.seed_options(parser)
-    of_target.target_options(parser, "run")
-    of_target.pass_options(parser)
-    output_options(parser)
 
 
 def execute(options: Request) -> Answer:

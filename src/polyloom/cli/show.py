@@ -9,7 +9,7 @@ from polyloom import api, files
 from polyloom.analysis.loops import loop_forest
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request
+from polyloom.cli.arguments import Request
 from polyloom.deep import deeply
 from polyloom.frontend import is_source, ssa
 from polyloom.frontend.source import Source
@@ -24,14 +24,6 @@ from polyloom.ir.steps import as_data, numbered, outline
 from polyloom.targets import registry
 from polyloom.targets.forms import image
 from polyloom.targets.subject import Written
-
-
-def arguments(parser: Parser) -> None:
-    sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
-    sources.level_option(parser, "the function in SSA form, from clang's code at -O0 or -O1")
-    of_target.on_option(parser)
-    of_target.target_options(parser, "show")
-    of_target.pass_options(parser)
 
 
 def execute(options: Request) -> Answer:

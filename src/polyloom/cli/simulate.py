@@ -9,8 +9,8 @@ from polyloom import api, files
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, together
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request
-from polyloom.cli.artefacts import artefacts, check_trace, encoded, output_options, outputs_of
+from polyloom.cli.arguments import Request
+from polyloom.cli.artefacts import artefacts, check_trace, encoded, outputs_of
 from polyloom.cli.named_arrays import check_names, given_arrays
 from polyloom.cli.progress import bar
 from polyloom.diagnostics import PolyloomError, input_error
@@ -18,22 +18,9 @@ from polyloom.frontend.source import Options as Reading
 from polyloom.report import html
 from polyloom.run.instance import Instance
 from polyloom.targets import registry
+from polyloom.targets.entry import entries
 from polyloom.targets.forms import image
 from polyloom.targets.target import Loaded, Simulated, Simulation, Target, need
-
-
-def arguments(parser: Parser) -> None:
-    help = (
-        "a program: a concrete configuration (.plcc), an executable, or with --on FILE@ADDRESS with raw words; "
-        "several are placed together"
-    )
-    parser.add_argument(
-        "words", metavar="FILE", nargs="*", help=f"{help}; then values of parameters and scalars, NAME=VALUE"
-    )
-    shared.array_options(parser)
-    of_target.on_option(parser)
-    of_target.target_options(parser, "simulate")
-    output_options(parser)
 
 
 def execute(options: Request) -> Answer:
@@ -102,7 +89,7 @@ def _instance(paths: list[str], on: str | None) -> Instance:
         help = "make a concrete one of it with `polyloom instantiate`"
         raise input_error("PL0810", f"'{first.path}' is a {kind.title}", help=help)
     if placed is not None and placed[0] is not target:
-        help = f"leave --on out, or write --on {target.example}"
+        help = f"leave --on out, or write --on {entries()[target.name].example}"
         raise input_error(
             "PL0810", f"'{first.path}' is a {kind.title}, which the target {placed[0].name} does not run", help=help
         )

@@ -5,40 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from polyloom.cli import arguments as shared
-from polyloom.cli.arguments import Parser, Request
+from polyloom.cli.arguments import Request
 from polyloom.frontend.source import Options
 from polyloom.ir.signature import Signature
 from polyloom.run import inputs
-
-
-def operand(parser: Parser, more: str = "") -> None:
-    """A file of equations or of functions, and how the latter are read."""
-    shared.file_operand(parser, f"a function (.py, .c; FILE:NAME for one of several) or equations (.pla){more}")
-    function_options(parser)
-
-
-def function_options(parser: Parser) -> None:
-    """How a file of functions is read."""
-    parser.add_argument("--function", metavar="NAME", help="the function, where the file has several")
-    parser.add_argument(
-        "-I", dest="includes", metavar="DIR", action="append", default=[], help="C: search DIR for headers"
-    )
-    parser.add_argument(
-        "-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="C: define a macro"
-    )
-    parser.add_argument(
-        "--shape", dest="shapes", metavar="A=n,m", action="append", default=[], help="C: the extents of a bare pointer"
-    )
-    parser.add_argument(
-        "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
-    )
-    parser.add_argument("--reassociate", action="store_true", help="f32 reductions may change their order")
-
-
-def level_option(parser: Parser, help: str) -> None:
-    """From which of clang's code SSA form is made; `level` is None where that is not said."""
-    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help=help)
 
 
 def level_of(request: Request) -> int:

@@ -14,38 +14,21 @@ from polyloom import api, files, npy
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.cli.arguments import Request, usage_error
+from polyloom.cli.sweep_page import page, span
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options
 from polyloom.run import inputs as made
 from polyloom.targets import registry
 from polyloom.targets.target import Target
+from polyloom.targets.tensix.options import FORMATS, Format
 from polyloom.targets.tensix.sfpi import kernel, sweep, ulp
 from polyloom.targets.tensix.sfpi.form import content, reference_of
 from polyloom.targets.tensix.sfpi.note import Note
 from polyloom.targets.tensix.sfpi.sweep import Swept
-from polyloom.targets.tensix.sfpi.sweep_page import page
-from polyloom.targets.tensix.sfpi.ulp import FORMATS, Bits, Format
+from polyloom.targets.tensix.sfpi.ulp import Bits
 
 _TARGET: Final = "tensix"
-
-
-def arguments(parser: Parser) -> None:
-    shared.file_operand(parser, "a vector kernel (.h, .hpp, .cpp with --function)")
-    shared.parameter_operands(parser, "values of the kernel's run-time arguments")
-    sources.function_options(parser)
-    of_target.on_option(parser)
-    of_target.target_options(parser, "sweep")
-    help = "what results are compared with: a function of NumPy or mpmath, or module:function"
-    parser.add_argument("--reference", metavar="NAME", help=help)
-    parser.add_argument("--against", metavar="FILE", action="append", default=[], help="compare with this kernel")
-    help = "the format of values and results (bf16)"
-    parser.add_argument("--format", dest="form", choices=FORMATS, default="bf16", help=help)
-    help = f"FP32: every N-th value ({sweep.STRIDE})"
-    parser.add_argument("--stride", metavar="N", help=help)
-    parser.add_argument("--domain", metavar="LOW:HIGH", help="only values from LOW to HIGH")
-    shared.array_options(parser)
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page: error over the domain")
 
 
 def execute(options: Request) -> Answer:
@@ -80,7 +63,7 @@ def execute(options: Request) -> Answer:
     results = {path: npy.encode(_numbers(arrays[name], form)) for name, path in outputs.items()}
     title = f"{options.function or options.file} against {options.reference or options.against[0]}, {form}"
     if options.report:
-        results[options.report] = page(title, found, distances, data).encode()
+        results[options.report] = page(title, found, distances, data).encode("utf-8", "backslashreplace")
     files.write(results)
     return Answer(
         {"verified": True, "kernel": options.function, "format": form, **data},
@@ -143,9 +126,7 @@ def _text(title: str, found: Swept, expected: Bits, data: Mapping[str, Any], dis
             f"  largest error     {data['max_ulp']} ulp, at {data['at']}: {data['got']}, not {data['expected']}"
         )
     for entry in data["histogram"]:
-        low, high = entry["from"], entry["to"]
-        span = f"{low} ulp" if low == high else f"{low} to {high} ulp"
-        lines.append(f"    {span:<15} {entry['count']}")
+        lines.append(f"    {span(entry):<15} {entry['count']}")
     lines.append(f"  not finite        {data['nonfinite_mismatches']} on one side only")
     for at, got, wanted in sweep.mismatches(found, expected, distances):
         lines.append(f"    at {at}: {got}, not {wanted}")

@@ -16,10 +16,11 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
+from polyloom.cli.artefacts import check_trace, encoded, outputs_of
 from polyloom.cli.named_arrays import check_names, given_arrays
 from polyloom.diagnostics import input_error
 from polyloom.run.instance import Instance, Result
-from polyloom.run.together import measure_together
+from polyloom.run.together import measure_together, page, traced
 from polyloom.targets import registry
 from polyloom.targets.forms import image
 
@@ -35,10 +36,9 @@ def applies(paths: Sequence[str]) -> bool:
 
 
 def execute(options: Request, paths: Sequence[str], words: Sequence[str]) -> Answer:
-    if options.trace is not None or options.report is not None:
-        raise shared.usage_error("programs that run together draw no trace and no report", "simulate one of them alone")
+    check_trace(options.trace)
     named_in, named_out = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
-    files.check_outputs(list(named_out.values()), [*paths, *named_in.values()])
+    files.check_outputs(outputs_of(options, named_out), [*paths, *named_in.values()])
     instances = [_instance(path) for path in paths]
     inputs = _by_file(named_in, "--in", len(paths))
     outputs = _by_file(named_out, "--out", len(paths))
@@ -47,13 +47,16 @@ def execute(options: Request, paths: Sequence[str], words: Sequence[str]) -> Ans
         check_names(own, instance.signature)
     given = [{**numbers, **given_arrays(arrays)} for numbers, arrays in zip(values, inputs, strict=True)]
     own = of_target.given_options(options, instances[0].target, "simulate")
-    results = measure_together(instances, given, _placed(own, len(paths)))
+    is_traced = bool(options.trace or options.report)
+    results = measure_together(instances, given, _placed(own, len(paths)), trace=is_traced)
     files.write(
         {
             path: npy.encode(result.outputs[name])
             for result, wanted in zip(results, outputs, strict=True)
             for name, path in wanted.items()
         }
+        | ({options.trace: encoded(options.trace, traced(results))} if options.trace else {})
+        | ({options.report: page(results, options.on).encode()} if options.report else {})
     )
     return Answer({"programs": [result.data for result in results]}, "\n".join(map(_line, paths, results)))
 

@@ -11,22 +11,13 @@ from polyloom import api, files
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.cli.arguments import Request, usage_error
 from polyloom.cli.entry import as_object
 from polyloom.deep import deeply
 from polyloom.diagnostics import Diagnostic
 from polyloom.frontend import is_source
 from polyloom.targets import registry
 from polyloom.targets.target import Target, need
-
-
-def arguments(parser: Parser) -> None:
-    sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
-    shared.parameter_operands(parser, "with --against: values of the parameters")
-    of_target.on_option(parser)
-    help = "a source (.py, .c, .pla): compare the configuration with it, for all data"
-    parser.add_argument("--against", dest="source", metavar="SOURCE", help=help)
-    of_target.target_options(parser, "verify")
 
 
 def execute(options: Request) -> Answer:

@@ -97,6 +97,10 @@ class Comparison:
         return f"<comparison of {self.task.name} on {len(self.rows)} places: {good} verified>"
 
 
+def _refused(refused: Diagnostic) -> dict[str, Json]:
+    return {"code": refused.code, "message": refused.message, "help": refused.help}
+
+
 def _row(row: Row) -> dict[str, Json]:
     costs, verdict = row.costs, row.verdict
     stated = {f"stated_{name}": value for name, value in asdict(costs.stated).items()}
@@ -107,18 +111,18 @@ def _row(row: Row) -> dict[str, Json]:
         "equal": None if verdict is None else verdict.equal,
         "why": None if verdict is None else verdict.why,
         "compared_with": None if verdict is None else list(verdict.compared_with),
-        "refused": None if row.refused is None else {"code": row.refused.code, "message": row.refused.message},
+        "refused": None if row.refused is None else _refused(row.refused),
         "cycles": row.cycles,
         "time": costs.time,
         "issued": costs.issued,
         "issues": costs.issues if costs.issued is not None else None,
         **figures,
         "moved_bytes": costs.moved,
-        "boundary": costs.boundary or None,
-        "boundary_bytes_per_cycle": costs.bandwidth,
+        "boundary": None if costs.moved is None else costs.boundary,
+        "boundary_bytes_per_cycle": None if costs.moved is None else costs.bandwidth,
         "code_bytes": costs.code_bytes,
         "bound_by": costs.bound_by,
         **stated,
-        "loop": [{"text": line.text, "line": line.line or None} for line in costs.loop],
+        "loop": [{"text": line.text, "line": line.line or None, "reason": line.reason} for line in costs.loop],
         "outputs": cast(Json, row.outputs),
     }

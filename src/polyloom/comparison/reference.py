@@ -8,7 +8,7 @@ compulsory bytes; then `reference` is None, and each row is compared with its ow
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -86,7 +86,8 @@ def _of_source(source: Loaded) -> Origin:
 
 
 def _of_nest(nest: Nest, reference: Reference, path: str) -> Origin:
-    taken = signature.of_plan(signature_of(nest))
+    whole = signature_of(nest)
+    taken = signature.of_plan(replace(whole, inputs=tuple(a for a in whole.inputs if a.name != signature.RESULT)))
     text = nest.span.source.text if nest.span is not None else ""
     hidden = partial(_hidden, nest)
     return Origin(path, taken, reference, partial(work.of_nest, nest), partial(traffic.of_nest, nest), hidden, text)

@@ -19,6 +19,7 @@ from polyloom.ir.plan import Plan
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import named
 from polyloom.targets import registry
+from polyloom.targets.entry import entries
 from polyloom.targets.options import Option, taken
 from polyloom.targets.subject import Progress, Subject
 
@@ -101,7 +102,7 @@ def _unknown(name: str, known: Sequence[Mapping[str, Option]]) -> PolyloomError:
     if others:
         who = " and ".join(t.name for t in others)
         verb = "have" if len(others) > 1 else "has"
-        help = f"leave it out, or add a place of {who}, which {verb} it, such as {others[0].example}"
+        help = f"leave it out, or add a place of {who}, which {verb} it, such as {entries()[others[0].name].example}"
     else:
         help = nearest(name, {option for each in known for option in each}, "option")
     return _usage(f"no target of --on has the option {flag}", help)

@@ -4,9 +4,3 @@
 `explore` makes points of axes (`ranges.py`, `space.py`), asks an executor for their rows (`flow.py`, `work.py`), keeps
 each in a folder (`store.py`), and gives a `Sweep`. Executors are this process, a pool of processes, and Dask.
 """
-
-from polyloom.exploration.begin import explore
-from polyloom.exploration.row import Row
-from polyloom.exploration.sweep import Sweep
-
-__all__ = ["Row", "Sweep", "explore"]

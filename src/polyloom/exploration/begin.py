@@ -15,8 +15,8 @@ from polyloom.exploration import store
 from polyloom.exploration.executor import Executor, Here
 from polyloom.exploration.flow import Flow, described
 from polyloom.exploration.ranges import axes
-from polyloom.exploration.request import OBJECTIVES, Keys, Request, specification, text_of
-from polyloom.exploration.row import LEVELS
+from polyloom.exploration.request import Keys, Request, specification, text_of
+from polyloom.exploration.row import LEVELS, OBJECTIVES
 from polyloom.exploration.space import Space
 from polyloom.exploration.sweep import Sweep
 from polyloom.exploration.where import where as condition
@@ -68,7 +68,7 @@ def explore(
 def run(request: Request, jobs: int, scheduler: str | None, resume: str | None, progress: Progress) -> Sweep:
     """`explore` for a request."""
     with temporary.folder() as folder:
-        text = text_of(request.source)
+        text = text_of(request.source, request.reading)
         own, resolved = described(request, folder)
         bases = {on: machine for (on, _), machine in reversed(resolved.items())}
         keys = Keys(request, text)

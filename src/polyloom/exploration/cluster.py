@@ -78,7 +78,7 @@ def _client(address: str) -> Any:
         distributed = import_module("distributed")
     except ImportError:
         message = "Dask is not installed"
-        raise input_error("PL1414", message, help="pip install polyloom[dask], here and on the workers") from None
+        raise input_error("PL1414", message, help="pip install 'polyloom[dask]', here and on the workers") from None
     try:
         client = distributed.Client(address, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -156,7 +156,7 @@ class Flow:
                 raise subject
             return encode(refusal({}, "predict", subject))
         self._check_names(target, subject, on)
-        return Unit(on, self.descriptions[on, settings], subject, target.options(), self.request.seed)
+        return Unit(self.keys.source, on, self.descriptions[on, settings], subject, target.options(), self.request.seed)
 
     def _every_subject(self) -> Iterator[Subject | PolyloomError]:
         """Of all targets of the sweep: one that none of them can read is an error, and no row."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Oracles that are asked once: what a source computes depends on its inputs alone, and not on the machine.
+"""Oracles that are asked once for the same inputs.
 
-A sweep compares many machines and regions with the same outputs. The last ones are kept in memory, and all of them in a
-folder that the workers of a sweep share for its time.
+A sweep compares many machines and regions with the same outputs: what the source itself computes depends on its inputs
+alone. Other oracles, such as the arithmetic of a machine, are asked once for each unit. The last outputs are kept in
+memory, and all of them in a folder that the workers of a sweep share for its time.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ class Memory:
         self.kept: dict[str, Arrays | None] = {}
         self.asked = 0
 
-    def of(self, oracle: Oracle, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
-        """What the oracle gives, which nobody may change."""
-        key = _key(oracle.name, values, inputs)
+    def of(self, oracle: Oracle, scope: str, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+        """What the oracle gives, which nobody may change; within `scope` its name is that of no other."""
+        key = _key(f"{scope} {oracle.name}", values, inputs)
         if key not in self.kept:
             found = self._read(key)
             if found is _NOTHING:
@@ -62,9 +63,9 @@ class Memory:
             new.rename(self.folder / key)
 
 
-def remembering(oracle: Oracle, memory: Memory) -> Oracle:
+def remembering(oracle: Oracle, memory: Memory, scope: str) -> Oracle:
     """The oracle, asked once for the same values and inputs."""
-    return replace(oracle, outputs=partial(memory.of, oracle))
+    return replace(oracle, outputs=partial(memory.of, oracle, scope))
 
 
 def _key(name: str, values: Mapping[str, int], inputs: Arrays) -> str:

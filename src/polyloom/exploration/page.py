@@ -5,18 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from html import escape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from polyloom.exploration import told
 from polyloom.exploration.front import cost, group
 from polyloom.exploration.row import Row
-from polyloom.exploration.sweep import Sweep
 from polyloom.report.page.axis import Scale, along, up
 from polyloom.report.page.document import document, folded, scrolled, section
 from polyloom.report.page.svg import picture, short
 
+if TYPE_CHECKING:
+    from polyloom.exploration.sweep import Sweep
+
 _COLOURS: Final = 8
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 64, 30, 44, 16
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 76, 30, 44, 16
 _DRAWN: Final = 5000
 """Points of a picture; a front is drawn whole."""
 _STYLE: Final = "".join(
@@ -52,7 +54,7 @@ def _heading(sweep: Sweep) -> str:
 def _note(sweep: Sweep) -> str:
     values = ", ".join(sweep.problem)
     apart = f" One line for each value of {values}." if values else ""
-    return f"Full dots are on the front: no other point is better in {' and in '.join(sweep.objectives)}.{apart}"
+    return f"Full dots are on the front: no other point beats them in {told.listed(sweep.objectives)}.{apart}"
 
 
 def _picture(sweep: Sweep, best: set[int]) -> str:
@@ -133,8 +135,5 @@ def _table(rows: Sequence[dict[str, Any]], marked: Sequence[bool] = ()) -> str:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return f"<td>{'yes' if value else 'no'}</td>"
-    if isinstance(value, int | float):
-        return f'<td class="n">{value:,}</td>'
-    return f"<td>{escape('' if value is None else str(value))}</td>"
+    kind = ' class="n"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
+    return f"<td{kind}>{escape(told.cell(value))}</td>"

@@ -2,8 +2,9 @@
 """What is explored: a source, its reading, the points, the condition, the objectives. From it follow the specification
 that a folder keeps, and the key of every row.
 
-A key is the hash of all that decides a row: the text of the source, how it is read, the resolved machine, the values,
-the level, the seed and this version. The specification has the same, in words, for people to compare.
+A key is the hash of all that decides a row: the text of the source and of what it includes or imports, how it is read,
+the resolved machine, the values, the level, the seed and this version. The specification has the same, in words, for
+people to compare.
 """
 
 from __future__ import annotations
@@ -12,22 +13,24 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from os.path import isfile
-from typing import Any, Final
+from os.path import relpath
+from pathlib import Path
+from typing import Any
 
 import polyloom
 from polyloom import files
-from polyloom.exploration.row import Level
+from polyloom.deep import deeply
+from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
 from polyloom.exploration.where import Where
 from polyloom.frontend import file_of
+from polyloom.frontend.included import included
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options
+from polyloom.ir.nest_c import print_c
 from polyloom.targets import registry
 from polyloom.targets.options import taken
 from polyloom.targets.subject import Written
-
-OBJECTIVES: Final = ("cycles", "elements")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +54,42 @@ class Request:
         return path if path is not None else str(getattr(self.source, "name", None) or self.source)
 
 
-def text_of(source: Any) -> bytes:
-    """The text of what was given. Errors: PL0104."""
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The text of a source, and by name the files that it includes or imports."""
+
+    own: bytes
+    others: tuple[tuple[str, bytes], ...] = ()
+
+    @property
+    def digests(self) -> list[str]:
+        """Of the others, with their names."""
+        return [f"{name} ({_short(data)})" for name, data in self.others]
+
+
+def text_of(source: Any, reading: Options) -> Text:
+    """What was given, as text. Errors: PL0104, and for a kernel those of its front end."""
     path = Written(source).path
     if path is not None:
-        return files.read_source(file_of(path), "source")
+        file = file_of(path)
+        own, folder = files.read_source(file, "source"), Path(file).resolve().parent
+        others = included(file, reading.includes)
+        return Text(own, tuple((relpath(other, folder), files.read(other)) for other in others))
     if isinstance(source, Kernel):
-        # Constants of its module are part of a kernel.
-        whole = files.read_source(source.path, "Python") if isfile(source.path) else source.source.encode()
-        return source.name.encode() + b"\n" + whole
-    return source if isinstance(source, bytes) else repr(source).encode()
+        # Its nest has the constants that the names of its module stand for.
+        return Text(f"{source.name}\n{source.source}\n{deeply(print_c)(source.nest)}".encode())
+    return Text(source if isinstance(source, bytes) else repr(source).encode())
 
 
-def specification(request: Request, source: bytes, machines: Mapping[str, str]) -> dict[str, Any]:
+def specification(request: Request, source: Text, machines: Mapping[str, str]) -> dict[str, Any]:
     """In plain values; `machines` are resolved descriptions by the text of `--on`."""
     return {
         "version": polyloom.__version__,
         "source": request.title,
-        "text": _digest(source)[:16],
+        "text": _short(source.own),
+        "reads": source.digests,
         "reading": {name: value for name, value in asdict(request.reading).items() if value},
-        "on": [f"{on} ({_digest(machines[on].encode())[:16]})" for on in request.space.on],
+        "on": [f"{on} ({_short(machines[on].encode())})" for on in request.space.on],
         "values": [f"{name}={text}" for name, text in request.space.fixed],
         "sweep": [str(axis) for axis in request.space.axes],
         "set": [str(axis) for axis in request.space.settings],
@@ -85,9 +104,11 @@ def specification(request: Request, source: bytes, machines: Mapping[str, str]) 
 class Keys:
     """The keys of rows. What all rows of a machine have in common is hashed once."""
 
-    def __init__(self, request: Request, source: bytes) -> None:
-        common = [polyloom.__version__, _digest(source), asdict(request.reading), request.seed, request.timeout]
+    def __init__(self, request: Request, source: Text) -> None:
+        texts = [_digest(source.own), *(_digest(data) for _, data in source.others)]
+        common = [polyloom.__version__, texts, asdict(request.reading), request.seed, request.timeout]
         self._common = json.dumps(common, sort_keys=True)
+        self.source = _digest(self._common.encode())
         self._bases: dict[tuple[str, object], Any] = {}
         self.foreign = foreign(request.space.on)
 
@@ -121,3 +142,8 @@ def own_values(point: Point, foreign: Mapping[str, frozenset[str]]) -> tuple[tup
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def _short(data: bytes) -> str:
+    """For people."""
+    return _digest(data)[:16]

@@ -17,6 +17,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 Level = Literal["predict", "run", "verify"]
 LEVELS: Final[tuple[Level, ...]] = ("predict", "run", "verify")
 """What is done for a row, each more than the one before."""
+OBJECTIVES: Final = ("cycles", "elements")
 
 
 @dataclass(frozen=True, slots=True)

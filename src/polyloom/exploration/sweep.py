@@ -11,8 +11,11 @@ from importlib import import_module
 from typing import Any
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.exploration import page, told
 from polyloom.exploration.front import cost, front
 from polyloom.exploration.row import Row
+from polyloom.report import notebook
+from polyloom.targets.report import Table
 
 
 @dataclass(frozen=True)
@@ -79,18 +82,46 @@ class Sweep:
         return text.getvalue()
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame, where pandas is installed."""
-        # The user's own: neither is a dependency of this package.
-        return import_module("pandas").DataFrame(self.records(), columns=list(self.columns))
+        """A pandas.DataFrame. Errors: ImportError where pandas is not installed."""
+        return _installed("pandas").DataFrame(self.records(), columns=list(self.columns))
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame, where Polars is installed."""
-        return import_module("polars").DataFrame(self.records(), infer_schema_length=None)
+        """A polars.DataFrame. Errors: ImportError where Polars is not installed."""
+        return _installed("polars").DataFrame(self.records(), infer_schema_length=None)
+
+    def report(self) -> str:
+        """The text that `polyloom explore` prints."""
+        return told.report(self)
+
+    def page(self) -> str:
+        """The HTML page that `polyloom explore --report` writes."""
+        return page.page(self)
+
+    def show(self) -> notebook.Embedded:
+        """The page as notebooks embed it: the last expression of a cell shows it."""
+        return notebook.Embedded(self.page(), f"the sweep of {self.title}")
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        rows = told.of_front(self)
+        cells = tuple(tuple(map(told.cell, row.values())) for row in rows)
+        front = Table(told.heading(self), tuple(rows[0]) if rows else (), cells)
+        return notebook.bundle(
+            repr(self), notebook.table(self.title, front, [("points", told.outcome(self))]), include, exclude
+        )
 
     def __repr__(self) -> str:
         refused = sum(not row.is_ok for row in self.rows)
         verified = sum(row.verified is True for row in self.rows)
         return f"<sweep of {self.title}: {len(self.rows)} rows, {verified} verified, {refused} without a result>"
+
+
+def _installed(name: str) -> Any:
+    """The user's own package: none of them is a dependency of this one."""
+    try:
+        return import_module(name)
+    except ImportError:
+        message = f"{name} is not installed: `pip install {name}`, or take `.records()` or `.csv()`"
+        raise ImportError(message, name=name) from None
 
 
 _LAST = ("level", "verified", "code", "message")

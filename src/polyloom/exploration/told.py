@@ -4,17 +4,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from polyloom.exploration.front import cost, group
 from polyloom.exploration.row import Row
-from polyloom.exploration.sweep import Sweep
+from polyloom.report.markdown import table
+
+if TYPE_CHECKING:
+    from polyloom.exploration.sweep import Sweep
+
+_SHOWN: Final = 40
+"""Rows of the front that are printed."""
+
+
+def report(sweep: Sweep) -> str:
+    """What `polyloom explore` prints."""
+    lines, front = [f"{sweep.title}: {outcome(sweep)}"], of_front(sweep)
+    if front:
+        lines += ["", f"{heading(sweep)}:", "", table(front[:_SHOWN])]
+    if len(front) > _SHOWN:
+        lines += ["", f"and {len(front) - _SHOWN} more, which --out, --report and --json have"]
+    return "\n".join(lines)
+
+
+def heading(sweep: Sweep) -> str:
+    """Of the front."""
+    return f"the front of {listed(sweep.objectives)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """In a sentence."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def outcome(sweep: Sweep) -> str:
     """A line: how many points, how many of them verified, which codes the others have."""
-    parts = [f"{len(sweep.rows)} points"]
+    parts = ["1 point" if len(sweep.rows) == 1 else f"{len(sweep.rows)} points"]
     predicted = sum(row.is_ok and row.level == "predict" for row in sweep.rows)
     ran = sum(row.is_ok and row.level == "run" for row in sweep.rows)
     verified = sum(row.verified is True for row in sweep.rows)
@@ -52,3 +78,10 @@ def known(row: Row) -> str:
     if row.level == "predict":
         return "prediction" if row.exact else "prediction, at most"
     return "verified run" if row.verified else "run"
+
+
+def cell(value: object) -> str:
+    """A value as tables for people show it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else f"{value:,}" if isinstance(value, int | float) else str(value)

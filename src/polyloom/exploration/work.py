@@ -35,9 +35,10 @@ UNITS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """`machine` is the text of a machine file whose keys are swept; `options` are the target's; `data` is what was
-    compiled, None before."""
+    """`source` stands for the text of the source and how it is read; `machine` is the text of a machine file whose keys
+    are swept; `options` are the target's; `data` is what was compiled, None before."""
 
+    source: str
     on: str
     machine: str | None
     subject: Subject
@@ -103,7 +104,9 @@ class Work:
 def opened(unit: Unit, folder: Path, memory: Memory) -> Ready:
     """With its machine file written where the target finds it."""
     target, place = located(unit.on, unit.machine, folder)
-    subject = replace(unit.subject, oracles=tuple(remembering(o, memory) for o in unit.subject.oracles))
+    own = f"{unit.source} {unit.on} {unit.machine} {unit.options}"
+    oracles = (remembering(o, memory, unit.source if o.common else own) for o in unit.subject.oracles)
+    subject = replace(unit.subject, oracles=tuple(oracles))
     compiled = None
     if unit.data is not None:
         compiled = api.Compiled(target, unit.data, registry.shown(target, place), place, subject, 0.0, unit.options)

@@ -113,7 +113,8 @@ def print_c(nest: Nest, located: bool = False) -> str:
     printer = _Printer(nest, identifiers(nest), located)
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
     name = c_name(nest)
-    lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
+    here = [*printer.place(nest.span)]
+    lines = [*here, f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, *here, "}"]
     declared = sorted(
         {f"{kind} {call}({', '.join([kind] * BY_NAME[operation].arity)});" for operation, call, kind in printer.called}
     )
@@ -230,6 +231,7 @@ class _Printer:
                     yield from self.block(node.body, indent + "  ")
                     yield f"{indent}}}"
                 case If():
+                    yield from self.place(node.span)
                     yield f"{indent}if ({self.condition(node.condition)}) {{"
                     yield from self.block(node.body, indent + "  ")
                     if node.orelse:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Final, Literal
 
 import numpy as np
@@ -165,11 +166,24 @@ Operand = Value | Constant | Undef | Address
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where something stands in the source: line and column from 1 on, 0 where that is not known. The file is named as
-    the compiler found it."""
+    the compiler found it. `reason` says why what the user did not write is there."""
 
     file: str = ""
     line: int = 0
     column: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """`fir.py:7  (enters the loop)`, as far as it is known."""
+        place = f"{self.shown_file}:{self.line}" if self.line else ""
+        return "  ".join(filter(None, (place, self.reason and f"({self.reason})")))
+
+    @property
+    def shown_file(self) -> str:
+        """The file as the user typed it, an absolute path by its last part alone: what is written down does not depend
+        on the folder."""
+        path = PurePath(self.file)
+        return path.name if path.is_absolute() else self.file
 
     def words(self, home: str = "") -> str:
         """For a message: the line, and the file where it is not `home`. Nothing where there is no line."""

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from polyloom.modulo.circuits import Placed, complete, is_simple
 from polyloom.modulo.closure import LARGEST_COMPONENT, Closure, Matrix, close
@@ -23,7 +22,7 @@ from polyloom.modulo.graph import Demand, build
 from polyloom.modulo.placing import Case, Room
 from polyloom.modulo.problem import Problem, Schedule
 from polyloom.modulo.recurrence import critical_circuit
-from polyloom.modulo.search import solver
+from polyloom.modulo.search import cp_model, solver
 from polyloom.modulo.table import footprint
 
 LARGEST_MODEL = 300_000
@@ -121,7 +120,7 @@ class _Model:
     """
 
     room: Room
-    model: cp_model.CpModel = field(default_factory=cp_model.CpModel)
+    model: cp_model.CpModel = field(default_factory=lambda: cp_model.CpModel())
     start: dict[int, cp_model.LinearExpr] = field(default_factory=dict)
     row: dict[int, list[cp_model.IntVar]] = field(default_factory=dict)
     way: dict[int, list[cp_model.LinearExpr]] = field(default_factory=dict)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import Final
 
-from polyloom.modulo import circuits
 from polyloom.modulo.placing import Case, Room, heights
 from polyloom.modulo.problem import Schedule
 from polyloom.modulo.table import Footprint
@@ -29,6 +28,9 @@ def place(case: Case, interval: int) -> Schedule | None:
         if (found := _Attempt(room).run(RATIO)) is not None:
             return found
         room.clear()
+        # It needs NumPy, and those who only name a solver do not wait for that.
+        from polyloom.modulo import circuits
+
         found = circuits.place(room) if circuits.is_small(room) else _Attempt(room).run(LONG)
         if found is not None:
             return found

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
+from typing import Final
 
 from polyloom.report import text
 from polyloom.report.page.document import asset, document, folded, section
@@ -20,12 +21,14 @@ from polyloom.targets.costs import Line
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json, Simulated
 
+_FOREIGN: Final = "The program was not compiled here, so that there is no source to show, and nothing to compare with."
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What there is to show: `data` is what `run --json` prints, `summary` the rows that a reader wants first, with a
     view for each phase; `passes` are the forms between passes, name and text; `loop` is the inner loop of a machine
-    that has no schedule, `source` the file that it comes from, name and text."""
+    that has no schedule, `source` the file that it comes from, name and text; `without` says why no source is shown."""
 
     data: Mapping[str, Json]
     summary: text.Rows
@@ -35,6 +38,7 @@ class Shown:
     passes: Sequence[tuple[str, str]] = ()
     loop: Sequence[Line] = ()
     source: tuple[str, str] | None = None
+    without: str = ""
 
 
 def page(shown: Shown) -> str:
@@ -43,7 +47,8 @@ def page(shown: Shown) -> str:
     moving = section("Activity", activity.activity(shown.activity), note=activity.note(shown.activity), key="activity")
     inner = section("Source and inner loop", loop.loop(shown.loop, shown.source), note=loop.NOTE)
     before, here = (inner, moving) if len(views) == 1 else (inner + moving, "")
-    body = [head.head(shown.data, shown.summary), before]
+    without = f'<p class="note">{escape(shown.without)}</p>' if shown.without else ""
+    body = [head.head(shown.data, shown.summary), without, before]
     body += [_phase(n, title, view, shown.activity, here) for n, (title, view) in enumerate(views, 1)]
     body.append(_folded(shown))
     content = f"<main>{''.join(body)}</main>"
@@ -60,7 +65,9 @@ def of_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Show
     }
     figures = [(key.replace("_", " "), str(value)) for key, value in done.data.items() if type(value) in (int, str)]
     spans = done.trace.spans
-    return Shown(data, figures, (), of_spans(spans, holds=done.trace.holds) if spans else None, done.text)
+    return Shown(
+        data, figures, (), of_spans(spans, holds=done.trace.holds) if spans else None, done.text, without=_FOREIGN
+    )
 
 
 def _phase(number: int, title: str, view: Report, found: Activity | None, moving: str) -> str:
@@ -75,7 +82,9 @@ def _sections(view: Report, found: Activity | None, moving: str, is_first: bool)
     yield section("Bottleneck", bottleneck.bottleneck(view))
     yield section("Source and schedule" if view.operations else "Schedule", schedule.schedule(view), note=notes[0])
     full = section("Pressure", pressure.pressure(view), note=notes[1])
-    drawn = section("Array", array.array(view.grid, found), note=notes[2]) if view.grid is not None else ""
+    drawn = (
+        section("Array", array.array(view.grid, found, view.program), note=notes[2]) if view.grid is not None else ""
+    )
     yield f'<div class="beside">{drawn}{full}</div>' if drawn and full else drawn + full
     yield moving
     yield from map(tables.table, view.tables)

@@ -8,6 +8,7 @@ the theme that the notebook says it has, else by that of the browser. Everything
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Final
 
@@ -88,10 +89,26 @@ def listing(content: str) -> str:
 
 
 def table(title: str, given: Table, notes: Sequence[tuple[str, str]]) -> str:
-    """Of what is one table, such as a comparison: with a line for each note, (what, text)."""
+    """Of what is one table, such as a comparison: with a line for each note, (what, text). Of a long one the first
+    rows."""
     told = "".join(f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in notes)
+    head = f"<h3>{escape(title)}</h3><p>{escape(given.title)}</p>"
     more = f"<table>{told}</table>" if told else ""
-    return _scoped(f'<h3>{escape(title)}</h3><p>{escape(given.title)}</p><div class="wide">{grid(given)}</div>{more}')
+    fitting = _fitting(given, _LARGEST - len(_style()) - len((head + more).encode()))
+    if left := len(given.rows) - len(fitting.rows):
+        more = f"<p>{left} more rows are on the page: <code>.show()</code></p>{more}"
+    return _scoped(f'{head}<div class="wide">{grid(fitting) if fitting.rows else ""}</div>{more}')
+
+
+def _fitting(given: Table, most: int) -> Table:
+    """The first rows of as many bytes."""
+    heads = len(grid(replace(given, rows=())).encode())
+    left = most - heads
+    for number, row in enumerate(given.rows):
+        left -= len(grid(replace(given, rows=(row,))).encode()) - heads
+        if left < 0:
+            return replace(given, rows=given.rows[:number])
+    return given
 
 
 def _scoped(content: str) -> str:

@@ -38,9 +38,10 @@ def page(
 
 
 def titled(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:
-    """Every phase with its heading; a single one needs none."""
+    """Every phase with its heading; a single one needs none. Of several programs each phase names its own."""
     for number, view in enumerate(views, 1):
-        yield f"Phase {number} of {len(views)}" if len(views) > 1 else "", view
+        phase = f"Phase {number} of {len(views)}" if len(views) > 1 else ""
+        yield view.title or phase, view
 
 
 def headline(data: Mapping[str, Json]) -> str:
@@ -66,7 +67,7 @@ def verdict(data: Mapping[str, Json]) -> str:
     names = [str(name) for name in compared] if isinstance(compared, list) else []
     known = names if "equations" not in names and names else ["the reference"]
     listed = " and ".join(known)
-    return {True: f"outputs equal {listed}", False: f"outputs DIFFER from {listed}", None: "not compared"}[
+    return {True: f"outputs equal {listed}", False: f"outputs DIFFER from {listed}", None: "not verified: no source"}[
         data["verified"] if isinstance(data["verified"], bool) else None
     ]
 

@@ -92,6 +92,11 @@ class Machine:
         """Flags in bits 0 to 4 (NX, UF, OF, DZ, NV), the rounding mode in bits 5 to 7."""
         return self._hart.fcsr
 
+    @property
+    def moved(self) -> int:
+        """The bytes of all loads and stores; those of an atomic operation count once."""
+        return self._hart.moved
+
     def set_x(self, number: int, value: int) -> None:
         """Sets an integer register to `value` modulo 2**XLEN."""
         values = self._hart.x

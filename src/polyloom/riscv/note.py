@@ -32,7 +32,7 @@ class Note:
     signature: Signature
 
 
-def encode(note: Note, lines: Mapping[str, Sequence[Sequence[int]]] | None = None) -> bytes:
+def encode(note: Note, lines: Mapping[str, Sequence[Sequence[int | str]]] | None = None) -> bytes:
     """The text; `lines` are those of the source (source_lines.py)."""
     made = {
         "version": VERSION,

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of the source in an executable of ours: from which address on which line of which file.
+"""Where the words of an executable come from: from which address on which line of which file, and why the word is
+there where the user did not write it.
 
-They stand in the note (note.py) under `lines`, by file: `{"k.c": [[address, line], ...]}`. A line holds until the next
-address that is listed. Other compilers put theirs into `.debug_line`, which debug_lines.py reads.
+In the note of a program of ours they stand under `lines`, by file: `{"k.c": [[address, line], [address, line, reason],
+...]}`, line 0 where there is only a reason. A place holds until the next address that is listed. Other compilers put
+theirs into `.debug_line`, which debug_lines.py reads.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, Final, cast
 
 from polyloom.ir.ssa import Place
@@ -18,48 +19,60 @@ from polyloom.riscv import debug_lines
 from polyloom.riscv import note as notes
 
 KEY: Final = "lines"
+_COLUMN: Final = 44
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """`addresses` rise; `places` are (file, line) of each, line 0 where none is known."""
+    """`addresses` rise; `places` are those of each, empty where nothing is known."""
 
     addresses: tuple[int, ...] = ()
-    places: tuple[tuple[str, int], ...] = ()
+    places: tuple[Place, ...] = ()
 
-    def at(self, address: int) -> tuple[str, int] | None:
-        """The file and line of an address."""
+    def at(self, address: int) -> Place | None:
+        """The place of an address."""
         number = bisect_right(self.addresses, address) - 1
         place = self.places[number] if number >= 0 else None
-        return place if place is not None and place[1] else None
+        return place if place is not None and (place.line or place.reason) else None
+
+    def beside(self, address: int, line: str) -> str:
+        """A line of a listing, with where it comes from as a comment."""
+        here = self.at(address)
+        return line if here is None else f"{line:<{_COLUMN}}  # {here}"
+
+    def without(self, address: int, line: str) -> str:
+        """What `beside` was given."""
+        return line if self.at(address) is None else line.rpartition("  # ")[0].rstrip()
 
 
-def encode(places: Mapping[int, Place]) -> dict[str, list[list[int]]]:
-    """What stands in the note; a file that is named by an absolute path loses its folders. A line that repeats the one
+def encode(places: Mapping[int, Place]) -> dict[str, list[list[int | str]]]:
+    """What stands in the note; a file that is named by an absolute path loses its folders. A place that repeats the one
     before is left out."""
-    found: dict[str, list[list[int]]] = {}
-    last: tuple[str, int] | None = None
+    found: dict[str, list[list[int | str]]] = {}
+    last: tuple[str, int, str] | None = None
     for address, place in sorted(places.items()):
-        path = PurePath(place.file)
-        here = (path.name if path.is_absolute() else place.file), place.line
+        here = place.shown_file, place.line, place.reason
         if here != last:
-            found.setdefault(here[0], []).append([address, here[1]])
+            found.setdefault(here[0], []).append([address, *(part for part in here[1:] if part != "")])
         last = here
     return found
 
 
 def decode(data: bytes) -> Lines:
     """Those of an ELF file, by its note or by debugging information; none where neither tells any."""
-    return notes.read(data, _lines) or _sorted(debug_lines.lines(data))
+    return notes.read(data, read) or _sorted((at, Place(*pair)) for at, pair in debug_lines.lines(data).items())
 
 
-def _lines(made: dict[str, Any]) -> Lines | None:
-    if made.get("target") != notes.TARGET:
-        return None
-    by_file = cast("dict[str, list[list[int]]]", made.get(KEY, {}))
-    return _sorted({int(at): (str(file), int(line)) for file, pairs in by_file.items() for at, line in pairs})
+def read(made: dict[str, Any]) -> Lines:
+    """Those of a note."""
+    rows = cast("dict[str, list[list[Any]]]", made.get(KEY, {})).items()
+    return _sorted((int(row[0]), _place(file, *row[1:])) for file, listed in rows for row in listed)
 
 
-def _sorted(lines: Mapping[int, tuple[str, int]]) -> Lines:
-    rows = sorted(lines.items())
+def _place(file: str, line: int, reason: str = "") -> Place:
+    return Place(file, int(line), 0, str(reason))
+
+
+def _sorted(found: Iterable[tuple[int, Place]]) -> Lines:
+    rows = sorted(found, key=lambda row: row[0])
     return Lines(tuple(at for at, _ in rows), tuple(place for _, place in rows))

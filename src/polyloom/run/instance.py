@@ -25,10 +25,11 @@ from polyloom.targets import registry
 from polyloom.targets.activity import Activity, of_columns, of_spans
 from polyloom.targets.costs import Line
 from polyloom.targets.options import taken
+from polyloom.targets.provenance import Provenance, found_texts, with_statement
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
-from polyloom.targets.trace import Span, Trace
+from polyloom.targets.trace import Span, Trace, with_statements
 
 T = TypeVar("T")
 _DRAWN: Final = 2_000_000
@@ -243,17 +244,37 @@ class Result:
     @cached_property
     def views(self) -> tuple[Report, ...]:
         """What there is to look at, phase by phase, as data."""
-        report = self.instance.target.report
-        made = () if report is None else tuple(report(self.instance.program, self.execution))
-        subject = self.instance.origin.subject
-        return tuple(_with_sources(view, subject.texts) for view in made) if subject is not None else made
+        return tuple(_with_sources(view, self._texts) for view in self._made)
 
     @cached_property
     def trace(self) -> Trace:
         """What happened. A run without a trace is repeated with one, unless it is long: then nothing."""
         if not _is_empty(self.execution.trace) or self.execution.operations > _DRAWN:
-            return self.execution.trace
-        return self.instance.target.run(self.instance.data, self.traced).trace
+            return with_statements(self.execution.trace, self._texts)
+        return with_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """The files that were compiled; of a program that was loaded, those that are there and have not changed."""
+        subject = self.instance.origin.subject
+        return dict(subject.texts) if subject is not None else found_texts(_provenances(self._made))
+
+    @property
+    def _without_source(self) -> str:
+        """Says why the page does not show the source of a program that was loaded."""
+        if self.instance.origin.subject is not None:
+            return ""
+        missing = sorted({p.file for p in _provenances(self._made) if p.statement and p.file not in self._texts})
+        if not missing:
+            why = "The source is not shown: the program keeps the numbers of its lines, and not their text."
+            return "" if self._texts else why
+        return f"The source is not shown: {', '.join(missing)} is not here, or not what the program was compiled from."
+
+    @cached_property
+    def _made(self) -> tuple[Report, ...]:
+        """The target's views, without texts of sources."""
+        report = self.instance.target.report
+        return () if report is None else tuple(report(self.instance.program, self.execution))
 
     @property
     def events(self) -> Sequence[Span]:
@@ -334,6 +355,7 @@ class Result:
                 passes,
                 self._loop,
                 self._source,
+                self._without_source,
             )
         )
 
@@ -377,10 +399,20 @@ def _is_empty(trace: Trace) -> bool:
     return not (trace.spans or trace.instants or trace.arrows)
 
 
-def _with_sources(view: Report, texts: Sequence[tuple[str, str]]) -> Report:
-    """With the texts of the files that its operations come from."""
+def _provenances(views: Sequence[Report]) -> list[Provenance]:
+    return [o.provenance for view in views for o in view.operations if o.provenance is not None]
+
+
+def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:
+    """With the texts of the files that its operations come from, and their lines as statements."""
+    if not texts or view.sources:
+        return view
     files = {o.provenance.file for o in view.operations if o.provenance is not None}
-    return view if view.sources else replace(view, sources=tuple(pair for pair in texts if pair[0] in files))
+    known = (
+        o if o.provenance is None else replace(o, provenance=with_statement(o.provenance, texts))
+        for o in view.operations
+    )
+    return replace(view, sources=tuple(p for p in texts.items() if p[0] in files), operations=tuple(known))
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.report import html
 from polyloom.run.inputs import Fill
-from polyloom.run.instance import Instance, Result
+from polyloom.run.instance import Instance, Result, of_trace
 from polyloom.targets import registry
-from polyloom.targets.target import need
+from polyloom.targets.report import Report
+from polyloom.targets.target import Json, need
+from polyloom.targets.trace import Trace, beside
 
 
 def measure_together(
@@ -31,6 +35,43 @@ def measure_together(
     ]
     executions = run([(instance.data, job) for instance, job in zip(instances, jobs, strict=True)])
     return [instance.done(job, execution) for instance, job, execution in zip(instances, jobs, executions, strict=True)]
+
+
+def traced(results: Sequence[Result]) -> Trace:
+    """What happened, all programs on one clock."""
+    before = [_before(number) for number in range(len(results))]
+    return beside([r.trace for r in results], before, [len(r.views) for r in results])
+
+
+def page(results: Sequence[Result], on: str | None = None) -> str:
+    """The page of programs that ran together: what the machine did, then each program's phases."""
+    names = _names(results)
+    compared = [r.verified for r in results]
+    verified = None if None in compared else all(compared)
+    data: Mapping[str, Json] = {"kernel": ", ".join(names), "parameters": None, "on": on, "verified": verified}
+    rows = [
+        (name, f"{r.cycles} cycles, {r.execution.operations} operations")
+        for name, r in zip(names, results, strict=True)
+    ]
+    views = [view for n, r in enumerate(results) for view in _of_program(n, names[n], r.views)]
+    listing = "\n".join(f"{name}\n\n{r.instance.listing}" for name, r in zip(names, results, strict=True))
+    return html.page(html.Shown(data, rows, views, of_trace(traced(results)), listing))
+
+
+def _of_program(program: int, name: str, views: Sequence[Report]) -> Iterator[Report]:
+    for number, view in enumerate(views, 1):
+        title = f"{name}, phase {number} of {len(views)}" if len(views) > 1 else name
+        yield replace(view, program=_before(program), title=title)
+
+
+def _before(program: int) -> str:
+    """How the groups of a program's trace begin."""
+    return f"{program + 1}:"
+
+
+def _names(results: Sequence[Result]) -> list[str]:
+    """By number, since programs may have one name."""
+    return [f"{number}: {result.instance.kernel}" for number, result in enumerate(results, 1)]
 
 
 def _target(instances: Sequence[Instance]) -> Any:

@@ -7,13 +7,15 @@ above, alike for all (docs/compare.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.ssa import NOWHERE
 from polyloom.ir.work import Class
 from polyloom.machine.stated import Stated
+from polyloom.riscv.source_lines import Lines
 
 Time = Literal["cycle-exact", "fitted"]
 """Of cycles: those that the modelled machine takes by definition; or those of a model whose constants were fitted to
@@ -34,11 +36,19 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the inner loop as the machine has it, and the file's line that it comes from, 0 where that is not
-    known."""
+    """A line of the inner loop as the machine has it, the file's line that it comes from, 0 where that is not known,
+    and why it is there where the user did not write it."""
 
     text: str
     line: int = 0
+    reason: str = ""
+
+
+def of_words(loop: Iterable[tuple[int, str]], places: Lines) -> Iterator[Line]:
+    """Lines of a listing with their addresses, with their places apart."""
+    for address, text in loop:
+        place = places.at(address) or NOWHERE
+        yield Line(places.without(address, text), place.line, place.reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,15 @@ GROUP: Final = "polyloom.targets"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`target` is `module:NAME` of the record. What else a target brings is named likewise: verbs (what they do, and
-    the module with `arguments` and `execute`), tables of `bench` (a function that gives rows), codes of diagnostics (a
-    mapping like `codes.CODES`), names of `polyloom` in Python."""
+    """`target` is `module:NAME` of the record, `example` what `--on` may be, for messages. What else a target brings is
+    named like the record: its class of options (where there is none, the record is loaded for it), verbs (what they do,
+    and the module with `arguments` and `execute`), tables of `bench` (a function that gives rows), codes of diagnostics
+    (a mapping like `codes.CODES`), names of `polyloom` in Python."""
 
     name: str
     target: str
+    example: str
+    options: str | None = None
     verbs: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     bench: Mapping[str, str] = field(default_factory=dict[str, str])
     codes: str | None = None

@@ -8,15 +8,19 @@ compiled in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Final
 
-from polyloom.diagnostics import Span
+from polyloom import files
+from polyloom.diagnostics import PolyloomError, Span
+from polyloom.ir.ssa import Place
 
 _LONGEST: Final = 60
 """Characters of a statement."""
+_WORD: Final = re.compile(r"\w+|\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,13 @@ class Provenance:
     end_column: int
     statement: str
     reason: str = ""
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What a trace says of it; nothing of what is not known."""
+        source = f"{self.file}:{self.line}" if self.line else self.file
+        found = {"source": source, "statement": self.statement, "reason": self.reason}
+        return {key: text for key, text in found.items() if text}
 
     def __str__(self) -> str:
         """`fir.py:7  acc += a * b  (passes a along i)`, as far as it is known."""
@@ -48,6 +59,49 @@ def provenance(span: Span | None, reason: str = "") -> Provenance | None:
     whole = text[begin : len(text) if end < 0 else end].rstrip("\r")
     last = min(column + max(span.end - span.start, 1), max(len(whole), column) + 1)
     return Provenance(_shown(span.source.name), line, column, last, _short(whole), reason)
+
+
+def of_place(place: Place) -> Provenance | None:
+    """Of a place that was written down without its statement; None where nothing is known."""
+    if not place.line and not place.reason:
+        return None
+    return Provenance(_encodable(place.shown_file), place.line, place.column, 0, "", place.reason)
+
+
+def with_statement(found: Provenance, texts: Mapping[str, str]) -> Provenance:
+    """With its line in `texts`, which are files with what they say; as it is where it has a statement, or they do not
+    have the line."""
+    lines = texts.get(found.file, "").split("\n")
+    if found.statement or not 0 < found.line <= len(lines):
+        return found
+    line = lines[found.line - 1].rstrip("\r")
+    word = _WORD.match(line, found.column - 1) if found.column else None
+    return replace(found, statement=_short(line), end_column=word.end() + 1 if word else 0)
+
+
+def found_texts(known: Iterable[Provenance]) -> dict[str, str]:
+    """Of the files that these places are in, the texts of those that are there and still have all their statements."""
+    by_file: dict[str, set[tuple[int, str]]] = {}
+    for place in known:
+        if place.line:
+            by_file.setdefault(place.file, set()).add((place.line, place.statement))
+    found = {file: _text_of(file) for file in by_file}
+    return {file: text for file, text in found.items() if text is not None and _has(text, by_file[file])}
+
+
+def _has(text: str, statements: Iterable[tuple[int, str]]) -> bool:
+    lines = text.split("\n")
+    return all(
+        bool(statement) and line <= len(lines) and _short(lines[line - 1].rstrip("\r")) == statement
+        for line, statement in statements
+    )
+
+
+def _text_of(file: str) -> str | None:
+    try:
+        return files.read(file).decode()
+    except (PolyloomError, UnicodeDecodeError):
+        return None
 
 
 def texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:

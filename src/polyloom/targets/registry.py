@@ -16,7 +16,7 @@ from polyloom.targets.target import Kind, Place, Target
 def get(name: str) -> Target:
     """The target called `name`. Errors: PL0805."""
     if name not in entries():
-        help = f"{nearest(name, entries(), 'target')}; write for instance --on {default().example}"
+        help = f"{nearest(name, entries(), 'target')}; write for instance --on {entries()[BUILT_IN[0]].example}"
         raise PolyloomError(Diagnostic("PL0805", f"there is no target '{name}'", USAGE, help=help))
     return cast(Target, loaded(entries()[name].target))
 

@@ -99,7 +99,8 @@ class Operation:
 class Report:
     """One phase of a program. `bottleneck` says what bounds it, `circuit` where that is a cycle of dependences;
     `operations` are those that spans of a trace refer to by number, `sources` pairs the files that they come from with
-    their texts, where these are known."""
+    their texts, where these are known. Of programs that ran together, `program` is how the groups of
+    its trace begin, and `title` the heading."""
 
     tables: tuple[Table, ...] = ()
     pressure: tuple[Pressure, ...] = ()
@@ -111,3 +112,5 @@ class Report:
     operations: tuple[Operation, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     circuit: Circuit | None = None
+    program: str = ""
+    title: str = ""

@@ -52,13 +52,15 @@ class Written:
 class Oracle:
     """Another way to the outputs. `name` is its name in data, `what` in messages: "the host's own function". `outputs`
     are those for parameter values and inputs, or None where it gives up. Without a `bound` they must be equal bit for
-    bit. Where the inputs decide how far they may be apart, `judge` decides, and tells figures."""
+    bit. Where the inputs decide how far they may be apart, `judge` decides, and tells figures. A `common` one gives the
+    same outputs whatever the target, its place and its options."""
 
     name: str
     what: str
     outputs: Callable[[Mapping[str, int], Arrays], Arrays | None]
     bound: ErrorBound | None = None
     judge: Judge | None = None
+    common: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,8 +157,6 @@ class Target:
     """The kind of a file that this target wrote, told by its first bytes or its note. It does not raise."""
     place: Callable[[str], Place]
     """Reads what follows the name in `--on`; it may be empty."""
-    example: str
-    """Of `--on`, for messages."""
     signature: Callable[[bytes], Signature]
     """Of a file."""
     compile: Callable[[Subject, Place, Mapping[str, int], Any, Progress | None], bytes]

@@ -7,7 +7,7 @@ each of them a lane where nothing else is at that time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
@@ -134,6 +134,48 @@ def later(trace: Trace, cycles: int) -> Trace:
         tuple(replace(i, at=i.at + cycles) for i in trace.instants),
         tuple(replace(a, start=a.start + cycles, end=a.end + cycles) for a in trace.arrows),
     )
+
+
+def beside(traces: Sequence[Trace], names: Sequence[str], phases: Sequence[int]) -> Trace:
+    """Of programs that ran at once: groups have the program's name in front; each has so many phases, which are counted
+    through all."""
+    firsts = [sum(phases[:n]) for n in range(len(phases))]
+    return joined([_named(*each) for each in zip(traces, names, firsts, strict=True)])
+
+
+def _named(trace: Trace, name: str, first: int) -> Trace:
+    def lane(of: tuple[str, str]) -> tuple[str, str]:
+        return f"{name} {of[0]}", of[1]
+
+    spans = trace.spans
+    columns = trace.columns
+    if columns is not None:
+        columns = replace(columns, groups=tuple(replace(g, name=f"{name} {g.name}") for g in columns.groups))
+    return Trace(
+        Deferred(lambda: (replace(s, group=f"{name} {s.group}", phase=s.phase + first) for s in spans), len(spans)),
+        tuple(replace(i, group=f"{name} {i.group}") for i in trace.instants),
+        Deferred(lambda: (replace(a, source=lane(a.source), target=lane(a.target)) for a in trace.arrows)),
+        columns,
+        trace.holds,
+    )
+
+
+def with_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
+    """The same: spans that tell a source, `file:line`, and no statement tell the line, as far as `texts` have it."""
+    lines = {
+        f"{file}:{n}": " ".join(line.split())
+        for file, text in texts.items()
+        for n, line in enumerate(text.split("\n"), 1)
+    }
+
+    def stated(span: Span) -> Span:
+        told = dict(span.arguments)
+        if "statement" in told or (line := lines.get(told.get("source", ""))) is None:
+            return span
+        named = {"source": told.pop("source"), "statement": line, **told}
+        return replace(span, arguments=tuple(named.items()))
+
+    return replace(trace, spans=Deferred(lambda: map(stated, trace.spans), len(trace.spans))) if lines else trace
 
 
 def joined(traces: Sequence[Trace]) -> Trace:

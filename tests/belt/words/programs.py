@@ -30,7 +30,14 @@ from polyloom.targets.belt.words import layout
 
 _LETTERS = 'ab9_.$%@"\\ ;|(),->é\n\x1f'
 _WIDTHS: tuple[Width, ...] = tuple(BYTES)
-_PLACES = (NOWHERE, NOWHERE, Place("", 3, 0), Place("dot.c", 12, 5), Place('a "b"; c', 1, 1))
+_PLACES = (
+    NOWHERE,
+    NOWHERE,
+    Place("", 3, 0),
+    Place("dot.c", 12, 5),
+    Place("dot.c", 4, 0, 'leaves the "loop"'),
+    Place('a "b"; c', 1, 1),
+)
 
 
 def program(seed: int) -> Program:

@@ -65,7 +65,7 @@ FILES = {
     "truncated": FILE[:-40],
     "truncated_header": FILE[:20],
     "altered": FILE[:200] + bytes([FILE[200] ^ 1]) + FILE[201:],
-    "newer": FILE[:4] + (2).to_bytes(4, "little") + FILE[8:],
+    "newer": FILE[:4] + (3).to_bytes(4, "little") + FILE[8:],
     "unknown_operation": with_code(number_of_an_operation),
     "unused_bit": with_code(unused_bit),
     "code_cut": with_code(cut),

@@ -7,11 +7,13 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable
 from polyloom.riscv.names import parse
-from polyloom.targets.minion.lines import TARGET, encode
+from polyloom.riscv.source_lines import encode
+from polyloom.targets.minion.assemble import TARGET
 
 ISA = parse("rv64imfc")
 CODE = 0x80_0000_1000
@@ -26,7 +28,7 @@ def made(
     """An executable of assembly text at `CODE`; `lines` are (file, line) by offset."""
     found = assemble(text, ISA, CODE, "k.s")
     starts = {name: address - CODE for name, address in found.labels.items()}
-    written = {CODE + offset: place for offset, place in (lines or {}).items()}
+    written = {CODE + offset: Place(*place) for offset, place in (lines or {}).items()}
     note = notes.text({"version": 1, "target": TARGET, "kind": "assembly", "lines": encode(written)})
     return executable(b"", CODE, found.data, ISA, {**starts, **(symbols or {})}, note=note)
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.minion.host.programs import CODE, Elf, made
 
+from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
-from polyloom.targets.minion.lines import Lines, decode, encode
+from polyloom.riscv.source_lines import Lines, decode, encode
 from polyloom.targets.minion.locate import Locator, Where
 
 TEXT = "start:\naddi x1, x0, 1\naddi x2, x0, 2\nloop:\naddi x3, x0, 3\naddi x4, x0, 4\n"
@@ -43,11 +44,12 @@ LINES = st.dictionaries(st.integers(0, 200), st.tuples(st.sampled_from(["a.s", "
 @given(LINES)
 def test_lines_are_read_back(lines: dict[int, tuple[str, int]]) -> None:
     """For every address, the last line at or before it."""
-    text = notes.text({"version": 1, "target": "minion", "lines": encode(lines)})
+    places = {at: Place(*place) for at, place in lines.items()}
+    text = notes.text({"version": 1, "target": "minion", "lines": encode(places)})
     found = decode(_noted(text))
     for address in range(202):
         last = max((at for at in lines if at <= address), default=None)
-        place = None if last is None or not lines[last][1] else lines[last]
+        place = None if last is None or not lines[last][1] else Place(*lines[last])
         assert found.at(address) == place
 
 
@@ -59,6 +61,7 @@ def _noted(text: bytes) -> bytes:
     return executable(b"", CODE, b"\x13\0\0\0", ISA, {"start": 0}, note=text)
 
 
-def test_notes_of_others_have_no_lines() -> None:
-    assert decode(_noted(notes.text({"version": 1, "target": "riscv", "lines": {"k.s": [[0, 1]]}}))) == Lines()
+def test_notes_with_other_lines_have_none() -> None:
+    assert decode(_noted(notes.text({"version": 1, "target": "minion", "lines": {"k.s": [[0, 1, "x", 2]]}}))) == Lines()
+    assert decode(_noted(notes.text({"version": 1, "target": "minion"}))) == Lines()
     assert decode(_noted(notes.text({"version": 1, "target": "minion", "lines": [1]}))) == Lines()

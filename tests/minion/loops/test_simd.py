@@ -17,6 +17,7 @@ from tests.minion.loops import kernels
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
+from polyloom.ir.ssa import NOWHERE
 from polyloom.targets.minion.loops import program
 
 SPECIAL = np.array(
@@ -73,7 +74,7 @@ def test_a_missing_barrier_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _no_barrier(team: program.Team, name: str) -> program.Part:
     del team, name
-    return program.Part(())
+    return program.Part((), NOWHERE)
 
 
 def test_sums_of_floats_keep_their_order_unless_told_otherwise() -> None:

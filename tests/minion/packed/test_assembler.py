@@ -9,9 +9,10 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.riscv import symbols
+from polyloom.ir.ssa import Place
+from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.image import elf
-from polyloom.targets.minion import isa, lines
+from polyloom.targets.minion import isa
 from polyloom.targets.minion.assemble import assemble, assemble_lines
 from polyloom.targets.minion.listing import listing
 from polyloom.targets.minion.tensor_words import fma, load, load_b, store, x31
@@ -74,8 +75,8 @@ def test_program() -> None:
 
 def test_source_lines() -> None:
     data = assemble(TEXT, "k.s")
-    found, start = lines.decode(data), elf(data, isa.ISA).entry
-    assert [found.at(start + offset) for offset in (0, 4, 8, 12)] == [("k.s", n) for n in (4, 5, 5, 6)]
+    found, start = source_lines.decode(data), elf(data, isa.ISA).entry
+    assert [found.at(start + offset) for offset in (0, 4, 8, 12)] == [Place("k.s", n) for n in (4, 5, 5, 6)]
 
 
 @pytest.mark.parametrize("text", ["amoaddl.w a0, a1, {}(a2)", "shg t0, {}(a0)", "flwl.ps f0, {}(a0)"])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import polyloom as pl
 from polyloom.api import decode
 from polyloom.diagnostics import PolyloomError
-from polyloom.riscv import symbols
+from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.loops import element_file, note
 from polyloom.targets.tensix.loops.stages import note as stages_note
 
@@ -61,7 +61,9 @@ def test_our_own_notes_read_back(data: bytes) -> None:
     again = changed(data, {})
     (found,) = [each for read in (note, element_file, stages_note) if (each := read.decode(again)) is not None]
     encoded = {note.Note: note.encode, element_file.Note: element_file.encode, stages_note.Note: stages_note.encode}
-    assert encoded[type(found)](found) == symbols.note(data)  # pyright: ignore[reportArgumentType]: by its class
+    lines = source_lines.decode(data)
+    places = dict(zip(lines.addresses, lines.places, strict=True))
+    assert encoded[type(found)](found, places) == symbols.note(data)  # pyright: ignore[reportArgumentType]: by its class
 
 
 @settings(max_examples=150)

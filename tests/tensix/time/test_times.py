@@ -27,7 +27,7 @@ def test_the_model_takes_what_the_source_says(row: Row) -> None:
 def table() -> str:
     lines = [BEGIN]
     for group, rows in groupby(ROWS, key=lambda row: row.group):
-        lines += ["", f"### {group}", "", "| | measured | who comes earlier | source |", "|---|---|---|---|"]
+        lines += ["", f"### {group}", "", "| what | measured | if it is too early | source |", "|---|---|---|---|"]
         lines += [f"| {row.what} | {_number(row)} | {HOW[row.how]} | {row.source} |" for row in rows]
     return "\n".join([*lines, "", END])
 

@@ -20,6 +20,7 @@ _OWN: Final[dict[str, str]] = {
     "modulo": "polyloom.cli.bench.modulo:rows",
     "explore": "polyloom.cli.bench.explore:rows",
     "ssa": "polyloom.cli.bench.ssa:rows",
+    "start": "polyloom.cli.bench.start:rows",
 }
 """Tables that belong to no target, by name: the function that gives the rows."""
 

@@ -13,7 +13,7 @@ from polyloom.cli.bench.polybench import REASSOCIATED, SIZES, path
 from polyloom.comparison.rows import Row
 from polyloom.comparison.run import compare
 from polyloom.frontend.source import Options
-from polyloom.targets import registry
+from polyloom.targets.entry import entries
 
 
 def rows() -> list[dict[str, object]]:
@@ -22,7 +22,7 @@ def rows() -> list[dict[str, object]]:
 
 def row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:
     """One kernel on all targets."""
-    places = [target.example for target in registry.targets()]
+    places = [entry.example for entry in entries().values()]
     made = compare(path(kernel), sizes, on=places, options=Options(reassociate=kernel in REASSOCIATED))
     return {
         "kernel": kernel,

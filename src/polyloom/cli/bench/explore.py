@@ -13,7 +13,8 @@ from typing import Any, Final, TypeVar
 
 from polyloom import api, temporary
 from polyloom.cli import examples
-from polyloom.exploration import Sweep, explore
+from polyloom.exploration.begin import explore
+from polyloom.exploration.sweep import Sweep
 
 T = TypeVar("T")
 _ON: Final = "tcpa:wide"

@@ -2,7 +2,8 @@
 """The page of every kernel of examples/kernels, at the bounds of `polyloom bench polybench`, and of gemm on 32x32
 elements: what it weighs, and CPU seconds that it takes beyond the traced run.
 
-`notebook bytes` is what a notebook shows of the result, `bits` the activity before it is deflated.
+`notebook bytes` is what a notebook shows of the result, `bits` the activity before it is deflated, `trace bytes` a
+trace for Perfetto, `.json.gz`, `uncompressed` the same as `.json`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Final
 from polyloom import api
 from polyloom.cli.bench.polybench import REASSOCIATED, REGION, SIZES, path
 from polyloom.frontend.source import Options
+from polyloom.report import trace
+from polyloom.run.instance import Result
 
 LARGE: Final = (32, 32)
 """A region whose picture has a thousand elements."""
@@ -41,4 +44,10 @@ def _row(kernel: str, sizes: Mapping[str, int], region: tuple[int, int]) -> dict
         "notebook bytes": len(result._repr_mimebundle_()["text/html"].encode()),  # pyright: ignore[reportPrivateUsage]  # the name is a convention of notebooks
         "bits": 8 * len(found.bits) if found is not None else None,
         "seconds": round(seconds, 2),
+        **(_traced(result) if region == REGION else {"trace bytes": None, "uncompressed": None}),
     }
+
+
+def _traced(result: Result) -> dict[str, object]:
+    made = trace.perfetto(result.trace)
+    return {"trace bytes": len(trace.smaller(made)), "uncompressed": len(made)}

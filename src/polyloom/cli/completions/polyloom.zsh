@@ -52,7 +52,7 @@ _shtab_polyloom_asm_options=(
   "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
   "-o[the file that is written]:OUT:_files"
   "--json[print JSON]"
-  ":assembly text in the notation of the target (riscv, belt, tensix, minion):_files"
+  ":assembly text in the notation of the target:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -62,7 +62,7 @@ _shtab_polyloom_bench_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--peer[minion\: the vendor\'s emulator, which runs the same programs]:PATH:"
   "--json[print JSON]"
-  ":one of examples, generic, classes, sizes, instantiation, scaling, model, compile, polybench, corpus, report, litmus, riscv, belt, hexagon, tensix, sfpi, minion, comparison, dominators, modulo, explore, ssa\; all without it:"
+  ":one of examples, generic, classes, sizes, instantiation, scaling, model, compile, polybench, corpus, report, litmus, riscv, belt, hexagon, tensix, sfpi, minion, comparison, dominators, modulo, explore, ssa, start\; all without it:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -152,7 +152,7 @@ _shtab_polyloom_compile_options=(
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
   "*--print-after[print the form after a pass, or after \`all\`\; may be repeated]:PASS:"
   "--verify-each[check the form after every pass]"
-  "-o[the file that is written (.plsc, .elf, .belt, .elf, .elf)]:OUT:_files"
+  "-o[the file that is written]:OUT:_files"
   "--json[print JSON]"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
   "(*)::values of the parameters, for a target that compiles for each size:"
@@ -342,7 +342,7 @@ _shtab_polyloom_run_options=(
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
   "*--print-after[print the form after a pass, or after \`all\`\; may be repeated]:PASS:"
   "--verify-each[check the form after every pass]"
-  "--trace[write what happened when, as .json (Perfetto) or .vcd]:FILE:_files"
+  "--trace[write what happened when, as .json or .json.gz (Perfetto), or .vcd]:FILE:_files"
   "--report[write one self-contained page]:FILE.html:_files"
   "--json[print JSON]"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
@@ -422,7 +422,7 @@ _shtab_polyloom_simulate_options=(
   "--thread[push words into a thread\: t0, t1 or t2 (tensix)]:THREAD:"
   "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
   "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
-  "--trace[write what happened when, as .json (Perfetto) or .vcd]:FILE:_files"
+  "--trace[write what happened when, as .json or .json.gz (Perfetto), or .vcd]:FILE:_files"
   "--report[write one self-contained page]:FILE.html:_files"
   "--json[print JSON]"
   "(*)::a program\: a concrete configuration (.plcc), an executable, or with --on FILE\@ADDRESS with raw words\; several are placed together\; then values of parameters and scalars, NAME\=VALUE:"

@@ -7,6 +7,7 @@ precision there is no kernel of `exp` and its like: such a call says which singl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -78,6 +79,15 @@ _POWER: Final = """{kind} {name}({kind} x, {kind} y) {{
     if (n & 1) {{ found = some ? found * square : square; some = 1; }}
   return y < 0 ? 1 / found : found;
 }}"""
+
+
+_CALL: Final = re.compile(rf"\b((?:{'|'.join(SINGLE)})f)\s*\(")
+_OWN: Final = re.compile(rf"\bfloat\s+((?:{'|'.join(SINGLE)})f)\s*\([^()]*\)\s*\{{")
+
+
+def called_kernels(text: str) -> frozenset[str]:
+    """The functions with a kernel that a file may call, and does not define."""
+    return frozenset(_CALL.findall(text)) - frozenset(_OWN.findall(text))
 
 
 def with_kernels(unit: str, names: Collection[str], prefix: str) -> str:

@@ -24,11 +24,13 @@ from polyloom.files import read_source
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import CPP, C, included, llvm_module, syntax_tree
 from polyloom.frontend.c.growth import is_small
+from polyloom.frontend.c.library import called_kernels, with_kernels
 from polyloom.frontend.c.llvm_data import datum, name_of
 from polyloom.frontend.c.llvm_flow import phi, terminator
 from polyloom.frontend.c.llvm_lower import Lowering, to_type
 from polyloom.frontend.c.llvm_places import Places
 from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
+from polyloom.frontend.c.reference import ENTRY
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import (
     NARROW,
@@ -114,6 +116,8 @@ def load_all(
     before, after = _INLINED if inlines else ("", "")
     linkage = 'extern "C" ' if language is CPP else ""
     unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept, linkage=linkage)
+    if language is C:
+        unit = with_kernels(unit, called_kernels(source.text), ENTRY)
     return imported(llvm_module(unit, level, target, options, language=language), source, externals)
 
 
@@ -132,7 +136,7 @@ def _checked(text: str) -> str:
     try:
         llvm: Any = import_module("llvmlite.binding")  # it has no types
     except ImportError:
-        help = "install the extra: `pip install polyloom[c]`"
+        help = "install the extra: `pip install 'polyloom[c]'`"
         raise PolyloomError(
             Diagnostic("PL0150", "C needs llvmlite, which is not installed", USAGE, help=help)
         ) from None

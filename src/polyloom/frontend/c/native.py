@@ -9,7 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from polyloom.files import read_source
 from polyloom.frontend.c.clang import shared_library
+from polyloom.frontend.c.library import called_kernels, with_kernels
 from polyloom.frontend.c.prototype import Dtype, Prototype
 from polyloom.frontend.c.reference import ENTRY, called, entry_unit
 from polyloom.frontend.source import Options
@@ -41,7 +43,9 @@ def call_native(
     if function.result is not None:
         # The result goes through memory as well, so that one runner serves functions of any type.
         call = f"*({_name(function.result)} *){ENTRY}0 = {call}"
-    library = shared_library(entry_unit(path, start + len(passed), call), options, model)
+    own = called_kernels(read_source(path, ".c").decode("utf-8", "replace"))
+    unit = with_kernels(entry_unit(path, start + len(passed), call), own, ENTRY)
+    library = shared_library(unit, options, model)
     return called(library, [*result, *arguments], function.name, function.span)
 
 

@@ -9,6 +9,7 @@ The file is executed as a module of its own, so that its constants and sizes are
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -85,12 +86,17 @@ def _text(path: str) -> str:
 
 @contextmanager
 def _importing_from(folder: str) -> Generator[None]:
-    """As a script does, a file may import its neighbours."""
+    """As a script does, a file may import its neighbours. They are forgotten again: the next file may have others of
+    these names, and the same ones may have changed."""
+    before = set(sys.modules)
     sys.path.insert(0, folder)
     try:
         yield
     finally:
         sys.path.remove(folder)
+        for name in set(sys.modules) - before:
+            if Path(getattr(sys.modules[name], "__file__", None) or os.devnull).is_relative_to(folder):
+                del sys.modules[name]
 
 
 def _failure(text: Text, error: BaseException) -> PolyloomError:

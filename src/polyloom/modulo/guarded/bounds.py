@@ -8,19 +8,18 @@ RecMII is the maximum ratio of latency and distance of a cycle of constraints, s
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
-
-from ortools.sat.python import cp_model
 
 from polyloom.diagnostics import infeasible
 from polyloom.modulo.bounds import count
 from polyloom.modulo.graph import Arc
 from polyloom.modulo.guarded.packing import place
 from polyloom.modulo.guarded.problem import Guarded
-from polyloom.modulo.problem import LowerBound
+from polyloom.modulo.problem import LowerBound, Problem
 from polyloom.modulo.recurrence import critical_circuit
-from polyloom.modulo.search import solver
+from polyloom.modulo.search import cp_model, solver
 
 PACKING_LIMIT = 5.0
 """Deterministic effort of one packing, in CP-SAT's unit (about a second)."""
@@ -35,6 +34,12 @@ _NAMED: Final = 40
 
 def resource_minimum(problem: Guarded) -> LowerBound:
     """The least pi at which every operation finds a place, dependences ignored."""
+    return _packed(Guarded(Problem(problem.operations, problem.units, ()), exclusive=problem.exclusive))
+
+
+# One graph is asked for with the distances of every innermost dimension.
+@lru_cache(maxsize=8)
+def _packed(problem: Guarded) -> LowerBound:
     everything = tuple(range(len(problem.operations)))
     value, core = max(
         ((_clique_bound(problem, c), c) for c in _cliques(problem)),
@@ -54,16 +59,24 @@ def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
     unions: set[frozenset[int]] = set()
     for units in sorted({frozenset(problem.units_of(v)) for v in range(len(problem.operations))}, key=sorted):
         unions |= {units} if len(unions) > UNIONS else {units, *(units | u for u in unions)}
+    # Sets of operations as bits: the questions below are asked for each pair, in each union.
+    units_of = [frozenset(problem.units_of(v)) for v in range(len(problem.operations))]
+    least = [_least_occupancy(problem, v) for v in range(len(problem.operations))]
+    excluded = [0] * len(problem.operations)
+    for i, j in problem.exclusive:
+        excluded[i] |= 1 << j
+        excluded[j] |= 1 << i
     cliques: list[tuple[int, ...]] = []
     for union in sorted(unions, key=lambda u: (len(u), sorted(u))):
         clique: list[int] = []
-        confined = [i for i in range(len(problem.operations)) if union.issuperset(problem.units_of(i))]
-        for i in sorted(
-            confined, key=lambda i: (-_least_occupancy(problem, i), sum(problem.are_exclusive(i, j) for j in confined))
-        ):
+        confined = [i for i, units in enumerate(units_of) if units <= union]
+        members, taken = sum(1 << i for i in confined), 0
+        counts = {i: (excluded[i] & members).bit_count() for i in confined}
+        for i in sorted(confined, key=lambda i, counts=counts: (-least[i], counts[i])):
             # No two of a clique may share a cell, so their cycles add up.
-            if not any(problem.are_exclusive(i, j) for j in clique):
+            if not excluded[i] & taken:
                 clique.append(i)
+                taken |= 1 << i
         cliques.append(tuple(sorted(clique)))
     return cliques
 

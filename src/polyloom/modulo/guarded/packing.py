@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, product
 
-from ortools.sat.python import cp_model
-
 from polyloom.modulo.guarded.problem import Guarded
+from polyloom.modulo.search import cp_model
 
 Place = tuple[int, int, int]
 """(operation, unit, slot)"""

@@ -3,8 +3,8 @@
 
 All constraints but the units' are differences between ready offsets, so longest paths (Floyd and Warshall) give every
 operation a window that shrinks as others are placed (Huff, "Lifetime-sensitive modulo scheduling", 1993). There is no
-backtracking: a schedule at the lower bound of pi is proof enough of its minimality, and where none is found the exact
-search decides.
+backtracking: an operation that finds no place chooses first in the next try, and after some tries the exact search
+decides. A schedule at the lower bound of pi is proof enough of its minimality.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from polyloom.modulo.guarded.problem import Guarded
 
+TRIES = 16
+"""Orders of placing, each with one more operation before its turn."""
 _NEVER = -(1 << 40)
 Found = tuple[tuple[int, ...], tuple[int, ...]]
 """(start, unit)"""
@@ -26,6 +28,25 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
     longest = _longest(problem, pi, groups, latency)
     if longest is None:
         return None
+    urgent = [0] * len(groups)
+    for _ in range(TRIES):
+        found = _placed(problem, pi, groups, latency, longest, urgent)
+        if not isinstance(found, int):
+            return found
+        # Whoever found no place chooses earlier in the next try.
+        urgent[found] -= 1
+    return None
+
+
+def _placed(
+    problem: Guarded,
+    pi: int,
+    groups: list[tuple[int, ...]],
+    latency: list[int],
+    longest: npt.NDArray[np.int64],
+    urgent: list[int],
+) -> Found | int:
+    """A schedule, or the group that found no place."""
     # Ready offsets are what is placed: nothing is ready before its own latency has passed.
     lower = np.max(longest + np.array([max(latency[i] for i in g) for g in groups])[:, None], axis=0)
     upper = np.full(len(groups), 1 << 40)
@@ -34,7 +55,7 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
     while waiting:
         # Least slack first (Huff, "Lifetime-sensitive modulo scheduling", 1993): who has the fewest times left chooses
         # first.
-        g = min(waiting, key=lambda n: (upper[n] - lower[n], lower[n], n))
+        g = min(waiting, key=lambda n: (urgent[n], upper[n] - lower[n], lower[n], n))
         waiting.remove(g)
         # After pi times every row has been tried: later times meet the same rows again.
         times = range(int(lower[g]), int(min(upper[g], lower[g] + pi - 1)) + 1)
@@ -47,7 +68,7 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
             None,
         )
         if found is None or found[1] is None:
-            return None
+            return g
         for i, u in zip(groups[g], found[1], strict=True):
             start[i], unit[i] = found[0] - latency[i], u
         # Because `longest` is transitively closed, one row and one column of it update all bounds.

@@ -19,8 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ortools.sat.python import cp_model
-
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.modulo.guarded.bounds import PLACES, recurrence_minimum, resource_minimum
 from polyloom.modulo.guarded.check import check
@@ -28,7 +26,7 @@ from polyloom.modulo.guarded.packing import Place, by_operation, pairs_sharing_a
 from polyloom.modulo.guarded.problem import Guarded, Solution, validate
 from polyloom.modulo.guarded.quick import schedule
 from polyloom.modulo.problem import LowerBound
-from polyloom.modulo.search import solver
+from polyloom.modulo.search import cp_model, solver
 
 LARGE = 1000
 """Places from which on a quick schedule, if there is one, is taken as it is: improving it would take long and gain

@@ -93,7 +93,7 @@ def headline(data: Mapping[str, Any]) -> str:
 def totals(data: Mapping[str, Any]) -> str:
     """The work and the compulsory bytes of the source, in a sentence."""
     if data["work"] is None:
-        return "The function is no loop nest, so that its work is not counted."
+        return "its work is not counted, as the function is no loop nest"
     parts = ", ".join(f"{count:,} {name}" for name, count in data["work_by_operation"].items())
     moved = "" if data["compulsory_bytes"] is None else f"; {data['compulsory_bytes']:,} compulsory bytes"
     return f"{data['work']:,} arithmetic operations ({parts}){moved}" if parts else f"no arithmetic operation{moved}"
@@ -111,7 +111,8 @@ def notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for row in data["rows"]:
         if row["refused"] is not None:
-            found.append((row["on"], f"{row['refused']['code']}, {row['refused']['message']}"))
+            code, message, help = (row["refused"][key] for key in ("code", "message", "help"))
+            found.append((row["on"], f"{code}, {message}; {help}" if help else f"{code}, {message}"))
         elif row["why"] is not None:
             found.append((row["on"], f"other bits than the source: {row['why']}"))
     return found

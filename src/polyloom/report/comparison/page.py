@@ -11,7 +11,8 @@ from typing import Any, Final
 from polyloom.report.comparison.columns import Cell, columns, headline, notes, rows_of, totals
 from polyloom.report.comparison.roofline import COLOURS, points, roofline
 from polyloom.report.page import document as parts
-from polyloom.report.page.source import Mark, linked, source_pane
+from polyloom.report.page.source import Mark, source_pane
+from polyloom.report.parts.loop import row as code
 
 _STYLE: Final = """
 .swatch { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; margin-right: .45rem }
@@ -102,9 +103,7 @@ def _marks(rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
 
 
 def _tab(row: Mapping[str, Any]) -> str:
-    lines = "".join(
-        f"<li{linked(0, each['line'] or 0)}><code>{escape(each['text'])}</code></li>" for each in row["loop"]
-    )
+    lines = "".join(code(each["text"], each["line"] or 0, each["reason"]) for each in row["loop"])
     caption = f"<figcaption>{escape(row['on'])}</figcaption>"
     figure = f'<figure class="source code">{caption}<ol>{lines}</ol></figure>'
     return f'<section data-tab="{escape(row["on"])}">{figure}</section>'

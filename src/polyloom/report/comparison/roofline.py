@@ -8,7 +8,7 @@ a run to its own ceiling can be compared between machines; heights of different 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor, log10
@@ -23,6 +23,8 @@ _LEFT: Final = 58
 _TOP: Final = 26
 _BOTTOM: Final = 52
 COLOURS: Final = 8
+_LINE: Final = 12
+"""Pixels between two texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ def roofline(found: Sequence[Point], compulsory: float | None) -> str:
     if compulsory:
         parts.append(_compulsory(x.at(compulsory), y))
     parts += [_ceiling(p, x, y) for p in found]
+    parts += list(_names(found, x, y))
     parts += [_mark(p, x, y) for p in found]
     names = ", ".join(p.name for p in found)
     return picture(_WIDTH, _HEIGHT, "".join(parts), f"Roofline of {names}: each below its own ceiling", "roofline")
@@ -82,7 +85,7 @@ def _decades(least: float, most: float, start: float, end: float) -> Scale:
 
 def _compulsory(at: float, y: Scale) -> str:
     line = f'<path class="edge" stroke-dasharray="2 4" d="M{short(at)} {short(y.start)}V{short(y.end)}"/>'
-    return line + text(at - 4, y.end + 10, "compulsory bytes", "end")
+    return line + text(at - 4, y.start - 6, "compulsory bytes", "end")
 
 
 def _colour(number: int) -> str:
@@ -98,6 +101,18 @@ def _ceiling(p: Point, x: Scale, y: Scale) -> str:
     line = " ".join(f"{'L' if n else 'M'}{short(x.at(a))} {short(y.at(b))}" for n, (a, b) in enumerate(way))
     title = f"<title>{escape(p.name)}: at most {p.units:,.0f} operations per cycle</title>"
     return f'<path fill="none" stroke-width="1.6" stroke="{_colour(p.number)}" d="{line}">{title}</path>'
+
+
+def _names(found: Sequence[Point], x: Scale, y: Scale) -> Iterator[str]:
+    """At the end of each ceiling the numbers of its rows; ceilings that nearly touch have one text."""
+    together: list[tuple[float, list[str]]] = []
+    for p in sorted(found, key=lambda p: (p.ceiling(x.last), p.number)):
+        height = y.at(p.ceiling(x.last))
+        if not together or together[-1][0] - height > _LINE:
+            together.append((height, []))
+        together[-1][1].append(str(p.number))
+    for height, numbers in together:
+        yield text(x.at(x.last) - 2, height - 4, ", ".join(numbers), "end")
 
 
 def _mark(p: Point, x: Scale, y: Scale) -> str:

@@ -3,6 +3,7 @@ for (const map of all(".map")) {
   const data = JSON.parse(map.querySelector("script").textContent), cell = Number(map.dataset.cell);
   const picture = map.querySelector("svg"), at = make("output", { className: "at" }), rows = data.labels.length;
   const overlay = document.createElementNS(picture.namespaceURI, "g");
+  const of = map.dataset.program ? `${map.dataset.program} ` : "";
   let here = null;
   // Below the texts, above everything else.
   picture.insertBefore(overlay, picture.querySelector("text"));
@@ -25,7 +26,7 @@ for (const map of all(".map")) {
       return `<path class="way" d="M${x1} ${y1}L${x2} ${y2}"/>`;
     }).join("") + (inside ? `<path class="hot" d="M${x - cell / 3} ${y - cell / 3}h${cell / 1.5}v${cell / 1.5}h${-cell / 1.5}z"/>` : "");
   }
-  const open = async () => here && (await activities[0])?.open(`element (${here[0]}, ${here[1]})`);
+  const open = async () => here && (await activities[0])?.open(`${of}element (${here[0]}, ${here[1]})`);
   const under = (event) => {
     const box = picture.getBoundingClientRect(), view = picture.viewBox.baseVal, scale = view.width / box.width;
     return [box.top, box.left].map((edge, n) =>

@@ -27,9 +27,9 @@ NOTE: Final = (
 )
 
 
-def array(grid: Grid, activity: Activity | None) -> str:
-    """The picture, and its data for the script."""
-    busy = _busy(grid, activity)
+def array(grid: Grid, activity: Activity | None, program: str = "") -> str:
+    """The picture, and its data for the script. `program` is the one of several that the elements belong to."""
+    busy = _busy(grid, activity, f"{program} " if program else "")
     rows, columns = len(grid.labels), max(map(len, grid.labels), default=0)
     cell = 78 if max(rows, columns) <= 4 else 58 if max(rows, columns) <= _LABELLED else 30
     box = cell * 2 // 3
@@ -42,8 +42,9 @@ def array(grid: Grid, activity: Activity | None) -> str:
         parts += [_words(r, c, label, busy, cell) for r, row in enumerate(grid.labels) for c, label in enumerate(row)]
     label = f"{rows} x {columns} elements" + (f", at most {most:.0%} busy" if busy else "")
     drawn = _cropped(picture((columns + 2) * cell, (rows + 2) * cell, "".join(parts), label, "array"), grid, cell)
+    of = f' data-program="{escape(program)}"' if program else ""
     legend = f'<p class="note">Busiest: {most:.1%} of its units in all cycles.</p>' if busy else ""
-    return f'<div class="map" tabindex="0" data-cell="{cell}">{drawn}{_data(grid, busy)}</div>{legend}'
+    return f'<div class="map" tabindex="0" data-cell="{cell}"{of}>{drawn}{_data(grid, busy)}</div>{legend}'
 
 
 def _cropped(drawn: str, grid: Grid, cell: int) -> str:
@@ -61,11 +62,11 @@ def _cropped(drawn: str, grid: Grid, cell: int) -> str:
     )
 
 
-def _busy(grid: Grid, activity: Activity | None) -> dict[tuple[int, int], float]:
+def _busy(grid: Grid, activity: Activity | None, before: str) -> dict[tuple[int, int], float]:
     """The share of bits by element, where groups of the activity are elements of the grid."""
     if activity is None:
         return {}
-    names = {(r, c): f"element ({r}, {c})" for r, row in enumerate(grid.labels) for c, _ in enumerate(row)}
+    names = {(r, c): f"{before}element ({r}, {c})" for r, row in enumerate(grid.labels) for c, _ in enumerate(row)}
     known = activity.counts
     return {place: activity.utilization(name) if name in known else 0.0 for place, name in names.items()}
 

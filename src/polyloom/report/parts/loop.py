@@ -14,7 +14,8 @@ from polyloom.targets.costs import Line
 
 NOTE: Final = (
     "The loop in which most of the work is done, as the machine has it. Point at a line to see what belongs together; "
-    "the number before a line of the source says how many lines of the loop it became."
+    "the number before a line of the source says how many lines of the loop it became. What the compiler added is dim, "
+    "and says why."
 )
 
 
@@ -25,5 +26,11 @@ def loop(lines: Sequence[Line], source: tuple[str, str] | None) -> str:
     counted = Counter(line.line for line in lines if line.line)
     marks = [Mark(line, f"{count}×") for line, count in sorted(counted.items())]
     pane = source_pane(*source, marks) if source is not None and marks else ""
-    rows = "".join(f"<li{linked(0, line.line)}><code>{escape(line.text)}</code></li>" for line in lines)
+    rows = "".join(row(line.text, line.line, line.reason) for line in lines)
     return f'<div class="beside">{pane}<figure class="source code"><ol>{rows}</ol></figure></div>'
+
+
+def row(text: str, line: int, reason: str) -> str:
+    """A line of a machine's code, linked with its line of the source; its title says why the compiler added it."""
+    told = f' class="made" title="{escape(reason)}"' if reason else ""
+    return f"<li{told}{linked(0, line)}><code>{escape(text)}</code></li>"

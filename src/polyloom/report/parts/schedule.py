@@ -84,6 +84,8 @@ def _cells(row: Sequence[str], slot: int, units: Sequence[str], known: Mapping[t
 
 def _cell(cell: str, unit: str, slot: int, known: Mapping[tuple[str, int, str], str]) -> str:
     """Names of operations that the report knows become chips; any other text stays as it is."""
+    if (unit, slot, cell) in known:
+        return f"<td>{known[unit, slot, cell]}</td>"
     words = cell.split(" ") if cell else []
     names = [word.rstrip("'") for word in words]
     if not names or any((unit, slot, name) not in known for name in names):

@@ -11,12 +11,13 @@ Scheduling and hoisting lengthen the lives of values; where that makes the alloc
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from polyloom.ir.ssa import Function, Place
+from polyloom.ir.ssa import NOWHERE, Function, Place
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify, verify_variables
 from polyloom.passes import Form, Pass, Watch, run_passes
@@ -35,6 +36,7 @@ from polyloom.riscv.backend.lower import lower
 from polyloom.riscv.backend.order import ordered
 from polyloom.riscv.backend.propagate import propagated
 from polyloom.riscv.backend.schedule import schedule
+from polyloom.riscv.backend.words import Marked
 from polyloom.riscv.names import Isa, parse
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
@@ -68,9 +70,22 @@ def compile_function(
     linked, starts = joined(codes)
     functions = {name: layout.end + start for name, start in starts.items()}
     data = layout.linked(functions, function.pointers // 8)
-    places = {layout.end + at: place for at, place in linked.places.items()}
+    places = {layout.end + at: place for at, place in placed(linked, starts, function).items()}
     text = b"" if note is None else note(places)
     return Compiled(executable(data, layout.end, linked.words, isa, starts, text), layout.end, len(linked.words))
+
+
+def placed(linked: Marked, starts: Mapping[str, int], function: Function) -> Places:
+    """By offset; what has no line stands at the beginning of its function, if it is one of the program's."""
+    homes = {member.name: member.place for member in function.program}
+    ordered = sorted((at, homes.get(name, NOWHERE)) for name, at in starts.items())
+    begins = [at for at, _ in ordered]
+
+    def own(at: int, place: Place) -> Place:
+        home = ordered[bisect_right(begins, at) - 1][1]
+        return place if place.line else replace(home, column=0, reason=place.reason)
+
+    return {at: own(at, place) for at, place in linked.places.items()}
 
 
 def lowered(function: Function, isa: Isa, layout: Layout, watch: Watch | None = None) -> list[Code]:

@@ -10,20 +10,22 @@ change first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.ir.ssa import Data, Function
+from polyloom.ir.ssa import Data, Function, Place
 from polyloom.passes import Watch
 from polyloom.riscv.backend.build import Builder
 from polyloom.riscv.backend.code import SP, ZERO, Block, Code, Op, Reg
-from polyloom.riscv.backend.compile import finished, lowered
+from polyloom.riscv.backend.compile import finished, lowered, placed
 from polyloom.riscv.backend.data import Layout
 from polyloom.riscv.backend.link import executable, joined
 from polyloom.riscv.names import Isa
 
 START: Final = "_start"
+_STARTS: Final = Place(reason="starts the program")
+_ENDS: Final = Place(reason="ends the program")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,14 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An executable; where its data are, by name; and by number the addresses of words of the machine beside it, those
-    that stand in the code or are stored from there (push.py)."""
+    """An executable; where its data are, by name; by number the addresses of words of the machine beside it, those that
+    stand in the code or are stored from there (push.py); and by address where instructions come from."""
 
     elf: bytes
     code_bytes: int
     data: Mapping[str, int]
     marks: Mapping[int, int]
+    places: Mapping[int, Place] = field(default_factory=dict[int, Place])
 
 
 def compile_program(
@@ -65,7 +68,8 @@ def compile_program(
         message = f"@{function.name} takes {len(words)} bytes of code, and there is room for {room}"
         raise infeasible("PL0932", message, help="unroll less, or split the function")
     found = {number: placement.code + offset for number, offset in marks.items() if number >= 0}
-    made = Program(b"", len(words), dict(layout.places), found)
+    places = {placement.code + at: place for at, place in placed(linked, starts, function).items()}
+    made = Program(b"", len(words), dict(layout.places), found, places)
     text = b"" if note is None else note(made)
     functions = {name: placement.code + start for name, start in starts.items()}
     data = layout.linked(functions, function.pointers // 8)
@@ -82,9 +86,9 @@ def _start_of(data: Sequence[Data], end: int) -> int:
 def _entry(name: str, isa: Isa, stack: int) -> Code:
     builder = Builder(isa)
     register = builder.constant(stack)
-    ops = [Op(op.mnemonic, tuple(_sp(o) if o != ZERO else o for o in op.operands)) for op in builder.ops]
+    ops = [Op(op.mnemonic, tuple(_sp(o) if o != ZERO else o for o in op.operands), _STARTS) for op in builder.ops]
     assert register.is_virtual
-    return Code(START, isa, (Block("start", (*ops, Op("call", (name,)), Op("ebreak"))),))
+    return Code(START, isa, (Block("start", (*ops, Op("call", (name,), _STARTS), Op("ebreak", (), _ENDS))),))
 
 
 def _sp(operand: Reg | int | str) -> Reg | int | str:

@@ -10,12 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
+from polyloom.ir.ssa import Place
 from polyloom.riscv.backend.allocate import FAR
 from polyloom.riscv.backend.build import Builder
 from polyloom.riscv.backend.check import saved
 from polyloom.riscv.backend.code import NAMING, RA, SP, ZERO, Block, Code, Op, Operand, Reg, targets
 from polyloom.riscv.backend.context import IMMEDIATE
+
+_SPILLS: Final = "keeps a value on the stack"
+_SAVES: Final = "saves what belongs to the caller"
+_RESTORES: Final = "restores what belongs to the caller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ def expand(code: Code) -> Code:
     """The code with instructions of the table, but for `j`, and without moves from a register to itself."""
     frame = frame_of(code)
     blocks = [Block(b.name, tuple(e for op in b.ops for e in _expanded(op, code, frame))) for b in code.blocks]
-    blocks[0] = Block(blocks[0].name, (*_enter(code, frame), *blocks[0].ops))
+    blocks[0] = Block(blocks[0].name, (*_because(_SAVES, _enter(code, frame)), *blocks[0].ops))
     return _falling(replace(code, blocks=tuple(blocks)))
 
 
@@ -53,18 +59,22 @@ def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
         case "incoming", (Reg() as target, int(place)):
             yield from _add(code, target, SP, frame.end + place)
         case "spill" | "reload" as kind, (Reg() as register, int(slot)):
-            yield from _access(code, kind == "spill", register, code.outgoing + 8 * slot)
+            yield from _because(_SPILLS, _access(code, kind == "spill", register, code.outgoing + 8 * slot))
         case "callr", (Reg() as target, *_):
             yield Op("jalr", (RA, 0, target), op.place)
         case "ret", _:
-            yield from _leave(code, frame)
-            yield Op("jalr", (ZERO, 0, RA))
+            yield from _because(_RESTORES, _leave(code, frame))
+            yield Op("jalr", (ZERO, 0, RA), Place(reason="returns"))
         case "unreachable", _:
             yield Op("ebreak")
         case "keep", _:
             pass
         case _:
             yield op
+
+
+def _because(reason: str, ops: Iterator[Op]) -> Iterator[Op]:
+    return (replace(op, place=Place(reason=reason)) for op in ops)
 
 
 def _move(code: Code, target: Operand, source: Operand) -> Op:

@@ -20,7 +20,7 @@ from polyloom.riscv import symbols
 from polyloom.riscv.assemble import Assembled
 from polyloom.riscv.backend.code import Block, Code, Op, targets
 from polyloom.riscv.backend.data import BASE
-from polyloom.riscv.backend.words import Marked, marked
+from polyloom.riscv.backend.words import FUNCTION, Marked, marked
 from polyloom.riscv.image import Segment
 from polyloom.riscv.names import Isa
 
@@ -38,7 +38,7 @@ def joined(codes: Sequence[Code]) -> tuple[Marked, dict[str, int]]:
 
 
 def _entry(name: str) -> str:
-    return f"@{name}"
+    return f"{FUNCTION}{name}"
 
 
 def _named(code: Code, number: int, block: Block) -> Block:

@@ -18,6 +18,7 @@ from polyloom.ir.ssa import (
     FLOAT_COMPARISONS,
     FLOATING,
     INDIRECT,
+    NOWHERE,
     RESULT,
     Branch,
     Constant,
@@ -85,7 +86,7 @@ def _enter(context: Context, function: Function) -> None:
 def _emit(context: Context, instruction: Instruction) -> None:
     """Selects an instruction and defines its result."""
     before = context.b.place
-    context.b.place = instruction.place if instruction.place.line else before
+    context.b.place = instruction.place if instruction.place != NOWHERE else before
     if instruction.result is None:
         _effect(context, instruction)
     else:

@@ -34,10 +34,11 @@ _ONES: Final = 0xFFFFFFFF << 32
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the function returned, and how many instructions it executed."""
+    """What the function returned, how many instructions it executed, and the bytes that these loaded and stored."""
 
     result: Number | None
     instructions: int
+    moved: int
 
 
 def call(
@@ -88,7 +89,7 @@ def call_in(
         done = machine.run(stop=end, limit=limit, watch=watch)
     for array, address in zip(arrays, addresses, strict=True):
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
-    return Outcome(_result(machine, isa, function), done.instructions)
+    return Outcome(_result(machine, isa, function), done.instructions, machine.moved)
 
 
 @contextmanager

@@ -10,12 +10,12 @@ known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.ir.ssa import Place
+from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.riscv.backend.atomics import loop
 from polyloom.riscv.backend.code import BRANCHES, EXCHANGES, PUSHES, RA, ZERO, Code, Op, Reg, row_of
 from polyloom.riscv.backend.pairs import halves, is_pair
@@ -25,6 +25,8 @@ from polyloom.riscv.isa import Instruction, Role, Row, table
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import signed
 
+FUNCTION: Final = "@"
+"""Begins the name of a function's first block."""
 _INVERSE: Final = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
 _LINKS: Final = {"j": ZERO, "call": RA}
 """Where jumps leave the address behind them."""
@@ -54,7 +56,7 @@ def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
 @dataclass(frozen=True, slots=True)
 class Marked:
     """The words, where each block begins, by number where each word of the machine beside the core is handed over
-    (push.py), and from where on which place of the source holds."""
+    (push.py), and the place of each instruction: its own, else that of the one before."""
 
     words: bytes
     labels: dict[str, int]
@@ -76,12 +78,14 @@ def marked(code: Code) -> Marked:
     made = bytearray()
     marks: dict[int, int] = {}
     known: dict[int, Place] = {}
-    for group, sizes, addresses in zip(places, chosen, starts, strict=True):
+    last = NOWHERE
+    for block, group, sizes, addresses in zip(code.blocks, places, chosen, starts, strict=True):
+        last = NOWHERE if block.name.startswith(FUNCTION) else last
         for place, number, address in zip(group, sizes, addresses, strict=False):
             if place.op.mnemonic in PUSHES and isinstance(mark := place.op.operands[-1], int):
                 marks[mark] = address
-            if place.op.place.line:
-                known[address] = place.op.place
+            last = place.op.place if place.op.place.line else last
+            known[address] = replace(last, reason=place.op.place.reason)
             if place.op.mnemonic == "word":
                 made += _beside(place.op).to_bytes(4, "little")
                 continue

@@ -8,6 +8,8 @@ from polyloom.targets.entry import Entry
 ENTRY: Final = Entry(
     "belt",
     "polyloom.targets.belt.target:TARGET",
+    "belt:silver",
+    "polyloom.targets.belt.options:Options",
     bench={"belt": "polyloom.cli.bench.belt:rows", "hexagon": "polyloom.cli.bench.hexagon:rows"},
     codes="polyloom.targets.belt.codes:CODES",
 )

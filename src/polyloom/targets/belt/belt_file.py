@@ -26,7 +26,7 @@ from polyloom.targets.belt.isa import ROWS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.program import Bundle, Note, Program, Routine, in_order
 
-KIND: Final = FileKind(b"PLBP", "belt program", 1, 5)
+KIND: Final = FileKind(b"PLBP", "belt program", 2, 5)
 VERSION: Final = 1
 """Of the note."""
 Notes = tuple[tuple[Note, ...], ...]
@@ -55,7 +55,7 @@ def write(program: Program, signature: Signature) -> bytes:
         section(_DATA, _placed(program.data)),
         encode(program),
         section(binary.text, _note(member, signature, program.told)),
-        section(_NAMES, _Names(_names(program), tuple(d.name for d in program.data), _notes(program))),
+        section(_NAMES, _Names.of(_names(program), tuple(d.name for d in program.data), _notes(program))),
     )
     return binary.pack(KIND, member.fingerprint, sections)
 
@@ -83,7 +83,7 @@ def _read(data: bytes) -> File:
     if len(placed) != len(names.data) or stamp != member.fingerprint:
         raise binary.malformed(names_at.position, "the names of data, or the hash of the member, do not fit the file")
     made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
-    program = replace(_with_notes(found, names.notes, names_at), data=made, told=text)
+    program = replace(_with_notes(found, names.read(names_at), names_at), data=made, told=text)
     _check_told(program, note_at)
     binary.check_canonical(data, _again(program, signature, data_at))
     return File(program, signature, member)
@@ -171,17 +171,44 @@ _DATA: Final = counted(
 
 
 @dataclass(frozen=True, slots=True)
+class _Noted:
+    """A note, with the number of its place."""
+
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+    stage: int | None
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Names:
+    """Different places once, in the order of first use."""
+
     routines: tuple[str, ...]
     data: tuple[str, ...]
-    notes: Notes
+    places: tuple[Place, ...]
+    notes: tuple[tuple[_Noted, ...], ...]
+
+    @staticmethod
+    def of(routines: tuple[str, ...], data: tuple[str, ...], notes: Notes) -> _Names:
+        places = {place: k for k, place in enumerate(dict.fromkeys(note.place for row in notes for note in row))}
+        noted = tuple(tuple(_Noted(n.operands, n.results, n.stage, places[n.place]) for n in row) for row in notes)
+        return _Names(routines, data, tuple(places), noted)
+
+    def read(self, at: Reader) -> Notes:
+        if any(note.place >= len(self.places) for row in self.notes for note in row):
+            raise binary.malformed(at.position, "an operation comes from a place that is not listed")
+        return tuple(
+            tuple(Note(n.operands, n.results, n.stage, self.places[n.place]) for n in row) for row in self.notes
+        )
 
 
 _TEXTS: Final = counted(binary.text, natural("texts"))
-_PLACE: Final = record(Place, file=binary.text, line=natural("line"), column=natural("column"))
-_NOTE: Final = record(Note, operands=_TEXTS, results=_TEXTS, stage=optional("stage"), place=_PLACE)
-_NOTES: Final[Codec[Notes]] = counted(counted(_NOTE, natural("notes")), natural("bundles"))
-_NAMES: Final = record(_Names, routines=_TEXTS, data=_TEXTS, notes=_NOTES)
+_PLACE: Final = record(Place, file=binary.text, line=natural("line"), column=natural("column"), reason=binary.text)
+_PLACES: Final[Codec[tuple[Place, ...]]] = counted(_PLACE, natural("places"))
+_NOTE: Final = record(_Noted, operands=_TEXTS, results=_TEXTS, stage=optional("stage"), place=natural("place"))
+_NOTES: Final[Codec[tuple[tuple[_Noted, ...], ...]]] = counted(counted(_NOTE, natural("notes")), natural("bundles"))
+_NAMES: Final = record(_Names, routines=_TEXTS, data=_TEXTS, places=_PLACES, notes=_NOTES)
 
 
 def _names(program: Program) -> tuple[str, ...]:

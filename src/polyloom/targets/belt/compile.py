@@ -30,6 +30,7 @@ from polyloom.targets.belt.loop_graph import Builder as LoopBuilder
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges, entry, normal, opened, with_stubs
 from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
+from polyloom.targets.belt.origins import home
 from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
 from polyloom.targets.belt.stats import LoopFacts
@@ -223,10 +224,10 @@ def _pieces(
     found: dict[str, Piece] = {}
     for block in function.blocks:
         if isinstance(block, Loop):
-            found[block.name] = loop_piece(loops[block.name], offsets.__getitem__)
+            found[block.name] = loop_piece(loops[block.name], offsets.__getitem__, home(function, block))
         else:
             code, _, linear = codes[block.name]
-            found[block.name] = open_piece(code, linear, offsets.__getitem__)
+            found[block.name] = open_piece(code, linear, offsets.__getitem__, home(function, block))
     return found
 
 

@@ -7,9 +7,10 @@
       0: F0 load.w(b2 %x, b1 %i * 4 + 8) delay 3 -> %a @2 s0 | F1 con.w(5) -> %c @0 : drops 1 ; belt 3
 
 An operation stands behind its slot: name, width, lanes, operands with their names, what its words state besides, its
-results with the bundle in which they drop (counted on, as if the routine were not left), its stage and its place in the
-source. After the colon follow the bundle's drops, `rotate`, and `back N` where a pass of N bundles ends. What follows
-`;` is a comment: the row in the loop's pass, and the operands on the belt afterwards.
+results with the bundle in which they drop (counted on, as if the routine were not left), its stage, and its place in
+the source with the reason why the compiler added it. After the colon follow the bundle's drops, `rotate`, and `back N`
+where a pass of N bundles ends. What follows `;` is a comment: the row in the loop's pass, and the operands on the belt
+afterwards.
 """
 
 from __future__ import annotations
@@ -160,5 +161,7 @@ def _origin(note: Note) -> str:
     place = note.place
     if place == NOWHERE:
         return stage
-    at = f"@line {place.line}:{place.column}{f' {json.dumps(place.file)}' if place.file else ''}"
-    return f"{stage} {at}".strip()
+    column = f":{place.column}" if place.column else ""
+    at = f"@line {place.line}{column}{f' {json.dumps(place.file)}' if place.file else ''}"
+    reason = f" for {json.dumps(place.reason)}" if place.reason else ""
+    return f"{stage} {at}{reason}".strip()

@@ -68,6 +68,11 @@ class _Line:
         self.at += 1
         return token
 
+    @property
+    def following(self) -> str:
+        """The token behind the next one."""
+        return self.tokens[self.at + 1][0] if self.at + 1 < len(self.tokens) else ""
+
     def skip(self, token: str) -> bool:
         found = self.next == token
         self.at += found
@@ -379,6 +384,7 @@ def _place(line: _Line) -> Place:
     if not line.skip("@line"):
         return NOWHERE
     row = line.number("a line")
-    line.expect(":")
-    column = line.number("a column")
-    return Place(line.name("a file") if line.next.startswith('"') else "", row, column)
+    # Behind a line without a column the colon is that before the bundle's drops.
+    column = line.number("a column") if line.following.isdecimal() and line.skip(":") else 0
+    file = line.name("a file") if line.next.startswith('"') else ""
+    return Place(file, row, column, line.name("a reason") if line.skip("for") else "")

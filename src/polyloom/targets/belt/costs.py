@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, INTEGERS, UNSIGNED, ElementType
 from polyloom.ir.signature import Signature
+from polyloom.ir.ssa import NOWHERE
 from polyloom.ir.work import Class
 from polyloom.machine import stated
 from polyloom.targets.belt import belt_file, facts
@@ -126,4 +127,6 @@ def _issues(number: int, bundle: Bundle) -> Iterator[Line]:
         note = notes[n] if notes else None
         names = f"  {' '.join(note.results)}" if note is not None and note.results else ""
         width = f".{issue.width}" if issue.width else ""
-        yield Line(f"bundle {number}  {issue.slot!s:3} {issue.name}{width}{names}", note.place.line if note else 0)
+        place = note.place if note is not None else NOWHERE
+        text = f"bundle {number}  {issue.slot!s:3} {issue.name}{width}{names}"
+        yield Line(text, place.line, place.reason)

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from polyloom.ir.ssa import Place
 from polyloom.targets.belt.graph import LOADS, Absent, Graph, Node, Read, Source
 from polyloom.targets.belt.ir import BYTES, Constant, Nothing, Operand, Value
 from polyloom.targets.belt.isa import LANED, OPS, states_width
 from polyloom.targets.belt.nones import entry_values, frame_values
 from polyloom.targets.belt.open_code import Code, Linear
+from polyloom.targets.belt.origins import placed as origins
 from polyloom.targets.belt.pipeline import Pipelined
 from polyloom.targets.belt.positions import Belt
 from polyloom.targets.belt.program import NONE, Bundle, Immediate, Issue, Note, Slot
@@ -63,11 +65,12 @@ def loop_constants(found: Pipelined) -> tuple[tuple[Value, Constant], ...]:
     return tuple(dict.fromkeys((n.home, n.constant) for n in nodes if n.home is not None and n.constant is not None))
 
 
-def loop_piece(found: Pipelined, home: Home) -> Piece:
-    """One pass."""
+def loop_piece(found: Pipelined, home: Home, place: Place) -> Piece:
+    """One pass of the loop at a place of the source."""
     belt, graph, placed = found.belt, found.belt.graph, found.belt.placed
     rows: list[list[tuple[Issue, Note]]] = [[] for _ in range(placed.interval)]
     links: dict[tuple[int, Slot], str] = {}
+    places = origins(graph, place)
     for n, node in enumerate(graph.nodes):
         row = placed.start[n] % placed.interval
         operands = [_operand(o, belt.positions.get((n, k), 0)) for k, o in enumerate(node.operands)]
@@ -81,7 +84,7 @@ def loop_piece(found: Pipelined, home: Home) -> Piece:
         rows[row].append(
             (
                 _issue(graph, node, placed.slots[n], operands, offset, placed.latency[n]),
-                _note(graph, node, placed.stage(n)),
+                _note(graph, node, placed.stage(n), places[n]),
             )
         )
         if node.edge is not None:
@@ -90,9 +93,10 @@ def loop_piece(found: Pipelined, home: Home) -> Piece:
     return Piece(tuple(bundles), links)
 
 
-def open_piece(code: Code, linear: Linear, home: Home) -> Piece:
-    """A block outside of pipelined loops."""
+def open_piece(code: Code, linear: Linear, home: Home, place: Place) -> Piece:
+    """A block outside of pipelined loops, at a place of the source."""
     graph, placed = code.graph, linear.placed
+    places = origins(graph, place)
     issued = [n for n in range(len(graph.nodes)) if linear.is_issued(n)]
     rows: list[list[tuple[Issue, Note]]] = [[] for _ in range(1 + max(placed.start[n] for n in issued))]
     links: dict[tuple[int, Slot], str] = {}
@@ -101,7 +105,7 @@ def open_piece(code: Code, linear: Linear, home: Home) -> Piece:
         operands = [_operand(o, linear.linear(code.entry, n, o) if isinstance(o, Read) else 0) for o in node.operands]
         offset = node.offset if node.home is None else home(node.home.name)
         issue = _issue(graph, node, placed.slots[n], operands, offset, placed.latency[n])
-        rows[row].append((issue, _note(graph, node, None)))
+        rows[row].append((issue, _note(graph, node, None, places[n])))
         if node.edge is not None:
             links[row, placed.slots[n]] = node.edge.target
     return Piece(tuple(_bundle(row, linear.drops_in(k), False) for k, row in enumerate(rows)), links)
@@ -162,11 +166,11 @@ def _issue(graph: Graph, node: Node, slot: Slot, operands: Sequence[Placed], off
     )
 
 
-def _note(graph: Graph, node: Node, stage: int | None) -> Note:
+def _note(graph: Graph, node: Node, stage: int | None, place: Place) -> Note:
     operands = [_name(graph, o) for o in node.operands]
     while operands and not operands[-1]:
         operands.pop()
-    return Note(tuple(operands), tuple(v.name for v in node.results), stage, node.place)
+    return Note(tuple(operands), tuple(v.name for v in node.results), stage, replace(place, file=place.shown_file))
 
 
 def _name(graph: Graph, source: Source) -> str:

@@ -89,7 +89,7 @@ class Issue:
 @dataclass(frozen=True, slots=True)
 class Note:
     """What a listing says of an issue: the names of what it reads and gives, its stage in the loop (None in open code),
-    and where it comes from. The model knows none of it."""
+    and where it comes from, with the reason where the user did not write it. The model knows none of it."""
 
     operands: tuple[str, ...] = ()
     results: tuple[str, ...] = ()

@@ -149,7 +149,6 @@ TARGET: Final = Target(
     kinds=(_PROGRAM,),
     owns=lambda data: _PROGRAM if belt_file.owns(data) else None,
     place=place,
-    example="belt:silver",
     signature=lambda data: belt_file.read(data).signature,
     compile=_compile,
     run=_run,

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from polyloom.targets.belt import belt_file, facts
+from polyloom.targets.belt.conasm import issue_text
 from polyloom.targets.belt.isa import OPS
-from polyloom.targets.belt.model import Run
+from polyloom.targets.belt.model import Event, Run
 from polyloom.targets.belt.program import Bundle, Issue, Note, Program, in_order
-from polyloom.targets.report import Pressure, Report, Reservation, Table
+from polyloom.targets.provenance import of_place
+from polyloom.targets.report import Operation, Pressure, Report, Reservation, Table
 from polyloom.targets.target import Execution
 from polyloom.targets.target import Program as Made
 from polyloom.targets.trace import Span, Trace
@@ -33,8 +35,10 @@ def report(program: Made, execution: Execution) -> Sequence[Report]:
         return (Report(tables),)
     bundles = _bundles(file.program, first)
     slots = tuple(str(slot) for slot, _ in file.machine.slots)
+    operations = tuple(_operations(bundles))
+    why = str(first["bound_by"])
     return (
-        Report(tables, tuple(_pressure(bundles, slots)), _torus(bundles, slots), bottleneck=str(first["bound_by"])),
+        Report(tables, tuple(_pressure(bundles, slots)), _torus(bundles, slots), bottleneck=why, operations=operations),
     )
 
 
@@ -72,13 +76,61 @@ def _shown(issue: Issue, note: Note) -> str:
     return issue.name + named + ("" if note.stage is None else f" [{note.stage}]")
 
 
+def _operations(bundles: Sequence[Bundle]) -> Iterator[Operation]:
+    """Named as the torus shows them."""
+    for row, bundle in enumerate(bundles):
+        for issue, note in _noted(bundle):
+            found = of_place(note.place)
+            yield Operation(_shown(issue, note), str(issue.slot), row, issue_text(issue, note), found)
+
+
+def _noted(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
+    issues, notes = in_order(bundle)
+    return zip(issues, notes or (Note(),) * len(issues), strict=True)
+
+
 def trace(data: bytes, run: Run) -> Trace:
-    """A lane per slot; a span for as long as the operation's result takes."""
-    machine = belt_file.read(data).machine
+    """A lane per slot; a span for as long as the operation's result takes, with where the operation comes from."""
+    file = belt_file.read(data)
+    notes = {
+        (routine.name, n, str(issue.slot)): note
+        for routine in file.program.routines
+        for n, bundle in enumerate(routine.bundles)
+        for issue, note in _noted(bundle)
+    }
     spans: list[Span] = []
-    for event in run.events:
-        operation = OPS[event.op]
-        cycles = max(1, machine.latency(operation))
+    for event, iteration in _iterations(file.program, run.events, notes):
+        cycles = max(1, file.machine.latency(OPS[event.op]))
         value = ", ".join("None" if lane is None else str(lane) for lane in event.value)
-        spans.append(Span(event.routine, event.slot, event.op, event.cycle - 1, cycles, (("value", value),)))
+        told = {**_told(notes.get((event.routine, event.bundle, event.slot), Note())), "iteration": iteration}
+        known = tuple((key, text) for key, text in told.items() if text)
+        spans.append(Span(event.routine, event.slot, event.op, event.cycle - 1, cycles, (*known, ("value", value))))
     return Trace(tuple(spans))
+
+
+def _told(note: Note) -> Mapping[str, str]:
+    found = of_place(note.place)
+    return {} if found is None else found.told
+
+
+def _iterations(
+    program: Program, events: Sequence[Event], notes: Mapping[tuple[str, int, str], Note]
+) -> Iterator[tuple[Event, str]]:
+    """Each event of a loop with the iteration that it is part of, from 0 on since the loop was entered: passes less
+    stages."""
+    loops = {r.name: r.loops for r in program.routines}
+    inside: dict[str, tuple[int, int]] = {}
+    passes: dict[tuple[str, int, str], int] = {}
+    for event in events:
+        here = next(((a, n) for a, n in loops.get(event.routine, ()) if a <= event.bundle < a + n), (-1, 0))
+        if inside.get(event.routine) != here:
+            inside[event.routine] = here
+            passes = {key: count for key, count in passes.items() if key[0] != event.routine}
+        place = event.routine, event.bundle, event.slot
+        stage = notes[place].stage if place in notes else None
+        if here[0] < 0 or stage is None:
+            yield event, ""
+            continue
+        passes[place] = passes.get(place, -1) + 1
+        iteration = passes[place] - stage
+        yield event, str(iteration) if iteration >= 0 else ""

@@ -32,6 +32,7 @@ from polyloom.ir.ssa import ATOMICS, Function
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE, WIDTH, Type
 from polyloom.passes import Watch
+from polyloom.targets.forms.kernel_text import blamed, located
 from polyloom.targets.forms.loops import close
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
@@ -71,6 +72,7 @@ class _Text:
     path: str
     options: Options
     text: str | None = None
+    nest: Nest | None = None
 
     def use(self, action: Callable[[str], Any]) -> Any:
         """What `action` gives for the path of a file with the text."""
@@ -79,7 +81,10 @@ class _Text:
         with temporary.folder() as folder:
             file = Path(folder, "nest.c")
             file.write_text(self.text, encoding="utf-8")
-            return action(str(file))
+            try:
+                return action(str(file))
+            except PolyloomError as error:
+                raise error if self.nest is None else blamed(error, str(file), self.nest) from None
 
 
 def form(model: Callable[[Any, Any], Model]) -> Form:
@@ -103,7 +108,8 @@ def _load(written: Written, model: Model) -> Subject:
         return _subject(_Text(path, written.options), model, start, written.watch)
     nest, reference, path = _kernel(written)
     reading = Options(reassociate=written.options.reassociate)
-    return _subject(_Text(path, reading, deeply(print_c)(nest, True)), model, start, written.watch, nest, reference)
+    text = _Text(path, reading, deeply(print_c)(nest, True), nest)
+    return _subject(text, model, start, written.watch, nest, reference)
 
 
 def _kernel(written: Written) -> tuple[Nest, Reference, str]:
@@ -184,14 +190,16 @@ def _subject(
     reference: Reference | None = None,
 ) -> Subject:
     with one_reading():
-        function, declared = text.use(lambda path: _read(path, text.options, model, watch))
+        function, declared = text.use(lambda path: _read(path, text, model, watch))
     names = _outputs(declared, function)
     if nest is not None:
         declared, names = _renamed(declared, names, nest)
     oracles = _Oracles(text, model, function, declared, tuple(names), nest, reference)
     signature = _signature(declared, names, declared.name if nest is None else nest.name)
     seconds = perf_counter() - start
-    content = Content(function, declared.span, nest is not None, text.options.reassociate)
+    content = Content(
+        function, declared.span if nest is None else nest.span, nest is not None, text.options.reassociate
+    )
     return Subject(
         "function",
         content,
@@ -202,13 +210,14 @@ def _subject(
         oracles.explain,
         oracles.hidden,
         watch=watch,
-        texts=texts([declared.span]),
+        texts=texts([declared.span if nest is None else nest.span]),
     )
 
 
-def _read(path: str, options: Options, model: Model, watch: Watch | None) -> tuple[Function, Prototype]:
-    function = _ssa(path, options, model, watch)
-    return function, _prototype(path, options, model, function)
+def _read(path: str, text: _Text, model: Model, watch: Watch | None) -> tuple[Function, Prototype]:
+    function = _ssa(path, text.options, model, watch)
+    declared = _prototype(path, text.options, model, function)
+    return function if text.nest is None else located(function, path, text.nest), declared
 
 
 def _ssa(path: str, options: Options, model: Model, watch: Watch | None) -> Function:

@@ -78,11 +78,11 @@ def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inpu
 
 def _oracles(source: Source) -> tuple[Oracle, ...]:
     what = "the reference" if source.nest is None else "its equations"
-    first = Oracle("equations", what, partial(_equations, source.plan))
+    first = Oracle("equations", what, partial(_equations, source.plan), common=True)
     if source.nest is None:
         return (first,)
     bound = None if source.exact else close
-    return first, Oracle("source", f"the source, {source.path}", source.reference, bound)
+    return first, Oracle("source", f"the source, {source.path}", source.reference, bound, common=True)
 
 
 def _equations(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays:

@@ -8,6 +8,8 @@ from polyloom.targets.entry import Entry
 ENTRY: Final = Entry(
     "minion",
     "polyloom.targets.minion.target:TARGET",
+    "minion:32",
+    "polyloom.targets.minion.options:Options",
     codes="polyloom.targets.minion.codes:CODES",
     bench={"minion": "polyloom.cli.bench.minion:rows"},
 )

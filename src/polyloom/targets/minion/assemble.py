@@ -10,14 +10,16 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.diagnostics import input_error
+from polyloom.ir.ssa import Place
 from polyloom.riscv import assemble as assembler
 from polyloom.riscv import note as notes
+from polyloom.riscv import source_lines
 from polyloom.riscv.backend.link import assembled
-from polyloom.targets.minion import lines
 from polyloom.targets.minion.isa import CSRS, ISA
 from polyloom.targets.minion.memory_map import RESET
 from polyloom.targets.minion.tensor_statement import rewrite
 
+TARGET: Final = "minion"
 KIND: Final = "assembly"
 _VERSION: Final = 1
 DIALECT: Final = assembler.Dialect(CSRS, rewrite)
@@ -34,6 +36,6 @@ def assemble(text: str, name: str, base: int = RESET) -> bytes:
     made = assemble_lines(text, base, name)
     if made.code_end == base:
         raise input_error("PL1371", f"{name} has no instruction", help="write at least one, such as `ebreak`")
-    places = {address: (name, line) for address, line in made.lines.items()}
-    note = {"target": lines.TARGET, "version": _VERSION, "kind": KIND, lines.KEY: lines.encode(places)}
+    lines = source_lines.encode({address: Place(name, line) for address, line in made.lines.items()})
+    note = {"target": TARGET, "version": _VERSION, "kind": KIND, source_lines.KEY: lines}
     return assembled(made, ISA, notes.text(note))

@@ -13,10 +13,10 @@ from typing import Final, cast
 from polyloom.ir.operations import ElementType
 from polyloom.ir.signature import Signature
 from polyloom.machine import stated
+from polyloom.riscv import source_lines
 from polyloom.riscv.image import elf
-from polyloom.targets.costs import ADDING, LOGIC, Costs, Line, Units, executing
+from polyloom.targets.costs import ADDING, LOGIC, Costs, Units, executing, of_words
 from polyloom.targets.minion import isa
-from polyloom.targets.minion import lines as source_lines
 from polyloom.targets.minion.listing import listing
 from polyloom.targets.minion.loops import note as notes
 from polyloom.targets.minion.loops.figures import DRAM_RATE
@@ -49,7 +49,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         code_bytes=sum(len(s.data) for s in elf(program.data, isa.ISA).segments if s.is_code),
         bound_by=cast("str | None", execution.facts["bound_by"]),
         arithmetic=_arithmetic(note.signature, cast(Options, program.options)),
-        loop=tuple(_loop(program.data)),
+        loop=tuple(of_words(inner_loop(listing(program.data)), source_lines.decode(program.data))),
         stated=stated.of_place(str(program.place or "")),
     )
 
@@ -65,10 +65,3 @@ def _arithmetic(signature: Signature, options: Options) -> str | None:
     if not any(a.dtype.kind == "f" for a in signature.arguments):
         return None
     return {"strict": _STRICT, "contract": _FUSED, "reassociate": _REORDERED}[options.fp]
-
-
-def _loop(data: bytes) -> Iterator[Line]:
-    places = source_lines.decode(data)
-    for address, text in inner_loop(listing(data)):
-        place = places.at(address)
-        yield Line(text, place[1] if place is not None else 0)

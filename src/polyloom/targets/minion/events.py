@@ -41,7 +41,10 @@ def trace(outcome: Outcome, locator: Locator) -> Trace:
 def _span(event: Event, locator: Locator) -> Span:
     start, end, owner, track, word, pc = event
     group = f"shire {owner}" if track >= _PORTS else f"minion {owner}"
-    arguments = [("pc", str(locator.at(pc)))] if pc else []
+    where = locator.at(pc)
+    arguments = [("pc", str(where))] if pc else []
+    arguments += [("source", where.source)] if pc and where.source else []
+    arguments += [("reason", where.reason)] if pc and where.reason else []
     if word and track >= _ISSUE:
         arguments.append(("word", f"{word:#018x}"))
     name = TRACKS[track].split()[0] if track < _ISSUE or track >= _PORTS else TRACKS[track]

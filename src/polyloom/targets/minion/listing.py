@@ -2,6 +2,7 @@
 """What `polyloom show` prints of a program: its code disassembled with the vendor's mnemonics, symbols above it.
 
 Behind a write of a tensor CSR stands the operation, where its word is known; an address that depends on the run is `?`.
+The last comment of a line says where in the source it comes from, or why it is there.
 A word that is no instruction is shown as data.
 """
 
@@ -11,9 +12,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from polyloom.riscv import symbols
+from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import addresses
 from polyloom.riscv.image import elf
+from polyloom.riscv.source_lines import Lines
 from polyloom.targets.minion import isa
 from polyloom.targets.minion.constants import State, before_writes
 from polyloom.targets.minion.tensor_notation import text
@@ -33,19 +35,20 @@ def listing(data: bytes) -> str:
     lines = [f"# entry {image.entry:#x}"]
     lines += [f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code]
     lines += [f"# {name}: {size} bytes at {at:#x}" for name, (at, size) in named.items() if at not in tables.names]
+    places = source_lines.decode(data)
     for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
-        lines += _listed(code, start, image.entry, tables.names)
+        lines += _listed(code, start, image.entry, tables.names, places)
     return "\n".join(lines)
 
 
-def _listed(code: bytes, start: int, entry: int, names: Mapping[int, str]) -> Iterator[str]:
+def _listed(code: bytes, start: int, entry: int, names: Mapping[int, str], places: Lines) -> Iterator[str]:
     known = before_writes(code, start, (entry,))
     for address, line in zip(addresses(code, start), isa.listing(code, start), strict=True):
         if address in names:
             yield f"{names[address]}:"
         word = int.from_bytes(code[address - start : address - start + 4], "little")
         told = _told(word, known.get(address))
-        yield f"{line:<{_COLUMN}}  # {told}" if told else line
+        yield places.beside(address, f"{line:<{_COLUMN}}  # {told}" if told else line)
 
 
 def _told(word: int, state: State | None) -> str:

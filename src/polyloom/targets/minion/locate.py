@@ -10,20 +10,23 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.ir.ssa import NOWHERE
 from polyloom.riscv import symbols
 from polyloom.riscv.image import MAGIC
-from polyloom.targets.minion.lines import Lines, decode
+from polyloom.riscv.source_lines import Lines, decode
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """`symbol` is empty and `file` None where nothing is known; `line` counts from 1."""
+    """`symbol` is empty and `file` None where nothing is known; `line` counts from 1. `reason` says why what the user
+    did not write is there."""
 
     pc: int
     symbol: str = ""
     offset: int = 0
     file: str | None = None
     line: int = 0
+    reason: str = ""
 
     def __str__(self) -> str:
         """`0x8000001020 (start+0x20, k.s:12)`."""
@@ -65,5 +68,5 @@ class Locator:
             return Where(pc)
         number = bisect_right(self.addresses, pc) - 1
         symbol, offset = (self.names[number], pc - self.addresses[number]) if number >= 0 else ("", 0)
-        file, line = self.lines.at(pc) or (None, 0)
-        return Where(pc, symbol, offset, file, line)
+        place = self.lines.at(pc) or NOWHERE
+        return Where(pc, symbol, offset, place.file if place.line else None, place.line, place.reason)

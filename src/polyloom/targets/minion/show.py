@@ -13,7 +13,7 @@ from polyloom.riscv import symbols
 from polyloom.riscv.disassemble import addresses
 from polyloom.riscv.image import MAGIC, elf
 from polyloom.targets.minion import isa
-from polyloom.targets.minion.lines import TARGET
+from polyloom.targets.minion.assemble import TARGET
 from polyloom.targets.minion.listing import listing
 from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.program import executable

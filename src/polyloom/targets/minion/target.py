@@ -69,7 +69,6 @@ TARGET: Final = Target(
     kinds=(PROGRAM, loops.KIND),
     owns=_owns,
     place=place,
-    example="minion:32",
     signature=_signature,
     compile=_compile,
     run=_run,

@@ -8,6 +8,8 @@ from polyloom.targets.entry import Entry
 ENTRY: Final = Entry(
     "riscv",
     "polyloom.targets.riscv.target:TARGET",
+    "riscv:rv64gc",
+    "polyloom.targets.riscv.options:Options",
     verbs={
         "select": ("find the shortest RISC-V instructions for a conditional value", "polyloom.cli.select"),
         "litmus": ("judge litmus tests by the RISC-V memory model", "polyloom.cli.litmus"),

@@ -12,7 +12,8 @@ from typing import Final, cast
 from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
 from polyloom.riscv import innermost
 from polyloom.riscv.names import Isa
-from polyloom.targets.costs import Costs, Line, Units, executing
+from polyloom.riscv.source_lines import Lines
+from polyloom.targets.costs import Costs, Units, executing, of_words
 from polyloom.targets.target import Execution
 
 _WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a-z]*(?:\.[sd])?")
@@ -20,23 +21,18 @@ _WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a
 _STEPS: Final = re.compile(r"(?:c\.)?addi.*")
 
 
-def costs(isa: Isa, listing: str, execution: Execution) -> Costs:
-    """Of a program of `isa` that ran."""
+def costs(isa: Isa, listing: str, places: Lines, execution: Execution) -> Costs:
+    """Of a program of `isa` that ran; `places` are those of its words."""
     loop = innermost.heaviest(listing, _weight, (0, 0))
     return Costs(
         issued=execution.operations,
         issues="instructions",
         units=(Units("hart", 1, executing((o.name for o in OPERATIONS), _types(isa))),),
+        moved=cast("int | None", execution.detail),
+        boundary="loads and stores, as instructions execute them",
         code_bytes=cast("int | None", execution.facts.get("code_bytes")),
-        loop=tuple(_line(text) for _, text in loop),
+        loop=tuple(of_words(loop, places)),
     )
-
-
-def _line(text: str) -> Line:
-    """What is behind `#` says where an instruction comes from."""
-    code, _, place = text.partition("  # ")
-    number = place.rpartition(":")[2]
-    return Line(code.rstrip(), int(number) if number.isdecimal() else 0)
 
 
 def _types(isa: Isa) -> Iterator[ElementType]:

@@ -147,7 +147,7 @@ def _call(
     if (result := signature.argument(RESULT)) is not None and declared.result is not None and done.result is not None:
         outputs = {RESULT: function.as_result(done.result, result.dtype, declared.result), **outputs}
     facts = {"instructions": done.instructions, **_code(data, isa), "abi": abi.name(isa), "elf_bytes": len(data)}
-    return Execution(outputs, None, done.instructions, facts)
+    return Execution(outputs, None, done.instructions, facts, detail=done.moved)
 
 
 def _endless(error: PolyloomError, name: str, limit: int) -> PolyloomError:
@@ -174,8 +174,7 @@ def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str], lines: 
     for address, line in zip(addresses(code, start), listing(code, isa, start), strict=True):
         if address in names:
             yield address, f"{names[address]}:"
-        here = lines.at(address)
-        yield address, line if here is None else f"{line:<44}  # {here[0]}:{here[1]}"
+        yield address, lines.beside(address, line)
 
 
 def _inspect(data: bytes) -> dict[str, Json]:
@@ -216,7 +215,6 @@ TARGET: Final = Target(
     kinds=(_PROGRAM,),
     owns=_owns,
     place=lambda text: Place(parse(text or _DEFAULT, "--on")),
-    example="riscv:rv64gc",
     signature=_signature,
     compile=_compile,
     run=_run,
@@ -225,7 +223,10 @@ TARGET: Final = Target(
     made=lambda data: {"elf_bytes": len(data)},
     summary=_summary,
     costs=lambda program, execution: costs(
-        _isa(program.data, cast("Place | None", program.place)), str(_inspect(program.data)["listing"]), execution
+        _isa(program.data, cast("Place | None", program.place)),
+        str(_inspect(program.data)["listing"]),
+        source_lines.decode(program.data),
+        execution,
     ),
     as_json=_inspect,
     assemble=_assemble,

@@ -8,6 +8,8 @@ from polyloom.targets.entry import Entry
 ENTRY: Final = Entry(
     "tcpa",
     "polyloom.targets.tcpa.target:TARGET",
+    "tcpa:8x8",
+    "polyloom.targets.tcpa.options:Options",
     verbs={"device": ("where the library for firmware is", "polyloom.cli.device")},
     bench={
         name: f"polyloom.cli.bench.{function}"

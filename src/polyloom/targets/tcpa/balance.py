@@ -16,7 +16,7 @@ from polyloom.ir.pla import Constant, Equation
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.schedule import problem, safe
+from polyloom.targets.tcpa.schedule import is_alone, problem, safe
 
 MOST: Final = 4
 """So many additions are moved at most: each costs a bound."""
@@ -26,7 +26,7 @@ def balanced(graph: Graph, machine: Machine) -> Graph:
     """The graph with the fewest additions moved that lower the bound on the initiation interval; as it is, where none
     do."""
     movable = [v for v, e in enumerate(graph.equations) if _is_movable(e, machine) and not _is_cyclic(graph, v)]
-    if not movable:
+    if not movable or is_alone(graph):
         return graph
     usual = problem(graph, machine, safe)
     bound, least = resource_minimum(usual).value, recurrence_minimum(usual).value

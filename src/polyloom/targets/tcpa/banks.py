@@ -36,9 +36,14 @@ def accesses(concrete: Concrete) -> dict[str, Accesses]:
     )
     words = {a.name: _words(a) for a in concrete.arrays}
     touched: dict[str, list[tuple[int, NDArray[np.int64]]]] = {name: [] for name in words}
+    # Generators along a border differ in their base alone, and share the object of their domain.
+    offsets: dict[tuple[int, tuple[int, ...]], list[NDArray[np.int64]]] = {}
     for generator in concrete.generators:
         name = concrete.arrays[generator.array].name
-        parts = (_of_words(words[name], part) for part in _elements(generator))
+        kind = id(generator.domain), generator.coefficients
+        if kind not in offsets:
+            offsets[kind] = list(_offsets(generator))
+        parts = (_of_words(words[name], generator.base + part) for part in offsets[kind])
         touched[name] += [(_bank(generator), part) for part in parts]
     return {name: _pairs(parts) for name, parts in touched.items()}
 
@@ -66,7 +71,7 @@ def _of_words(words: NDArray[np.int64] | None, touched: NDArray[np.int64]) -> ND
 
 
 def _steps(g: Generator, s: ConvexSet) -> int:
-    """How many addresses `_elements` looks at."""
+    """How many addresses `_offsets` looks at."""
     rows = (g.coefficients, *(h.coefficients for h in s.half_spaces))
     return prod(
         max(0, high - low + 1)
@@ -81,12 +86,12 @@ def _bank(generator: Generator) -> int:
     return (SIDES.index(generator.side) * _POSITIONS + generator.position) * _CHANNELS + generator.channel
 
 
-def _elements(generator: Generator) -> Iterator[NDArray[np.int64]]:
-    """Of each convex set of the domain; a digit that neither address nor set depends on has one value here."""
+def _offsets(generator: Generator) -> Iterator[NDArray[np.int64]]:
+    """From the base, of each convex set of the domain; a digit that neither address nor set depends on has one value
+    here."""
     for s in generator.domain:
         grid = np.ogrid[tuple(slice(low, high + 1) for low, high in zip(s.lower, s.upper, strict=True))]
-        address = generator.base + _dot(generator.coefficients, grid)
-        address, inside = np.broadcast_arrays(address, _inside(s, grid))
+        address, inside = np.broadcast_arrays(_dot(generator.coefficients, grid), _inside(s, grid))
         yield np.unique(address[inside])
 
 

@@ -13,10 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from ortools.sat.python import cp_model
-
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
-from polyloom.modulo.search import solver
+from polyloom.modulo.search import cp_model, solver
 
 EXACT_NODES = 40
 """Larger graphs keep the greedy colouring."""

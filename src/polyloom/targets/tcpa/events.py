@@ -153,10 +153,7 @@ def _of_node(known: Known, node: int) -> Pairs:
     name = (("operation", symbolic.node_names[node]),)
     if not symbolic.origins:
         return name
-    place = symbolic.origins[node]
-    where = f"{place.file}:{place.line}" if place.line else place.file
-    rows = (("source", where), ("statement", place.statement), ("reason", place.reason))
-    return (*name, *(row for row in rows if row[1]))
+    return (*name, *symbolic.origins[node].told.items())
 
 
 def _arrows(of: Events, later: int) -> Iterator[Arrow]:

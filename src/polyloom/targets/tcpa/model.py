@@ -125,10 +125,10 @@ def run_together(
     return _run(placements, machine, trace, (rows, columns))
 
 
-def load(data: bytes, machine: Machine) -> tcpa.Config:
-    """The native form of a configuration made for `machine`. Errors: PL0603, PL0605, PL0628, PL0701 to PL0705."""
+def read(data: bytes) -> tcpa.Config:
+    """The native form of a configuration. Errors: PL0605, PL0701 to PL0705."""
     try:
-        config = tcpa.Config(data, memory.available_bytes())
+        return tcpa.Config(data, memory.available_bytes())
     except MemoryError as error:
         raise _too_large(error.args[0] if error.args else None) from None
     except ValueError as error:
@@ -138,6 +138,11 @@ def load(data: bytes, machine: Machine) -> tcpa.Config:
         raise input_error(
             "PL0705", f"malformed file: {error}", help="create the file again with this version"
         ) from None
+
+
+def load(data: bytes, machine: Machine) -> tcpa.Config:
+    """The same, of one that was made for `machine`. Errors: those of `read`, PL0603, PL0628."""
+    config = read(data)
     if (config.machine, config.machine_hash) != (machine.name, machine_file.fingerprint(machine)):
         raise input_error(
             "PL0603",

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 from os import PathLike, fspath
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.targets.options import integer, option
-from polyloom.targets.tcpa.layouts import of_words
-from polyloom.targets.tcpa.phases.whole import Choice
-from polyloom.targets.tcpa.place import parse_region
+
+if TYPE_CHECKING:
+    from polyloom.targets.tcpa.phases.whole import Choice
 
 T = TypeVar("T")
 _AT: Final = re.compile(r"([0-9]{1,9}),([0-9]{1,9})")
@@ -58,6 +58,18 @@ def _positions(words: Sequence[str]) -> tuple[tuple[int, int], ...]:
     return tuple((int(m[1]), int(m[2])) for m in matches if m)
 
 
+def _region(text: str) -> tuple[int, int]:
+    from polyloom.targets.tcpa.place import parse_region
+
+    return parse_region(text)
+
+
+def _layouts(words: Sequence[str]) -> Mapping[str, str]:
+    from polyloom.targets.tcpa.layouts import of_words
+
+    return of_words(words)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """`mapping` and `candidate` are for the only phase, or by phase, counted from 1."""
@@ -81,7 +93,7 @@ class Options:
         read=lambda words: _choice(words, "--candidate", lambda text: integer(text, "the candidate")),
     )
     pes: tuple[int, int] | None = option(
-        "rows and columns of processing elements (4x4)", "instantiate", "verify", metavar="RxC", read=parse_region
+        "rows and columns of processing elements (4x4)", "instantiate", "verify", metavar="RxC", read=_region
     )
     layouts: Any = option(
         "where an array lies: rows, columns or strides, then its first word and memory (A=columns+100@2)",
@@ -89,7 +101,7 @@ class Options:
         "instantiate",
         metavar="NAME=LAYOUT",
         repeatable=True,
-        read=of_words,
+        read=_layouts,
     )
     at: Any = option(
         "row and column of the region's first element on a larger array (0,4); of several files once for each",
@@ -106,5 +118,5 @@ class Options:
         "instantiate",
         "simulate",
         metavar="RxC",
-        read=parse_region,
+        read=_region,
     )

@@ -33,6 +33,11 @@ class Outline:
     table: Table
     domains: tuple[Domain, ...]
 
+    @property
+    def whole(self) -> Concrete:
+        """What `concrete_file.decode` makes."""
+        return self.with_generators(range(len(self.table)))
+
     def with_generators(self, rows: Iterable[int]) -> Concrete:
         """The configuration with these of its generators."""
         return replace(self.concrete, generators=tuple(self._generator(row) for row in rows))

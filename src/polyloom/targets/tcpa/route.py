@@ -16,12 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, pairwise, product
-from typing import Literal
-
-from ortools.sat.python import cp_model
+from typing import Literal, TypeAlias
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.modulo.search import solver
+from polyloom.modulo.search import cp_model, solver
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.symbolic import Port, Route
 
@@ -141,7 +139,7 @@ def _pairs(adjacency: tuple[tuple[str, str], ...]) -> frozenset[tuple[str, str]]
     return frozenset(adjacency)
 
 
-Level = dict[Port, cp_model.IntVar]
+Level: TypeAlias = "dict[Port, cp_model.IntVar]"
 """The literals of one step of a path, one per port."""
 
 

@@ -118,7 +118,7 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
     """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval,
     because distances are long enough or operations are rare there."""
     cautious = problem(graph, machine, safe)
-    alone = _is_alone(graph)
+    alone = is_alone(graph)
     solution = solve(cautious, quickly=alone)
     found = [_scheduled(graph, cautious, solution, innermost, True)]
     if alone:
@@ -143,7 +143,7 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
     return tuple(found)
 
 
-def _is_alone(graph: Graph) -> bool:
+def is_alone(graph: Graph) -> bool:
     """Whether there is one iteration at most, which no other one follows at any interval."""
     program = graph.program
     points = to_set(program.space, program.dimensions, program.parameters)

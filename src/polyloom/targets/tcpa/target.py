@@ -200,7 +200,6 @@ TARGET: Final = Target(
     kinds=(SYMBOLIC, CONCRETE),
     owns=_owns,
     place=place,
-    example="tcpa:8x8",
     signature=_signature,
     compile=_compile,
     run=_run,

@@ -8,6 +8,8 @@ from polyloom.targets.entry import Entry
 ENTRY: Final = Entry(
     "tensix",
     "polyloom.targets.tensix.target:TARGET",
+    "tensix:wormhole",
+    "polyloom.targets.tensix.options:Options",
     bench={"tensix": "polyloom.cli.bench.tensix:rows", "sfpi": "polyloom.cli.bench.sfpi:rows"},
     codes="polyloom.targets.tensix.codes:CODES",
     names={

@@ -10,12 +10,16 @@ a pipelined unit overlap; who writes the trace spreads them over a lane per stag
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from polyloom._native import tensix as native
+from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.riscv.disassemble import text_of
 from polyloom.riscv.encode import decode as decode_riscv
 from polyloom.riscv.names import parse
+from polyloom.riscv.source_lines import Lines
+from polyloom.targets.provenance import of_place
 from polyloom.targets.tensix.disassemble import disassemble
 from polyloom.targets.tensix.encode import restored
 from polyloom.targets.tensix.isa import Member
@@ -30,24 +34,32 @@ _LOW_BITS: Final = 3
 """Of a word that is an instruction of RISC-V."""
 
 
-def trace(tile: Tile) -> Trace:
-    """Of all that the tile has done while it was traced."""
+def trace(tile: Tile, lines: Lines | None = None) -> Trace:
+    """Of all that the tile has done while it was traced; `lines` say where a core's words come from."""
     events = tile.native.events
     places = {(e[0], e[5]): _TRACKS[e[3]] for e in events if e[3] >= _FIRST_CORE}
-    spans = [_span(event, tile.member) for event in events]
+    spans = [_span(event, tile.member, lines or Lines()) for event in events]
     spans += _pushes(events, places)
     spans += (Span("threads", f"t{e[2]} retired", _name(e, tile.member), e[1], 1) for e in events if e[2] >= 0)
     return Trace(tuple(spans), (), tuple(_arrows(events, places)), holds=True)
 
 
-def _span(event: native.Event, member: Member) -> Span:
+def _span(event: native.Event, member: Member, lines: Lines) -> Span:
     start, end, thread, track, _, pc, index, _ = event
     about = [("thread", f"t{thread}")] if thread >= 0 else []
     if index:
         about.append(("word", str(index)))
     elif pc or track >= _FIRST_CORE:
         about.append(("pushed from" if thread >= 0 else "address", f"{pc:#x}"))
+        found = of_place(origin(lines, pc))
+        about += found.told.items() if found is not None else ()
     return Span(*_TRACKS[track], _name(event, member), start, max(1, end - start), tuple(about))
+
+
+def origin(lines: Lines, address: int) -> Place:
+    """Of a word. What a vector kernel's word computes, a single name, is no reason."""
+    found = lines.at(address) or NOWHERE
+    return found if " " in found.reason else replace(found, reason="")
 
 
 def _name(event: native.Event, member: Member) -> str:

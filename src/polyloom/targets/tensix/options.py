@@ -5,14 +5,25 @@ and run."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.options import integer, option
 from polyloom.targets.tensix.encode import FORMS, Form
-from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
-from polyloom.targets.tensix.tile import CORES, MAX_CYCLES, POLICIES, Hazards
 
+if TYPE_CHECKING:
+    from polyloom.targets.tensix.loops.formats import Dest, Name
+
+Core = Literal["b", "t0", "t1", "t2", "nc"]
+CORES: Final[tuple[Core, ...]] = ("b", "t0", "t1", "t2", "nc")
+Hazards = Literal["error", "report", "off"]
+POLICIES: Final[dict[Hazards, int]] = {"off": 0, "report": 1, "error": 2}
+MAX_CYCLES: Final = 10**8
+Format = Literal["bf16", "fp16", "fp32"]
+FORMATS: Final[tuple[Format, ...]] = ("bf16", "fp16", "fp32")
+"""Of the values of a sweep."""
+STRIDE: Final = 65537
+"""Of a sweep of FP32 where none is given: as many values as 16 bits have."""
 THREADS: Final = ("t0", "t1", "t2")
 Per = Literal["face", "tile"]
 PERS: Final[tuple[Per, ...]] = ("face", "tile")
@@ -72,9 +83,11 @@ def _cycles(text: Any) -> int:
 
 
 def _format(text: Any) -> Name:
-    found: Name | None = next((known for known in FORMATS if known == text), None)
+    from polyloom.targets.tensix.loops.formats import FORMATS as known
+
+    found: Name | None = next((name for name in known if name == text), None)
     if found is None:
-        raise _wrong(f"--format is '{text}'", nearest(text, FORMATS, "format"))
+        raise _wrong(f"--format is '{text}'", nearest(text, known, "format"))
     return found
 
 

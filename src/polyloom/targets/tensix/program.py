@@ -5,15 +5,16 @@ RISC-V and Tensix are mixed."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
-from polyloom.riscv import symbols
+from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import text_of
 from polyloom.riscv.encode import decode as decode_riscv
 from polyloom.riscv.image import MAGIC, Image, elf
 from polyloom.riscv.names import parse
+from polyloom.riscv.source_lines import Lines
 from polyloom.targets.target import Given
 from polyloom.targets.tensix.assemble import assemble
 from polyloom.targets.tensix.disassemble import commented
@@ -42,11 +43,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`labels` are of an ELF file."""
+    """`labels` are of an ELF file, as are `lines`, which say where in the source words come from."""
 
     items: tuple[Item, ...]
     labels: dict[int, str]
     is_elf: bool
+    lines: Lines = field(default_factory=Lines)
 
 
 def text(data: bytes, name: str) -> str:
@@ -85,7 +87,7 @@ def _executable(data: bytes, name: str) -> Program:
     tables = symbols.read(data)
     code = tables.code or [(s.address, s.data) for s in image.segments if s.is_code]
     items = tuple(item for start, words in code for item in _items(start, words))
-    return Program(items, dict(tables.names), is_elf=True)
+    return Program(items, dict(tables.names), is_elf=True, lines=source_lines.decode(data))
 
 
 def _compiled(error: Diagnostic) -> str:
@@ -113,7 +115,7 @@ def _lines(program: Program, member: Member) -> Iterator[str]:
         if item.address in program.labels:
             yield f"{program.labels[item.address]}:"
         shown = commented(item.word, member) if item.is_tensix else _riscv(item.word)
-        yield f"{item.address:8x}: {item.word:08x}  {shown}"
+        yield program.lines.beside(item.address, f"{item.address:8x}: {item.word:08x}  {shown}")
 
 
 def _riscv(word: int) -> str:

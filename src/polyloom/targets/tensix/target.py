@@ -82,9 +82,12 @@ def _show_own(data: bytes, options: Any) -> str:
 
 def _verify_own(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
     """For the member that the file names."""
-    own: Member = "wormhole" if loops.owns(data) else kernel.note_of(data).member
-    member = own if place is None else place.member
+    member = _member(data) if place is None else place.member
     return verify(program.read(Given("program.elf", data, Place(member), Options())), member)
+
+
+def _member(data: bytes) -> Member:
+    return "wormhole" if loops.owns(data) else kernel.note_of(data).member
 
 
 def _facts(given: Program, execution: Execution | None) -> Mapping[str, Json]:
@@ -110,7 +113,6 @@ TARGET: Final = Target(
     kinds=(_KERNEL, loops.KIND),
     owns=_owns,
     place=place,
-    example="tensix:wormhole",
     signature=_signature,
     compile=_compile,
     run=_run,
@@ -118,7 +120,7 @@ TARGET: Final = Target(
     facts=_facts,
     made=_made,
     summary=_summary,
-    costs=lambda program, execution: costs(program, execution, _show_own(program.data, program.options)),
+    costs=lambda made, execution: costs(made, execution, _member(made.data)),
     verify=_verify_own,
     options=Options,
     per_size=True,

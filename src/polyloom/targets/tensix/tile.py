@@ -23,17 +23,13 @@ from polyloom.riscv.image import Segment, elf
 from polyloom.riscv.names import parse
 from polyloom.targets.tensix.disassemble import disassemble
 from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.options import CORES, MAX_CYCLES, POLICIES, Core, Hazards
 
-Core = Literal["b", "t0", "t1", "t2", "nc"]
-Hazards = Literal["error", "report", "off"]
 Stop = Literal["idle", "max-cycles", "deadlock", "fault"]
-CORES: Final[tuple[Core, ...]] = ("b", "t0", "t1", "t2", "nc")
 UNITS: Final = (
     "nop", "sync", "unpack0", "unpack1", "matrix", "pack", "vector", "scalar", "config", "mover", "misc",
 )  # fmt: skip
 STOPS: Final[tuple[Stop, ...]] = ("idle", "max-cycles", "deadlock", "fault")
-POLICIES: Final[dict[Hazards, int]] = {"off": 0, "report": 1, "error": 2}
-MAX_CYCLES: Final = 10**8
 _LOCAL, _IRAM = 0xFFB00000, 0xFFC00000
 _CORE: Final = parse("rv32im")
 

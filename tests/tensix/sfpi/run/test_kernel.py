@@ -231,13 +231,13 @@ def test_a_wrong_word_is_noticed(
         note = decode(data)
         assert note is not None
         entry = original(machine_tile, data)
-        for line in note.lines:
-            word = int.from_bytes(machine_tile.l1[line.address : line.address + 4].tobytes(), "little")
+        for address in note.lines.addresses:
+            word = int.from_bytes(machine_tile.l1[address : address + 4].tobytes(), "little")
             plain = (word >> 2 | word << 30) & 0xFFFFFFFF
             if plain >> 24 == 0x84:
                 other = plain & ~0xF00 | 0xA00
                 rotated = (other << 2 | other >> 30) & 0xFFFFFFFF
-                machine_tile.l1[line.address : line.address + 4] = list(rotated.to_bytes(4, "little"))
+                machine_tile.l1[address : address + 4] = list(rotated.to_bytes(4, "little"))
         return entry
 
     original = machine.load

@@ -32,12 +32,12 @@ def changed(**fields: Any) -> bytes:
 def test_a_note_comes_back() -> None:
     note = decode(FILE)
     assert note is not None
-    assert note.kernel == NAME and note.facts["words"] == 8 and len(note.lines) == 8
+    assert note.kernel == NAME and note.facts["words"] == 8 and len(note.lines.addresses) > 8
     assert encode(note) == symbols.note(FILE)
 
 
 BROKEN: list[dict[str, Any]] = [
-    {"version": 2},
+    {"version": 1},
     {"target": "riscv"},
     {"member": "grayskull"},
     {"dest": 8},

@@ -150,7 +150,7 @@ def test_the_page_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--function", "next", "--reference", "positive", "--domain", "1:3.5e38", "--report", "r.html"]
     swept(capsys, *words)
     text = Path("r.html").read_text(encoding="utf-8")
-    assert "<svg" in text and "http" not in text and 'fill="#b22"' in text
+    assert "<svg" in text and "http:" not in text and "https:" not in text and 'class="wrong"' in text
     swept(capsys, *words)
     assert Path("r.html").read_text(encoding="utf-8") == text
 

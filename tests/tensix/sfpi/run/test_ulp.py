@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tensix.matrix.bench import FORMATS, Bench, word
 
+from polyloom.targets.tensix.options import FORMATS as ALL
+from polyloom.targets.tensix.options import Format
 from polyloom.targets.tensix.sfpi import formats, ulp
 from polyloom.targets.tensix.sfpi.pack import packed, unpacked
-from polyloom.targets.tensix.sfpi.ulp import FORMATS as ALL
-from polyloom.targets.tensix.sfpi.ulp import Bits, Format
+from polyloom.targets.tensix.sfpi.ulp import Bits
 
 NARROW: tuple[Format, ...] = ("bf16", "fp16")
 SECTIONS = 56, 84, 96, 124

@@ -5,6 +5,7 @@ coprocessor where its dataflow is one, and packed SIMD otherwise."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from typing import Any, Final, cast
@@ -25,6 +26,7 @@ from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.work import Work
 from polyloom.targets.minion.options import Fp, Options
 from polyloom.targets.minion.place import Place
+from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 __all__ = ["FORM", "Content"]
@@ -36,6 +38,13 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     minions = cast(Place, place).minions if place is not None else 1
     fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
     read = simd.read(written)
+    made = _subject(written, read, fp, minions)
+    plan = cast(Content, made.content).plan
+    spans = [read.nest.span] if read is not None else [e.span for p in plan.phases for e in p.program.equations]
+    return replace(made, texts=texts(spans))
+
+
+def _subject(written: Written, read: simd.Read | None, fp: Fp, minions: int) -> Subject:
     convolved = None if read is None else convolutions.of_nest(read.nest, fp, minions)
     if read is not None and convolved is not None and convolved[1].what == "convolution":
         return _convolved(*convolved, read, written)

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
-from polyloom.targets.minion import lines as source_lines
+from polyloom.riscv import source_lines
 from polyloom.targets.minion.loops.layout import Placed
 from polyloom.targets.minion.loops.product.operand import WORD
 from polyloom.targets.minion.loops.product.resident import Home
@@ -42,7 +43,7 @@ class Note:
     home: Home | None = None
 
 
-def encode(note: Note, lines: Mapping[int, tuple[str, int]]) -> bytes:
+def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
     """The text."""
     m = note.machine
     made: dict[str, object] = {

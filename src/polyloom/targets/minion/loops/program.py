@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from polyloom.diagnostics import Span
+from polyloom.ir.ssa import Place
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 
 Mode = Literal["shared", "split", "scratchpad"]
@@ -26,6 +28,9 @@ _OWN_CREDITS: Final = CREDITS + (0xFF << 22)
 _FLOATS_ON: Final = 0x6000
 """mstatus.FS."""
 _MODES: Final[dict[Mode, tuple[int, ...]]] = {"shared": (0,), "split": (1,), "scratchpad": (1, 3)}
+_START: Final = Place(reason="starts the hart")
+_BARRIER: Final = Place(reason="waits at a barrier until all have come")
+_END: Final = Place(reason="ends the program")
 _GIVEN: Final = 1
 """The credit counter of hart 0 in which a shire's last arrival tells minion 0; counter 0 is everyone's."""
 
@@ -55,10 +60,15 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Lines of assembly that come from one place, (file, line), of the source; None: of the frame."""
+    """Lines of assembly that come from one place of the source, or have one reason."""
 
     lines: tuple[str, ...]
-    place: tuple[str, int] | None = None
+    place: Place
+
+
+def place_of(span: Span | None, reason: str = "") -> Place:
+    """Where lines come from that are written for something of the source."""
+    return Place(reason=reason) if span is None else Place(span.source.name, span.line, 0, reason)
 
 
 def start(team: Team) -> Part:
@@ -69,9 +79,10 @@ def start(team: Team) -> Part:
     for mode in _MODES[team.mode]:
         lines += [f"li t0, {mode}", "csrw mcache_control, t0"]
     if team.harts == 1:
-        return Part((*lines, "mv s1, s0", *_all_lanes()))
+        return Part((*lines, "mv s1, s0", *_all_lanes()), _START)
     told = [f"li t0, {_OWN_CREDITS + 16:#x}", "andi t1, s0, 31", "li t2, 1", "sll t1, t2, t1", "sd t1, 0(t0)"]
-    return Part((*lines, *told, "j start.ready", "start.second:", "csrw fcc, zero", "start.ready:", *_all_lanes()))
+    lines += [*told, "j start.ready", "start.second:", "csrw fcc, zero", "start.ready:", *_all_lanes()]
+    return Part(tuple(lines), _START)
 
 
 def _all_lanes() -> list[str]:
@@ -82,7 +93,7 @@ def barrier(team: Team, name: str, number: int = 0) -> Part:
     """Nobody leaves before all have come. What each wrote has to be visible before: see the flushes of its writer.
     `name` makes labels, and is no other barrier's; `number` is that of the FLB, of 32."""
     if team.workers == 1:
-        return Part(())
+        return Part((), _BARRIER)
     arrivals = team.in_shire * team.harts
     lines = [f"li t0, {arrivals - 1 << 5 | number}", "csrrw t1, flb, t0", f"beqz t1, {name}.wait"]
     if team.shires == 1:
@@ -93,8 +104,8 @@ def barrier(team: Team, name: str, number: int = 0) -> Part:
         lines += [f"{name}.told:", "csrw fcc, t1", "addi t2, t2, -1", f"bnez t2, {name}.told"]
         lines += [f"li t5, {_SHIRE:#x}", f"li t4, {team.shires}", *_base(0)]
         lines += [f"{name}.shire:", *_stores(team), "add t0, t0, t5", "addi t4, t4, -1", f"bnez t4, {name}.shire"]
-        return Part((*lines, f"{name}.go:", "csrw fcc, zero"))
-    return Part((*lines, f"{name}.wait:", "csrw fcc, zero"))
+        return Part((*lines, f"{name}.go:", "csrw fcc, zero"), _BARRIER)
+    return Part((*lines, f"{name}.wait:", "csrw fcc, zero"), _BARRIER)
 
 
 def _release(team: Team, shire: int) -> list[str]:
@@ -112,4 +123,4 @@ def _stores(team: Team) -> list[str]:
 
 def end() -> Part:
     """Of every hart, also of those that take no part."""
-    return Part(("end:", f"li t0, {PASS:#x}", "csrw validation0, t0", "end.stop:", "j end.stop"))
+    return Part(("end:", f"li t0, {PASS:#x}", "csrw validation0, t0", "end.stop:", "j end.stop"), _END)

@@ -14,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Contraction
+from polyloom.ir.ssa import Place
 from polyloom.targets.minion.loops.layout import Placed
 from polyloom.targets.minion.loops.product.operand import Kind
 from polyloom.targets.minion.loops.product.resident import Home
@@ -59,12 +60,12 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Multiplied:
-    """A work that is a product: what it multiplies, under which `--fp`, and the file and line of its result."""
+    """A work that is a product: what it multiplies, under which `--fp`, and the place of its result."""
 
     found: Contraction
     kind: Kind
     fp: str
-    place: tuple[str, int] | None
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)

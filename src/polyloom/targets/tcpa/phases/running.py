@@ -15,8 +15,9 @@ from typing import Final
 from polyloom import memory
 from polyloom.diagnostics import infeasible
 from polyloom.ir.steps import walk
-from polyloom.targets.tcpa import concrete_file, program
+from polyloom.targets.tcpa import concrete_file, model, program
 from polyloom.targets.tcpa.banks import Accesses, accesses
+from polyloom.targets.tcpa.outline import outline
 from polyloom.targets.tcpa.phases.file import Phased
 from polyloom.targets.tcpa.phases.stages import (
     NamedStage,
@@ -31,7 +32,6 @@ from polyloom.targets.tcpa.phases.stages import (
 )
 from polyloom.targets.tcpa.phases.steps_file import STEPS, Bound
 from polyloom.targets.tcpa.phases.transfers import Touched, touched, transfer_cycles
-from polyloom.targets.tcpa.predict import predicted_cycles
 
 MOST: Final = 1 << 20
 """Steps of one run: each is a configuration that is loaded."""
@@ -53,19 +53,13 @@ class Own:
         return self.stage.data
 
     @cached_property
-    def _told(self) -> tuple[dict[str, Accesses], int]:
-        """Both at once: reading the words takes longer than either."""
-        words = concrete_file.parse(self.data) if self.is_made else concrete_file.decode(self.data)
-        return accesses(words), predicted_cycles(words)
-
-    @property
     def accesses(self) -> dict[str, Accesses]:
-        return self._told[0]
+        return accesses(concrete_file.parse(self.data) if self.is_made else outline(self.data).whole)
 
-    @property
+    @cached_property
     def cycles(self) -> int:
         """As predicted, without transfers."""
-        return self._told[1]
+        return model.read(self.data).predict()[0]
 
     @cached_property
     def touched(self) -> Touched:

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.ssa import Place
 from polyloom.passes import Watch
 from polyloom.riscv import note as notes
+from polyloom.riscv import source_lines
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.compile import assembled_threads, fixed_signature, together
+from polyloom.targets.tensix.loops.compile import alone, fixed_signature
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
 from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
 from polyloom.targets.tensix.loops.layout import CODE
@@ -63,23 +65,23 @@ def compile_elements(
     area, elements = note.area, note.elements
     area.check()
     inputs = tuple(area.address(n) for n in range(len(p.arrays)))
-    kernel = tuple(words(p, elements.mode, watch))
+    vector = words(p, elements.mode, watch)
     program = Elementwise(
         area.tiles,
         inputs,
         area.address(len(inputs)),
         area.scalars,
         len(p.scalars),
-        kernel,
+        tuple(word for word, _ in vector),
         elements.code,
         elements.width,
     )
-    code, starts = assembled_threads(together(threads(program)))
-    return executable(b"", CODE, code, core(), starts, encode(note))
+    code, starts, lines = alone(threads(program), p.place, dict(vector))
+    return executable(b"", CODE, code, core(), starts, encode(note, lines))
 
 
-def encode(note: Note) -> bytes:
-    """The text."""
+def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
+    """The text; `lines` are the places of words by address."""
     made: dict[str, object] = {
         "version": VERSION,
         "target": TARGET,
@@ -89,6 +91,7 @@ def encode(note: Note) -> bytes:
         "shape": list(note.shape),
         "arrays": [[a.array, list(a.axes)] for a in note.arrays],
         "scalars": list(note.scalars),
+        source_lines.KEY: source_lines.encode(lines),
         **as_json(note.signature),
     }
     return notes.text(made)
@@ -141,7 +144,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     found = tiles.take(ran.l1[start : start + area.size], area.extents, dtype) if area.tiles else np.zeros(0, dtype)
     outputs = {note.result: elements.decode(area.of_matrix(found))}
     facts: dict[str, Json] = {"format": note.format, "tiles": area.tiles, **ran.facts}
-    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace)
+    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
 
 
 def scalar_bytes(note: Note, inputs: Mapping[str, Array]) -> bytes:

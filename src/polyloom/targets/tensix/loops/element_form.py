@@ -20,6 +20,7 @@ from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import signature
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.signature import Signature
+from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Oracle, Subject
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements, vectors
 from polyloom.targets.tensix.loops.judgement import judged
@@ -112,7 +113,8 @@ def subject(source: Source, found: Pointwise, options: Any) -> Subject:
         Oracle("arithmetic", "the tile's arithmetic", partial(_arithmetic, shaped)),
         Oracle("equations", "its equations", partial(_equations, shaped), judge=partial(_judge, shaped)),
     )
-    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source)
+    known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
+    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source, texts=known)
 
 
 def _format(found: Pointwise, options: Any) -> str:

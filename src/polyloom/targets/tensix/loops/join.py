@@ -25,22 +25,29 @@ from polyloom.targets.tensix.loops.thread import (
 )
 
 THREADS: Final = ("t0", "t1", "t2")
+Programs = tuple[list[Lines], list[Lines], list[Lines]]
+"""Of each thread, stage by stage."""
+MEETING: Final = ("s9", "s10", "s11")
+"""Registers by which cores meet, which no stage uses."""
 _IDLE: Final = 0xFFE80004
 """Where a load waits until the thread is idle."""
 _SEMAPHORES: Final = 7
 """Those that stages use."""
 
 
-def joined(stages: Sequence[Parts], meeting: int = 0) -> tuple[Lines, Lines, Lines]:
-    """The programs of T0, T1 and T2; in L1 at `meeting` is a word for each, the number of stages that it has done."""
+def joined(stages: Sequence[Parts], meeting: int = 0) -> Programs:
+    """The programs of T0, T1 and T2 by stage; in L1 at `meeting` is a word for each, the number of stages that it has
+    done."""
     clean = [_cleared([parts[thread].own for parts in stages]) for thread in range(3)]
     shared = _shared(stages)
-    made: tuple[Lines, Lines, Lines] = start(), start(), start()
+    made: Programs = [], [], []
     for number, parts in enumerate(stages):
         for thread, part in enumerate(parts):
-            made[thread].extend(_part(part, shared[number][thread], clean[thread][number], number))
+            lines = start() if not number else []
+            lines += _part(part, shared[number][thread], clean[thread][number], number)
             if number + 1 < len(stages):
-                made[thread].extend(_meet(thread, number + 1, meeting))
+                lines += _meet(thread, number + 1, meeting)
+            made[thread].append(lines)
     return made
 
 
@@ -78,10 +85,10 @@ def _shared(stages: Sequence[Parts]) -> list[list[dict[int, int]]]:
 
 def _meet(thread: int, done: int, meeting: int) -> Lines:
     lines = inline(word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
-    lines += [f"li t0, {_IDLE:#x}", "lw t1, 0(t0)", "add t1, t1, t1"]  # behind the use, the load is done
-    lines += [f"li t0, {meeting:#x}", f"li s10, {done}", f"sw s10, {4 * thread}(t0)"]
+    lines += [f"li s9, {_IDLE:#x}", "lw s11, 0(s9)", "add s11, s11, s11"]  # behind the use, the load is done
+    lines += [f"li s9, {meeting:#x}", f"li s10, {done}", f"sw s10, {4 * thread}(s9)"]
     for other in range(3):
         if other != thread:
             label = f"s{done}.{THREADS[other]}"
-            lines += [f"{label}:", f"lw s11, {4 * other}(t0)", f"blt s11, s10, {label}"]
+            lines += [f"{label}:", f"lw s11, {4 * other}(s9)", f"blt s11, s10, {label}"]
     return lines

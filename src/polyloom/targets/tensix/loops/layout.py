@@ -52,7 +52,7 @@ class Placed:
         """The inverse of `flat`."""
         order = (*self.matrix.rows, *self.matrix.columns)
         back = matrix.reshape([self.shape[n] for n in order])
-        # Of no dimensions, NumPy would make one.
+        # `ascontiguousarray` makes an array of one dimension of a scalar.
         return np.ascontiguousarray(back.transpose(np.argsort(order) if order else ())).reshape(self.shape)
 
 

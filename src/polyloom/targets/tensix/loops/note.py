@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
-from polyloom.riscv import symbols
+from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
 from polyloom.targets.tensix.loops.join import THREADS
 from polyloom.targets.tensix.loops.layout import DATA, END, Placed
@@ -33,8 +35,8 @@ class Note:
     placed: tuple[Placed, ...]
 
 
-def encode(note: Note) -> bytes:
-    """The text."""
+def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
+    """The text; `lines` are the places of words by address."""
     made: dict[str, object] = {
         "version": VERSION,
         "target": TARGET,
@@ -42,6 +44,7 @@ def encode(note: Note) -> bytes:
         "format": note.format,
         "dest": note.dest,
         "fidelity": note.fidelity,
+        source_lines.KEY: source_lines.encode(lines),
         **as_json(note.signature),
     }
     for name, placed in zip(_PLACES, note.placed, strict=True):

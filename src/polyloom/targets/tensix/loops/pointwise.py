@@ -16,7 +16,7 @@ from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, refuse
 from polyloom.diagnostics import Span, input_error
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Program
-from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Place, Pointwise, Source, Spread, Step
+from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Goal, Pointwise, Source, Spread, Step
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
@@ -52,16 +52,16 @@ def pointwise(program: Program) -> Pointwise:
         help = "declare all arrays and scalars as f32, or as i32"
         raise input_error("PL1232", "an element-wise program on a tile is all f32 or all i32", help=help)
     dtype: ElementType = "f32" if kinds == {"f32"} else "i32"
-    place = Place(equation.target.name, out, dtype, equation.span)
-    return formula(place, value, lambda leaf: dimensions_of(program, leaf, equation))
+    goal = Goal(equation.target.name, out, dtype, equation.span)
+    return formula(goal, value, lambda leaf: dimensions_of(program, leaf, equation))
 
 
 def formula(
-    place: Place, value: Term, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str] = frozenset()
+    goal: Goal, value: Term, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str] = frozenset()
 ) -> Pointwise:
     """One element is `value`. `own` gives the dimensions of a leaf; those without any are scalars, but for arrays that
     are `computed`. Errors: as above."""
-    return _Maker(place, own, computed).made(value)
+    return _Maker(goal, own, computed).made(value)
 
 
 def _bits(value: float) -> int:
@@ -78,25 +78,27 @@ def _leaves(term: Term) -> list[Leaf]:
 class _Maker:
     """Makes steps of terms; equal terms once."""
 
-    def __init__(self, place: Place, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str]) -> None:
-        self.place, self.own, self.computed = place, own, computed
-        self.dtype: ElementType = place.dtype
+    def __init__(self, goal: Goal, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str]) -> None:
+        self.goal, self.own, self.computed = goal, own, computed
+        self.dtype: ElementType = goal.dtype
         self.arrays: list[Spread] = []
         self.scalars: list[str] = []
         self.steps: list[Step] = []
         self.known: dict[Term, Source] = {}
         self.uses: dict[Term, int] = {}
         self.needs: dict[Term, int] = {}
+        self.span: Span | None = None
 
     def made(self, value: Term) -> Pointwise:
         self._count(value)
         found = self.source(value)
         self._check_room()
         steps = tuple(self.steps)
-        return Pointwise(self.place.result, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found)
+        goal = self.goal
+        return Pointwise(goal.result, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found, goal.span)
 
     def _check_room(self) -> None:
-        span = self.place.span
+        span = self.goal.span
         if len(self.arrays) > ARRAYS:
             refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {ARRAYS} at a time", span)
         if len(self.scalars) > SCALARS:
@@ -111,7 +113,10 @@ class _Maker:
 
     def source(self, term: Term) -> Source:
         if term not in self.known:
+            before = self.span
+            self.span = (term.span if isinstance(term, Apply) else None) or before
             self.known[term] = self._made(term)
+            self.span = before
         return self.known[term]
 
     def _sources(self, operands: Sequence[Term]) -> list[Source]:
@@ -136,20 +141,20 @@ class _Maker:
             case Apply():
                 return self._applied(term)
             case Sum():
-                return refuse(f"`{self.place.result}` is computed from a sum, and is not the sum itself")
+                return refuse(f"`{self.goal.result}` is computed from a sum, and is not the sum itself")
 
     def _input(self, leaf: Leaf) -> Source:
         if not leaf.index and leaf.array not in self.computed:
             self.scalars.append(leaf.array)
             return "scalar", len(self.scalars) - 1
         own = self.own(leaf)
-        if not set(own) <= set(self.place.out):
-            refuse(f"`{leaf.array}` has a dimension that `{self.place.result}` has not", self.place.span)
-        self.arrays.append(Spread(leaf.array, tuple(own.index(d) if d in own else -1 for d in self.place.out)))
+        if not set(own) <= set(self.goal.out):
+            refuse(f"`{leaf.array}` has a dimension that `{self.goal.result}` has not", self.goal.span)
+        self.arrays.append(Spread(leaf.array, tuple(own.index(d) if d in own else -1 for d in self.goal.out)))
         return "array", len(self.arrays) - 1
 
     def _step(self, name: str, operands: Sequence[Source], *numbers: int) -> Source:
-        self.steps.append(Step(name, tuple(operands), numbers))
+        self.steps.append(Step(name, tuple(operands), numbers, self.span))
         return "step", len(self.steps) - 1
 
     def _applied(self, term: Apply) -> Source:

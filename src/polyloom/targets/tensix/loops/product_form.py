@@ -17,12 +17,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.analysis.contraction import Contraction, Matrix
-from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.analysis.contraction import Contraction, Matrix, span_of
+from polyloom.diagnostics import Diagnostic, Span, input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import semantics, signature
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.signature import Signature
+from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Oracle, Subject
 from polyloom.targets.tensix.loops import arithmetic
 from polyloom.targets.tensix.loops.bound import bound
@@ -31,6 +32,7 @@ from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
 from polyloom.targets.tensix.loops.judgement import judged
 from polyloom.targets.tensix.loops.layout import Placed
 from polyloom.targets.tensix.loops.run import datums
+from polyloom.targets.tensix.loops.steps import place_of
 
 Array = NDArray[Any]
 _SMALL: Final = 1 << 18
@@ -104,16 +106,17 @@ def _judge(s: Shaped, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[Di
 def subject(source: Source, found: Contraction, options: Any) -> Subject:
     """Errors: PL1232 for a format that does not fit."""
     of = signature.of_plan(source.plan)
-    content = Content(found, _how(of, found, options))
+    content = Content(found, _how(of, found, options, span_of(source.plan.phases[0].program)))
     shaped = Shaped(content, of, source)
     oracles = (
         Oracle("arithmetic", "the tile's arithmetic", partial(_arithmetic, shaped)),
         Oracle("equations", "its equations", partial(equations, shaped), judge=partial(_judge, shaped)),
     )
-    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source)
+    known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
+    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source, texts=known)
 
 
-def _how(of: Signature, found: Contraction, options: Any) -> Arithmetic:
+def _how(of: Signature, found: Contraction, options: Any, span: Span | None) -> Arithmetic:
     types = {a.type_name for a in of.arguments if a.name in (found.left.array, found.right.array, found.result.array)}
     kind = types.pop() if len(types) == 1 else ""
     if kind not in ("f32", "i32"):
@@ -127,4 +130,4 @@ def _how(of: Signature, found: Contraction, options: Any) -> Arithmetic:
         raise input_error("PL1232", message, help=f"write --format {others}")
     if name == "i8" and dest == 16:
         raise input_error("PL1232", "products of i8 need a Dst of 32 bits", help="leave --dest 16 out")
-    return Arithmetic(name, dest, options.fidelity)
+    return Arithmetic(name, dest, options.fidelity, place_of(span))

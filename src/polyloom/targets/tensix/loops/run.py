@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import input_error
-from polyloom.riscv import symbols
+from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.image import elf
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix import events
@@ -41,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """A run that ended: L1 afterwards, and what it came to."""
+    """A run that ended: L1 afterwards, and what it came to; `moved` bytes went between L1 and unpackers and packers."""
 
     l1: NDArray[np.uint8]
     cycles: int
@@ -49,6 +49,7 @@ class Executed:
     facts: dict[str, Json]
     trace: Trace
     marks: tuple[Mark, ...]
+    moved: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,8 @@ def executed(
         message = f"`{name}` has not ended after {limits.max_cycles} cycles"
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
-    spans = events.trace(tile) if limits.trace else Trace()
-    return Executed(tile.l1, cycles, operations, _facts(tile, data), spans, tuple(marks))
+    spans = events.trace(tile, source_lines.decode(data)) if limits.trace else Trace()
+    return Executed(tile.l1, cycles, operations, _facts(tile, data), spans, tuple(marks), tile.native.moved)
 
 
 def _mark(tile: Tile, cycle: int) -> Mark:
@@ -102,7 +103,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     area = ran.l1[result.address : result.address + result.size]
     found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "columns")
     outputs = {result.matrix.array: result.unflat(packed.decode(found))}
-    return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace)
+    return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace, ran.moved)
 
 
 def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:

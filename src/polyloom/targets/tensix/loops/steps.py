@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.diagnostics import Span
 from polyloom.ir.operations import ElementType
+from polyloom.ir.ssa import NOWHERE, Place
 
 ARRAYS: Final = 4
 """Tiles of inputs that half of Dst holds at 32 bits."""
@@ -35,11 +36,12 @@ class Step:
     name: str
     operands: tuple[Source, ...]
     numbers: tuple[int, ...] = ()
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Pointwise:
-    """`value` is what the result is."""
+    """`value` is what the result is, which is written at `span`."""
 
     result: str
     dtype: ElementType
@@ -47,13 +49,23 @@ class Pointwise:
     scalars: tuple[str, ...]
     steps: tuple[Step, ...]
     value: Source
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.span)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Goal:
     """What a formula is for: the result, its dimensions and its type; where the source has it."""
 
     result: str
     out: tuple[str, ...]
     dtype: ElementType
     span: Span | None = None
+
+
+def place_of(span: Span | None) -> Place:
+    """Of what is written there."""
+    return NOWHERE if span is None else Place(span.source.name, span.line)

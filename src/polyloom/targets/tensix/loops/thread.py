@@ -129,6 +129,12 @@ def loop(label: str, register: str, count: int, body: Lines) -> Lines:
     ]
 
 
-def assembled(lines: Lines, base: int) -> bytes:
-    """The core's program, which ends with `ebreak`."""
-    return assemble("\n".join([*lines, "ebreak", ""]), core(), base, "<thread>").data
+def assembled(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:
+    """The core's program, which ends with `ebreak`, and by stage the line of each address."""
+    whole = [*((stage, line) for stage, lines in enumerate(stages) for line in lines), (len(stages) - 1, "ebreak")]
+    made = assemble("".join(f"{line}\n" for _, line in whole), core(), base, "<thread>")
+    found = [dict[int, str]() for _ in stages]
+    for at, number in made.lines.items():
+        stage, line = whole[number - 1]
+        found[stage][at] = line
+    return made.data, found

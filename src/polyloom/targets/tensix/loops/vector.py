@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.ir.ssa import Constant, Function, Value
+from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
-from polyloom.targets.tensix.loops.steps import Pointwise, Source, Step
+from polyloom.targets.tensix.loops.steps import Pointwise, Source, Step, place_of
 from polyloom.targets.tensix.sfpi.build import Builder
 from polyloom.targets.tensix.sfpi.compile import Options, lower
 from polyloom.targets.tensix.sfpi.meaning import compared, compared_with_zero, compute
@@ -36,16 +36,16 @@ _STAYS, ADVANCES = 3, 2
 _LANES: Final = 32
 
 
-def words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[int]:
-    """Of one vector of 32 elements, whose addresses advance by the counter of Dst; the result replaces the first array.
-    Errors: PL1280 where the values do not fit into the registers."""
+def words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[tuple[int, Place]]:
+    """Of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result replaces the
+    first array. Errors: PL1280 where the values do not fit into the registers."""
     try:
         made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"})), watch).function
     except PolyloomError as error:
         raise _without_names(error, p.result) from None
-    found = [i.operands[0] for block in made.blocks for i in block.instructions if i.called == WORD.name]
-    assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w in found), "there are no scalar branches"
-    return [w.value & 0xFFFFFFFF for w in found if isinstance(w, Constant)]
+    found = [(i.operands[0], i.place) for block in made.blocks for i in block.instructions if i.called == WORD.name]
+    assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w, _ in found), "there are no scalar branches"
+    return [(w.value & 0xFFFFFFFF, place) for w, place in found if isinstance(w, Constant)]
 
 
 def _without_names(error: PolyloomError, result: str) -> PolyloomError:
@@ -59,7 +59,7 @@ def _without_names(error: PolyloomError, result: str) -> PolyloomError:
 
 def kernel(p: Pointwise, mode: int) -> Function:
     """In SSA form."""
-    b = Builder(p.result)
+    b = Builder(p.result, place=p.place)
     made: dict[Source, Value] = {}
 
     def value(source: Source) -> Value:
@@ -68,7 +68,9 @@ def kernel(p: Pointwise, mode: int) -> Function:
         return made[source]
 
     for number, step in enumerate(p.steps):
+        b.place = place_of(step.span or p.span)
         made["step", number] = _emit(b, step, [value(operand) for operand in step.operands], p.dtype == "f32")
+    b.place = p.place
     b.effect("store", value(p.value), mode, ADVANCES, 0)
     return b.finish()
 

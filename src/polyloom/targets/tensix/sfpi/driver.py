@@ -25,6 +25,7 @@ from polyloom.ir.ssa import (
     Instruction,
     Jump,
     Operand,
+    Place,
     Return,
     Value,
     integer,
@@ -110,13 +111,21 @@ def _blocks(parts: Sequence[Function], arguments: Mapping[str, str], per: Per, m
         first += _call(part, arguments, "init")
     calls, done, following, again = (Value(name, type) for name, type in _LOOP)
     first.append(_load(calls, CALLS))
-    yield Block("entry", (), tuple(first), Jump(Edge("loop", (integer(I32, 0),))))
+    yield Block("entry", (), _because("sets counters, lanes and Dst", first), Jump(Edge("loop", (integer(I32, 0),))))
     body = [*_call(kernel, arguments, "kernel")]
     body += map(_word, assemble(_ROWS * (2 if per == "face" else 2 * FACES), "driver", member).words)
     body.append(Instruction("add", (done, integer(I32, 1)), (following,)))
     body.append(Instruction("slt", (following, calls), (again,)))
-    yield Block("loop", (done,), tuple(body), Branch(again, Edge("loop", (following,)), Edge("end")))
+    end = Branch(again, Edge("loop", (following,)), Edge("end"), Place(reason=_CALLS))
+    yield Block("loop", (done,), _because(_CALLS, body), end)
     yield Block("end", (), (), Return())
+
+
+_CALLS: Final = "calls the kernel for each part of Dst"
+
+
+def _because(reason: str, instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
+    return tuple(replace(i, place=Place(reason=reason)) for i in instructions)
 
 
 _LOOP: Final = (("calls", I32), ("done", I32), ("following", I32), ("again", I1))

@@ -4,20 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from polyloom.ir.ssa import Constant, Function, Instruction
+from polyloom.ir.ssa import Constant, Function, Instruction, Place
 from polyloom.riscv.backend.core import Placement, Program, compile_program
 from polyloom.riscv.backend.push import WORD
 from polyloom.riscv.names import parse
+from polyloom.riscv.source_lines import Lines
 from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi import note as notes
 from polyloom.targets.tensix.sfpi.driver import Driver, Per, drive
-from polyloom.targets.tensix.sfpi.note import Line, Note
+from polyloom.targets.tensix.sfpi.note import Note
 
 CORE: Final = parse("rv32im")
 T1: Final = Placement(0xA000, 0x20000, 0xFFB00800)
@@ -43,11 +44,12 @@ def build(name: str, kernel: Part, init: Part | None, member: Member, dest: int,
     facts = {"spills": sum(part.spills for part in parts.values()), **_facts(list(parts.values()), member)}
 
     def note(program: Program) -> bytes:
-        lines = tuple(_lines(driver, parts, program.marks))
+        known = {**program.places, **dict(_places(driver, parts, program.marks))}
+        lines = Lines(tuple(sorted(known)), tuple(known[at] for at in sorted(known)))
         arguments = {p: program.data[datum] for p, datum in driver.arguments.items()}
         own = {datum: place for datum, place in program.data.items() if datum not in driver.arguments.values()}
         own = {datum: place for datum, place in own.items() if "." not in datum or datum.split(".")[0] in _OWN}
-        return notes.encode(Note(name, member, dest, per, arguments, own, lines, _texts(parts.values()), facts))
+        return notes.encode(Note(name, member, dest, per, arguments, own, lines, _texts(known.values()), facts))
 
     return compile_program(driver.function, CORE, T1, note).elf
 
@@ -55,24 +57,25 @@ def build(name: str, kernel: Part, init: Part | None, member: Member, dest: int,
 _OWN: Final = ("setup", "log")
 
 
-def _lines(driver: Driver, parts: Mapping[str, Part], marks: Mapping[int, int]) -> Iterator[Line]:
+def _places(driver: Driver, parts: Mapping[str, Part], marks: Mapping[int, int]) -> Iterator[tuple[int, Place]]:
+    """Of the words of kernels, with what they compute, or why they are there."""
     words = {name: list(_words(part.function)) for name, part in parts.items()}
     for number, address in sorted(marks.items(), key=lambda pair: pair[1]):
         name, at = driver.numbers[number]
         place = words[name][at].place
-        yield Line(address, Path(place.file).name, place.line, parts[name].reasons[at])
+        yield address, replace(place, reason=parts[name].reasons[at])
 
 
 def _words(function: Function) -> Iterator[Instruction]:
     return (i for block in function.blocks for i in block.instructions if i.called == WORD.name)
 
 
-def _texts(parts: Iterable[Part]) -> dict[str, dict[str, str]]:
+def _texts(places: Iterable[Place]) -> dict[str, dict[str, str]]:
     """The lines of the source that words come from."""
     found: dict[str, dict[str, str]] = {}
-    for place in sorted({i.place for part in parts for i in _words(part.function)}, key=lambda p: (p.file, p.line)):
+    for place in sorted(places, key=lambda p: (p.file, p.line)):
         if (line := _lines_of(place.file)[place.line : place.line + 1]) and place.line:
-            found.setdefault(Path(place.file).name, {})[str(place.line)] = line[0]
+            found.setdefault(place.shown_file, {})[str(place.line)] = line[0]
     return found
 
 

@@ -18,11 +18,13 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.frontend.source import Options as Reading
 from polyloom.ir.signature import Argument, Signature
 from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import Place as SourcePlace
 from polyloom.ir.ssa_read import read
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
+from polyloom.targets.tensix.sfpi import locate
 from polyloom.targets.tensix.sfpi.language.file import apart, is_vector_file, load, wanted
 from polyloom.targets.tensix.sfpi.language.kernel import VectorKernel
 from polyloom.targets.tensix.sfpi.reference import Reference
@@ -68,7 +70,14 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
         seconds,
         watch=written.watch,
         warnings=warnings,
+        texts=_texts(kernel.function.place),
     )
+
+
+def _texts(place: SourcePlace) -> tuple[tuple[str, str], ...]:
+    """The file of a function, if it can be read."""
+    text = locate.text_of(place.file)
+    return () if text is None else ((place.shown_file, text),)
 
 
 def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:

@@ -81,7 +81,7 @@ def execute(data: bytes, job: Job) -> Execution:
     )
     outputs = machine.outputs(ran, inputs, job.wanted, note.dest)
     outputs[BITS] = ran.tile.dst.copy()
-    trace = events.trace(ran.tile) if job.trace else Trace()
+    trace = events.trace(ran.tile, note.lines) if job.trace else Trace()
     return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), trace)
 
 

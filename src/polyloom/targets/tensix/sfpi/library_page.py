@@ -72,9 +72,9 @@ def results(entry: Entry) -> list[str]:
 
 def _operations() -> Iterator[str]:
     yield from ("", "### Operations", "")
-    yield "What the library is made of, and what passes and messages name. Those that begin with `sfp` are the vendor's"
-    yield "builtins, `__builtin_rvtt_sfpmad(a, b, c, mod)`, but for `sfpsub`. Conditions of comparisons are, from 0 on,"
-    yield f"{', '.join(CONDITIONS)}."
+    yield "The library consists of these operations; passes and messages use their names. Those that begin with"
+    yield "`sfp` are the vendor's builtins, `__builtin_rvtt_sfpmad(a, b, c, mod)`, except `sfpsub`. Conditions of"
+    yield f"comparisons are, from 0 on, {', '.join(CONDITIONS)}."
     yield from ("", "| operation | operands | compiles to | meaning |", "|---|---|---|---|")
     yield from (_operation(row) for row in operations().values())
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from polyloom.diagnostics import input_error
+from polyloom.ir.ssa import Place as Origin
 from polyloom.riscv.encode import decode as decode_riscv
 from polyloom.targets.target import Given
 from polyloom.targets.tensix import program
@@ -23,7 +24,7 @@ from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.program import Item
 from polyloom.targets.tensix.sfpi import note as notes
 from polyloom.targets.tensix.sfpi.executable import CORE
-from polyloom.targets.tensix.sfpi.note import Line, Note
+from polyloom.targets.tensix.sfpi.note import Note
 
 _JUMPS: Final = ("jal", "jalr", "beq", "bne", "blt", "bge", "bltu", "bgeu")
 _SLOTS: Final = 64
@@ -42,14 +43,13 @@ def listing(data: bytes) -> str:
 
 
 def _lines(given: program.Program, note: Note) -> Iterator[str]:
-    known = {line.address: line for line in note.lines}
     shown: tuple[str, int] = ("", 0)
     cycle = 0
     for item in given.items:
         if item.address in given.labels:
             yield f"{given.labels[item.address]}:"
             cycle = 0
-        line = known.get(item.address)
+        line = note.lines.at(item.address)
         if line is not None and line.line and (line.file, line.line) != shown:
             shown = (line.file, line.line)
             yield f"  {line.file}:{line.line}  {note.texts.get(line.file, {}).get(str(line.line), '').strip()}".rstrip()
@@ -61,13 +61,13 @@ def _lines(given: program.Program, note: Note) -> Iterator[str]:
             cycle = 0 if _jumps(item.word) else cycle
 
 
-def _word(item: Item, line: Line | None, cycle: int, member: Member) -> str:
+def _word(item: Item, line: Origin | None, cycle: int, member: Member) -> str:
     text = commented(item.word, member)
     used = _registers(item.word, member)
     return f"{item.address:8x} {cycle:5} {item.word:08x}  {text:<30} {used:<14} {line.reason if line else ''}".rstrip()
 
 
-def _core(item: Item, line: Line | None) -> str:
+def _core(item: Item, line: Origin | None) -> str:
     """An instruction of the core; a store of a word that is computed has a reason, too."""
     found = decode_riscv(item.word, CORE)
     text = program.text_of(found) if found is not None else f".word {item.word:#010x}"

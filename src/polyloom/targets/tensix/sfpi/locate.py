@@ -14,7 +14,7 @@ _WORD = re.compile(r"\w+|\S")
 
 def span_of(place: Place) -> Span | None:
     """The word at the place; the whole line where there is no column; None where the file or the line is not there."""
-    text = _text(place.file) if place.line else None
+    text = text_of(place.file) if place.line else None
     if text is None:
         return None
     lines = text.split("\n")
@@ -47,7 +47,7 @@ def error(
     return PolyloomError(diagnostic(code, message, place, notes=notes, help=help))
 
 
-def _text(name: str) -> str | None:
+def text_of(name: str) -> str | None:
     try:
         with open(name, encoding="utf-8", newline="") as file:
             return file.read().replace("\r\n", "\n")

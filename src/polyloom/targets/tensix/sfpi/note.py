@@ -8,35 +8,26 @@ The text is one JSON object with sorted keys, so that equal kernels have equal f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from polyloom.riscv import note as notes
+from polyloom.riscv import source_lines
+from polyloom.riscv.source_lines import Lines
 from polyloom.targets.tensix.isa import MEMBERS, Member
 from polyloom.targets.tensix.sfpi.driver import CALLS, SETUP
 from polyloom.targets.tensix.sfpi.prints import COUNT, LOG, LOG_BYTES
 
 TARGET: Final = "tensix"
-VERSION: Final = 1
+VERSION: Final = 2
 _L1: Final = 0x170000
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A word that the kernel hands over at an address of the program: the source's file and line (0: none), and the
-    reason."""
-
-    address: int
-    file: str
-    line: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
     """`dest` is 16 or 32, `per` face or tile; `arguments` are addresses by the name of a parameter; `data` has those of
-    the driver's own; `texts` are the lines of the source that words come from, by file and number; `facts` is what is
-    known of the program without running it."""
+    the driver's own; `lines` are the places of all words, `texts` the lines of the source that they name, by file and
+    number; `facts` is what is known of the program without running it."""
 
     kernel: str
     member: Member
@@ -44,15 +35,15 @@ class Note:
     per: str
     arguments: Mapping[str, int]
     data: Mapping[str, int]
-    lines: tuple[Line, ...] = ()
+    lines: Lines = field(default_factory=Lines)
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     facts: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def encode(note: Note) -> bytes:
     """The text."""
-    made = {"version": VERSION, "target": TARGET, **asdict(note)}
-    made["lines"] = [[line.address, line.file, line.line, line.reason] for line in note.lines]
+    made = {"version": VERSION, "target": TARGET, **asdict(replace(note, lines=Lines()))}
+    made[source_lines.KEY] = source_lines.encode(dict(zip(note.lines.addresses, note.lines.places, strict=True)))
     return notes.text(made)
 
 
@@ -73,7 +64,7 @@ def _note(made: dict[str, Any]) -> Note | None:
         made["per"],
         _addresses(made["arguments"]),
         _owned(made["data"]),
-        tuple(Line(int(a), str(f), int(n), str(r)) for a, f, n, r in made["lines"]),
+        source_lines.read(made),
         {str(f): {str(n): str(t) for n, t in texts.items()} for f, texts in made["texts"].items()},
         _numbers(made["facts"]),
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyloom.targets.tensix.sfpi.ulp import Bits, Format
+from polyloom.targets.tensix.options import Format
+from polyloom.targets.tensix.sfpi.ulp import Bits
 
 _SIGN, _INFINITE = np.uint32(0x80000000), np.uint32(0x7F800000)
 

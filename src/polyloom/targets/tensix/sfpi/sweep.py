@@ -19,18 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import input_error, nearest
+from polyloom.targets.tensix.options import STRIDE, Format
 from polyloom.targets.tensix.places import get, where
 from polyloom.targets.tensix.sfpi import machine, ulp
 from polyloom.targets.tensix.sfpi.interpret import State
 from polyloom.targets.tensix.sfpi.note import Note
 from polyloom.targets.tensix.sfpi.pack import dst_format, packed, unpacked
 from polyloom.targets.tensix.sfpi.reference import Reference
-from polyloom.targets.tensix.sfpi.ulp import Bits, Distances, Floats, Format
+from polyloom.targets.tensix.sfpi.ulp import Bits, Distances, Floats
 
 TILE: Final = 1024
 _VECTORS: Final = TILE // 32
-STRIDE: Final = 65537
-"""Of FP32 where none is given: as many values as 16 bits have."""
 Evaluate = Callable[[Floats], Floats]
 _BESIDE: Final = 64
 

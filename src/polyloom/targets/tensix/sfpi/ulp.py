@@ -8,13 +8,13 @@ A value's rank is its place in the format's ordered list: both zeros are one val
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-Format = Literal["bf16", "fp16", "fp32"]
-FORMATS: Final[tuple[Format, ...]] = ("bf16", "fp16", "fp32")
+from polyloom.targets.tensix.options import Format
+
 Bits = NDArray[np.uint32]
 Floats = NDArray[np.float64]
 _MANTISSA: Final[dict[Format, int]] = {"bf16": 7, "fp16": 10, "fp32": 23}

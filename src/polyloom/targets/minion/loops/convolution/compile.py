@@ -8,6 +8,7 @@ from typing import Final
 
 from polyloom.analysis.convolution import Convolution
 from polyloom.diagnostics import infeasible, input_error
+from polyloom.ir.ssa import Place
 from polyloom.targets.minion.loops.convolution.loop import Buffer, loop
 from polyloom.targets.minion.loops.convolution.move import moved
 from polyloom.targets.minion.loops.convolution.place import Room, shape
@@ -27,7 +28,7 @@ _PACKED: Final = 30
 """The FLB that tells that a group of moves is done."""
 
 
-def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, outermost: bool, setting: Setting) -> Made:
+def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Setting) -> Made:
     """Errors: PL1339 for options of products, PL1341 for rows that masks cannot hold."""
     options = setting.options
     asked = {"--resident": options.resident, "--split-k": (options.split_k or 1) > 1, "--broadcast": options.broadcast}
@@ -43,11 +44,12 @@ def code(c: Convolution, kind: Kind, place: tuple[str, int] | None, outermost: b
         help = "give rows of fewer than 32768 pixels and strides below 128, or an image that has its border"
         raise infeasible("PL1341", message, help=help)
     parts = list[Part]()
+    packs = replace(place, reason="packs an operand into the order of the tensor unit")
     for number, group in enumerate(room.groups):
         named = replace(setting, prefix=f"{setting.prefix}.pack{number}")
         lines = [*moved(group, setting.team, named.prefix), wait(STORED)]
         parts += [
-            by_first(Part(tuple(lines), place), named, "skip"),
+            by_first(Part(tuple(lines), packs), named, "skip"),
             barrier(setting.team, f"{named.prefix}.all", _PACKED),
         ]
     own = setting.scratchpad >= MINIONS_PER_SHIRE * TILE

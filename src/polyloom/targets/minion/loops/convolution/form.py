@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from polyloom.analysis import convolution as analysis
 from polyloom.analysis.convolution import Convolution, Summed, convolutions
+from polyloom.ir.ssa import Place
 from polyloom.targets.minion.loops.convolution.compile import code
 from polyloom.targets.minion.loops.convolution.taps import TAPS
 from polyloom.targets.minion.loops.product import arithmetic
@@ -26,8 +27,6 @@ from polyloom.targets.minion.tensor_words import SCP_LINES
 Array = NDArray[Any]
 _BYTES: Final = ("i8", "u8")
 _SUMS: Final = {"fp32": "f32", "fp16": "f32", "int8": "i32"}
-Line = tuple[str, int] | None
-"""A file and a line of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Convolved:
     reorders: bool
 
 
-def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Line, *, fuses: bool) -> Work | None:
+def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Place, *, fuses: bool) -> Work | None:
     """None where these are no sums of a convolution, or ones that only other arithmetic computes, or whose order is not
     that of the machine: input channels innermost. `fuses`: whether the source adds products with one rounding."""
     several = () if sums is None else convolutions(sums)

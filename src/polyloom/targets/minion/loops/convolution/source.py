@@ -8,7 +8,8 @@ from polyloom.analysis.convolution_nest import summed
 from polyloom.ir.nest import Apply, Expression, Nest, statements
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
-from polyloom.targets.minion.loops.convolution.form import Line, work
+from polyloom.targets.minion.loops.convolution.form import work
+from polyloom.targets.minion.loops.program import place_of
 from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.work import Work
 from polyloom.targets.minion.options import Fp
@@ -19,8 +20,8 @@ def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work] | None:
     types = {storage.name: storage.dtype for storage in nest.storage}
     found = [statement.assign for statement in statements(nest)]
     spans = [assign.span for assign in found if assign.span is not None]
-    line: Line = (spans[-1].source.name, spans[-1].line) if spans else None
-    made = work(summed(nest), types, fp, line, fuses=any(_has_madd(assign.value) for assign in found))
+    fuses = any(_has_madd(assign.value) for assign in found)
+    made = work(summed(nest), types, fp, place_of(spans[-1] if spans else None), fuses=fuses)
     return None if made is None else (simd.of_nest(nest, fp, minions)[0], made)
 
 
@@ -35,6 +36,5 @@ def of_program(program: Program, fp: Fp, *, is_only: bool = False) -> Work | Non
         return None
     types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}
     spans = [e.span for e in program.equations if e.span is not None and e.target.name in types]
-    line: Line = (spans[-1].source.name, spans[-1].line) if spans else None
     fuses = any(equation.operation == "madd" for equation in program.equations)
-    return work(equations.summed(program), types, fp, line, fuses=fuses)
+    return work(equations.summed(program), types, fp, place_of(spans[-1] if spans else None), fuses=fuses)

@@ -8,6 +8,7 @@ from typing import Final
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
+from polyloom.ir.ssa import Place
 from polyloom.targets.minion.loops.product.grid import Grid, grid
 from polyloom.targets.minion.loops.product.loop import Problem, loop
 from polyloom.targets.minion.loops.product.operand import (
@@ -65,14 +66,13 @@ def macs(m: Multiplied, setting: Setting) -> int:
     return left.rows * left.columns * right.columns
 
 
-def packing(
-    p: Problem, source: Tiles | None, place: tuple[str, int] | None, setting: Setting
-) -> tuple[list[Part], int]:
+def packing(p: Problem, source: Tiles | None, place: Place, setting: Setting) -> tuple[list[Part], int]:
     """What brings the right factor's tiles into the order of TenB, and the bytes that they take."""
     if source is None:
         return [], 0
     lines = pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
-    parts = [by_first(Part(tuple(lines), place), setting, "unpacked")]
+    packs = replace(place, reason="packs a factor into the order of the tensor unit")
+    parts = [by_first(Part(tuple(lines), packs), setting, "unpacked")]
     return [*parts, barrier(setting.team, f"{setting.prefix}.all", _PACKED)], p.block_columns * p.steps * TILE
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.analysis.contraction import Contraction, Matrix, contraction
+from polyloom.analysis.contraction import Contraction, Matrix, contraction, span_of
 from polyloom.analysis.dataflow import Unlike
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
@@ -21,6 +21,7 @@ from polyloom.targets.minion.loops.product.compile import code, has_helpers
 from polyloom.targets.minion.loops.product.matrix import flat, unflat
 from polyloom.targets.minion.loops.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.loops.product.quant import applied, transforms
+from polyloom.targets.minion.loops.program import place_of
 from polyloom.targets.minion.loops.work import Arrays, Multiplied, Work
 
 Array = NDArray[Any]
@@ -58,19 +59,11 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
     # Bounds are those of sums.
     bounds = None if found.steps else partial(_bounds, made)
     is_discrete = kind is INT8 and not _of_type(phase.program, found, ("f32",))
-    product = Multiplied(found, kind, fp, _place(phase))
+    product = Multiplied(found, kind, fp, place_of(span_of(phase.program)))
     compiled, helped = partial(code, product), partial(has_helpers, product)
     return Work(
         "product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact, product, is_discrete
     )
-
-
-def _place(phase: Phase) -> tuple[str, int] | None:
-    """The file and line of the result's equation."""
-    names = {array.name for array in phase.program.outputs}
-    spans = (e.span for e in phase.program.equations if e.target.name in names)
-    span = next((s for s in spans if s is not None), None)
-    return None if span is None else (span.source.name, span.line)
 
 
 def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:

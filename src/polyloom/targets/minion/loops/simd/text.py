@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.diagnostics import Span, infeasible
-from polyloom.targets.minion.loops.program import Part
+from polyloom.ir.ssa import Place
+from polyloom.targets.minion.loops.program import Part, place_of
 
 INTEGERS: Final = ("ra", "sp", "gp", "tp", *(f"a{n}" for n in range(8)), *(f"s{n}" for n in range(2, 12)))
 VECTORS: Final = tuple(f"f{n}" for n in range(16))
 CONSTANTS: Final = tuple(f"f{n}" for n in range(16, 24))
 EMULATION: Final = tuple(f"f{n}" for n in range(24, 32))
+SHARES: Final = Place(reason="shares the work out among harts")
 _NEAR: Final = 100
 """Lines that a conditional branch surely reaches over: 4 KiB, and a line is at most 32 bytes."""
 
@@ -47,8 +49,8 @@ class Text:
     """`prefix` begins labels, `place` is where following lines come from; `integers` and `vectors` are the pools."""
 
     prefix: str
-    lines: list[tuple[str, tuple[str, int] | None]] = field(default_factory=list[tuple[str, tuple[str, int] | None]])
-    place: tuple[str, int] | None = None
+    lines: list[tuple[str, Place]] = field(default_factory=list[tuple[str, Place]])
+    place: Place = SHARES
     integers: Pool = field(default_factory=lambda: Pool("integer", list(reversed(INTEGERS))))
     vectors: Pool = field(default_factory=lambda: Pool("vector", list(reversed(VECTORS))))
     labels: int = 0
@@ -63,13 +65,13 @@ class Text:
 
     def part(self, part: Part) -> None:
         """Lines of the frame."""
-        self.lines.extend((line, None) for line in part.lines)
+        self.lines.extend((line, part.place) for line in part.lines)
 
     @contextmanager
-    def at(self, span: Span | None) -> Generator[None]:
-        """Lines from a place of the source."""
+    def at(self, span: Span | None, reason: str = "") -> Generator[None]:
+        """Lines from a place of the source; without a span, from where the lines before come from, for a reason."""
         before = self.place
-        self.place = (span.source.name, line_of(span)) if span is not None else before
+        self.place = replace(before, reason=reason) if span is None else place_of(span, reason)
         yield
         self.place = before
 
@@ -90,14 +92,9 @@ class Text:
 
     def parts(self) -> Sequence[Part]:
         """Runs of lines from one place."""
-        made: list[tuple[list[str], tuple[str, int] | None]] = []
+        made: list[tuple[list[str], Place]] = []
         for line, place in self.lines:
             if not made or made[-1][1] != place:
                 made.append(([], place))
             made[-1][0].append(line)
         return [Part(tuple(lines), place) for lines, place in made]
-
-
-def line_of(span: Span) -> int:
-    """From 1."""
-    return span.source.text.count("\n", 0, span.start) + 1

@@ -21,7 +21,7 @@ from polyloom.targets.minion.loops.simd.elements import Around
 from polyloom.targets.minion.loops.simd.memory import Memory
 from polyloom.targets.minion.loops.simd.phases import Alike, Item, Phased, Work, path_of
 from polyloom.targets.minion.loops.simd.ranges import ranges
-from polyloom.targets.minion.loops.simd.text import Text
+from polyloom.targets.minion.loops.simd.text import SHARES, Text
 from polyloom.targets.minion.loops.simd.values import Values
 from polyloom.targets.minion.loops.simd.vectors import LANES
 from polyloom.targets.minion.loops.simd.visible import FIRST, LAST, Extent, Order, barriers, extents
@@ -61,15 +61,17 @@ class _Program:
             over = self.text.label("over")
             self.text.add(f"j {over}")
             for routine in sorted(self.values.routines):
-                self.text.add(*emulated.routine(routine, self.text.prefix))
+                with self.text.at(None, f"computes {routine}, which is no instruction of a minion"):
+                    self.text.add(*emulated.routine(routine, self.text.prefix))
             self.text.add(f"{over}:")
         return self.text.parts()
 
     def lane_numbers(self) -> None:
         """0 to 7 at the beginning of the hart's scratch."""
-        self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch}", "add t0, t0, t1")
-        for lane in range(LANES):
-            self.text.add(f"li t2, {lane}", f"sw t2, {4 * lane}(t0)")
+        with self.text.at(None, "numbers the lanes"):
+            self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch}", "add t0, t0, t1")
+            for lane in range(LANES):
+                self.text.add(f"li t2, {lane}", f"sw t2, {4 * lane}(t0)")
 
     def barrier(self) -> None:
         self.text.part(program.barrier(self.team, self.text.label("barrier")))
@@ -137,7 +139,8 @@ class _Program:
         skip = self.text.label("idle")
         with self.text.at(loop.span), control.bounds(loop, around) as (low, high):
             if self.team.workers > 1:
-                self.block_of(work, low, high)
+                with self.text.at(None, SHARES.reason):
+                    self.block_of(work, low, high)
             self.text.branch("blt", f"{low}, {high}", skip)
             first, last = self.text.integers.take(loop.span), self.text.integers.take(loop.span)
             self.text.add(f"mv {first}, {low}", f"addi {last}, {high}, -1")
@@ -182,10 +185,11 @@ class _Program:
         names = self.for_others(work) | within
         if not names:
             return
-        self.text.add("fence", "li x31, 64")
-        for extent in extents(work, names, self.memory, self.known):
-            self.lines(extent, around)
-        self.text.add(f"csrrwi x0, {TENSOR_WAIT}, {_CACHE_OPERATIONS}")
+        with self.text.at(None, "makes results visible to other harts"):
+            self.text.add("fence", "li x31, 64")
+            for extent in extents(work, names, self.memory, self.known):
+                self.lines(extent, around)
+            self.text.add(f"csrrwi x0, {TENSOR_WAIT}, {_CACHE_OPERATIONS}")
 
     def for_others(self, work: Work) -> frozenset[str]:
         """What phases behind need: tensor loads do not ask caches of minions, and copies of what is written are old."""

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.ir.signature import Signature
+from polyloom.ir.ssa import Place
 from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.loops import elementwise, product, tiles
-from polyloom.targets.tensix.loops.compile import Arithmetic, fixed_signature
+from polyloom.targets.tensix.loops.compile import Arithmetic, assembled_threads, fixed_signature
 from polyloom.targets.tensix.loops.elementwise import Elementwise
 from polyloom.targets.tensix.loops.formats import FORMATS, result_of
-from polyloom.targets.tensix.loops.join import THREADS, joined
+from polyloom.targets.tensix.loops.join import joined
 from polyloom.targets.tensix.loops.layout import CODE, DATA
+from polyloom.targets.tensix.loops.origins import origins
 from polyloom.targets.tensix.loops.shape import Product as Tiles
 from polyloom.targets.tensix.loops.stages import note as notes
 from polyloom.targets.tensix.loops.stages.arrange import Arranged, Product
@@ -32,7 +34,8 @@ from polyloom.targets.tensix.loops.stages.layout import (
 )
 from polyloom.targets.tensix.loops.stages.note import Note, Told, Written
 from polyloom.targets.tensix.loops.stages.stage import Stages
-from polyloom.targets.tensix.loops.thread import Parts, assembled, core
+from polyloom.targets.tensix.loops.steps import place_of
+from polyloom.targets.tensix.loops.thread import Parts, core
 from polyloom.targets.tensix.loops.vector import words
 
 _PAGE: Final = 0x1000
@@ -49,12 +52,17 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """A stage with the areas that it reads and makes, and of an element-wise one the words of a vector."""
+    """A stage with the areas that it reads and makes, and of an element-wise one the words of a vector with their
+    places."""
 
     arranged: Arranged
     reads: tuple[Area, ...]
     makes: Area
-    kernel: tuple[int, ...]
+    kernel: tuple[tuple[int, Place], ...]
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.arranged.stage.span)
 
     @property
     def scalars(self) -> tuple[str, ...]:
@@ -74,7 +82,8 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     while True:
         first = data + MEETING
         where = placed((area for s in stages for area in s.areas), first + -(-4 * len(scalars) // 16) * 16)
-        code, starts = _assembled(_parts(stages, content.how, where, first), data)
+        parts = _parts(stages, content.how, where, first)
+        code, starts, lines = assembled_threads(joined(parts, data))
         if CODE + len(code) <= data:
             break
         data = -(-(CODE + len(code)) // _PAGE) * _PAGE
@@ -88,7 +97,9 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     )
     told = tuple(_told(s) for s in stages)
     note = Note(fixed_signature(signature, values), content.how, data, told, inputs, scalars, outputs)
-    return executable(b"", CODE, code, core(), starts, notes.encode(note))
+    by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
+    places = {at: place for each in by_stage for at, place in each.items()}
+    return executable(b"", CODE, code, core(), starts, notes.encode(note, places))
 
 
 def _stages(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watch | None) -> list[_Stage]:
@@ -102,14 +113,6 @@ def _stages(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watc
         )
         for each in content.arranged
     ]
-
-
-def _assembled(parts: Sequence[Parts], meeting: int) -> tuple[bytes, dict[str, int]]:
-    code, starts = b"", dict[str, int]()
-    for name, lines in zip(THREADS, joined(parts, meeting), strict=True):
-        starts[name] = len(code)
-        code += assembled(lines, CODE + len(code))
-    return code, starts
 
 
 def _parts(stages: Sequence[_Stage], how: Arithmetic, where: Mapping[Key, Area], scalars: int) -> list[Parts]:
@@ -139,9 +142,9 @@ def _product(stage: _Stage, how: Arithmetic, at: Sequence[int]) -> Parts | None:
 def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
     e, (*inputs, result) = elements_of(how), at
     rows, columns = _tiles(stage)
-    count = len(stage.scalars)
+    count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
     return elementwise.threads(
-        Elementwise(rows * columns, tuple(inputs), result, scalars, count, stage.kernel, e.code, e.width)
+        Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width)
     )
 
 

@@ -23,7 +23,7 @@ from polyloom.targets.tensix.loops.pointwise import formula
 from polyloom.targets.tensix.loops.stages import stage
 from polyloom.targets.tensix.loops.stages.stage import Multiply, Stage, Stages
 from polyloom.targets.tensix.loops.stages.terms import inlined, leaves, mapped
-from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Place
+from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Goal
 
 
 def cut(formulas: Formulas) -> Stages:
@@ -108,8 +108,8 @@ class _Cutter:
             leaf = self.element(part, out, self.fresh())
             term = mapped(term, lambda found, part=part, leaf=leaf: leaf if found == part else None)
         d = self.definition
-        place = Place(d.label, out, self.dtype, d.span)
-        found = formula(place, term, self.own, frozenset(self.shapes) - self.given)
+        goal = Goal(d.label, out, self.dtype, d.span)
+        found = formula(goal, term, self.own, frozenset(self.shapes) - self.given)
         self.add(stage.Apply(d.label, replace(found, result=name), tuple(self.begun), d.span), out)
         return Leaf(name, tuple(map(Affine.symbol, out)))
 

@@ -18,6 +18,7 @@ from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import signature
 from polyloom.ir.plan_interpret import interpret
 from polyloom.sets import Affine
+from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Oracle, Subject
 from polyloom.targets.tensix.loops.compile import Arithmetic
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
@@ -40,7 +41,8 @@ def subject(source: Source, options: Any) -> Subject:
         Oracle("equations", "its equations", partial(_equations, source), judge=partial(_judge, content, source)),
     )
     of = signature.of_plan(source.plan)
-    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source)
+    known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
+    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source, texts=known)
 
 
 def _formulas(source: Source) -> Formulas:

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
+from polyloom.riscv import source_lines
 from polyloom.targets.tensix.loops.compile import Arithmetic
 from polyloom.targets.tensix.loops.formats import FORMATS
 from polyloom.targets.tensix.loops.layout import DATA, END, Placed
@@ -54,8 +57,8 @@ class Note:
     outputs: tuple[Written, ...]
 
 
-def encode(note: Note) -> bytes:
-    """The text."""
+def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
+    """The text; `lines` are the places of words by address."""
     return notes.text(
         {
             "version": VERSION,
@@ -69,6 +72,7 @@ def encode(note: Note) -> bytes:
             "areas": [_text(area) for area in note.inputs],
             "scalars": list(note.scalars),
             "results": [{"output": w.array, "at": list(w.at), **_text(w.area)} for w in note.outputs],
+            source_lines.KEY: source_lines.encode(lines),
             **as_json(note.signature),
         }
     )

@@ -43,7 +43,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
         "stages": _stages(note.stages, ran.marks),
         **ran.facts,
     }
-    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace)
+    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
 
 
 def _matrix(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:

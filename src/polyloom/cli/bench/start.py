@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom bench start`: CPU seconds, of user and system, of commands that only print: medians over processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from resource import RUSAGE_CHILDREN, getrusage
+from statistics import median
+from typing import Final
+
+from polyloom.cli.entry import all_verbs
+
+TIMES: Final = 10
+
+
+def rows(times: int = TIMES) -> list[dict[str, object]]:
+    words = [("--version",), ("--help",), *((verb, "--help") for verb in all_verbs())]
+    return [{"command": " ".join(("polyloom", *w)), "seconds": round(seconds(w, times), 3)} for w in words]
+
+
+def seconds(words: tuple[str, ...], times: int) -> float:
+    """After one run, which leaves compiled modules behind where Python may write them."""
+    _once(words)
+    return median(_once(words) for _ in range(times))
+
+
+def _once(words: tuple[str, ...]) -> float:
+    before = getrusage(RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "polyloom", *words], check=True, stdout=subprocess.DEVNULL)
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

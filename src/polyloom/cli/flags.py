@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flags of verbs whose modules take long to load: `--help` and a malformed command load none of these modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from polyloom.cli import arguments as shared
+from polyloom.cli import of_target
+from polyloom.cli.arguments import Parser
+from polyloom.exploration.row import LEVELS, OBJECTIVES
+from polyloom.targets.tensix.options import FORMATS, STRIDE
+
+
+def run(parser: Parser) -> None:
+    shared.source_operand(parser)
+    shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
+    of_target.on_option(parser)
+    shared.array_options(parser)
+    shared.seed_options(parser)
+    of_target.target_options(parser, "run")
+    of_target.pass_options(parser)
+    shared.output_options(parser)
+
+
+def compare(parser: Parser) -> None:
+    shared.source_operand(parser)
+    shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
+    help = "places with commas between them, such as tcpa:4x4,riscv,belt:silver; may be repeated"
+    parser.add_argument("--on", dest="places", metavar="PLACES", action="append", default=[], help=help)
+    shared.input_options(parser)
+    of_target.target_options(parser, "run")
+    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
+
+
+def compile_(parser: Parser) -> None:
+    shared.source_operand(parser)
+    shared.parameter_operands(parser, "values of the parameters, for a target that compiles for each size")
+    of_target.on_option(parser)
+    of_target.target_options(parser, "compile")
+    of_target.pass_options(parser)
+    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file that is written")
+
+
+def asm(parser: Parser) -> None:
+    shared.file_operand(parser, "assembly text in the notation of the target")
+    of_target.on_option(parser)
+    of_target.target_options(parser, "asm")
+    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file that is written")
+
+
+def instantiate(parser: Parser) -> None:
+    shared.file_operand(parser, "a symbolic configuration (.plsc)")
+    shared.parameter_operands(parser)
+    of_target.target_options(parser, "instantiate")
+    parser.add_argument("-o", dest="output", metavar="OUT.plcc", required=True, help="the concrete configuration")
+
+
+def simulate(parser: Parser) -> None:
+    help = (
+        "a program: a concrete configuration (.plcc), an executable, or with --on FILE@ADDRESS with raw words; "
+        "several are placed together"
+    )
+    parser.add_argument(
+        "words", metavar="FILE", nargs="*", help=f"{help}; then values of parameters and scalars, NAME=VALUE"
+    )
+    shared.array_options(parser)
+    of_target.on_option(parser)
+    of_target.target_options(parser, "simulate")
+    shared.output_options(parser)
+
+
+def show(parser: Parser) -> None:
+    shared.source_operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
+    shared.level_option(parser, "the function in SSA form, from clang's code at -O0 or -O1")
+    of_target.on_option(parser)
+    of_target.target_options(parser, "show")
+    of_target.pass_options(parser)
+
+
+def verify(parser: Parser) -> None:
+    shared.source_operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
+    shared.parameter_operands(parser, "with --against: values of the parameters")
+    of_target.on_option(parser)
+    help = "a source (.py, .c, .pla): compare the configuration with it, for all data"
+    parser.add_argument("--against", dest="source", metavar="SOURCE", help=help)
+    of_target.target_options(parser, "verify")
+
+
+def explore(parser: Parser) -> None:
+    shared.source_operand(parser)
+    shared.parameter_operands(parser, "values that all points share")
+    help = "targets and places, one or several: tcpa:wide,tcpa:generic"
+    parser.add_argument("--on", metavar="TARGET,...", help=help)
+    help = "a parameter, or an option of the target: N=16,64, N=16..256 (doubling), N=16..64+16, pes=1x1..8x8"
+    parser.add_argument("--sweep", dest="axes", metavar="NAME=VALUES", action="append", default=[], help=help)
+    help = "a key of the machine file: fifo_depth=16,64"
+    parser.add_argument("--set", dest="settings", metavar="KEY=VALUES", action="append", default=[], help=help)
+    parser.add_argument("--where", metavar="CONDITION", help='only points of which it holds: "elements<=32"')
+    help = f"columns to be small; -COLUMN: to be large ({','.join(OBJECTIVES)})"
+    parser.add_argument("--objective", metavar="COLUMN,...", default=",".join(OBJECTIVES), help=help)
+    help = "do this for every point, instead of verifying the front alone"
+    parser.add_argument("--level", choices=LEVELS, help=help)
+    parser.add_argument("--jobs", metavar="N", default="1", help="compute in N processes (1)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="compute on the workers of a Dask scheduler")
+    help = "keep the rows in a folder, and compute only those that it lacks"
+    parser.add_argument("--resume", metavar="DIR", help=help)
+    parser.add_argument("--timeout", metavar="SECONDS", help="give a point up after so long")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="makes up the inputs")
+    parser.add_argument("--out", dest="table", metavar="FILE.csv", help="write the table")
+    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
+
+
+def sweep(parser: Parser) -> None:
+    shared.file_operand(parser, "a vector kernel (.h, .hpp, .cpp with --function)")
+    shared.parameter_operands(parser, "values of the kernel's run-time arguments")
+    shared.function_options(parser)
+    of_target.on_option(parser)
+    of_target.target_options(parser, "sweep")
+    help = "what results are compared with: a function of NumPy or mpmath, or module:function"
+    parser.add_argument("--reference", metavar="NAME", help=help)
+    parser.add_argument("--against", metavar="FILE", action="append", default=[], help="compare with this kernel")
+    help = "the format of values and results (bf16)"
+    parser.add_argument("--format", dest="form", choices=FORMATS, default="bf16", help=help)
+    help = f"FP32: every N-th value ({STRIDE})"
+    parser.add_argument("--stride", metavar="N", help=help)
+    parser.add_argument("--domain", metavar="LOW:HIGH", help="only values from LOW to HIGH")
+    shared.array_options(parser)
+    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page: error over the domain")
+
+
+def machines(parser: Parser) -> None:
+    help = "a machine such as tcpa:unit, a target, or the name of a .toml file"
+    parser.add_argument("name", metavar="NAME", nargs="?", help=help)
+
+
+FLAGS: Final[Mapping[str, Callable[[Parser], None]]] = {
+    "run": run,
+    "compare": compare,
+    "compile": compile_,
+    "asm": asm,
+    "instantiate": instantiate,
+    "simulate": simulate,
+    "show": show,
+    "verify": verify,
+    "explore": explore,
+    "sweep": sweep,
+    "machines": machines,
+}
+"""By verb; another verb's module has `arguments`."""

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quick schedules: what they find is valid, and an operation without a place gets one in a later try."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.modulo.guarded.brute import Operation, Unit, guarded, is_valid, problems
+
+from polyloom.modulo.guarded import quick
+from polyloom.modulo.guarded.problem import Guarded
+from polyloom.modulo.problem import Dependence
+
+
+@given(problems(), st.integers(1, 6))
+def test_what_is_found_is_valid(problem: Guarded, pi: int) -> None:
+    found = quick.schedule(problem, pi)
+    assert found is None or is_valid(problem, pi, found)
+
+
+def test_who_found_no_place_chooses_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One unit, always busy: b and c, placed first, leave no three cycles in a row for a."""
+    operations = (Operation("a", (0,), (3,)), Operation("b", (0,), (1,)), Operation("c", (0,), (1,)))
+    problem = guarded(operations, (Unit("u", pipelined=False),), (Dependence(1, 2, 0),))
+    found = quick.schedule(problem, 5)
+    assert found is not None
+    assert is_valid(problem, 5, found)
+    monkeypatch.setattr(quick, "TRIES", 1)
+    assert quick.schedule(problem, 5) is None
