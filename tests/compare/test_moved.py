@@ -34,7 +34,7 @@ def test_lines_of_l1(own: dict[str, str], size: int) -> None:
 
 
 def test_lines_of_stages() -> None:
-    """Matrices of one tile: the product reads two and writes one; the rest of the formula reads that and C, writes C."""
+    """Matrices of one tile: the product reads two and writes one; the other stage reads that and C, and writes C."""
     (row,) = pl.compare(MATMUL.parent / "kernels" / "gemm.py", NI=20, NJ=25, NK=30, on="tensix").rows
     assert row.verified
     assert row.costs.moved == 32 * 32 * 4 * (3 + 3)
