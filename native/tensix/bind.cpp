@@ -155,6 +155,7 @@ POLYLOOM_MODULE(tensix, m) {
         .def_ro("ignored_mmio", &Tile::ignored_mmio)
         .def_rw("ignore_mmio", &Tile::ignore_mmio)
         .def_rw("tracing", &Tile::tracing)
+        .def_rw("watched", &Tile::watched)
         .def_prop_ro("idle", &Tile::idle)
         .def_prop_ro("findings",
                      [](Tile& t) {

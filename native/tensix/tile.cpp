@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace polyloom::tensix {
 
@@ -231,14 +232,20 @@ Stop Tile::run(uint64_t most) {
     Stop stop = Stop::MaxCycles;
     flush_code = true;  // whoever runs this may have written to L1 meanwhile
     show_before(false);
+    const auto watch = [this] {
+        uint32_t word = 0;
+        if (watched && watched + sizeof word <= state.l1.size()) std::memcpy(&word, &state.l1[watched], sizeof word);
+        return word;
+    };
+    const uint32_t before = watch();
     try {
         for (words_left = false;;) {
             if (!words_left && idle()) {
                 stop = Stop::Idle;
                 break;
             }
-            if (cycle >= end) break;
-            if (const int thread = alone(); thread < 0 || !run_alone(thread, end)) step();
+            if (cycle >= end || watch() != before) break;
+            if (const int thread = watched ? -1 : alone(); thread < 0 || !run_alone(thread, end)) step();
             if (cycle - last_move > PATIENCE && timed_until() + PATIENCE < cycle) {
                 tell_deadlock();
                 stop = Stop::Deadlock;

@@ -123,13 +123,15 @@ struct Tile {
     void show_before(bool shows);
     void release(int core, std::optional<uint32_t> pc = {});
     void hold(int core);
-    // Until nothing is left to do, nothing can move, a fault, or `most` cycles more.
+    // Until nothing is left to do, nothing can move, a fault, or `most` cycles more; or until the word at `watched` in
+    // L1, which is 0 where nobody watches, has another value.
     Stop run(uint64_t most);
     void step();
 
     State state;
     Policy policy;
     bool ignore_mmio = false, tracing = false;
+    uint32_t watched = 0;
     uint64_t ignored_mmio = 0;
     uint64_t cycle = 0, cycles = 0;  // the cycle that is next; and the count as it is told
     std::vector<Finding> findings;

@@ -33,6 +33,13 @@ def test_lines_of_l1(own: dict[str, str], size: int) -> None:
     assert row.costs.moved == 32 * 32 * (2 * size + 4)
 
 
+def test_lines_of_stages() -> None:
+    """Matrices of one tile: the product reads two and writes one; the other stage reads that and C, and writes C."""
+    (row,) = pl.compare(MATMUL.parent / "kernels" / "gemm.py", NI=20, NJ=25, NK=30, on="tensix").rows
+    assert row.verified
+    assert row.costs.moved == 32 * 32 * 4 * (3 + 3)
+
+
 def test_a_row_without_bytes_has_no_boundary() -> None:
     kernels = MATMUL.parent / "sfpi" / "kernels.py"
     (row,) = cast(Any, pl.compare(f"{kernels}:absolute", on="tensix").data["rows"])

@@ -22,6 +22,7 @@ from polyloom.riscv.disassemble import addresses
 from polyloom.run.instance import Instance
 from polyloom.targets.belt import belt_file
 from polyloom.targets.belt.program import Note
+from polyloom.targets.tensix.loops.stages import note as stages_note
 
 EXAMPLES = KERNELS.parent
 _INSTRUCTION = re.compile(r" *[0-9a-f]+: [0-9a-f]+ +.*")
@@ -74,6 +75,20 @@ def test_every_word_of_equations(name: str, on: str) -> None:
     check(list(of_words(compiled.ready(dict.fromkeys(compiled.parameters, 32)).data)), path)
 
 
+@pytest.mark.parametrize("file", ["gemm.c", "gemm.py", "mm2.c", "mm2.py"])
+def test_every_word_of_several_stages(file: str) -> None:
+    """The user's words are those of all statements that compute, each in its stage."""
+    path = KERNELS / file
+    compiled = pl.compile(str(path), on="tensix")
+    data = compiled.ready({name: MINI[path.stem][name.upper()] for name in compiled.signature.sizes}).data
+    places = list(of_words(data))
+    check(places, path)
+    note = stages_note.decode(data)
+    assert note is not None
+    assert {place.line for place in places if place and not place.reason} == {told.line for told in note.stages}
+    assert "waits until all threads have ended a stage" in {place.reason for place in places if place}
+
+
 @pytest.mark.parametrize(("file", "function"), [("leaky_relu.h", "leaky_relu<8>"), ("kernels.py", "leaky_relu")])
 def test_every_word_of_a_vector_kernel(file: str, function: str) -> None:
     path = EXAMPLES / "sfpi" / file
@@ -102,11 +117,14 @@ def test_lines_hold_until_the_next() -> None:
     assert lines.without(16, lines.beside(16, "nop")) == "nop"
 
 
-@pytest.mark.parametrize("on", ["belt:silver", "minion:2", "tensix"])
-def test_spans_of_a_trace_tell_their_statement(on: str) -> None:
-    path, sizes = (EXAMPLES / "matmul.pla", {"N": 32, "M": 32, "K": 32})
-    if on.startswith("belt"):
-        path, sizes = KERNELS / "gemm.py", {"NI": 3, "NJ": 4, "NK": 5}
+@pytest.mark.parametrize(
+    ("on", "file"),
+    [("belt:silver", "gemm.py"), ("minion:2", "matmul.pla"), ("tensix", "matmul.pla"), ("tensix", "gemm.py")],
+)
+def test_spans_of_a_trace_tell_their_statement(on: str, file: str) -> None:
+    path, sizes = (EXAMPLES / file, {"N": 32, "M": 32, "K": 32})
+    if file == "gemm.py":
+        path, sizes = KERNELS / file, {"NI": 3, "NJ": 4, "NK": 5}
     told = [dict(span.arguments) for span in pl.compile(str(path), on=on).run(sizes, trace=True).trace.spans]
     lines = [" ".join(line.split()) for line in path.read_text(encoding="utf-8").split("\n")]
     sourced = [each for each in told if "source" in each]

@@ -25,6 +25,7 @@ LINKED = {
         {"N": 32, "M": 32, "K": 32},
         "c[i, j, k] = madd(a[i, j, k], b[i, j, k], c[i, j, k-1]) if k >= 1",
     ),
+    "tensix:wormhole": (GEMM, {"NI": 3, "NJ": 4, "NK": 5}, "C[i, j] += alpha * A[i, k] * B[k, j]"),
     "riscv:rv64gc": (GEMM, {"NI": 3, "NJ": 4, "NK": 5}, "C[i, j] += alpha * A[i, k] * B[k, j]"),
 }
 

@@ -29,7 +29,7 @@ class Tile:
     def release(self, core: int, pc: int | None) -> None: ...
     def hold(self, core: int) -> None: ...
     def run(self, max_cycles: int) -> int:
-        """0 idle, 1 at max_cycles, 2 a deadlock, 3 a fault."""
+        """0 idle, 1 at max_cycles or where the watched word has changed, 2 a deadlock, 3 a fault."""
 
     def step(self) -> bool:
         """One cycle; False where it faulted."""
@@ -45,6 +45,9 @@ class Tile:
 
     ignore_mmio: bool
     tracing: bool
+    watched: int
+    """The address of a word in L1 whose change ends a run; 0 for none."""
+
     @property
     def cycle(self) -> int: ...
     @property

@@ -18,7 +18,8 @@ import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread, Step, pointwise
+from polyloom.targets.tensix.loops.pointwise import pointwise
+from polyloom.targets.tensix.loops.steps import Pointwise, Spread, Step
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 N, M, K = pl.sizes("N M K")
@@ -204,20 +205,23 @@ def test_integers_are_not_divided_or_multiplied(name: str, golden: Golden) -> No
     golden(f"integers-{name}", str(error.value))
 
 
-def test_more_arrays_or_scalars_than_there_is_room_for(golden: Golden) -> None:
-    def refused(inputs: str, formula: str) -> str:
-        text = f"parameter N >= 0\ninput {inputs}\noutput z[N]: f32\n\nfor 0 <= i < N do\n  z[i] = {formula}\n"
-        with pytest.raises(PolyloomError) as error:
-            pl.compile(source(text), on="tensix")
-        return str(error.value)
+def test_more_scalars_than_there_is_room_for(golden: Golden) -> None:
+    def program(inputs: str, formula: str) -> Any:
+        return source(f"parameter N >= 0\ninput {inputs}\noutput z[N]: f32\n\nfor 0 <= i < N do\n  z[i] = {formula}\n")
 
-    arrays, scalars = "abcde", "pqrs"
-    golden(
-        "elements-room",
-        refused(", ".join(f"{n}[N]: f32" for n in arrays), " + ".join(f"{n}[i]" for n in arrays))
-        + "\n"
-        + refused(", ".join(f"{n}: f32" for n in scalars), " + ".join(f"{n}[]" for n in scalars)),
-    )
+    scalars = "pqrs"
+    with pytest.raises(PolyloomError) as error:
+        text = program(", ".join(f"{n}: f32" for n in scalars), " + ".join(f"{n}[]" for n in scalars))
+        pl.compile(text, on="tensix")
+    golden("elements-room", str(error.value))
+
+
+def test_more_arrays_than_dst_holds_are_several_stages() -> None:
+    arrays = "abcde"
+    inputs, formula = ", ".join(f"{n}[N]: f32" for n in arrays), " + ".join(f"{n}[i]" for n in arrays)
+    text = f"parameter N >= 0\ninput {inputs}\noutput z[N]: f32\n\nfor 0 <= i < N do\n  z[i] = {formula}\n"
+    result = pl.compile(source(text), on="tensix").run(N=100)
+    assert result.verified and len(cast("list[Any]", result.data["stages"])) == 2
 
 
 def test_mixed_types_and_formats(golden: Golden) -> None:
@@ -267,3 +271,11 @@ def test_the_file_is_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_passes_of_the_vector_kernel_are_seen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(EXAMPLES / "axpy.pla"), "N=4", "--on", "tensix", "--print-after", "words"]) == 0
     assert "SFPMAD" in capsys.readouterr().out.split("t0:")[0]
+
+
+@pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])
+def test_what_vanishes_below_zero(format: Any) -> None:
+    """The packer makes 0 of the -0 of a Dst of 16 bits."""
+    x = np.array([-(2.0**-120), -(2.0**-20), -0.0, -1.0], np.float32)
+    result = pl.compile(axpy_in_place, on="tensix", format=format).run(N=4, a=2.0**-15, x=x, y=-x * 0)
+    assert result.verified

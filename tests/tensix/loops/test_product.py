@@ -17,7 +17,7 @@ from tests.tensix.loops.programs import product, source
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.loops.product import chunk
+from polyloom.targets.tensix.loops.product_unpack import chunk
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 N, M, K = pl.sizes("N M K")

@@ -31,13 +31,9 @@ SPELLINGS = {
 REFUSED = {
     "part": TRAVELS + "  c[i, j, k] = a[i, j, k] * b[i, j, k] if k = 0\n"
     "  c[i, j, k] = madd(a[i, j, k], b[i, j, k], c[i, j, k-1]) if k >= 1\n  C[i, j] = c[i, j, k] if k = 0\n",
-    "scaled": "  c[i, j, k] = A[i, k] * B[k, j] if k = 0\n"
-    "  c[i, j, k] = madd(A[i, k], B[k, j], c[i, j, k-1]) if k >= 1\n  C[i, j] = c[i, j, k] * 2.0 if k = K - 1\n",
     "maximum": "  c[i, j, k] = A[i, k] * B[k, j] if k = 0\n"
     "  c[i, j, k] = max(A[i, k] * B[k, j], c[i, j, k-1]) if k >= 1\n" + SUM,
     "constant": "  c[i, j, k] = 1.0 if k = 0\n  c[i, j, k] = madd(A[i, k], B[k, j], c[i, j, k-1]) if k >= 1\n" + SUM,
-    "three": "  c[i, j, k] = A[i, k] * B[k, j] * A[i, k] if k = 0\n"
-    "  c[i, j, k] = c[i, j, k-1] + A[i, k] * B[k, j] * A[i, k] if k >= 1\n" + SUM,
     "shifted": "  a[i, j, k] = A[i, k] if j = 0\n  a[i, j, k] = a[i-1, j-1, k] if i >= 1 and j >= 1\n"
     "  a[i, j, k] = 0.0 if i = 0 and j >= 1\n"
     "  c[i, j, k] = a[i, j, k] * B[k, j] if k = 0\n"

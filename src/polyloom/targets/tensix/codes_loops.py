@@ -7,7 +7,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL1230": (
         "loops of a form that a tile does not take",
         "A tile takes products, `C[i, j] = sum over k of A[i, k] * B[k, j]` with the dimensions of its arrays in any "
-        "order, and\nelement-wise programs. The message says what this program lacks.",
+        "order,\nelement-wise programs, and what can be cut into stages of these, one after another "
+        "(docs/targets/tensix-loops.md).\nThe message says what this program lacks.",
     ),
     "PL1231": (
         "operation that a tile does not offer",
@@ -36,5 +37,9 @@ CODES: dict[str, tuple[str, str]] = {
     "PL1236": (
         "program of a tile that does not end",
         "It has run for as many cycles as `--max-cycles` allows.",
+    ),
+    "PL1237": (
+        "size that is not positive in a program of several stages",
+        "A program of several stages is cut for sizes of at least 1: what an empty loop leaves out is no stage.",
     ),
 }

@@ -55,6 +55,10 @@ def costs(made: Program, execution: Execution, member: Member) -> Costs:
 
 
 def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
+    """Of a program of several stages, those of the matrix unit and those of the vector unit, as far as it uses them."""
+    what = {str(stage["what"]) for stage in cast("list[Mapping[str, Json]]", facts.get("stages", []))}
+    if "element-wise" in what and "fidelity" in facts:
+        yield from _units({key: value for key, value in facts.items() if key not in ("stages", "fidelity")})
     is_product = "fidelity" in facts
     cycles = cast(int, facts["fidelity"]) if is_product else 1
     lanes = _MATRIX if is_product else _VECTOR

@@ -14,10 +14,12 @@ from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.loops import note as notes
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
+from polyloom.targets.tensix.loops.join import THREADS, Programs, joined
 from polyloom.targets.tensix.loops.layout import CODE, DATA, place
 from polyloom.targets.tensix.loops.origins import origins
-from polyloom.targets.tensix.loops.product import Product, threads
-from polyloom.targets.tensix.loops.thread import Lines, assembled, core
+from polyloom.targets.tensix.loops.product import threads
+from polyloom.targets.tensix.loops.shape import Product
+from polyloom.targets.tensix.loops.thread import Parts, assembled, core
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +42,27 @@ def compile_product(c: Contraction, signature: Signature, values: Mapping[str, i
     rows, depth = map(tiles.count, left.extents)
     columns = tiles.count(right.extents[1])
     p = Product(rows, columns, depth, left.address, right.address, result.address, f, packed, how.dest, how.fidelity)
-    code, starts, lines = assembled_threads(threads(p))
+    code, starts, lines = alone(threads(p), how.place)
     note = notes.Note(fixed, how.format, how.dest, how.fidelity, tuple(placed))
-    return executable(b"", CODE, code, core(), starts, notes.encode(note, origins(lines, how.place)))
+    return executable(b"", CODE, code, core(), starts, notes.encode(note, lines))
 
 
-def assembled_threads(programs: tuple[Lines, ...]) -> tuple[bytes, dict[str, int], dict[int, str]]:
-    """The programs one behind the other, where each begins, and the line of each address."""
-    code, starts, found = b"", dict[str, int](), dict[int, str]()
-    for name, lines in zip(notes.THREADS, programs, strict=True):
-        starts[name] = len(code)
-        words, known = assembled(lines, CODE + len(code))
-        code, found = code + words, found | known
+def alone(
+    parts: Parts | None, place: Place, known: Mapping[int, Place] | None = None
+) -> tuple[bytes, dict[str, int], dict[int, Place]]:
+    """The programs of one stage, where each begins, and the place of each word."""
+    code, starts, (lines,) = assembled_threads(([[]], [[]], [[]]) if parts is None else joined([parts]))
     assert CODE + len(code) <= DATA, "the programs are as long as their loops, not as the arrays"
+    return code, starts, origins(lines, place, known)
+
+
+def assembled_threads(programs: Programs) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
+    """The programs one behind the other, where each begins, and by stage the line of each address."""
+    code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
+    for name, stages in zip(THREADS, programs, strict=True):
+        starts[name] = len(code)
+        words, known = assembled(stages, CODE + len(code))
+        code, found = code + words, [a | b for a, b in zip(found, known, strict=True)]
     return code, starts, found
 
 

@@ -19,15 +19,14 @@ from polyloom.riscv import source_lines
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.compile import assembled_threads, fixed_signature
+from polyloom.targets.tensix.loops.compile import alone, fixed_signature
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements
 from polyloom.targets.tensix.loops.elementwise import Elementwise, threads
 from polyloom.targets.tensix.loops.layout import CODE
 from polyloom.targets.tensix.loops.note import TARGET, VERSION, has_threads, is_array, is_of, with_results
-from polyloom.targets.tensix.loops.origins import origins
-from polyloom.targets.tensix.loops.pointwise import Pointwise, Spread
 from polyloom.targets.tensix.loops.run import Limits, executed
 from polyloom.targets.tensix.loops.spread import Area, spread_all
+from polyloom.targets.tensix.loops.steps import Pointwise, Spread
 from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.loops.vector import words
 
@@ -77,8 +76,8 @@ def compile_elements(
         elements.code,
         elements.width,
     )
-    code, starts, lines = assembled_threads(threads(program))
-    return executable(b"", CODE, code, core(), starts, encode(note, origins(lines, p.place, dict(vector))))
+    code, starts, lines = alone(threads(program), p.place, dict(vector))
+    return executable(b"", CODE, code, core(), starts, encode(note, lines))
 
 
 def encode(note: Note, lines: Mapping[int, Place]) -> bytes:

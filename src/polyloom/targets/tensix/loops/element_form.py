@@ -7,12 +7,13 @@ which floats may be as far as the roundings of formula and format allow. Integer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.frontend.source import Arrays, Source
@@ -23,10 +24,11 @@ from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Oracle, Subject
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements, vectors
 from polyloom.targets.tensix.loops.judgement import judged
-from polyloom.targets.tensix.loops.pointwise import Pointwise
 from polyloom.targets.tensix.loops.spread import spread_all
-from polyloom.targets.tensix.loops.vector import errors, evaluate
+from polyloom.targets.tensix.loops.steps import Pointwise
+from polyloom.targets.tensix.loops.vector import ADDING, Error, errors, evaluate
 
+Array = NDArray[Any]
 _FORMATS: Final = {("f32", None): "fp32", ("f32", "tf32"): "fp32", ("f32", "bf16"): "bf16", ("f32", "fp16"): "fp16"}
 _FIDELITY: Final = 4
 """What is said if nothing is said."""
@@ -59,14 +61,32 @@ class _Shaped:
 
 def _arithmetic(s: _Shaped, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     p, e, shape = s.content.pointwise, s.content.elements, s.shape(values)
-    arrays = [vectors(e.load(e.encode(array))) for array in spread_all(p.arrays, inputs, shape)]
+    arrays = [e.encode(array) for array in spread_all(p.arrays, inputs, shape)]
+    return {p.result: e.decode(computed(p, e, arrays, inputs, shape))}
+
+
+def computed(p: Pointwise, e: Elements, datums: Sequence[Array], inputs: Arrays, shape: tuple[int, ...]) -> Array:
+    """Datums of the result, of those of the arrays in its shape; scalars are inputs."""
     scalars = [int(np.asarray(inputs[name]).reshape(1).view(np.uint32)[0]) for name in p.scalars]
     size = int(np.prod(shape))
     if not size:
-        found = np.zeros(0, np.uint32)
-    else:
-        found = np.broadcast_to(evaluate(p, arrays, scalars), (-(-size // 32), 32)).ravel()[:size]
-    return {p.result: e.decode(e.store(np.ascontiguousarray(found))).reshape(shape)}
+        return e.store(np.zeros(shape, np.uint32))
+    values = evaluate(p, [vectors(e.load(array)) for array in datums], scalars)
+    found = np.broadcast_to(values, (-(-size // 32), 32)).ravel()[:size]
+    return e.store(np.ascontiguousarray(found)).reshape(shape)
+
+
+def missed(p: Pointwise, e: Elements, arrays: Sequence[Error], inputs: Arrays, adding: float = ADDING) -> Error:
+    """The result in numbers, and its error with what the store cuts off."""
+    scalars = [float(inputs[name]) for name in p.scalars]  # pyright: ignore[reportArgumentType]: scalars are of rank 0
+    value, error = errors(p, arrays, scalars, adding)
+    return value, error + (np.abs(value) + error) * e.storing + e.least
+
+
+def given(array: Array, e: Elements) -> Error:
+    """An input: its error is that of the format."""
+    wide = array.astype(np.float64)
+    return wide, np.abs(wide) * e.rounding + e.least
 
 
 def _equations(s: _Shaped, values: Mapping[str, int], inputs: Arrays) -> Arrays:
@@ -79,10 +99,8 @@ def _judge(s: _Shaped, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[D
     if p.dtype == "i32":
         return judged(p.result, want, have, np.zeros(want.shape), e.packed)
     with np.errstate(all="ignore"):
-        arrays = [a.astype(np.float64) for a in spread_all(p.arrays, inputs, want.shape)]
-        scalars = [float(inputs[name]) for name in p.scalars]  # pyright: ignore[reportArgumentType]: scalars are of rank 0
-        missed = errors(p, arrays, scalars, e.rounding, e.least)
-        allowed = np.broadcast_to(missed + (np.abs(want.astype(np.float64)) + missed) * e.storing + e.least, want.shape)
+        arrays = [given(array, e) for array in spread_all(p.arrays, inputs, want.shape)]
+        allowed = np.broadcast_to(missed(p, e, arrays, inputs)[1], want.shape)
     return judged(p.result, want, have, allowed, e.packed, _HELP)
 
 

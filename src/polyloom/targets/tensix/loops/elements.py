@@ -2,7 +2,7 @@
 """Formats of element-wise programs: what datums are in L1 and Dst, how vector loads and stores change their bits.
 
 FP32 and INT32 go through a Dst of 32 bits as they are (integers as sign and magnitude), BF16 and FP16 through one of
-16, where a store cuts mantissas off.
+16, where a store cuts mantissas off and the packer makes 0 of -0.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _load_bf16(datums: Array) -> Array:
 
 
 def _store_bf16(bits: Array) -> Array:
-    return (np.where(bits & 0x7F800000, bits, bits & np.uint32(1 << 31)) >> 16).astype(np.uint16)
+    return (np.where(bits & 0x7F800000, bits, 0) >> 16).astype(np.uint16)
 
 
 def _load_fp16(datums: Array) -> Array:
@@ -62,7 +62,7 @@ def _store_fp16(bits: Array) -> Array:
     x = bits.astype(np.int64)
     exponent, sign = (x >> 23 & 255) - 112, x >> 16 & 0x8000
     size = np.where(exponent > 31, 0x7FFF, np.where(exponent <= 0, 0, exponent << 10 | x >> 13 & 0x3FF))
-    return (sign | size).astype(np.uint16)
+    return np.where(size < 0x400, 0, sign | size).astype(np.uint16)
 
 
 def _load_i32(datums: Array) -> Array:

@@ -13,29 +13,30 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.product import NOP, one_tile, packers, register, tile_rows
+from polyloom.targets.tensix.loops.product_pack import packers, register, tile_rows
+from polyloom.targets.tensix.loops.product_unpack import one_tile
+from polyloom.targets.tensix.loops.shape import NOP
 from polyloom.targets.tensix.loops.thread import (
     CONFIG,
-    CONFIGURATION,
     IS_EMPTY,
     MISC,
     PACK,
     PACKERS_BUSY,
-    STORES,
     SYNC,
     UNPACK,
     UNPACKER_BUSY,
     VECTOR,
     VECTOR_BUSY,
     Lines,
+    Part,
+    Parts,
     configured,
     inline,
     loop,
     mop,
     own,
+    own_configured,
     push,
-    start,
-    stores,
     word,
 )
 from polyloom.targets.tensix.loops.vector import ADVANCES, SLOT
@@ -63,19 +64,19 @@ class Elementwise:
     width: int
 
 
-def threads(p: Elementwise) -> tuple[Lines, Lines, Lines]:
-    """The programs of T0, T1 and T2."""
-    return (_unpack(p), _compute(p), _pack(p)) if p.tiles else ([], [], [])
+def threads(p: Elementwise) -> Parts | None:
+    """The programs of T0, T1 and T2; None where there is nothing to do."""
+    return (_unpack(p), _compute(p), _pack(p)) if p.tiles else None
 
 
 def _alternating(p: Elementwise, half: list[Lines]) -> Lines:
     return [*loop("tiles", "s1", p.tiles // 2, [*half[0], *half[1]]), *(half[0] if p.tiles % 2 else [])]
 
 
-def _unpack(p: Elementwise) -> Lines:
-    """Tiles of all inputs lie one behind the other, an input behind the other: their numbers are values of Y."""
-    row = 16 * p.width
-    values = one_tile(0, p.format, p.format, p.width, p.inputs[0] if p.inputs else 0)
+def _unpack(p: Elementwise) -> Part:
+    """Tiles of all inputs are at multiples of their pitch from the first one: their numbers are values of Y."""
+    row, first = 16 * p.width, min(p.inputs, default=0)
+    values = one_tile(0, p.format, p.format, p.width, first)
     values[60] |= 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
     values |= configured(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
     base = word("SETADC", CntSetMask=1, DimensionIndex=1)
@@ -90,13 +91,14 @@ def _unpack(p: Elementwise) -> Lines:
         for half in range(2)
     ]
     set_up = [
-        word("STALLWAIT", stall_res=UNPACK | MISC, wait_res=STORES),
         word("SETADCXX", CntSetMask=1, x_end2=tiles.DATUMS - 1),
         word("SEMINIT", max_value=2, init_value=2, sem_sel=_FREE),
         word("SEMINIT", max_value=2, sem_sel=_FILLED | _DONE),
     ]
-    numbers = [f"li {at}, {base + n * p.tiles:#x}" for n, at in enumerate(counters)]
-    return [*start(), *stores(CONFIGURATION, values), *inline(*set_up), *numbers, *_alternating(p, halves)]
+    away = [divmod(at - first, tiles.pitch(p.width)) for at in p.inputs]
+    assert not any(rest for _, rest in away), "arrays of one width lie among each other"
+    numbers = [f"li {at}, {base + number:#x}" for at, (number, _) in zip(counters, away, strict=True)]
+    return Part(values, {}, UNPACK | MISC, [*inline(*set_up), *numbers, *_alternating(p, halves)])
 
 
 def _one(counter: str, slot: int) -> Lines:
@@ -108,12 +110,11 @@ def _one(counter: str, slot: int) -> Lines:
     ]
 
 
-def _compute(p: Elementwise) -> Lines:
+def _compute(p: Elementwise) -> Part:
     recorded = p.kernel
     fits = len(recorded) <= SLOTS
     replay = word("REPLAY", len=len(recorded)) if fits else NOP
     set_up = [
-        *own(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2}),
         word("SFPENCC", imm12_math=3, instr_mod1=10),
         *([word("REPLAY", len=len(recorded), load_mode=1), *recorded] if fits else []),
     ]
@@ -134,7 +135,8 @@ def _compute(p: Elementwise) -> Lines:
         for half in range(2)
     ]
     expander = mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]) if fits else []
-    return [*start(), *expander, *_scalars(p), *inline(*set_up), *_alternating(p, halves)]
+    advances = own_configured(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
+    return Part({}, advances, VECTOR, [*expander, *_scalars(p), *inline(*set_up), *_alternating(p, halves)])
 
 
 def _scalars(p: Elementwise) -> Lines:
@@ -148,11 +150,10 @@ def _scalars(p: Elementwise) -> Lines:
     return lines
 
 
-def _pack(p: Elementwise) -> Lines:
+def _pack(p: Elementwise) -> Part:
     address, pitch = 4, 5
     values = packers(p.format, p.width, HALF * tile_rows(p.width))
     set_up = [
-        word("STALLWAIT", stall_res=PACK | CONFIG, wait_res=STORES),
         *register(address, p.result // 16 | 1 << 31),
         *register(pitch, tiles.pitch(p.width) // 16),
         word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
@@ -171,4 +172,4 @@ def _pack(p: Elementwise) -> Lines:
         for number in range(2)
     ]
     alu = configured(ALU_FORMAT_SPEC_REG2_Dstacc=p.format)
-    return [*stores(CONFIGURATION, values | alu), *inline(*set_up), *_alternating(p, halves)]
+    return Part(values | alu, {}, PACK | CONFIG, [*inline(*set_up), *_alternating(p, halves)])

@@ -14,12 +14,18 @@ from polyloom.ir.plan import Phase
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import Form, Subject, Written
 from polyloom.targets.tensix.loops import element_form, product_form
-from polyloom.targets.tensix.loops.pointwise import Pointwise, pointwise
+from polyloom.targets.tensix.loops.pointwise import pointwise
+from polyloom.targets.tensix.loops.stages import form as stages_form
+from polyloom.targets.tensix.loops.stages.compile import Content as StagesContent
+from polyloom.targets.tensix.loops.steps import Pointwise
 
 __all__ = ["FORM", "Content"]
 
-_FORMS: Final = "a tile takes sums of products such as examples/matmul.pla, and element-wise programs such as axpy.pla"
-Content = product_form.Content | element_form.Content
+_FORMS: Final = (
+    "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
+    "after another such as kernels/gemm.c"
+)
+Content = product_form.Content | element_form.Content | StagesContent
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
@@ -34,20 +40,31 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 
 
 def _subject(source: Source, written: Written, options: Any) -> Subject:
-    if source.plan.loops:
-        counters = ", ".join(f"`{loop.counter}`" for loop in source.plan.loops)
-        refuse(f"`{source.plan.name}` takes its steps of {counters} one after the other")
-    if len(source.plan.phases) != 1:
-        refuse(f"`{source.plan.name}` has {len(source.plan.phases)} phases, one after the other")
+    """A product or an element-wise program; else one of several stages."""
+    try:
+        made = _alone(source, options)
+    except Unlike as lack:
+        made = _of_stages(source, options, lack)
+    return replace(made, watch=written.watch)
+
+
+def _alone(source: Source, options: Any) -> Subject:
+    if source.plan.loops or len(source.plan.phases) != 1:
+        refuse(f"`{source.plan.name}` has several phases, one after the other")
     (phase,) = source.plan.phases
     if phase.parametric:
         refuse(f"`{phase.parametric[0].name}` is a number that parameters determine")
     product = contraction(phase.program)
     if product is not None:
-        made = product_form.subject(source, _bound(phase, product), options)
-    else:
-        made = element_form.subject(source, _bound_elements(phase, pointwise(phase.program)), options)
-    return replace(made, watch=written.watch)
+        return product_form.subject(source, _bound(phase, product), options)
+    return element_form.subject(source, _bound_elements(phase, pointwise(phase.program)), options)
+
+
+def _of_stages(source: Source, options: Any, lack: Unlike) -> Subject:
+    """Raises `Unlike` with what is lacking for stages, of equations what they lack alone."""
+    if source.system is None and (len(source.plan.phases) != 1 or source.plan.phases[0].parametric):
+        raise lack
+    return stages_form.subject(source, options)
 
 
 def _bound(phase: Phase, found: Contraction) -> Contraction:

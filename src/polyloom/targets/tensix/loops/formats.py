@@ -116,8 +116,25 @@ FORMATS: Final[dict[Name, Format]] = {
 }
 
 
+def _ties_away(bits: Array, kept: int) -> Array:
+    """Of FP32, mantissas rounded as the packers do: denormals become zero, NaN infinite."""
+    cut, size = 23 - kept, bits.astype(np.int64) & 0x7FFFFFFF
+    rounded = np.minimum(size, 0x7F800000) + (1 << (cut - 1)) >> cut << cut
+    return np.where(rounded < 0x800000, 0, bits.astype(np.int64) & 1 << 31 | rounded)
+
+
+def narrow(bits: Array, name: Name) -> Array:
+    """Datums of 16 bits of a Dst of 32, as the packers make them: BF16 at once, FP16 by way of TF32."""
+    if name == "bf16":
+        return (_ties_away(bits, 7) >> 16).astype(np.uint16)
+    x = _ties_away(bits, 10)
+    exponent, sign = (x >> 23 & 255) - 112, x >> 16 & 0x8000
+    size = np.where(exponent > 31, 0x7FFF, np.where(exponent < 0, 0, exponent << 10 | x >> 13 & 0x3FF))
+    return (sign | size).astype(np.uint16)
+
+
 def result_of(name: Name, dest: Dest) -> Result:
-    """What a tile of Dst is packed to."""
+    """What a tile of Dst is."""
     if name == "i8":
         return Result(INT32, 4, to_i32, of_i32)
     if dest == 32:

@@ -15,12 +15,12 @@ from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
+from polyloom.targets.tensix.loops.join import THREADS
 from polyloom.targets.tensix.loops.layout import DATA, END, Placed
 
 TARGET: Final = "tensix"
 FORM: Final = "product"
 VERSION: Final = 1
-THREADS: Final = ("t0", "t1", "t2")
 _PLACES: Final = ("left", "right", "result")
 
 

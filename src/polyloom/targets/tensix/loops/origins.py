@@ -13,6 +13,7 @@ from typing import Final
 from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.encode import restored
+from polyloom.targets.tensix.loops.join import MEETING
 
 _WORD: Final = ".word "
 _WAITS: Final = "waits for another unit or thread"
@@ -34,6 +35,7 @@ _REASONS: Final = {
 }
 _STORES: Final = ("li t0,", "li t1,", "sw t1,")
 """What thread.py writes for stores to the configuration, whose registers are its own."""
+_MEETS: Final = "waits until all threads have ended a stage"
 _CORE: Final = "prepares words and counts tiles"
 _ENDS: Final = "ends the program"
 
@@ -47,9 +49,17 @@ def origins(lines: Mapping[int, str], home: Place, known: Mapping[int, Place] | 
 def _origin(line: str, home: Place, known: Mapping[int, Place]) -> Place:
     home = replace(home, column=0)
     if not line.startswith(_WORD):
-        return replace(home, reason=_ENDS if line == "ebreak" else _SETS if line.startswith(_STORES) else _CORE)
+        return replace(home, reason=_of_core(line))
     word = restored(int(line.removeprefix(_WORD), 0))
     if (own := known.get(word, NOWHERE)) != NOWHERE:
         return replace(own, column=0)
     found = decode(word)
     return replace(home, reason="" if found is None else _REASONS.get(found.row.name, ""))
+
+
+def _of_core(line: str) -> str:
+    if line == "ebreak":
+        return _ENDS
+    if any(register in line for register in MEETING):
+        return _MEETS
+    return _SETS if line.startswith(_STORES) else _CORE

@@ -8,16 +8,15 @@ scalars. The formula becomes a list of operations of vector kernels (`sfpi/opera
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from polyloom.analysis.contraction import check_extents, dimensions_of, results
 from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, refuse
 from polyloom.diagnostics import Span, input_error
 from polyloom.ir.operations import BY_NAME, ElementType
-from polyloom.ir.pla import Equation, Program
-from polyloom.ir.ssa import NOWHERE, Place
+from polyloom.ir.pla import Program
+from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Goal, Pointwise, Source, Spread, Step
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
@@ -30,55 +29,6 @@ _WHAT: Final = {
     "mul": "multiplies 32-bit integers",
     "madd": "multiplies 32-bit integers",
 }
-_ARRAYS: Final = 4
-"""Tiles of inputs that half of Dst holds at 32 bits."""
-_SCALARS: Final = 3
-"""Constant registers that belong to the program: L12 to L14."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """An input: for each dimension of the result the position of the input's own one, or -1."""
-
-    array: str
-    axes: tuple[int, ...]
-
-
-Source = tuple[str, int]
-"""What an operand is: `array`, `scalar` or `step` with its number, or `bits` with a constant's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An operation of the table, its vectors and its numbers behind them; `select` has a comparison in `numbers`, and
-    in `operands` its two sides and both values."""
-
-    name: str
-    operands: tuple[Source, ...]
-    numbers: tuple[int, ...] = ()
-    span: Span | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Pointwise:
-    """`value` is what the result is, which is written at `span`."""
-
-    result: str
-    dtype: ElementType
-    arrays: tuple[Spread, ...]
-    scalars: tuple[str, ...]
-    steps: tuple[Step, ...]
-    value: Source
-    span: Span | None = field(default=None, compare=False)
-
-    @property
-    def place(self) -> Place:
-        return place_of(self.span)
-
-
-def place_of(span: Span | None) -> Place:
-    """Of what is written there."""
-    return NOWHERE if span is None else Place(span.source.name, span.line)
 
 
 def pointwise(program: Program) -> Pointwise:
@@ -102,7 +52,16 @@ def pointwise(program: Program) -> Pointwise:
         help = "declare all arrays and scalars as f32, or as i32"
         raise input_error("PL1232", "an element-wise program on a tile is all f32 or all i32", help=help)
     dtype: ElementType = "f32" if kinds == {"f32"} else "i32"
-    return _Maker(program, equation, out, dtype).made(value)
+    goal = Goal(equation.target.name, out, dtype, equation.span)
+    return formula(goal, value, lambda leaf: dimensions_of(program, leaf, equation))
+
+
+def formula(
+    goal: Goal, value: Term, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str] = frozenset()
+) -> Pointwise:
+    """One element is `value`. `own` gives the dimensions of a leaf; those without any are scalars, but for arrays that
+    are `computed`. Errors: as above."""
+    return _Maker(goal, own, computed).made(value)
 
 
 def _bits(value: float) -> int:
@@ -119,9 +78,9 @@ def _leaves(term: Term) -> list[Leaf]:
 class _Maker:
     """Makes steps of terms; equal terms once."""
 
-    def __init__(self, program: Program, equation: Equation, out: tuple[str, ...], dtype: ElementType) -> None:
-        self.program, self.equation, self.out = program, equation, out
-        self.dtype: ElementType = dtype
+    def __init__(self, goal: Goal, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str]) -> None:
+        self.goal, self.own, self.computed = goal, own, computed
+        self.dtype: ElementType = goal.dtype
         self.arrays: list[Spread] = []
         self.scalars: list[str] = []
         self.steps: list[Step] = []
@@ -135,15 +94,15 @@ class _Maker:
         found = self.source(value)
         self._check_room()
         steps = tuple(self.steps)
-        name = self.equation.target.name
-        return Pointwise(name, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found, self.equation.span)
+        goal = self.goal
+        return Pointwise(goal.result, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found, goal.span)
 
     def _check_room(self) -> None:
-        span = self.equation.span
-        if len(self.arrays) > _ARRAYS:
-            refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {_ARRAYS} at a time", span)
-        if len(self.scalars) > _SCALARS:
-            refuse(f"there are {len(self.scalars)} scalars, and {_SCALARS} constant registers for them", span)
+        span = self.goal.span
+        if len(self.arrays) > ARRAYS:
+            refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {ARRAYS} at a time", span)
+        if len(self.scalars) > SCALARS:
+            refuse(f"there are {len(self.scalars)} scalars, and {SCALARS} constant registers for them", span)
 
     def _count(self, term: Term) -> None:
         """How often each value is used, of equal ones once."""
@@ -182,16 +141,16 @@ class _Maker:
             case Apply():
                 return self._applied(term)
             case Sum():
-                return refuse(f"`{self.equation.target.name}` is computed from a sum, and is not the sum itself")
+                return refuse(f"`{self.goal.result}` is computed from a sum, and is not the sum itself")
 
     def _input(self, leaf: Leaf) -> Source:
-        if not leaf.index:
+        if not leaf.index and leaf.array not in self.computed:
             self.scalars.append(leaf.array)
             return "scalar", len(self.scalars) - 1
-        own = dimensions_of(self.program, leaf, self.equation)
-        if not set(own) <= set(self.out):
-            refuse(f"`{leaf.array}` has a dimension that `{self.equation.target.name}` has not", self.equation.span)
-        self.arrays.append(Spread(leaf.array, tuple(own.index(d) if d in own else -1 for d in self.out)))
+        own = self.own(leaf)
+        if not set(own) <= set(self.goal.out):
+            refuse(f"`{leaf.array}` has a dimension that `{self.goal.result}` has not", self.goal.span)
+        self.arrays.append(Spread(leaf.array, tuple(own.index(d) if d in own else -1 for d in self.goal.out)))
         return "array", len(self.arrays) - 1
 
     def _step(self, name: str, operands: Sequence[Source], *numbers: int) -> Source:

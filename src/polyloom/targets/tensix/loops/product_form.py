@@ -31,8 +31,8 @@ from polyloom.targets.tensix.loops.compile import Arithmetic
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
 from polyloom.targets.tensix.loops.judgement import judged
 from polyloom.targets.tensix.loops.layout import Placed
-from polyloom.targets.tensix.loops.pointwise import place_of
 from polyloom.targets.tensix.loops.run import datums
+from polyloom.targets.tensix.loops.steps import place_of
 
 Array = NDArray[Any]
 _SMALL: Final = 1 << 18

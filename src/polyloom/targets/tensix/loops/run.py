@@ -17,8 +17,9 @@ from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix import events
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.formats import FORMATS, Format, result_of
+from polyloom.targets.tensix.loops.join import THREADS
 from polyloom.targets.tensix.loops.layout import Placed
-from polyloom.targets.tensix.loops.note import THREADS, Note
+from polyloom.targets.tensix.loops.note import Note
 from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.trace import Trace
@@ -47,11 +48,23 @@ class Executed:
     operations: int
     facts: dict[str, Json]
     trace: Trace
+    marks: tuple[Mark, ...]
     moved: int
 
 
-def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits) -> Executed:
-    """The three threads of an executable, over bytes in L1. Errors: PL1220 to PL1222, PL1236."""
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a stage ended: the cycle, and for how many cycles each unit was busy until then."""
+
+    cycle: int
+    busy: Mapping[str, int]
+
+
+def executed(
+    data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits, watched: int = 0
+) -> Executed:
+    """The three threads of an executable, over bytes in L1; a change of the word at `watched` is the end of a stage.
+    Errors: PL1220 to PL1222, PL1236."""
     tile = Tile(hazards=limits.hazards)
     tile.native.tracing = limits.trace
     for address, content in laid:
@@ -61,24 +74,34 @@ def executed(data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
     for thread in THREADS:
         tile.release(thread, starts[thread])
-    outcome = tile.run(limits.max_cycles)
+    tile.native.watched = watched
+    marks, cycles = list[Mark](), 0
+    while True:
+        outcome = tile.run(limits.max_cycles - cycles)
+        cycles += outcome.cycles
+        marks.append(_mark(tile, cycles))
+        if outcome.stop != "max-cycles" or cycles == limits.max_cycles:
+            break
     if outcome.stop == "max-cycles":
         message = f"`{name}` has not ended after {limits.max_cycles} cycles"
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
     spans = events.trace(tile, source_lines.decode(data)) if limits.trace else Trace()
-    return Executed(tile.l1, outcome.cycles, operations, _facts(tile, data), spans, tile.native.moved)
+    return Executed(tile.l1, cycles, operations, _facts(tile, data), spans, tuple(marks), tile.native.moved)
+
+
+def _mark(tile: Tile, cycle: int) -> Mark:
+    return Mark(cycle, {name: tile.native.unit(n)[1] for n, name in enumerate(UNITS) if n})
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
     """A product. Errors: those of `executed`, PL1234 for integers beyond i8."""
     left, right, result = note.placed
     f, packed = FORMATS[note.format], result_of(note.format, note.dest)
-    orders: list[tuple[Placed, tiles.Order]] = [(left, "blocks"), (right, "columns")]
-    laid = [(p.address, tiles.lay(datums(p, inputs, f), by)) for p, by in orders]
+    laid = [(p.address, tiles.lay(datums(p, inputs, f), "columns")) for p in (left, right)]
     ran = executed(data, note.signature.name, laid, limits)
     area = ran.l1[result.address : result.address + result.size]
-    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "blocks")
+    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "columns")
     outputs = {result.matrix.array: result.unflat(packed.decode(found))}
     return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace, ran.moved)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError
 from polyloom.targets.tensix.loops import tiles
 from polyloom.targets.tensix.loops.layout import DATA, END
-from polyloom.targets.tensix.loops.pointwise import Spread
+from polyloom.targets.tensix.loops.steps import Spread
 
 Array = NDArray[Any]
 _SCALARS: Final = 16

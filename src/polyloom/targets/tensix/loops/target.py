@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
@@ -15,6 +15,10 @@ from polyloom.targets.tensix.loops import element_file, element_form, note
 from polyloom.targets.tensix.loops import run as running
 from polyloom.targets.tensix.loops.compile import compile_product
 from polyloom.targets.tensix.loops.form import FORM, Content
+from polyloom.targets.tensix.loops.stages import note as stages_note
+from polyloom.targets.tensix.loops.stages import run as stages_run
+from polyloom.targets.tensix.loops.stages.compile import Content as Stages
+from polyloom.targets.tensix.loops.stages.compile import compile_stages
 
 __all__ = ["FORM", "KIND", "compile_subject", "owns", "run", "signature", "summary"]
 
@@ -26,8 +30,8 @@ def owns(data: bytes) -> bool:
     return data.startswith(MAGIC) and _note(data) is not None
 
 
-def _note(data: bytes) -> note.Note | element_file.Note | None:
-    return note.decode(data) or element_file.decode(data)
+def _note(data: bytes) -> note.Note | element_file.Note | stages_note.Note | None:
+    return note.decode(data) or element_file.decode(data) or stages_note.decode(data)
 
 
 def signature(data: bytes) -> Signature:
@@ -46,6 +50,8 @@ def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) ->
         return element_file.compile_elements(
             content.pointwise, subject.signature, values, content.format, subject.watch
         )
+    if isinstance(content, Stages):
+        return compile_stages(content, subject.signature, values, subject.watch)
     return compile_product(content.contraction, subject.signature, values, content.how)
 
 
@@ -56,13 +62,17 @@ def run(data: bytes, job: Job) -> Execution:
     limits = running.Limits(options.hazards, options.max_cycles, job.trace)
     if isinstance(found, element_file.Note):
         return element_file.run(data, found, job.inputs, limits)
+    if isinstance(found, stages_note.Note):
+        return stages_run.run(data, found, job.inputs, limits)
     return running.run(data, found, job.inputs, limits)
 
 
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     """The rows that a reader wants first."""
     used = cast("dict[str, float]", data["utilization"])
-    if "fidelity" in data:
+    if "stages" in data:
+        rows = _of_stages(data)
+    elif "fidelity" in data:
         operands = f"{data['format']}, fidelity {data['fidelity']}, Dst of {data['dest']} bits"
         rows = [("operands", operands), ("cycles", f"{data['cycles']}, matrix unit busy {used['matrix']:.1%}")]
     else:
@@ -71,4 +81,14 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     if "max_error" in data:
         error = f"{data['max_error']:.3g} at most, {data['max_ulp']} ulp; the bound is {data['bound']:.3g}"
         rows.append(("error", error))
+    return rows
+
+
+def _of_stages(data: Mapping[str, Json]) -> list[tuple[str, str]]:
+    operands = f", fidelity {data['fidelity']}, Dst of {data['dest']} bits" if "fidelity" in data else ""
+    rows = [("arrays", f"{data['format']}{operands}"), ("cycles", str(data["cycles"]))]
+    for each in cast("list[dict[str, Any]]", data["stages"]):
+        line = f" of line {each['line']}" if each["line"] else ""
+        busy = f"{each['cycles']} cycles, {each['unit']} unit busy {each['busy']:.1%}"
+        rows.append((f"  {each['array']}", f"{each['what']}{line}: {busy}"))
     return rows

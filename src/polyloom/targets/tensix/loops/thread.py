@@ -8,6 +8,7 @@ Registers: s0 is where words are pushed, s1 to s11 belong to whoever writes the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -23,11 +24,27 @@ PUSH: Final = 0xFFE40000
 _WORD: Final = 0xFFFFFFFF
 MISC, SYNC, PACK, UNPACK, MATRIX, CONFIG, VECTOR = (1 << k for k in (0, 1, 2, 3, 6, 7, 8))
 """What STALLWAIT and SEMWAIT hold back."""
-UNPACKER_BUSY, PACKERS_BUSY, MATRIX_BUSY, STORES, VECTOR_BUSY = 0x2, 0x78, 0x80, 1 << 13, 1 << 14
-"""What STALLWAIT waits for: the first unpacker, the packers, the matrix unit, the core's stores, the vector unit."""
+SCALAR_BUSY, UNPACKER_BUSY, PACKERS_BUSY, MATRIX_BUSY, STORES, VECTOR_BUSY = 0x1, 0x2, 0x78, 0x80, 1 << 13, 1 << 14
+"""What STALLWAIT waits for: the scalar unit's memory, the first unpacker, the packers, the matrix unit, the core's
+stores, the vector unit."""
 IS_EMPTY: Final = 1
 """SEMWAIT waits while a semaphore is 0."""
 Lines = list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a thread does in a stage: words of the shared configuration and of its own one, what must not begin before
+    these are stored (the STALLWAIT's mask), and everything behind."""
+
+    shared: Mapping[int, int]
+    own: Mapping[int, int]
+    holds: int
+    lines: Lines
+
+
+Parts = tuple[Part, Part, Part]
+"""Of T0, T1 and T2."""
 
 
 @cache
@@ -52,14 +69,24 @@ def configured(**values: int) -> dict[int, int]:
     return made
 
 
-def own(**values: int) -> list[int]:
-    """SETC16 words of a thread's own configuration, of fields by name."""
+def own_configured(**values: int) -> dict[int, int]:
+    """Words of a thread's own configuration, of fields by name."""
     made: dict[int, int] = {}
     for name, value in values.items():
         setting = settings()[name]
         assert setting.thread and 0 <= value < 1 << setting.width, name
         made[setting.word] = made.get(setting.word, 0) | value << setting.shift
-    return [word("SETC16", setc16_reg=at, setc16_value=value) for at, value in sorted(made.items())]
+    return made
+
+
+def own(**values: int) -> list[int]:
+    """SETC16 words of a thread's own configuration, of fields by name."""
+    return settled(own_configured(**values))
+
+
+def settled(values: Mapping[int, int]) -> list[int]:
+    """SETC16 words of a thread's own configuration, by number."""
+    return [word("SETC16", setc16_reg=at, setc16_value=value) for at, value in sorted(values.items())]
 
 
 def inline(*words: int) -> Lines:
@@ -102,8 +129,12 @@ def loop(label: str, register: str, count: int, body: Lines) -> Lines:
     ]
 
 
-def assembled(lines: Lines, base: int) -> tuple[bytes, dict[int, str]]:
-    """The core's program, which ends with `ebreak`, and the line of each address."""
-    whole = [*lines, "ebreak", ""]
-    made = assemble("\n".join(whole), core(), base, "<thread>")
-    return made.data, {at: whole[number - 1] for at, number in made.lines.items()}
+def assembled(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:
+    """The core's program, which ends with `ebreak`, and by stage the line of each address."""
+    whole = [*((stage, line) for stage, lines in enumerate(stages) for line in lines), (len(stages) - 1, "ebreak")]
+    made = assemble("".join(f"{line}\n" for _, line in whole), core(), base, "<thread>")
+    found = [dict[int, str]() for _ in stages]
+    for at, number in made.lines.items():
+        stage, line = whole[number - 1]
+        found[stage][at] = line
+    return made.data, found

@@ -16,7 +16,7 @@ HEADER: Final = 16
 DATUMS: Final = SIDE * SIDE
 BLOCK: Final = 8
 """Rows of tiles of a product that are computed together: as many as Dst holds of 32 bits."""
-Order = Literal["rows", "columns", "blocks"]
+Order = Literal["rows", "columns"]
 
 
 def count(extent: int) -> int:
@@ -36,14 +36,10 @@ def padded(matrix: Array) -> Array:
 
 
 def order(rows: int, columns: int, by: Order) -> Array:
-    """The tiles of a matrix, by their number along rows, in the order in which they lie in L1: along rows, along
-    columns, or in blocks of `BLOCK` rows, which are passed column after column."""
+    """The tiles of a matrix, by their number along rows, in the order in which they lie in L1: along rows, or along
+    columns."""
     numbers = np.arange(rows * columns).reshape(rows, columns)
-    if by == "rows":
-        return numbers.ravel()
-    if by == "columns":
-        return numbers.T.ravel()
-    return np.concatenate([numbers[at : at + BLOCK].T.ravel() for at in range(0, rows, BLOCK)] or [numbers.ravel()])
+    return numbers.ravel() if by == "rows" else numbers.T.ravel()
 
 
 def lay(datums: Array, by: Order = "rows") -> NDArray[np.uint8]:

@@ -17,7 +17,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
-from polyloom.targets.tensix.loops.pointwise import Pointwise, Source, Step, place_of
+from polyloom.targets.tensix.loops.steps import Pointwise, Source, Step, place_of
 from polyloom.targets.tensix.sfpi.build import Builder
 from polyloom.targets.tensix.sfpi.compile import Options, lower
 from polyloom.targets.tensix.sfpi.meaning import compared, compared_with_zero, compute
@@ -25,6 +25,8 @@ from polyloom.targets.tensix.sfpi.meaning import compared, compared_with_zero, c
 Words = NDArray[np.integer[Any]]
 Error = tuple[Any, Any]
 """A value, and by how much it may be missed."""
+ADDING: Final = 2.0**-22
+"""What an operation may miss, of what it adds up, on the tile and in the program together."""
 SLOT: Final = 64
 """Rows of Dst of a tile, which are as many addresses."""
 _FIRST: Final = 12
@@ -121,12 +123,10 @@ def _computed(p: Pointwise, step: Step, operands: Sequence[Words]) -> Words:
     return np.where(truths, then, orelse)
 
 
-def errors(p: Pointwise, arrays: Sequence[Any], scalars: Sequence[float], rounding: float, least: float) -> Any:
-    """By how much floats may miss the program's: every array's elements by `rounding` of them and `least`, every
-    operation by 2**-22 of what it adds up, for tile and program together; values below 2**-126 are zero."""
-    known: dict[Source, Error] = {}
-    for n, array in enumerate(arrays):
-        known["array", n] = array, np.abs(array) * rounding + least
+def errors(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float = ADDING) -> Error:
+    """The result, and by how much floats may miss the program's: every operation by `adding` of what it adds up, for
+    tile and program together; values below 2**-126 are zero."""
+    known: dict[Source, Error] = {("array", n): array for n, array in enumerate(arrays)}
     for n, scalar in enumerate(scalars):
         known["scalar", n] = scalar, 2.0**-126
 
@@ -134,22 +134,22 @@ def errors(p: Pointwise, arrays: Sequence[Any], scalars: Sequence[float], roundi
         return known[source] if source in known else (float(np.uint32(source[1]).view(np.float32)), 2.0**-126)
 
     for number, step in enumerate(p.steps):
-        known["step", number] = _missed(step, [value(operand) for operand in step.operands])
-    return value(p.value)[1]
+        known["step", number] = _missed(step, [value(operand) for operand in step.operands], adding)
+    return value(p.value)
 
 
-def _missed(step: Step, operands: Sequence[Error]) -> Error:
+def _missed(step: Step, operands: Sequence[Error], adding: float) -> Error:
     (a, of_a), *rest = operands
     if step.name in _PRODUCTS:
         b, of_b = rest[0]
         product, missed = a * b, np.abs(a) * of_b + np.abs(b) * of_a + of_a * of_b
         c, of_c = rest[1] if step.name == "sfpmad" else (0.0, 0.0)
         size = np.abs(product) + np.abs(c) + missed + of_c
-        return product + c, missed + of_c + size * 2.0**-22 + 2.0**-126
+        return product + c, missed + of_c + size * adding + 2.0**-126
     if step.name in ("sfpadd", "sfpsub"):
         b, of_b = rest[0]
         made = a + b if step.name == "sfpadd" else a - b
-        return made, of_a + of_b + (np.abs(a) + np.abs(b) + of_a + of_b) * 2.0**-22 + 2.0**-126
+        return made, of_a + of_b + (np.abs(a) + np.abs(b) + of_a + of_b) * adding + 2.0**-126
     if step.name in ("minimum", "maximum"):
         choose = np.minimum if step.name == "minimum" else np.maximum
         return choose(a, rest[0][0]), np.maximum(of_a, rest[0][1])
