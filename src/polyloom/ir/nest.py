@@ -20,6 +20,7 @@ from polyloom.diagnostics import Span
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal import is_plainly_empty
 
 Role = Literal["argument", "local"]
 """An argument is what the caller passes (arrays, scalars by value); a local is the function's, undefined at first."""
@@ -203,7 +204,9 @@ def _outside(piece: Polyhedron) -> Iterator[Polyhedron]:
 
 
 def _both(a: tuple[Polyhedron, ...], b: tuple[Polyhedron, ...]) -> tuple[Polyhedron, ...]:
-    return tuple(Polyhedron((*p.constraints, *q.constraints)) for p in a for q in b)
+    """What both have, but for plainly empty pieces: the last `else` of a chain is a product of all negations."""
+    pieces = (Polyhedron((*p.constraints, *q.constraints)) for p in a for q in b)
+    return tuple(piece for piece in pieces if not is_plainly_empty(piece))
 
 
 def _walk(

@@ -7,6 +7,7 @@ constraints that another one with the same terms implies are dropped, and what i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import gcd
 
 from polyloom.sets.affine import Affine, Condition, Polyhedron
@@ -28,6 +29,11 @@ def normalize(condition: Condition) -> Condition:
     )
 
 
+def is_plainly_empty(piece: Polyhedron) -> bool:
+    """Whether one constraint, or two on the same terms, exclude every point."""
+    return _normal(piece) is None
+
+
 def tighten(affine: Affine) -> Affine:
     """An equivalent `affine >= 0` with coprime coefficients."""
     # a.x + b >= 0 with g = gcd(a): over the integers b may be rounded down to a multiple of g, which loses no point.
@@ -44,6 +50,12 @@ def _normal(piece: Polyhedron) -> Polyhedron | None:
     for affine in map(tighten, piece.constraints):
         least[affine.terms] = min(affine.constant, least.get(affine.terms, affine.constant))
     # A constraint without symbols: a negative constant makes the whole piece empty.
-    if least.pop((), 0) < 0:
+    if least.pop((), 0) < 0 or _contradicts(least):
         return None
     return Polyhedron(tuple(Affine(terms, constant) for terms, constant in sorted(least.items())))
+
+
+def _contradicts(least: Mapping[tuple[tuple[str, int], ...], int]) -> bool:
+    """Whether t + a >= 0 and b - t >= 0 with a + b < 0 are among the constraints, given as constants by terms."""
+    opposites = ((constant, least.get(tuple((n, -c) for n, c in terms))) for terms, constant in least.items())
+    return any(other is not None and constant + other < 0 for constant, other in opposites)

@@ -11,7 +11,7 @@ distributed, and what FIFOs hold, asks for the innermost ones, of which every ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import perm
@@ -72,6 +72,11 @@ def is_legal(order: Order, distances: Sequence[Vector]) -> bool:
     """Whether every distance is lexicographically positive in the order."""
     signed = ([-d[m] if order.reflected[m] else d[m] for m in reversed(order.order)] for d in distances)
     return all(next((c for c in d if c), 1) > 0 for d in signed)
+
+
+def is_orderable(distances: Collection[Vector], dimensions: int) -> bool:
+    """Whether a scan order runs along all of them."""
+    return _is_feasible(tuple(distances), frozenset(range(dimensions)))
 
 
 def _legal(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
 
-    equations -> reduced dependence graph -> additions on multipliers where these are free
+    equations -> relays where registers are short -> reduced dependence graph
+      -> additions on multipliers where these are free
       -> copies where an instruction has too few destinations
       -> allocations x scan orders -> modulo schedules -> the candidates worth keeping -> registers and routes -> tables
 
@@ -11,10 +12,10 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, input_error
 from polyloom.ir.pla import Program
@@ -22,23 +23,27 @@ from polyloom.ir.pla_text import digest
 from polyloom.ir.rdg import Graph
 from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Progress, silent
-from polyloom.targets.tcpa import access, forms, machine_file, mapping
+from polyloom.targets.tcpa import access, forms, lifetimes, machine_file, mapping
 from polyloom.targets.tcpa.allocate import allocations, orders
 from polyloom.targets.tcpa.balance import balanced
 from polyloom.targets.tcpa.candidates import Triple, ranked
+from polyloom.targets.tcpa.demand import check_demand, check_outputs
 from polyloom.targets.tcpa.forms import Choices, Mapped
 from polyloom.targets.tcpa.graph import build, limit_destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.origins import origins
-from polyloom.targets.tcpa.registers import bind, check_feedback, check_outputs
-from polyloom.targets.tcpa.schedule import check_operations, schedules
+from polyloom.targets.tcpa.registers import bind, feedback_demand
+from polyloom.targets.tcpa.relay import relayed, relayed_if_short
+from polyloom.targets.tcpa.schedule import Scheduled, check_operations, rescheduled, schedules
 from polyloom.targets.tcpa.symbolic import Candidate, Symbolic
 
 __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
 
 EQUATIONS = 1000
 """Equations of one program: the time grows with the square of their number."""
+T = TypeVar("T")
+Change: TypeAlias = Callable[[T], T]
 CANDIDATES = 8
 """How many candidates a symbolic configuration stores at most."""
 
@@ -59,25 +64,46 @@ def compile_program(
     (registers), PL0453 (no schedule), PL046x (routes).
     """
     tell = progress or silent
-    moved = False
+    changed: set[str] = set()
 
-    def balance(graph: Graph) -> Graph:
-        nonlocal moved
-        made = balanced(graph, machine)
-        moved = made is not graph
+    def noted(name: str, change: Change[T], given: T) -> T:
+        made = change(given)
+        changed.update([name] if made is not given else [])
         return made
 
-    def mapped(balance: Callable[[Graph], Graph]) -> Symbolic:
-        return run_passes(program, _passes(machine, mapping, candidates, tell, balance), watch)
+    def mapped(relays: Change[Program], balance: Change[Graph]) -> Symbolic:
+        changes = partial(noted, "relays", relays), partial(noted, "balance", balance)
+        return run_passes(program, _passes(machine, mapping, candidates, tell, *changes), watch)
 
+    # A mapping of the user's names the equations that there are.
+    usual = _unchanged if mapping is not None else partial(relayed_if_short, machine=machine)
     try:
-        symbolic = mapped(balance)
+        symbolic = mapped(usual, partial(balanced, machine=machine))
     except PolyloomError as error:
-        if error.exit_code != INFEASIBLE or not moved:
+        if error.exit_code != INFEASIBLE:
             raise
+        others: list[Change[Program]] = []
         # A shorter interval keeps more values at a time than registers hold, perhaps.
-        symbolic = mapped(lambda graph: graph)
+        others += [usual] if "balance" in changed else []
+        # Operations that exclude each other share the registers of a distance only if they read at the same time.
+        others += [partial(relayed, machine=machine)] if mapping is None and "relays" not in changed else []
+        symbolic = _first_fitting([partial(mapped, relays, _unchanged) for relays in others], error)
     return replace(symbolic, program=digest(program))
+
+
+def _first_fitting(attempts: Iterable[Callable[[], Symbolic]], error: PolyloomError) -> Symbolic:
+    """What the first attempt gives that fits; `error`, which is that of an earlier one, if none does."""
+    for attempt in attempts:
+        try:
+            return attempt()
+        except PolyloomError as other:
+            if other.exit_code != INFEASIBLE:
+                raise
+    raise error
+
+
+def _unchanged(given: T) -> T:
+    return given
 
 
 def _passes(
@@ -85,10 +111,12 @@ def _passes(
     mapping: UserMapping | None,
     candidates: int,
     tell: Progress,
-    balance: Callable[[Graph], Graph],
+    relays: Change[Program],
+    balance: Change[Graph],
 ) -> tuple[Pass[Any, Any], ...]:
     return (
         Pass("equations", lambda program: program, forms.EQUATIONS),
+        Pass("relays", relays, forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), forms.GRAPH),
         Pass("balance", balance, forms.GRAPH),
         Pass("copies", partial(_copies, machine=machine), forms.GRAPH),
@@ -98,7 +126,7 @@ def _passes(
     )
 
 
-PASSES: Final = ("equations", "graph", "balance", "copies", "schedules", "candidates", "tables")
+PASSES: Final = ("equations", "relays", "graph", "balance", "copies", "schedules", "candidates", "tables")
 """The names of all passes, in their order."""
 
 
@@ -108,6 +136,7 @@ def _graph(program: Program, machine: Machine, tell: Progress) -> Graph:
     _check_size(program)
     graph = build(program)
     check_operations(graph, machine)
+    check_demand(graph, machine)
     return graph
 
 
@@ -124,9 +153,7 @@ def _check_size(program: Program) -> None:
 
 def _copies(graph: Graph, machine: Machine) -> Graph:
     """Where an instruction has too few destinations."""
-    graph = limit_destinations(graph, machine.destinations)
-    check_feedback(graph, machine)
-    return graph
+    return limit_destinations(graph, machine.destinations)
 
 
 def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: Progress) -> Choices:
@@ -141,8 +168,23 @@ def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: 
         fixed = mapping.given_schedule(given, graph, machine, scans)
     # A schedule depends on the innermost dimension alone (`schedule.py`), so that there are few problems for many scan
     # orders.
-    found = schedules(graph, machine, frozenset(o.order[0] for o in scans)) if fixed is None else (fixed,)
+    if fixed is not None:
+        return Choices(graph, machine, spaces, scans, (fixed,))
+    innermost = frozenset(o.order[0] for o in scans)
+    found = schedules(graph, machine, innermost)
+    have = machine.feedback_registers
+    if have is not None and all(feedback_demand(graph, s.schedule) > have for s in found):
+        graph, found = _with_short_lives(graph, machine, found)
     return Choices(graph, machine, spaces, scans, found)
+
+
+def _with_short_lives(
+    graph: Graph, machine: Machine, found: tuple[Scheduled, ...]
+) -> tuple[Graph, tuple[Scheduled, ...]]:
+    """The fastest schedule with copies that take the place of feedback registers, if there is room for them."""
+    fastest = found[-1]
+    made = lifetimes.with_copies(graph, machine, fastest.schedule)
+    return (graph, found) if made is None else (made[0], (rescheduled(made[0], machine, fastest, made[1]),))
 
 
 def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Mapped:

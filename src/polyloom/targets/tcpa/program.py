@@ -27,6 +27,7 @@ from polyloom.targets.target import Json
 from polyloom.targets.tcpa import (
     banks,
     concrete_file,
+    demand,
     drawn,
     instantiation,
     listing,
@@ -46,6 +47,7 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.operations import operations
 from polyloom.targets.tcpa.outline import outline
 from polyloom.targets.tcpa.predict import predicted_cycles
+from polyloom.targets.tcpa.relay import relayed_if_short
 from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, is_plain, signature
 from polyloom.targets.tcpa.symbolic import Bottleneck, Symbolic
 
@@ -67,6 +69,12 @@ def compile(
     return symbolic_file.encode(
         pipeline.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress, watch=watch)
     )
+
+
+def shortage(program: Program, member: str) -> int:
+    """How many registers and channels a program lacks on a machine at the least, whatever its schedule."""
+    machine = machine_file.load(member)
+    return demand.shortage(relayed_if_short(program, machine), machine)
 
 
 @binary.remembered

@@ -11,25 +11,22 @@ processor classes few.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from polyloom.diagnostics import Span, infeasible
-from polyloom.ir.pla import Equation, Program, Reference
+from polyloom.ir.pla import Equation, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, polyhedron_to_set
 from polyloom.targets.tcpa.allocate import Allocation, Order
 from polyloom.targets.tcpa.colour import Interval, check_colours, colour
+from polyloom.targets.tcpa.demand import enough
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.route import Demand, check_routes, route
 from polyloom.targets.tcpa.symbolic import Candidate, Kind, Link, Route, Schedule
 
 Displacement = tuple[int, int]
-_NAMED = 6
-"""Variables that an error names, those that take most registers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ def bind(
     ]
     routes = _routes(graph, machine, groups, channels)
     member = {n: g for g, uses in enumerate(groups) for n in uses}
-    _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, len(groups))
+    enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, len(groups))
     links = tuple(
         (Link((0, 0), Kind.GENERAL, general[n]),)
         if n in general
@@ -69,7 +66,7 @@ def bind(
     )
     outputs = tuple(e for e in graph.equations if _is_output(graph, e))
     first = 1 + max((r.output for r in routes), default=-1)
-    _enough("PL0406", "output_registers", "output register", machine.output_registers, first + len(outputs))
+    enough("PL0406", "output_registers", "output register", machine.output_registers, first + len(outputs))
     return Candidate(
         allocation.rows,
         allocation.columns,
@@ -83,31 +80,10 @@ def bind(
     )
 
 
-def check_feedback(graph: Graph, machine: Machine) -> None:
-    """PL0404 if every mapping needs more feedback registers than there are: one for each value and distance to another
-    iteration, at the least."""
-    waiting = Counter(
-        variable
-        for variable, _ in dict.fromkeys((use.variable, use.distance) for use in graph.uses if not use.is_local)
-    )
-    note = f"one for each distance at which other iterations read a value: {_most(waiting)}"
-    _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, waiting.total(), note)
-
-
-def check_outputs(program: Program, machine: Machine) -> None:
-    """PL0406 if every mapping needs more output registers than there are: each equation that writes an output has a
-    register of its own."""
-    outputs = {a.name for a in program.outputs}
-    writing = [e for e in program.equations if e.target.name in outputs]
-    note = f"one for each equation that writes an output: {_most(Counter(e.target.name for e in writing))}"
-    span = next((e.span for e in writing[machine.output_registers or 0 :]), None)
-    _enough("PL0406", "output_registers", "output register", machine.output_registers, len(writing), note, span=span)
-
-
-def _most(counts: Counter[str]) -> str:
-    """Those that count most, and how many others there are."""
-    named = [f"{variable} {count}" for variable, count in counts.most_common(_NAMED)]
-    return ", ".join(named + ([f"{len(counts) - _NAMED} more variables"] if len(counts) > _NAMED else []))
+def feedback_demand(graph: Graph, schedule: Schedule) -> int:
+    """The feedback registers that every candidate with this schedule needs."""
+    general = _carried(graph, schedule)[0]
+    return len(_merged(graph, schedule, [n for n in range(len(graph.uses)) if n not in general]))
 
 
 def input_operands(graph: Graph) -> Iterator[tuple[int, int, Reference]]:
@@ -121,26 +97,12 @@ def _is_output(graph: Graph, equation: Equation) -> bool:
     return equation.target.name in {a.name for a in graph.program.outputs}
 
 
-def _enough(
-    code: str, field: str, noun: str, have: int | None, need: int, *notes: str, span: Span | None = None
-) -> None:
-    if have is not None and need > have:
-        plural = "" if need == 1 else "s"
-        raise infeasible(
-            code,
-            f"the mapping needs {need} {noun}{plural}, the machine has {have}",
-            span=span,
-            notes=notes,
-            help=f"set {field} = {need} or more in the machine description ({need - have} more)",
-        )
-
-
 def _ready(schedule: Schedule, node: int) -> int:
     return schedule.tau[node] + schedule.latency[node]
 
 
-def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, int]:
-    """The general register of every use that one can carry."""
+def _carried(graph: Graph, schedule: Schedule) -> tuple[dict[int, str], dict[str, Interval]]:
+    """The uses that a general register can carry, with their variables, and the lives of these."""
     period = schedule.initiation_interval
     arcs: dict[str, Interval] = {}
     carried: dict[int, str] = {}
@@ -153,6 +115,13 @@ def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, in
                 before = arcs.get(use.variable)
                 arcs[use.variable] = Interval(ready, max(read, before.last) if before else read)
                 carried[n] = use.variable
+    return carried, arcs
+
+
+def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, int]:
+    """The general register of every use that one can carry."""
+    period = schedule.initiation_interval
+    carried, arcs = _carried(graph, schedule)
     names = list(arcs)
     intervals = tuple(arcs.values())
     writers = [graph.writers_of(name) for name in names] if graph.exclusive else []
@@ -160,7 +129,7 @@ def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, in
     compatible = frozenset((a, b) for a, b in pairs if _never_together(graph, writers, intervals, a, b, period))
     colours, _ = colour(intervals, period, compatible)
     check_colours(intervals, period, compatible, colours)
-    _enough("PL0403", "general_registers", "general register", machine.general_registers, 1 + max(colours, default=-1))
+    enough("PL0403", "general_registers", "general register", machine.general_registers, 1 + max(colours, default=-1))
     return {n: colours[names.index(variable)] for n, variable in carried.items()}
 
 
@@ -255,7 +224,7 @@ def _inputs(
         # (Figure 3: one id0 for both).
         shared.add(register)
         registers.append(register)
-    _enough("PL0405", "input_registers", "input register", machine.input_registers, len(used))
+    enough("PL0405", "input_registers", "input register", machine.input_registers, len(used))
     return tuple(registers)
 
 

@@ -18,7 +18,7 @@ from polyloom.ir.operations import BY_NAME, STORED
 from polyloom.ir.pla import Equation
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
-from polyloom.modulo.guarded.check import violations
+from polyloom.modulo.guarded.check import check, violations
 from polyloom.modulo.guarded.problem import Guarded, Short, Solution, operation
 from polyloom.modulo.guarded.solve import solve
 from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
@@ -187,6 +187,14 @@ def given(graph: Graph, machine: Machine, dimension: int, solution: Solution) ->
         return _scheduled(graph, wanted, solution, frozenset((dimension,)), False, (met, rare))
     is_safe = not violations(problem(graph, machine, safe), solution)
     return _scheduled(graph, wanted, solution, frozenset((dimension,)), is_safe)
+
+
+def rescheduled(graph: Graph, machine: Machine, of: Scheduled, schedule: Schedule) -> Scheduled:
+    """`of` with another schedule for a graph with more operations, checked. Raises the internal error of `check`."""
+    made = Solution(schedule.initiation_interval, schedule.tau, schedule.unit, 1, False, "")
+    for distance in (safe,) if of.safe else map(along, sorted(of.innermost)):
+        check(problem(graph, machine, distance), made)
+    return replace(of, schedule=schedule)
 
 
 def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:

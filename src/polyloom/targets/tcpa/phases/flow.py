@@ -23,6 +23,8 @@ CHEAP: Final = 4
 """Operations other than copies that are computed twice rather than kept in an array."""
 LONGER: Final = 2
 """So many times the operations of all other iterations make one a phase of its own."""
+MORE: Final = 8
+"""By how much an array may be longer than what it holds."""
 Halves = tuple[Phase, Phase, tuple[Array, ...]]
 """Two phases, and the arrays between them."""
 
@@ -46,8 +48,8 @@ class Flow:
         self.group, self.cyclic = self._groups()
         self.order = self._ordered(is_late)
 
-    def cut(self, counters: frozenset[str]) -> frozenset[str] | None:
-        """The nodes of the first half: those before the place where the least has to be kept."""
+    def cuts(self, counters: frozenset[str]) -> list[frozenset[str]]:
+        """The nodes of the first half, for each place to cut at: those where the least has to be kept come first."""
         found: list[tuple[int, int, int]] = []
         size, total = 0, len(self.program.equations)
         for place, members in enumerate(self.order[:-1], 1):
@@ -59,7 +61,7 @@ class Flow:
                 continue
             if self._can_keep(kept, counters):
                 found.append((len(kept), abs(2 * size - total), place))
-        return self._before(min(found)[2]) if found else None
+        return [self._before(place) for _, _, place in sorted(found)]
 
     def once(self, counters: frozenset[str]) -> frozenset[str]:
         """The nodes of a single iteration that need no others, if they compute more than all others do."""
@@ -181,10 +183,9 @@ class Flow:
     def _array(self, variable: str, name: str) -> Array | None:
         """An element for each iteration in which the variable has a value; None where these have no affine bounds."""
         bounds = [self._bounds(variable, d) for d in self.program.dimensions]
-        shape = tuple(upper - lower + 1 for b in bounds if b is not None for lower, upper in [b] if lower != upper)
-        if None in bounds or not all(self._is_extent(a) for a in shape):
-            return None
-        return Array(name, self.variables[variable], shape)
+        spans = [upper - lower + 1 for b in bounds if b is not None for lower, upper in [b] if lower != upper]
+        shape = tuple(extent for span in spans if (extent := self._extent(span)) is not None)
+        return Array(name, self.variables[variable], shape) if None not in bounds and len(shape) == len(spans) else None
 
     def _bounds(self, variable: str, dimension: str) -> tuple[Affine, Affine] | None:
         p = self.program
@@ -195,6 +196,10 @@ class Flow:
         if any(len(pieces) != 1 or pieces[0][2] != 1 for pieces in found):
             return None
         return found[0][0][1], found[1][0][1]
+
+    def _extent(self, span: Affine) -> Affine | None:
+        """`span`, or a little more where it is negative for small parameters, so that an array can have this extent."""
+        return next((span + more for more in range(MORE + 1) if self._is_extent(span + more)), None)
 
     def _is_extent(self, value: Affine) -> bool:
         """Whether it is at least 0 for all parameters."""

@@ -13,18 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.pla import Array
+from polyloom.ir.pla import Array, Program
 from polyloom.ir.plan import Phase
 from polyloom.ir.steps import Steps, Tree, as_loop
 from polyloom.targets.tcpa.phases.flow import CHEAP, Flow, Halves
 
 ONCE: Final = "the operations of a single iteration would set the interval of all others"
 """Why it is one."""
-REGISTERS: Final = frozenset({"PL0403", "PL0404", "PL0405", "PL0406", "PL0460", "PL0461"})
+REGISTERS: Final = frozenset({"PL0403", "PL0404", "PL0405", "PL0406", "PL0460", "PL0461", "PL0462"})
 """What an element has too few of."""
+TRIED: Final = 8
+"""Places to cut at that are judged."""
+Shortage = Callable[[Program], int]
+"""How many registers a program lacks at the least, whatever its schedule."""
+Leaves: TypeAlias = tuple[list[tuple[Phase, int]], tuple[Array, ...]]
+"""Phases, each with the number of parts that it may become, and the arrays between them."""
 PARTS: Final = 8
 """Into how many a phase is cut at most."""
 
@@ -39,33 +45,37 @@ class Part:
 
 
 def fitted(
-    phase: Phase, counters: frozenset[str], taken: set[str], compiled: Callable[[Phase], bytes], parts: int = PARTS
+    phase: Phase,
+    counters: frozenset[str],
+    taken: set[str],
+    compiled: Callable[[Phase], bytes],
+    parts: int = PARTS,
+    shortage: Shortage = lambda _: 0,
 ) -> tuple[list[Part], tuple[Array, ...]]:
     """The phase, or phases that do the same and that fit, and the arrays between them. Errors: those of `compiled`.
 
     `taken` are the names of the plan; the names of new arrays are added to it."""
 
-    def both(halves: Halves, reason: str) -> tuple[list[Part], tuple[Array, ...]]:
-        *cut, kept = halves
-        made: list[Part] = []
-        for half in cut:
-            more, arrays = fitted(half, counters, taken, compiled, parts // 2)
+    def all_fitted(leaves: Leaves, reason: str) -> tuple[list[Part], tuple[Array, ...]]:
+        (phases, kept), made = leaves, list[Part]()
+        for one, most in phases:
+            more, arrays = fitted(one, counters, taken, compiled, most, shortage)
             made += [replace(part, reason=part.reason or reason) for part in more]
             kept += arrays
         return made, kept
 
     if parts > 1 and (halves := _once(phase, counters, taken)) is not None:
         with suppress(PolyloomError):
-            return both(halves, ONCE)
+            return all_fitted(_leaves(halves, parts), ONCE)
     try:
         return [Part(phase, compiled(phase))], ()
     except PolyloomError as error:
         found = error.diagnostics[0]
-        halves = _halves(phase, counters, taken) if found.code in REGISTERS and parts > 1 else None
-        if halves is None:
+        leaves = _divided(phase, counters, taken, parts, shortage) if found.code in REGISTERS else None
+        if leaves is None:
             raise
         try:
-            return both(halves, found.message)
+            return all_fitted(leaves, found.message)
         except PolyloomError:
             raise error from None
 
@@ -88,11 +98,44 @@ def _once(phase: Phase, counters: frozenset[str], taken: set[str]) -> Halves | N
     return flow.separated(first, taken) if first else None
 
 
-def _halves(phase: Phase, counters: frozenset[str], taken: set[str]) -> Halves | None:
+def _leaves(halves: Halves, parts: int) -> Leaves:
+    first, second, kept = halves
+    return [(first, parts // 2), (second, parts // 2)], kept
+
+
+def _divided(phase: Phase, counters: frozenset[str], taken: set[str], parts: int, shortage: Shortage) -> Leaves | None:
+    """The phase in two, or in so many parts that each may fit; None if there are not so many, before anything is
+    solved."""
+    halves = _halves(phase, counters, taken, shortage) if parts > 1 else None
+    if halves is None:
+        return None
+    (both, kept), made = _leaves(halves, parts), list[tuple[Phase, int]]()
+    for half, most in both:
+        more = _divided(half, counters, taken, most, shortage) if shortage(half.program) else ([(half, most)], ())
+        if more is None:
+            return None
+        made += more[0]
+        kept += more[1]
+    return made, kept
+
+
+def _halves(phase: Phase, counters: frozenset[str], taken: set[str], shortage: Shortage) -> Halves | None:
+    """The first of the cuts whose halves may fit; if there is none, the one whose halves lack least."""
+    least: tuple[int, Halves, set[str]] | None = None
     # Where all that could cross is cheap, it is kept all the same.
     for cheap, is_late in ((CHEAP, True), (0, True), (CHEAP, False), (0, False)):
         flow = Flow(phase, cheap, is_late)
-        cut = flow.cut(counters)
-        if cut is not None:
-            return flow.separated(cut, taken)
-    return None
+        for cut in flow.cuts(counters)[:TRIED]:
+            names = set(taken)
+            halves = flow.separated(cut, names)
+            short = sum(shortage(half.program) for half in halves[:2])
+            if least is None or short < least[0]:
+                least = short, halves, names
+            if not short:
+                break
+        if least is not None and not least[0]:
+            break
+    if least is None:
+        return None
+    taken |= least[2]
+    return least[1]

@@ -99,6 +99,7 @@ def compile(
     given = _chosen(mapping, plan.name, count, "mapping")
     names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
     counters = frozenset(loop.counter for loop in plan.loops)
+    short = partial(program.shortage, member=member)
     made: dict[int, list[Part]] = {}
     for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
 
@@ -107,7 +108,7 @@ def compile(
 
         # A mapping of the user's is of the whole phase.
         most = 1 if own is not None else PARTS
-        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most))
+        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most, short))
         plan = replace(plan, intermediates=(*plan.intermediates, *kept))
     parts = [part for n in made for part in made[n]]
     if len(parts) > count:
