@@ -80,10 +80,11 @@ class Reference:
             high = (rows & 0x1F8) << 1 | rows & 0x207
             state.dst.known[:, [*high, *(high + 8)]] = False
 
-    def bound(self, expected: Array) -> Array:
-        """Infinite where nothing is known."""
-        assert self.known is not None and self.known.shape == expected.shape
-        return np.where(self.known, 0.0, np.inf)
+    def bounds(self, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+        """Nothing is expected of what is not known."""
+        del values, inputs
+        assert self.known is not None
+        return {name: np.where(self.known, 0.0, np.nan) for name in expected}
 
 
 def _arguments(kernel: Kernel, inputs: Arrays) -> list[int]:
