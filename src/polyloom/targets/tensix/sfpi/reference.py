@@ -31,7 +31,7 @@ _ROWS: Final[dict[Per, int]] = {"face": 16, "tile": 64}
 
 def implied(form: str) -> str:
     """The format that loads and stores without one of their own take, as `driver.setup` makes it."""
-    return {"int32": "fp32", "uint16": "bf16"}.get(form, form)
+    return {"int32": "fp32", "uint32": "fp32", "uint16": "bf16"}.get(form, form)
 
 
 @dataclass(slots=True)
