@@ -124,7 +124,7 @@ def test_names_and_texts_of_any_encoding(call: Call, scratch: Path) -> None:
     name = os.fsdecode(b"b\xff.pla")
     (scratch / "bits.pla").rename(scratch / name)
     assert call("run", name, "N=16", "--on", "tcpa:paper:1x3")[1].startswith(
-        "b? N=16 on tcpa:paper:1x3: outputs equal the reference"
+        "b? N=16 on tcpa:paper:1x3: equal bits, compared with the source"
     )
     (scratch / "\u00fc.plsc").write_bytes((scratch / "bits.plsc").read_bytes())
     command = [sys.executable, "-m", "polyloom", "verify", "\u00fc.plsc"]

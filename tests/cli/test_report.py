@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -18,14 +18,18 @@ from hypothesis import strategies as st
 from tests.conftest import Golden
 
 import polyloom as pl
+from polyloom.diagnostics import MISMATCH, Diagnostic
 from polyloom.report import activity, text, trace
+from polyloom.report import verdict as words
 from polyloom.run.compare import compare
+from polyloom.run.verdict import Compared, verdict_keys
 from polyloom.targets.activity import of_spans
-from polyloom.targets.forms.loops import close
+from polyloom.targets.subject import Oracle
 from polyloom.targets.trace import Arrow, Instant, Trace
 from polyloom.targets.trace import Span as Event
 
 _TIMES = re.compile(r"\b\d+(\.\d+)? m?s\b")
+REFERENCE = Oracle("reference", "the reference", lambda values, inputs: None)
 _VOID = {"meta", "br"}
 
 
@@ -140,24 +144,66 @@ def test_vcd(result: pl.Result) -> None:
 )
 def test_shapes_and_types_that_differ_are_differences(other: dict[str, np.ndarray[Any, Any]], got: str) -> None:
     """Where NumPy would spread or convert one of them to the other."""
-    for comparison in (compare, partial(compare, bound=close)):
-        found = comparison({"y": np.zeros(2, np.int64)}, other)
+    for allowed in (None, {"y": np.ones(2)}):
+        found = compare({"y": np.zeros(2, np.int64)}, other, REFERENCE, allowed).difference
         assert found is not None
         assert (found.code, found.exit_code) == ("PL0812", 4)
         assert found.message == f"y differs from the reference: expected int64 of the shape (2,), got {got}"
-    assert compare({"y": np.zeros(2, ">i8")}, {"y": np.zeros(2, "<i8")}) is None
+    assert compare({"y": np.zeros(2, ">i8")}, {"y": np.zeros(2, "<i8")}, REFERENCE).verdict == "equal bits"
 
 
 def test_comparison_names_the_first_difference() -> None:
     want = {"y": np.array([[1.0, np.nan], [0.0, 2.0]], np.float32)}
     same = {"y": np.array([[1.0, -np.nan], [0.0, 2.0]], np.float32)}
     other = {"y": np.array([[1.0, np.nan], [-0.0, 3.0]], np.float32)}
-    assert compare(want, same) is None
-    found = compare(want, other)
+    assert compare(want, same, REFERENCE).verdict == "equal bits"
+    found = compare(want, other, REFERENCE).difference
     assert found is not None
     assert (found.code, found.exit_code) == ("PL0812", 4)
     assert found.message == "y[1, 0] differs from the reference: expected 0.0, got -0.0"
     assert found.notes == ("2 of 4 elements of y differ",)
+
+
+def test_within_a_bound_is_not_equal_bits() -> None:
+    """Elements of which nothing is expected do not count; neither does which NaN it is; another zero is other bits."""
+    want = {"y": np.array([1.0, np.nan, 0.0, 2.0], np.float32)}
+    allowed = {"y": np.array([0.25, 0.25, 0.0, np.nan])}
+    near = compare(want, {"y": np.array([1.125, -np.nan, 0.0, 7.0], np.float32)}, REFERENCE, allowed)
+    assert (near.verdict, near.error, near.bound) == ("within", 0.125, 0.25)
+    zero = compare(want, {"y": np.array([1.0, np.nan, -0.0, 2.0], np.float32)}, REFERENCE, allowed)
+    assert (zero.verdict, zero.error) == ("within", 0.0)
+    equal = compare(want, {"y": np.array([1.0, np.nan, 0.0, 7.0], np.float32)}, REFERENCE, allowed)
+    assert (equal.verdict, equal.error, equal.bound) == ("equal bits", 0.0, 0.25)
+    far = compare(want, {"y": np.array([1.5, 1.0, 0.0, 2.0], np.float32)}, REFERENCE, allowed)
+    assert far.verdict == "differs" and far.difference is not None
+    assert far.difference.notes == ("the bound is 0.25", "2 of 4 elements of y are beyond their bounds")
+    measured = replace(REFERENCE, judges=False)
+    told = compare(want, {"y": np.array([1.5, np.nan, 0.0, 2.0], np.float32)}, measured)
+    assert (told.verdict, told.error, told.bound, told.difference) == ("within", 0.5, None, None)
+    told = compare(want, {"y": np.array([1.5, 1.0, 0.0, 2.0], np.float32)}, measured)
+    assert (told.verdict, told.data["error"], told.data["bound"]) == ("within", "inf", None)
+    assert compare(want, want, measured).verdict == "equal bits"
+    unknown = compare(want, {"y": np.array([9.0, np.nan, 0.0, 2.0], np.float32)}, REFERENCE, {"y": np.full(4, np.inf)})
+    assert (unknown.verdict, unknown.error, unknown.bound) == ("within", 8.0, None)
+
+
+def test_the_verdict_is_the_worst_and_the_words_are_the_same() -> None:
+    equal = Compared("interpreter", "the interpreter", "equal bits")
+    near = Compared("source", "the source", "within", 0.125, 0.25)
+    wrong = Compared("host", "the host", "differs", difference=Diagnostic("PL0812", "no", MISMATCH))
+    told = {count: verdict_keys(found) for count, found in enumerate([(), (equal,), (equal, near), (wrong, near)])}
+    assert [keys["verdict"] for keys in told.values()] == [None, "equal bits", "within", "differs"]
+    assert [(keys.get("error"), keys.get("bound")) for keys in told.values()] == [(None, None)] * 2 + [
+        (0.125, 0.25),
+        (None, None),
+    ]
+    assert [words.of_run(keys) for keys in told.values()] == [
+        "not compared: no source",
+        "equal bits, compared with the interpreter",
+        "within 0.125 of the source (bound 0.25), equal bits with the interpreter",
+        "DIFFERS from the host, within 0.125 of the source (bound 0.25)",
+    ]
+    assert [words.mood(keys) for keys in told.values()] == ["plain", "good", "good", "bad"]
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.integers(0, 9)), max_size=40))

@@ -121,7 +121,7 @@ def test_the_function_itself_is_asked(call: Call, scratch: Path, monkeypatch: py
     monkeypatch.setattr(frontend, "of_nest", other)
     status, out, err = call("run", "functions.py:scale", "N=2", "M=3", "alpha=2", "--in", "x=x.npy", *ON, "--json")
     assert (status, json.loads(out)["verified"]) == (4, False)
-    assert err.startswith("error[PL0812]: y[0, 1] differs from the source, functions.py: expected 1, got 2")
+    assert err.startswith("error[PL0812]: y[0, 1] differs from the source: expected 1, got 2")
 
 
 def test_kernels_in_python(scratch: Path) -> None:

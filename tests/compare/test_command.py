@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -57,20 +58,36 @@ def test_every_machine_gets_the_bytes_of_the_inputs_and_gives_those_of_the_outpu
     data: Any = made.data
     outputs = [row["outputs"]["y"]["sha256"] for row in data["rows"]]
     assert outputs == [data["outputs"]["y"]["sha256"]] * 3
-    assert [(row.verified, row.verdict and row.verdict.equal) for row in made.rows] == [(True, True)] * 3
+    assert [(row["verified"], row["verdict"], row["compared_with"]) for row in data["rows"]] == [
+        (True, "equal bits", ["source"])
+    ] * 3
     assert {row["work"] for row in data["rows"]} == {data["work"]} == {2 * 4 * 5}
     assert repr(made) == "<comparison of matvec on 3 places: 3 verified>"
 
 
 def test_other_bits_have_a_reason_and_are_judged_by_the_machine_s_own_oracles() -> None:
     made = pl.compare(MATMUL, SMALL, on=["tensix", "tcpa:1x1"])
-    tensix, array = made.rows
-    assert tensix.verdict is not None and array.verdict is not None
-    assert (tensix.verdict.verified, tensix.verdict.equal) == (True, False)
-    assert tensix.verdict.compared_with == ("arithmetic", "equations")
-    assert tensix.verdict.why is not None and tensix.verdict.why.startswith("operands in tf32, fidelity 4")
-    assert (array.verdict.equal, array.verdict.why) == (True, None)
+    data: Any = made.data
+    tensix, array = data["rows"]
+    assert (tensix["verified"], tensix["verdict"]) == (True, "within")
+    assert tensix["compared_with"] == ["arithmetic", "source"]
+    assert 0 < tensix["error"] <= tensix["bound"]
+    assert tensix["why"].startswith("operands in tf32, fidelity 4")
+    assert (array["verdict"], array["why"]) == ("equal bits", None)
     assert made.diagnostics == ()
+    far = f"within {tensix['error']:.3g} of the source (bound {tensix['bound']:.3g})"
+    assert f"tensix: {far}, equal bits with the tile's arithmetic; operands in tf32" in made.report()
+
+
+def test_a_run_and_a_comparison_give_one_verdict() -> None:
+    """The error that a run tells is that of its row."""
+    result = pl.compile(MATMUL, on="tensix").run(SMALL)
+    rows: Any = pl.compare(MATMUL, SMALL, on="tensix").data["rows"]
+    assert result.verdict == result.data["verdict"] == rows[0]["verdict"] == "within"
+    assert (result.error, result.bound) == (result.data["error"], result.data["bound"])
+    assert (result.error, result.bound) == (rows[0]["error"], rows[0]["bound"])
+    words = f"within {result.error:.3g} of the source (bound {result.bound:.3g}), equal bits with the tile's arithmetic"
+    assert words in repr(result) and words in result.report().splitlines()[0] and escape(words) in result.page()
 
 
 def test_given_arrays_are_those_of_every_row() -> None:
@@ -82,7 +99,7 @@ def test_given_arrays_are_those_of_every_row() -> None:
 
 def test_options_go_to_the_places_whose_target_has_them() -> None:
     made = pl.compare(MATMUL, SMALL, on="tensix,tcpa:1x1", own={"format": "bf16"})
-    assert made.rows[0].verdict is not None and "bf16" in str(made.rows[0].verdict.why)
+    assert made.rows[0].judged is not None and "bf16" in str(made.rows[0].judged.why)
     with pytest.raises(pl.PolyloomError, match="no target of --on has the option --format"):
         pl.compare(MATMUL, SMALL, on="riscv", own={"format": "bf16"})
 
@@ -91,7 +108,7 @@ def test_a_row_that_differs_is_named_and_the_exit_code_is_4(broken: Any, call: C
     broken("belt", run=wrong, takes=registry.get("riscv").takes, compile=registry.get("riscv").compile)
     broken("belt", place=registry.get("riscv").place, costs=None, options=registry.get("riscv").options)
     status, out, err = call("compare", path("trisolv"), "N=3", "--on", "riscv,belt")
-    assert (status, "| belt  | no " in out) == (4, True)
+    assert (status, "| belt  | differs " in out) == (4, True)
     assert "error[PL0812]: x[0] differs from the source" in err and "note: on belt" in err
 
 
@@ -126,7 +143,7 @@ def test_the_text_of_a_comparison(golden: Golden, monkeypatch: pytest.MonkeyPatc
 
 def test_bench_rows_say_what_became_of_a_place() -> None:
     made = pl.compare(MATMUL, SMALL, on="tensix,riscv,tcpa:1x1")
-    assert [outcome(row) for row in made.rows] == ["close", "PL0810", "equal"]
+    assert [outcome(row) for row in made.rows] == ["within", "PL0810", "equal bits"]
 
 
 def test_clock_and_energy_are_those_of_the_user_s_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +177,7 @@ def test_the_page_lists_every_kernel_on_every_target() -> None:
 def test_a_result_is_no_input_and_has_no_dimension() -> None:
     made = pl.compare(EXAMPLES / "dot.c", n=8, on="tensix,riscv,tcpa:1x2")
     assert set(made.task.inputs) == {"a", "b"}
-    assert [row.verdict and (row.verdict.equal, row.verdict.why) for row in made.rows] == [(True, None)] * 3
+    assert [row.judged and (row.judged.verdict, row.judged.why) for row in made.rows] == [("equal bits", None)] * 3
 
 
 def test_a_name_that_is_no_text_is_on_the_page(tmp_path: Path, call: Call) -> None:

@@ -14,7 +14,7 @@ from tests.page.contrasts import CONTRASTS
 
 import polyloom as pl
 from polyloom.cli.bench.polybench import path
-from polyloom.report.comparison.columns import COLUMNS, columns, short, verdict
+from polyloom.report.comparison.columns import COLUMNS, columns, outcome, short
 from polyloom.report.comparison.roofline import Point, points, roofline
 
 __all__ = ["chrome"]
@@ -35,14 +35,14 @@ def page(made: pl.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def row(**known: Any) -> dict[str, Any]:
     """A row of which little is known."""
-    keys = ("verified", "equal", "why", "refused", "cycles", "time", "work", "issued", "units", "work_per_cycle")
+    keys = ("verified", "verdict", "why", "refused", "cycles", "time", "work", "issued", "units", "work_per_cycle")
     keys += ("share_of_unit_bound", "unit_cycles_per_operation", "moved_bytes", "compulsory_bytes", "code_bytes")
     keys += ("bound_by", "stated_seconds", "stated_picojoules", "work_per_byte", "boundary_bytes_per_cycle")
     return {"on": "x", **dict.fromkeys(keys), "loop": [], **known}
 
 
 def test_what_is_not_known_is_a_dash_and_never_0() -> None:
-    assert [cell(row()) for name, cell in COLUMNS.items() if name not in ("on", "verified")] == [None] * 12
+    assert [cell(row()) for name, cell in COLUMNS.items() if name not in ("on", "verdict")] == [None] * 12
     known = row(cycles=0, moved_bytes=0)
     assert (COLUMNS["cycles"](known), COLUMNS["bytes moved"](known)) == ("0", "0")
     data = {"rows": [row()], "compulsory_bytes": None}
@@ -52,11 +52,12 @@ def test_what_is_not_known_is_a_dash_and_never_0() -> None:
 
 
 def test_verdicts() -> None:
-    assert verdict(row(verified=True, equal=True)) == "yes"
-    assert verdict(row(verified=True, equal=False)) == "yes, other bits"
-    assert verdict(row(verified=False)) == "no"
-    assert verdict(row()) == "not compared"
-    assert verdict(row(refused={"code": "PL0930", "message": "", "help": None})) == "refused: PL0930"
+    assert outcome(row(verdict="equal bits")) == "equal bits"
+    assert outcome(row(verdict="within", error=0.00125, bound=0.5)) == "within 0.00125 (bound 0.5)"
+    assert outcome(row(verdict="within", error=1, bound=None)) == "within 1 (no bound known)"
+    assert outcome(row(verdict="differs")) == "differs"
+    assert outcome(row()) == "not compared"
+    assert outcome(row(refused={"code": "PL0930", "message": "", "help": None})) == "refused: PL0930"
 
 
 def test_each_machine_has_its_own_ceiling() -> None:

@@ -126,7 +126,7 @@ def test_trace_and_page(tmp_path: Path) -> None:
     assert sum(e["ph"] == "X" for e in events) == 270
     text = page.read_text(encoding="utf-8")
     assert all(f'<h2 class="part" id="phase-{n}">{n}: floyd_warshall</h2>' in text for n in (1, 2))
-    assert "not verified: no source" in text
+    assert "not compared: no source" in text
     assert 'data-program="2:"' in text
 
 

@@ -56,7 +56,7 @@ def test_it_is_readable_in_the_notebook_s_theme(
     chrome.open(page, 900, dark=system)
     assert (chrome.requests, chrome.errors) == ([], [])
     assert chrome.run("document.documentElement.scrollWidth") == 900
-    assert "outputs equal the reference" in text(chrome, "h3")
+    assert "equal bits, compared with the source" in text(chrome, "h3")
     contrasts = chrome.run(CONTRASTS)
     assert contrasts[0][0] >= 4.5, contrasts[:3]
 

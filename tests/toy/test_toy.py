@@ -82,7 +82,7 @@ def test_a_plan_runs_and_its_file_does_so_again(folder: Path) -> None:
     status, out, err = call(folder, "run bits.pla N=4 --on toy:slow --trace t.json --report r.html --json")
     data = json.loads(out)
     assert (status, err) == (0, "")
-    assert data["verified"] is True and data["compared_with"] == ["equations"]
+    assert (data["verified"], data["verdict"], data["compared_with"]) == (True, "equal bits", ["equations"])
     assert data["on"] == "toy:slow" and data["parameters"] == {"N": 4} and data["toy_bytes"] > 0
     assert data["cycles"] == 2 * data["operations"] and data["joy"] == data["operations"] % 7
     lanes = {event["tid"] for event in json.loads((folder / "t.json").read_text())["traceEvents"] if event["ph"] == "X"}
@@ -109,7 +109,8 @@ def test_a_function_runs_and_its_file_does_so_again(folder: Path) -> None:
     (folder / "dot.c").write_text(DOT, encoding="utf-8")
     status, out, _ = call(folder, "run dot.c n=3 --in a=a.npy --in b=a.npy --twice --on toy")
     assert status == 0
-    assert out.startswith("dot n=3 on toy:fast: outputs equal interpreter and host\nreturn = 14\n")
+    compared = "equal bits, compared with the interpreter of SSA form and the host's own function"
+    assert out.startswith(f"dot n=3 on toy:fast: {compared}\nreturn = 14\n")
     assert "\nToys\n  cycles\n" in out
     assert call(folder, "compile dot.c --on toy -o dot.toy")[0] == 0
     status, out, _ = call(folder, "simulate dot.toy n=3 --in a=a.npy --in b=a.npy --out return=r.npy")
@@ -178,12 +179,12 @@ def test_a_comparison_has_a_row_of_it(folder: Path) -> None:
     rows = {row["on"]: row for row in json.loads(out)["rows"]}
     assert list(rows) == ["toy", "toy:slow", "tcpa:1x2"]
     slow = rows["toy:slow"]
-    assert (slow["verified"], slow["equal"], slow["cycles"]) == (True, True, 2 * rows["toy"]["cycles"])
+    assert (slow["verified"], slow["verdict"], slow["cycles"]) == (True, "equal bits", 2 * rows["toy"]["cycles"])
     assert slow["issued"] == rows["toy"]["cycles"] and slow["work"] == rows["tcpa:1x2"]["work"]
     assert [slow[key] for key in ("time", "units", "share_of_unit_bound", "moved_bytes", "code_bytes")] == [None] * 5
     assert rows["tcpa:1x2"]["units"] > 0
     status, out, err = call(folder, "compare bits.pla N=4 --on toy,riscv --twice")
-    assert (status, "| toy   | yes" in out, "| riscv | refused: PL0810 |" in out) == (0, True, True)
+    assert (status, "| toy   | equal bits" in out, "| riscv | refused: PL0810 |" in out) == (0, True, True)
 
 
 def test_a_sweep_has_rows_of_it(folder: Path) -> None:

@@ -71,7 +71,7 @@ def _self_test() -> str:
     from polyloom import api
 
     result = api.compile(examples.path("bits"), on="tcpa:paper:1x3").instantiate(N=16).run()
-    return f"bits, N = 16 on 1x3 elements: {result.cycles} cycles, outputs equal the reference"
+    return f"bits, N = 16 on 1x3 elements: {result.cycles} cycles, {result.verdict}"
 
 
 _CHECKS: Final[dict[str, Callable[[], str]]] = {

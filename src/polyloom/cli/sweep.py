@@ -112,7 +112,9 @@ def _domain(text: str | None) -> tuple[float, float] | None:
 
 
 def _numbers(bits: Bits, form: Format) -> NDArray[Any]:
-    """As floats that hold the format exactly."""
+    """As floats that hold the format exactly, or integers."""
+    if form == ulp.INTEGERS:
+        return bits
     if form == "fp16":
         return bits.astype(np.uint16).view(np.float16)
     return ulp.values(bits, form).astype(np.float32)

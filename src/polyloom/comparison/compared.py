@@ -7,9 +7,9 @@ another's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import cast
+from typing import Final, cast
 
 from polyloom.comparison.figures import classes
 from polyloom.comparison.reference import Task
@@ -19,6 +19,7 @@ from polyloom.ir.work import total
 from polyloom.report import notebook
 from polyloom.report.comparison import columns, page, text
 from polyloom.run.compare import describe_array
+from polyloom.run.verdict import verdict_keys
 from polyloom.targets.target import Json
 
 
@@ -66,7 +67,7 @@ class Comparison:
 
     def _differences(self) -> Iterator[Diagnostic]:
         for row in self.rows:
-            for each in row.verdict.differences if row.verdict is not None else ():
+            for each in row.judged.differences if row.judged is not None else ():
                 yield replace(each, notes=(*each.notes, f"on {row.on}"))
 
     def _none(self) -> PolyloomError:
@@ -97,20 +98,22 @@ class Comparison:
         return f"<comparison of {self.task.name} on {len(self.rows)} places: {good} verified>"
 
 
+_UNKNOWN: Final[Mapping[str, Json]] = {"verdict": None, "compared_with": None, "comparisons": None}
+
+
 def _refused(refused: Diagnostic) -> dict[str, Json]:
     return {"code": refused.code, "message": refused.message, "help": refused.help}
 
 
 def _row(row: Row) -> dict[str, Json]:
-    costs, verdict = row.costs, row.verdict
+    costs, judged = row.costs, row.judged
     stated = {f"stated_{name}": value for name, value in asdict(costs.stated).items()}
     figures = cast("dict[str, Json]", asdict(row.figures))
     return {
         "on": row.on,
         "verified": row.verified,
-        "equal": None if verdict is None else verdict.equal,
-        "why": None if verdict is None else verdict.why,
-        "compared_with": None if verdict is None else list(verdict.compared_with),
+        **(_UNKNOWN if judged is None else verdict_keys(judged.comparisons)),
+        "why": None if judged is None else judged.why,
         "refused": None if row.refused is None else _refused(row.refused),
         "cycles": row.cycles,
         "time": costs.time,

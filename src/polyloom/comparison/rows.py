@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -22,12 +22,16 @@ from polyloom.ir.signature import Signature
 from polyloom.run.compare import compare, describe_array
 from polyloom.run.execute import execute, judged
 from polyloom.run.instance import Instance
+from polyloom.run.verdict import Compared, Verdict, decisive
 from polyloom.targets.costs import Costs
+from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.options import taken
-from polyloom.targets.subject import Progress, Subject, silent
+from polyloom.targets.subject import Oracle, Progress, Subject, silent
 from polyloom.targets.target import Execution, Job, Json, Place, Target
 
 REASSOCIATED = "--reassociate lets sums change their order"
+_SOURCES: Final = (EQUATIONS, "source")
+"""The names of oracles that give the source's own outputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +45,21 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """`equal`: bit for bit with the source; `why` they are not, where that is no fault; `compared_with` says what
-    judged. `verified` is None where there was nothing to compare with."""
+class Judged:
+    """How outputs were compared, and `why` they have other bits than the source's, where that is no fault."""
 
-    verified: bool | None
-    equal: bool | None
-    compared_with: tuple[str, ...] = ()
+    comparisons: tuple[Compared, ...]
     why: str | None = None
-    differences: tuple[Diagnostic, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """None where there was nothing to compare with."""
+        found = decisive(self.comparisons)
+        return None if found is None else found.verdict
+
+    @property
+    def differences(self) -> tuple[Diagnostic, ...]:
+        return tuple(each.difference for each in self.comparisons if each.difference is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +69,21 @@ class Row:
     on: str
     title: str
     refused: Diagnostic | None = None
-    verdict: Verdict | None = None
+    judged: Judged | None = None
     cycles: int | None = None
     costs: Costs = field(default_factory=Costs)
     figures: Figures = field(default_factory=Figures)
     outputs: Mapping[str, Json] | None = None
 
     @property
+    def verdict(self) -> Verdict | None:
+        """None where there was nothing to compare with."""
+        return None if self.judged is None else self.judged.verdict
+
+    @property
     def verified(self) -> bool | None:
-        return None if self.verdict is None else self.verdict.verified
+        """Whether no comparison differs; None where there was none."""
+        return None if self.verdict is None else self.verdict != "differs"
 
 
 Load = Callable[[Placed], Subject]
@@ -103,7 +119,7 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
         placed.on,
         target.title,
         None,
-        verdict(task, subject, job, execution.outputs, reason),
+        judge(task, subject, job, execution.outputs, reason),
         execution.cycles,
         costs,
         figures(execution.cycles, costs, task.work),
@@ -125,25 +141,26 @@ def _costs(instance: Instance, execution: Execution) -> Costs:
     return instance.target.costs(instance.program, execution)
 
 
-def verdict(task: Task, subject: Subject, job: Job, got: Arrays, reason: str | None) -> Verdict:
+def judge(task: Task, subject: Subject, job: Job, got: Arrays, reason: str | None) -> Judged:
     """Against the source, or, with a reason or without a source, by the target's own oracles."""
     if task.outputs is None:
-        return _by_oracles(subject, job, got, None)
+        return Judged(_by_oracles(subject, job, got))
     held = {n: task.inputs[n] for n in task.outputs if n not in got and n in task.inputs}
-    difference = compare(task.outputs, {**held, **got}, f"the source, {task.path}")
-    if difference is None:
-        return Verdict(True, True, ("source",))
-    if reason is None:
-        return Verdict(False, False, ("source",), differences=(difference,))
-    far = _farthest(task.outputs, got)
-    return _by_oracles(subject, job, got, reason if far is None else f"{reason}; at most {far:.3g} from the source")
+    found = compare(task.outputs, {**held, **got}, Oracle("source", "the source", lambda values, inputs: None))
+    if found.difference is None or reason is None:
+        return Judged((found,))
+    own, far = _by_oracles(subject, job, got), _farthest(task.outputs, got)
+    if far is None:
+        return Judged(own, reason)
+    of_source = [each for each in own if each.name in _SOURCES]
+    bound = next((each.bound for each in reversed(of_source)), None)
+    near = replace(found, verdict="within", error=far, bound=bound, difference=None)
+    wrong = tuple(each for each in of_source if each.difference is not None)
+    return Judged((*(each for each in own if each not in of_source), *(wrong or (near,))), reason)
 
 
-def _by_oracles(subject: Subject, job: Job, got: Arrays, why: str | None) -> Verdict:
-    found = list(judged(subject, job.values, job.inputs, got, silent))
-    wrong = tuple(difference for _, difference, _ in found if difference is not None)
-    names = tuple(name for name, _, _ in found)
-    return Verdict(not wrong if names else None, None if why is None else False, names, why, wrong)
+def _by_oracles(subject: Subject, job: Job, got: Arrays) -> tuple[Compared, ...]:
+    return tuple(compared for compared, _ in judged(subject, job.values, job.inputs, got, silent))
 
 
 def _farthest(expected: Arrays, got: Arrays) -> float | None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from polyloom.comparison.compared import Comparison
 from polyloom.comparison.reference import Origin, Task, read, task, without_reference
-from polyloom.comparison.rows import Placed, Row, Verdict, loader, refusal, run
+from polyloom.comparison.rows import Judged, Placed, Row, loader, refusal, run
 from polyloom.diagnostics import MISMATCH, USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
@@ -18,6 +18,7 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import named
+from polyloom.run.verdict import Compared
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
 from polyloom.targets.options import Option, taken
@@ -144,15 +145,20 @@ def _alike(rows: Sequence[Row]) -> Iterator[Row]:
     """Without a source's outputs, those of the first verified row are what the others have to equal."""
     first = next((row for row in rows if row.verified and not row.costs.arithmetic), None)
     for row in rows:
-        if first is None or row is first or row.verdict is None or not row.verified:
+        if first is None or row is first or row.judged is None or not row.verified:
             yield row
-        elif row.outputs == first.outputs:
-            yield replace(row, verdict=replace(row.verdict, equal=True))
-        elif row.costs.arithmetic:
-            yield replace(row, verdict=replace(row.verdict, equal=False, why=row.costs.arithmetic))
         else:
-            message = f"the outputs on {row.on} differ from those on {first.on}"
-            yield replace(row, verdict=Verdict(False, False, differences=(Diagnostic("PL0812", message, MISMATCH),)))
+            yield replace(row, judged=_beside(row, row.judged, first))
+
+
+def _beside(row: Row, judged: Judged, first: Row) -> Judged:
+    if row.outputs == first.outputs:
+        return replace(judged, comparisons=(*judged.comparisons, Compared(first.on, first.on, "equal bits")))
+    if row.costs.arithmetic:
+        return replace(judged, why=row.costs.arithmetic)
+    message = f"the outputs on {row.on} differ from those on {first.on}"
+    wrong = Compared(first.on, first.on, "differs", difference=Diagnostic("PL0812", message, MISMATCH))
+    return replace(judged, comparisons=(*judged.comparisons, wrong))
 
 
 def _part(progress: Progress | None, on: str, number: int, count: int) -> Progress | None:

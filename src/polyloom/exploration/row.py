@@ -22,8 +22,8 @@ OBJECTIVES: Final = ("cycles", "elements")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`cycles` are what the run took, or what is predicted; unless they are `exact`, at most so many. `verified` is
-    None where nothing was compared."""
+    """`cycles` are what the run took, or what is predicted; unless they are `exact`, at most so many. `verified` and
+    `verdict` are None where nothing was compared; `error` and `bound` are as `run --json` has them."""
 
     point: Mapping[str, Any]
     level: Level
@@ -35,6 +35,9 @@ class Row:
     exact: bool | None = None
     elements: int | None = None
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    verdict: str | None = None
+    error: Any = None
+    bound: Any = None
 
     @property
     def is_ok(self) -> bool:
@@ -50,6 +53,9 @@ class Row:
             **self.facts,
             "level": self.level,
             "verified": self.verified,
+            "verdict": self.verdict,
+            "error": self.error,
+            "bound": self.bound,
             "code": self.code,
             "message": self.message,
         }

@@ -124,4 +124,4 @@ def _installed(name: str) -> Any:
         raise ImportError(message, name=name) from None
 
 
-_LAST = ("level", "verified", "code", "message")
+_LAST = ("level", "verified", "verdict", "error", "bound", "code", "message")

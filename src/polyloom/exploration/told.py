@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from polyloom.exploration.front import cost, group
 from polyloom.exploration.row import Row
+from polyloom.report import verdict
 from polyloom.report.markdown import table
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def known(row: Row) -> str:
         return row.code
     if row.level == "predict":
         return "prediction" if row.exact else "prediction, at most"
-    return "verified run" if row.verified else "run"
+    return "run" if row.verdict is None else f"run, {verdict.brief(row.columns())}"
 
 
 def cell(value: object) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import getpid
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from polyloom import api
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
@@ -22,6 +22,7 @@ from polyloom.exploration.row import Level, Row, encode, refusal
 from polyloom.exploration.space import Words
 from polyloom.run import inputs
 from polyloom.run.execute import execute
+from polyloom.run.verdict import verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.options import taken
 from polyloom.targets.prediction import Prediction
@@ -167,7 +168,9 @@ def measure(ready: Ready, level: Level, values: Words) -> Row:
     if outcome.differences:
         first = outcome.differences[0]
         row = replace(row, code=first.code, message=first.message)
-    return replace(row, verified=outcome.verified)
+    keys = verdict_keys(outcome.comparisons)
+    verdict, error, bound = (keys.get(key) for key in ("verdict", "error", "bound"))
+    return replace(row, verified=outcome.verified, verdict=cast("str | None", verdict), error=error, bound=bound)
 
 
 def _row(level: Level, prediction: Prediction | None, cycles: int | None) -> Row:

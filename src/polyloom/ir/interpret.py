@@ -67,6 +67,12 @@ def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: 
     run.store(outputs)
 
 
+def box_size(program: Program, values: Mapping[str, int]) -> int:
+    """Iterations of the box around a program: not fewer than it has."""
+    found = _extents(program, values)
+    return 0 if found is None else prod(found[1])
+
+
 def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equation, int]]:
     """Every equation with how many instances it has, for values of the parameters."""
     box = _Box.around(program, values)
@@ -92,6 +98,18 @@ def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str,
                 yield one.name, np.array(wide, np.int64).reshape(len(rows), coordinates.shape[1])
 
 
+def _extents(program: Program, values: Mapping[str, int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The first iteration of the least box around all condition spaces, and its extents; None where they are empty."""
+    constants = {name: Affine((), value) for name, value in values.items()}
+    points = isl.Set.empty(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(program.dimensions)))
+    for condition in {e.condition for e in program.equations}:
+        points = points.union(to_set(_substituted(condition, constants), program.dimensions, ()))
+    if points.is_empty():
+        return None
+    lower = tuple(int(str(points.dim_min_val(m))) for m in range(len(program.dimensions)))
+    return lower, tuple(int(str(points.dim_max_val(m))) - low + 1 for m, low in enumerate(lower))
+
+
 @dataclass(frozen=True, slots=True)
 class _Box:
     """Iterations from `lower` on with `extents`; a row of the flattened box has `extents + padding` positions."""
@@ -105,14 +123,10 @@ class _Box:
     @staticmethod
     def around(program: Program, values: Mapping[str, int]) -> _Box | None:
         """The least box around all condition spaces, or None when they are empty."""
-        constants = {name: Affine((), value) for name, value in values.items()}
-        points = isl.Set.empty(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(program.dimensions)))
-        for condition in {e.condition for e in program.equations}:
-            points = points.union(to_set(_substituted(condition, constants), program.dimensions, ()))
-        if points.is_empty():
+        found = _extents(program, values)
+        if found is None:
             return None
-        lower = tuple(int(str(points.dim_min_val(m))) for m in range(len(program.dimensions)))
-        extents = tuple(int(str(points.dim_max_val(m))) - low + 1 for m, low in enumerate(lower))
+        lower, extents = found
         # Padding as wide as the longest distance: every neighbour of an iteration has a position of its own, and bounds
         # need no test.
         reach = [max((abs(d[m]) for d in _distances(program)), default=0) for m in range(len(lower))]

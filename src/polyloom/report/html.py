@@ -61,7 +61,6 @@ def of_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Show
         "kernel": ", ".join(PurePath(path).name for path in files),
         "parameters": None,
         "on": on,
-        "verified": None,
     }
     figures = [(key.replace("_", " "), str(value)) for key, value in done.data.items() if type(value) in (int, str)]
     spans = done.trace.spans

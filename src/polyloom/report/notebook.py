@@ -12,7 +12,7 @@ from dataclasses import replace
 from html import escape
 from typing import Final
 
-from polyloom.report import activity, text
+from polyloom.report import activity, text, verdict
 from polyloom.report.page.document import asset
 from polyloom.report.parts import bottleneck
 from polyloom.report.parts.tables import grid
@@ -43,8 +43,8 @@ def _kinds(given: object) -> frozenset[str]:
 
 def result(data: Mapping[str, Json], summary: text.Rows, views: Sequence[Report], found: Activity | None = None) -> str:
     """Of a run."""
-    kind = "" if data["verified"] is None else ' class="good"' if data["verified"] else ' class="bad"'
-    head = f"<h3>{escape(text.titled_kernel(data))}: <span{kind}>{escape(text.verdict(data))}</span></h3>"
+    kind = f' class="{verdict.mood(data)}"'
+    head = f"<h3>{escape(text.titled_kernel(data))}: <span{kind}>{escape(verdict.of_run(data))}</span></h3>"
     rows = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in summary)
     made = [head, f"<table>{rows}</table>"]
     drawn = activity.picture(found, largest=_PICTURE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from polyloom.report import verdict
 from polyloom.targets.report import Report, Table
 from polyloom.targets.target import Json
 
@@ -46,7 +47,7 @@ def titled(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:
 
 def headline(data: Mapping[str, Json]) -> str:
     """Kernel, parameters, place and verdict on one line."""
-    return f"{titled_kernel(data)}: {verdict(data)}"
+    return f"{titled_kernel(data)}: {verdict.of_run(data)}"
 
 
 def titled_kernel(data: Mapping[str, Json]) -> str:
@@ -59,17 +60,6 @@ def parameters_of(data: Mapping[str, Json]) -> str:
     values = data["parameters"]
     shown = [f"{n}={v}" for n, v in values.items()] if isinstance(values, dict) else []
     return " ".join([*shown, *([f"on {data['on']}"] if data["on"] else [])])
-
-
-def verdict(data: Mapping[str, Json]) -> str:
-    """What came of comparing the outputs."""
-    compared = data.get("compared_with")
-    names = [str(name) for name in compared] if isinstance(compared, list) else []
-    known = names if "equations" not in names and names else ["the reference"]
-    listed = " and ".join(known)
-    return {True: f"outputs equal {listed}", False: f"outputs DIFFER from {listed}", None: "not verified: no source"}[
-        data["verified"] if isinstance(data["verified"], bool) else None
-    ]
 
 
 def times(data: Mapping[str, Json]) -> list[tuple[str, str]]:

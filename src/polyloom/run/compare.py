@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run gave what it had to: the first element that differs, in bits or by too much."""
+"""Whether a run gave what it had to: the first element that differs, in bits or by too much, and the greatest error."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from math import isfinite
 from typing import Any, cast
 
 import numpy as np
@@ -12,24 +12,38 @@ import numpy.typing as npt
 
 from polyloom.diagnostics import MISMATCH, Diagnostic
 from polyloom.frontend.source import Arrays
-from polyloom.targets.subject import ErrorBound
+from polyloom.run.verdict import Compared
+from polyloom.targets.subject import Oracle
 from polyloom.targets.target import Json
 
 Array = npt.NDArray[Any]
 
 
-def compare(
-    expected: Arrays, got: Arrays, what: str = "the reference", bound: ErrorBound | None = None
-) -> Diagnostic | None:
-    """The first difference, as PL0812 (exit 4): in bits, or where `bound` is exceeded. NaNs are alike, shapes and types
-    are not. `what` says where the expected values come from."""
+def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | None = None) -> Compared:
+    """Of the outputs that an oracle gave. They have the same bits, but for NaNs, which are alike; or each element is
+    missed by no more than is `allowed`: NaN allows everything. Shapes and types are not alike. A difference has the
+    exit code 4."""
+    bounds = {} if allowed is None else flattened(allowed)
+    found = flattened(got)
+    pairs = [(name, want, found.get(name), bounds.get(name)) for name, want in flattened(expected).items()]
+    difference = next((d for d in (_difference(*pair, oracle) for pair in pairs) if d is not None), None)
+    if difference is not None and oracle.judges:
+        return Compared(oracle.name, oracle.what, "differs", difference=difference)
+    if difference is None and allowed is None:
+        return Compared(oracle.name, oracle.what, "equal bits")
+    meant = [_expected(want, found[name], bounds.get(name, np.full(want.shape, np.inf))) for name, want, _, _ in pairs]
+    equal = not any(np.any(_unequal(want, have)) for want, have, _ in meant)
+    error = max((_greatest(_errors(want, have)) for want, have, _ in meant), default=0.0)
+    bound = max((_greatest(by) for _, _, by in meant), default=0.0)
+    return Compared(
+        oracle.name, oracle.what, "equal bits" if equal else "within", error, bound if isfinite(bound) else None
+    )
 
-    def differs(want: Array, have: Array) -> npt.NDArray[np.bool_]:
-        return _unequal(want, have) if bound is None else _far(want, have, bound(want))
 
-    flat, found = flattened(expected), flattened(got)
-    every = (_difference(name, want, found.get(name), differs, what) for name, want in flat.items())
-    return next((d for d in every if d is not None), None)
+def _expected(want: Array, have: Array, allowed: Array) -> tuple[Array, Array, Array]:
+    """The elements of which something is expected."""
+    is_meant = ~np.isnan(allowed)
+    return want[is_meant], have[is_meant], allowed[is_meant]
 
 
 def flattened(arrays: Arrays) -> dict[str, Array]:
@@ -44,22 +58,26 @@ def flattened(arrays: Arrays) -> dict[str, Array]:
     return found
 
 
-Differs = Callable[[Array, Array], npt.NDArray[np.bool_]]
-
-
-def _difference(name: str, want: Array, have: Array | None, differs: Differs, what: str) -> Diagnostic | None:
+def _difference(name: str, want: Array, have: Array | None, allowed: Array | None, oracle: Oracle) -> Diagnostic | None:
     if have is None or (have.shape, _type(have)) != (want.shape, _type(want)):
         message = (
-            f"{name} differs from {what}: expected {_form(want)}, got {'nothing' if have is None else _form(have)}"
+            f"{name} differs from {oracle.what}: expected {_form(want)}, "
+            f"got {'nothing' if have is None else _form(have)}"
         )
-        return Diagnostic("PL0812", message, MISMATCH)
-    wrong = np.argwhere(differs(want, have))
+        return Diagnostic(oracle.code, message, MISMATCH)
+    wrong = np.argwhere(_unequal(want, have) if allowed is None else _far(want, have, allowed))
     if not len(wrong):
         return None
     index = tuple(int(n) for n in wrong[0])
     element = f"{name}[{', '.join(map(str, index))}]" if index else name
-    message = f"{element} differs from {what}: expected {want[index]}, got {have[index]}"
-    return Diagnostic("PL0812", message, MISMATCH, notes=(f"{len(wrong)} of {want.size} elements of {name} differ",))
+    message = f"{element} differs from {oracle.what}: expected {want[index]}, got {have[index]}"
+    count = f"{len(wrong)} of {want.size} elements of {name}"
+    notes = (
+        (f"{count} differ",)
+        if allowed is None
+        else (f"the bound is {allowed[index]:.3g}", f"{count} are beyond their bounds")
+    )
+    return Diagnostic(oracle.code, message, MISMATCH, notes=notes, help=oracle.help)
 
 
 def _type(array: Array) -> np.dtype[Any]:
@@ -75,17 +93,23 @@ def _unequal(want: Array, have: Array) -> npt.NDArray[np.bool_]:
     return _bits(want) != _bits(have)
 
 
-def _far(want: Array, have: Array, by: Array) -> npt.NDArray[np.bool_]:
-    """Where floats are missed by more than `by`; what is not finite has to be equal, and so have integers, but where
-    `by` is infinite: there nothing is expected."""
-    if want.dtype.kind != "f":
-        return _unequal(want, have) & np.isfinite(by)
-    expected, found = want.astype(np.float64), have.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        near = np.abs(found - expected) <= by
-    return ~np.where(
-        np.isfinite(expected) & np.isfinite(found), near, (expected == found) | (np.isnan(expected) & np.isnan(found))
-    )
+def _far(want: Array, have: Array, allowed: Array) -> npt.NDArray[np.bool_]:
+    """Where elements are neither equal nor near. A bound of 0 asks for the same value, not for the same zero."""
+    near = (allowed > 0) & (_errors(want, have) <= allowed)
+    return _unequal(want, have) & (want != have) & ~near & ~np.isnan(allowed)
+
+
+def _errors(want: Array, have: Array) -> Array:
+    """How far apart elements are, 0 where they are equal or both NaN; NaN where one alone is a number."""
+    if want.dtype.kind not in "fiu":
+        return np.zeros(want.shape)
+    with np.errstate(all="ignore"):
+        apart = np.abs(have.astype(np.float64) - want.astype(np.float64))
+    return np.where(_unequal(want, have), apart, 0.0)
+
+
+def _greatest(values: Array) -> float:
+    return float(np.nan_to_num(values, nan=np.inf, posinf=np.inf).max(initial=0.0))
 
 
 def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:

@@ -13,25 +13,34 @@ import numpy as np
 from polyloom.deep import deeply
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays
-from polyloom.run.compare import compare
-from polyloom.targets.subject import Oracle, Progress, Subject, silent
+from polyloom.run.compare import compare, flattened
+from polyloom.run.verdict import Compared
+from polyloom.targets.subject import Progress, Subject, silent
 from polyloom.targets.target import Execution, Job, Target
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`compared_with`: the oracles that gave outputs; without a subject there are none. `facts` are what they tell."""
+    """`comparisons`: with the oracles that gave outputs; without a subject there are none. `facts` are what oracles
+    tell."""
 
     execution: Execution
     seconds: float
-    compared_with: tuple[str, ...]
-    differences: tuple[Diagnostic, ...]
+    comparisons: tuple[Compared, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def compared_with(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.comparisons)
+
+    @property
+    def differences(self) -> tuple[Diagnostic, ...]:
+        return tuple(each.difference for each in self.comparisons if each.difference is not None)
 
     @property
     def verified(self) -> bool | None:
         """None where there was nothing to compare with."""
-        return not self.differences if self.compared_with else None
+        return not self.differences if self.comparisons else None
 
 
 def execute(
@@ -51,36 +60,26 @@ def execute(
         raise subject.explain(error, values, job.inputs) from None
     seconds = perf_counter() - start
     if subject is None or values is None:
-        return Outcome(execution, seconds, (), ())
+        return Outcome(execution, seconds)
     found = list(judged(subject, values, job.inputs, execution.outputs, tell))
-    wrong = tuple(difference for _, difference, _ in found if difference is not None)
-    facts = {key: value for _, _, told in found for key, value in told.items()}
-    return Outcome(execution, seconds, tuple(name for name, _, _ in found), wrong, facts)
+    facts = {key: value for _, told in found for key, value in told.items()}
+    return Outcome(execution, seconds, tuple(compared for compared, _ in found), facts)
 
 
 def judged(
     subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress
-) -> Iterator[tuple[str, Diagnostic | None, Mapping[str, Any]]]:
-    """The name of every oracle that gave outputs, where they differ, and what it tells beside."""
+) -> Iterator[tuple[Compared, Mapping[str, Any]]]:
+    """The outputs beside those of every oracle that gives some, and what it tells of them."""
     count = len(subject.oracles)
     for number, oracle in enumerate(subject.oracles, 1):
         tell(f"comparing with {oracle.what}", number / (count + 1))
         expected = deeply(oracle.outputs)(values, _copied(inputs))
         if expected is not None:
-            difference, facts = _judged(oracle, expected, inputs, got)
-            yield oracle.name, difference, facts
-
-
-def _judged(
-    oracle: Oracle, expected: Arrays, inputs: Arrays, got: Arrays
-) -> tuple[Diagnostic | None, Mapping[str, Any]]:
-    return oracle.judge(inputs, expected, got) if oracle.judge else (_difference(oracle, expected, inputs, got), {})
-
-
-def _difference(oracle: Oracle, expected: Arrays, inputs: Arrays, got: Arrays) -> Diagnostic | None:
-    """An array that only an oracle names is assigned to in loops that never run: it has to be as it was."""
-    held = {n: inputs.get(n, np.zeros_like(array)) for n, array in expected.items() if n not in got}
-    return compare(expected, {**held, **got}, oracle.what, oracle.bound)
+            # An array that only an oracle names is assigned to in loops that never run: it has to be as it was.
+            held = {n: inputs.get(n, np.zeros_like(array)) for n, array in expected.items() if n not in got}
+            allowed = None if oracle.bounds is None else oracle.bounds(values, inputs, flattened(expected))
+            found = compare(expected, {**held, **got}, oracle, allowed)
+            yield found, oracle.figures(expected, got) if oracle.figures else {}
 
 
 def _copied(arrays: Arrays) -> Arrays:

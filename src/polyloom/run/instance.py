@@ -17,10 +17,12 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, 
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
 from polyloom.report import html, notebook, text
+from polyloom.report import verdict as words
 from polyloom.run import inputs as made
 from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
+from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.activity import Activity, of_columns, of_spans
 from polyloom.targets.costs import Line
@@ -208,7 +210,7 @@ class Instance(File):
 
 @dataclass(frozen=True)
 class Result:
-    """What a run gave. `verified` is None when there was nothing to compare with."""
+    """What a run gave. `verified` and `verdict` are None when there was nothing to compare with."""
 
     instance: Instance
     outcome: Outcome
@@ -236,6 +238,24 @@ class Result:
     @property
     def verified(self) -> bool | None:
         return self.outcome.verified
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Of the comparisons together."""
+        found = decisive(self.outcome.comparisons)
+        return None if found is None else found.verdict
+
+    @property
+    def error(self) -> float | None:
+        """The greatest error of an element; None where outputs differ, or were not compared."""
+        found = decisive(self.outcome.comparisons)
+        return None if found is None or found.verdict == "differs" else found.error
+
+    @property
+    def bound(self) -> float | None:
+        """What errors may be at most; None where bits are equal by right."""
+        found = decisive(self.outcome.comparisons)
+        return None if found is None else found.bound
 
     @property
     def differences(self) -> tuple[Diagnostic, ...]:
@@ -303,7 +323,7 @@ class Result:
             "compile_seconds": origin.seconds,
             "run_seconds": self.seconds,
             "outputs": {name: describe_array(array) for name, array in self.outputs.items()},
-            "compared_with": list(self.outcome.compared_with),
+            **verdict_keys(self.outcome.comparisons),
             **self.execution.facts,
             **self.outcome.facts,
             **own,
@@ -384,7 +404,7 @@ class Result:
     def __repr__(self) -> str:
         values = ", ".join(f"{n}={v}" for n, v in self.values.items())
         took = "" if self.cycles is None else f"{self.cycles} cycles, "
-        said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
+        said = words.verdict([each.data for each in self.outcome.comparisons])
         return f"<run of {self.instance.kernel}({values}): {took}{said}>"
 
 

@@ -11,6 +11,7 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.report import html
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import Instance, Result, of_trace
+from polyloom.run.verdict import Compared, severity, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json, need
@@ -46,9 +47,7 @@ def traced(results: Sequence[Result]) -> Trace:
 def page(results: Sequence[Result], on: str | None = None) -> str:
     """The page of programs that ran together: what the machine did, then each program's phases."""
     names = _names(results)
-    compared = [r.verified for r in results]
-    verified = None if None in compared else all(compared)
-    data: Mapping[str, Json] = {"kernel": ", ".join(names), "parameters": None, "on": on, "verified": verified}
+    data: Mapping[str, Json] = {"kernel": ", ".join(names), "parameters": None, "on": on, **_verdict(results)}
     rows = [
         (name, f"{r.cycles} cycles, {r.execution.operations} operations")
         for name, r in zip(names, results, strict=True)
@@ -56,6 +55,14 @@ def page(results: Sequence[Result], on: str | None = None) -> str:
     views = [view for n, r in enumerate(results) for view in _of_program(n, names[n], r.views)]
     listing = "\n".join(f"{name}\n\n{r.instance.listing}" for name, r in zip(names, results, strict=True))
     return html.page(html.Shown(data, rows, views, of_trace(traced(results)), listing))
+
+
+def _verdict(results: Sequence[Result]) -> Mapping[str, Json]:
+    """Of all programs together: nothing where one was not compared, else with every oracle the worst of what came."""
+    found: dict[str, Compared] = {}
+    for each in (compared for result in results for compared in result.outcome.comparisons):
+        found[each.what] = max(found.get(each.what, each), each, key=severity)
+    return verdict_keys([] if any(r.verdict is None for r in results) else list(found.values()))
 
 
 def _of_program(program: int, name: str, views: Sequence[Report]) -> Iterator[Report]:

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any, cast
 
-import numpy.typing as npt
-
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.signature import Signature
@@ -22,11 +20,11 @@ from polyloom.passes import Watch
 
 Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done; `silent` where nobody looks."""
-ErrorBound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
-"""Of the expected elements: by how much each may be missed; infinity where nothing is expected."""
-
-Judge = Callable[[Arrays, Arrays, Arrays], tuple[Diagnostic | None, Mapping[str, Any]]]
-"""Of inputs, expected and found outputs: what is wrong, and keys of `run --json`."""
+ErrorBounds = Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
+"""Of values of the parameters, inputs and expected outputs, fields of structures apart: by how much each element of
+each output may be missed; NaN where nothing is expected."""
+Figures = Callable[[Arrays, Arrays], Mapping[str, Any]]
+"""Of expected and found outputs: keys of `run --json`."""
 
 
 def silent(step: str, fraction: float) -> None:
@@ -50,16 +48,20 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """Another way to the outputs. `name` is its name in data, `what` in messages: "the host's own function". `outputs`
-    are those for parameter values and inputs, or None where it gives up. Without a `bound` they must be equal bit for
-    bit. Where the inputs decide how far they may be apart, `judge` decides, and tells figures. A `common` one gives the
-    same outputs whatever the target, its place and its options."""
+    """Another way to the outputs. `name` is its name in data, `what` in sentences: "the host's own function". `outputs`
+    are those for parameter values and inputs, or None where it gives up. They must be equal bit for bit, unless there
+    are `bounds`. A difference has the `code` and the `help`. One that does not judge only tells how far outputs
+    are, since nobody knows how far they may be. A `common` one gives the same outputs whatever the target, its place
+    and its options. Of several oracles of a subject, the last is nearest to what the user wrote."""
 
     name: str
     what: str
     outputs: Callable[[Mapping[str, int], Arrays], Arrays | None]
-    bound: ErrorBound | None = None
-    judge: Judge | None = None
+    bounds: ErrorBounds | None = None
+    figures: Figures | None = None
+    code: str = "PL0812"
+    help: str | None = None
+    judges: bool = True
     common: bool = False
 
 

@@ -173,8 +173,8 @@ def test_message(name: str, call: Call, golden: Golden) -> None:
 @pytest.mark.parametrize("shape", [(32, 32), (3, 32, 32), (20, 16)])
 def test_tiles_in_l1_in_every_format(call: Call, form: str, shape: tuple[int, ...]) -> None:
     values = np.random.default_rng(4).integers(-100, 101, shape)
-    dtype = {"int32": "int32", "int8": "int8", "uint16": "uint16"}.get(form, "float32")
-    given = (np.abs(values) if form == "uint16" else values).astype(dtype)
+    dtype = form if "int" in form else "float32"
+    given = (np.abs(values) if form.startswith("uint") else values).astype(dtype)
     np.save("in.npy", given)
     run(call, f"nop.tts --thread t1 --in 0x20000:{form}=in.npy --out 0x20000:{form}=out.npy --out 0x20000=out.bin:64")
     out, data = np.load("out.npy"), np.fromfile("out.bin", np.uint8)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kernel of examples/kernels on every target, on its example's place: verified, or refused with its code.
 
-The bounds are those of `bench polybench`. A cell is `equal` (the bits of the source), `close` (other bits for a reason
-that the target gives, and its own oracles agree), `differs`, or the code of the refusal.
+The bounds are those of `bench polybench`. A cell is the verdict: `equal bits` (those of the source), `within` (other
+bits for a reason that the target gives, and its own oracles agree), `differs`, or the code of the refusal.
 """
 
 from __future__ import annotations
@@ -36,6 +36,4 @@ def outcome(made: Row) -> str:
     """Of a row of a comparison."""
     if made.refused is not None:
         return made.refused.code
-    if made.verdict is None or not made.verdict.verified:
-        return "differs"
-    return "equal" if made.verdict.equal else "close"
+    return str(made.verdict)

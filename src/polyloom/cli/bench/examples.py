@@ -54,6 +54,6 @@ def _row(kernel: str, on: str, parameters: Mapping[str, int], limit: int | None)
         "published, 1 unit": PUBLISHED["gemm"] * prod(parameters.values())
         if kernel == "matmul" and on.endswith("4x4")
         else None,
-        "verified": result.verified,
+        "verdict": result.verdict,
         "bound by": data["bound_by"],
     }

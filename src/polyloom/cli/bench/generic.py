@@ -40,7 +40,7 @@ def _row(kernel: str, interval: int) -> dict[str, object]:
         "units per element": len(machine_file.load(MEMBER).units),
         "pi": " ".join(str(c.initiation_interval) for c in made),
         "cycles": cycles,
-        "verified": result.verified,
+        "verdict": result.verdict,
         "its elements": prod(REGION),
         "its units per element": PEER_UNITS,
         "its pi": interval,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from polyloom.report import verdict
 from polyloom.targets.report import Table
 
 Row = Mapping[str, Any]
@@ -34,13 +35,9 @@ def _share(row: Row) -> str | None:
     return None if share is None else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
 
 
-def verdict(row: Row) -> str:
-    """`yes`: the bits of the source; `yes, other bits`: those that the machine's own arithmetic gives, for a reason."""
-    if row["refused"] is not None:
-        return f"refused: {row['refused']['code']}"
-    if row["verified"] is None:
-        return "not compared"
-    return "no" if not row["verified"] else "yes, other bits" if row["equal"] is False else "yes"
+def outcome(row: Row) -> str:
+    """The verdict on the outputs, or the code of the refusal."""
+    return f"refused: {row['refused']['code']}" if row["refused"] is not None else verdict.brief(row)
 
 
 def _seconds(row: Row) -> str | None:
@@ -55,7 +52,7 @@ def _energy(row: Row) -> str | None:
 
 COLUMNS: Final[Mapping[str, Cell]] = {
     "on": lambda row: row["on"],
-    "verified": verdict,
+    "verdict": outcome,
     "cycles": _whole("cycles"),
     "kind of time": lambda row: row["time"],
     "work": _whole("work"),
@@ -114,5 +111,5 @@ def notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
             code, message, help = (row["refused"][key] for key in ("code", "message", "help"))
             found.append((row["on"], f"{code}, {message}; {help}" if help else f"{code}, {message}"))
         elif row["why"] is not None:
-            found.append((row["on"], f"other bits than the source: {row['why']}"))
+            found.append((row["on"], f"{verdict.of_run(row)}; {row['why']}"))
     return found

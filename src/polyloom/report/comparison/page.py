@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
+from polyloom.report import verdict
 from polyloom.report.comparison.columns import Cell, columns, headline, notes, rows_of, totals
 from polyloom.report.comparison.roofline import COLOURS, points, roofline
 from polyloom.report.page import document as parts
@@ -21,7 +22,7 @@ _STYLE: Final = """
 .grid th[scope=row] { white-space: nowrap } .grid td.b { min-width: 9rem }
 .tabs section { margin-top: .4rem }
 """
-_WORDS: Final = ("on", "verified", "kind of time", "bound by")
+_WORDS: Final = ("on", "verdict", "kind of time", "bound by")
 """Columns that are no figures."""
 _CAVEAT: Final = (
     "A cycle of one machine is not a cycle of another: compare shares, unit-cycles per operation and bytes, not cycles."
@@ -54,13 +55,13 @@ def _table(data: Mapping[str, Any]) -> str:
 
 
 def _row(number: int, row: Mapping[str, Any], shown: Mapping[str, Cell]) -> str:
-    cells = "".join(_cell(name, cell(row)) for name, cell in shown.items() if name != "on")
+    moods = {"verdict": verdict.mood(row)}
+    cells = "".join(_cell(name, cell(row), moods.get(name)) for name, cell in shown.items() if name != "on")
     return f'<tr><th scope="row">{_swatch(number)}{number + 1} {escape(row["on"])}</th>{cells}</tr>'
 
 
-def _cell(name: str, value: str | None) -> str:
+def _cell(name: str, value: str | None, mood: str | None) -> str:
     kind = ' class="b"' if name == "bound by" else "" if name in _WORDS else ' class="n"'
-    mood = {"yes": "good", "yes, other bits": "good", "no": "bad"}.get(value or "") if name == "verified" else None
     told = escape("–" if value is None else value)
     return f"<td{kind}>{f'<span class={mood}>{told}</span>' if mood else told}</td>"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
-from polyloom.report import text
+from polyloom.report import text, verdict
 from polyloom.targets.target import Json
 
 _FIGURE: Final = re.compile(r"(\d[^\s,(]*(?: m?s\b)?)[,\s]*(.*)", re.DOTALL)
@@ -19,11 +19,11 @@ def head(data: Mapping[str, Json], summary: text.Rows) -> str:
     """The heading, the verdict and the cards."""
     more = text.parameters_of(data)
     told = f" <small>{escape(more)}</small>" if more else ""
-    kind = "plain" if data["verified"] is None else "good" if data["verified"] else "bad"
+    kind = verdict.mood(data)
     sign = {"good": "✓ ", "bad": "✗ "}.get(kind, "")
     return (
         f"<h1>{escape(str(data['kernel']))}{told}</h1>"
-        f'<p class="verdict {kind}">{sign}{escape(text.verdict(data))}</p>{cards(summary)}'
+        f'<p class="verdict {kind}">{sign}{escape(verdict.of_run(data))}</p>{cards(summary)}'
     )
 
 

@@ -173,12 +173,12 @@ class _Oracles:
 
     @property
     def all(self) -> tuple[Oracle, ...]:
-        bound = close if self.model.reassociates and self.text.options.reassociate else None
-        interpreter = Oracle("interpreter", "the interpreter of SSA form", self.interpreter, bound)
-        host = Oracle("host", "the host's own function", self.host, bound)
+        bounds = close if self.model.reassociates and self.text.options.reassociate else None
+        interpreter = Oracle("interpreter", "the interpreter of SSA form", self.interpreter, bounds)
+        host = Oracle("host", "the host's own function", self.host, bounds)
         if self.reference is None:
             return interpreter, host
-        return interpreter, host, Oracle("source", f"the source, {self.text.path}", self.source, bound)
+        return interpreter, host, Oracle("source", "the source", self.source, bounds)
 
 
 def _subject(

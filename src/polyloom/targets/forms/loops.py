@@ -27,6 +27,8 @@ from polyloom.passes import Watch
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
+EQUATIONS: Final = "equations"
+"""The name of the oracle that interprets them."""
 CLOSE: Final = 1e-5
 """Where the order of an f32 reduction was changed, outputs may differ from the source's by this part of the array's
 largest magnitude (at least 1)."""
@@ -77,12 +79,16 @@ def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inpu
 
 
 def _oracles(source: Source) -> tuple[Oracle, ...]:
-    what = "the reference" if source.nest is None else "its equations"
-    first = Oracle("equations", what, partial(_equations, source.plan), common=True)
+    first = Oracle(EQUATIONS, what_of(source), partial(_equations, source.plan), common=True)
     if source.nest is None:
         return (first,)
-    bound = None if source.exact else close
-    return first, Oracle("source", f"the source, {source.path}", source.reference, bound, common=True)
+    bounds = None if source.exact else close
+    return first, Oracle("source", "the source", source.reference, bounds, common=True)
+
+
+def what_of(source: Source) -> str:
+    """What its equations are called in sentences."""
+    return "the source" if source.nest is None else "the source's equations"
 
 
 def _equations(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays:
@@ -90,8 +96,13 @@ def _equations(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     return interpret(plan, values, inputs)
 
 
-def close(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The bound of the errors of f32 results whose order was changed; other types are exact."""
+def close(values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    """The bounds of the errors of f32 results whose order was changed; other types are exact."""
+    del values, inputs
+    return {name: _close(array) for name, array in expected.items()}
+
+
+def _close(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if expected.dtype != np.float32:
         return np.zeros(expected.shape)
     finite = np.abs(expected[np.isfinite(expected)].astype(np.float64))

@@ -6,7 +6,8 @@ from __future__ import annotations
 CODES: dict[str, tuple[str, str]] = {
     "PL1290": (
         "array that does not fit Dst",
-        "Dst holds 16 or 32 bits per datum, as `--dest` says: bf16, fp16, uint16 go with 16, fp32 and int32 with 32.",
+        "Dst holds 16 or 32 bits per datum, as `--dest` says: bf16, fp16, uint16 go with 16, "
+        "fp32, int32 and uint32 with 32.",
     ),
     "PL1291": (
         "argument of a vector kernel",

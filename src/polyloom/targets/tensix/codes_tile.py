@@ -31,7 +31,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL1225": (
         "unknown place of a tile",
         "`--in` and `--out` name an address in L1 for bytes, `ADDRESS:FORMAT` for tiles, `dst:FORMAT`, or an array of "
-        "`pl.tensix.Tile`.\nFormats are bf16, fp16, fp32, int32 and uint16, in L1 also int8 and bfp8.",
+        "`pl.tensix.Tile`.\nFormats are bf16, fp16, fp32, int32, uint32 and uint16, in L1 also int8, uint8 and bfp8.",
     ),
     "PL1226": (
         "array that does not fit a place",

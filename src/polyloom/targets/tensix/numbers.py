@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers of NumPy as bits of the tile's formats and back, in the usual order of bits, and tiles as rows of 16.
 
-Floats are rounded to nearest even, unsigned arrays are bits. A tile is four faces of 16 rows, of which the first two
-stand above the others. In L1 rows follow one another; of BFP8, the exponents of all rows of a tile come first, a byte
-each, then datums of a sign and seven bits of magnitude.
+Floats are rounded to nearest even; an unsigned array is bits of floats. What is read back in the format in which it
+was written is the same number: signed and unsigned integers have formats of their own.
+
+A tile is four faces of 16 rows, of which the first two stand above the others. In L1 rows follow one another; of BFP8,
+the exponents of all rows of a tile come first, a byte each, then datums of a sign and seven bits of magnitude.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import PolyloomError, input_error
 
 Array = NDArray[Any]
-DST_FORMATS: Final = {"bf16": 16, "fp16": 16, "fp32": 32, "int32": 32, "uint16": 16}
-"""Bits of a number; bits of BF16 are the upper half of FP32's."""
-L1_FORMATS: Final = {**DST_FORMATS, "int8": 8, "bfp8": 8}
+DST_FORMATS: Final = {"bf16": 16, "fp16": 16, "fp32": 32, "int32": 32, "uint32": 32, "uint16": 16}
+"""Bits of a number; bits of BF16 are the upper half of FP32's; signed integers are a sign and a magnitude."""
+L1_FORMATS: Final = {**DST_FORMATS, "int8": 8, "uint8": 8, "bfp8": 8}
+_SIGNED: Final = ("int32", "int8")
 COLUMNS: Final = 16
 TILE_ROWS: Final = 64
 _FACE, _TILE = 16, 32
@@ -29,17 +32,26 @@ _HIDDEN: Final = 64
 def bits(form: str, given: Array, name: str) -> Array:
     """The bits of numbers in their format; of BFP8 those of BF16. Errors: PL1226."""
     width = L1_FORMATS[form]
-    if given.dtype.kind == "u" and given.dtype.itemsize * 8 == width and form != "bfp8":
+    if given.dtype.kind == "u" and given.dtype.itemsize * 8 == width and form not in (*_SIGNED, "bfp8"):
         return given.astype(np.uint32)
     if given.dtype.kind == "f" and form in ("bf16", "fp16", "fp32", "bfp8"):
         return _rounded("fp32" if form == "bfp8" else form, given)
-    if given.dtype.kind == "i" and form in ("int32", "int8") and given.dtype.itemsize * 8 <= width:
-        wider, most = given.astype(np.int64), (1 << (width - 1)) - 1
-        return np.where(wider < 0, np.minimum(-wider, most) | 1 << (width - 1), wider).astype(np.uint32)
+    if given.dtype.kind == "i" and form in _SIGNED and given.dtype.itemsize * 8 <= width:
+        return _signed(form, given.astype(np.int64), name)
     help = f"give floats, or uint{width} for bits"
     if form.startswith(("int", "uint")):
-        help = f"give {form} or u{form}" if form.startswith("int") else f"give {form}"
+        help = f"give {form}"
+    if given.dtype.kind == "u" and form in _SIGNED:
+        help = f"unsigned numbers have a format of their own: write {name.replace(form, f'u{form}')}"
     raise unfit(f"{name} is an array of {given.dtype}", "give floats" if form == "bfp8" else help)
+
+
+def _signed(form: str, given: Array, name: str) -> Array:
+    sign = 1 << (L1_FORMATS[form] - 1)
+    if np.any(given == -sign):
+        help = f"numbers of {form} go from {1 - sign} to {sign - 1}, since they are a sign and a magnitude"
+        raise unfit(f"{name} has the number {-sign}", help)
+    return np.where(given < 0, -given | sign, given).astype(np.uint32)
 
 
 def _rounded(form: str, given: Array) -> Array:
@@ -63,11 +75,11 @@ def values(form: str, given: Array) -> Array:
         return given.astype(np.uint16).view(np.float16)
     if form in ("fp32", "bfp8"):
         return given.astype(np.uint32).view(np.float32)
-    if form in ("int32", "int8"):
+    if form in _SIGNED:
         width = L1_FORMATS[form]
         magnitude = (given & (1 << (width - 1)) - 1).astype(np.int64)
         return np.where(given >> (width - 1) & 1, -magnitude, magnitude).astype(form)
-    return given.astype(np.uint16)
+    return given.astype(form)
 
 
 def rows_of(array: Array, name: str) -> Array:

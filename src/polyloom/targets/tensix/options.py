@@ -19,11 +19,11 @@ CORES: Final[tuple[Core, ...]] = ("b", "t0", "t1", "t2", "nc")
 Hazards = Literal["error", "report", "off"]
 POLICIES: Final[dict[Hazards, int]] = {"off": 0, "report": 1, "error": 2}
 MAX_CYCLES: Final = 10**8
-Format = Literal["bf16", "fp16", "fp32"]
-FORMATS: Final[tuple[Format, ...]] = ("bf16", "fp16", "fp32")
+Format = Literal["bf16", "fp16", "fp32", "uint32"]
+FORMATS: Final[tuple[Format, ...]] = ("bf16", "fp16", "fp32", "uint32")
 """Of the values of a sweep."""
 STRIDE: Final = 65537
-"""Of a sweep of FP32 where none is given: as many values as 16 bits have."""
+"""Of a sweep of 32 bits where none is given: as many values as 16 bits have."""
 THREADS: Final = ("t0", "t1", "t2")
 Per = Literal["face", "tile"]
 PERS: Final[tuple[Per, ...]] = ("face", "tile")

@@ -88,3 +88,12 @@ void many() {
         dst_reg++;
     }
 }
+
+// Numbers whose highest bit is no sign.
+void complement() {
+    for (int d = 0; d < 8; d++) {
+        vUInt x = dst_reg[0];
+        dst_reg[0] = ~x;
+        dst_reg++;
+    }
+}

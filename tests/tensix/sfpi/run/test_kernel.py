@@ -64,6 +64,17 @@ def truncated(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return (array.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
 
 
+def test_unsigned_numbers_come_back_as_they_are(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.random.default_rng(7).integers(0, 1 << 32, (32, 32), np.uint32)
+    np.save("u.npy", x)
+    words = [KERNELS, "--function", "complement", "--dest", "32"]
+    ran(capsys, *words, "--in", "dst:uint32=u.npy", "--out", "dst:uint32=y.npy")
+    y = np.load("y.npy")
+    assert y.dtype == np.uint32 and np.array_equal(y, ~x)
+    code, _, err = run(capsys, "run", *words, "--in", "dst:int32=u.npy", "--on", "tensix")
+    assert code == 1 and "write dst:uint32" in err
+
+
 def test_a_tile_goes_through_a_kernel_and_its_initialization(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--function", "scaled<8>", "--init", "prepare", "scale=0x40400000", "offset=0x3f000000"]
     data = ran(capsys, KERNELS, *words, "--in", "dst:bf16=x.npy", "--out", "dst:bf16=y.npy")

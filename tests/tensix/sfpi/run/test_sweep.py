@@ -45,6 +45,14 @@ void next() {
     }
 }
 
+void complement() {
+    for (int d = 0; d < 8; d++) {
+        vUInt x = dst_reg[0];
+        dst_reg[0] = ~x;
+        dst_reg++;
+    }
+}
+
 void times(unsigned factor) {
     for (int d = 0; d < 8; d++) {
         dst_reg[0] = dst_reg[0] * as<vFloat>(vUInt(factor));
@@ -102,6 +110,25 @@ def test_fp32_is_sampled(capsys: pytest.CaptureFixture[str]) -> None:
     data = swept(capsys, *words, "--stride", "1000003", "--out", "x=x.npy", "--out", "expected=e.npy")
     assert data["max_ulp"] == 0 and data["values"] == 2 * -(-0x7F800000 // 1000003)
     assert np.array_equal(np.load("e.npy"), np.abs(np.load("x.npy")))
+
+
+def test_unsigned_integers_of_32_bits(capsys: pytest.CaptureFixture[str]) -> None:
+    """Half of the results have the highest bit."""
+    Path("mine_of_integers.py").write_text("def flipped(x):\n    return 2.0**32 - 1 - x\n", encoding="utf-8")
+    words = [
+        "--function",
+        "complement",
+        "--reference",
+        "mine_of_integers:flipped",
+        "--format",
+        "uint32",
+        "--dest",
+        "32",
+    ]
+    data = swept(capsys, *words, "--stride", "1000003", "--out", "x=x.npy", "--out", "y=y.npy")
+    x, y = np.load("x.npy"), np.load("y.npy")
+    assert x.dtype == y.dtype == np.uint32 and np.array_equal(y, ~x) and y.max() > 2**31
+    assert (data["max_ulp"], data["values"], data["nonfinite_mismatches"]) == (0, -(-(2**32) // 1000003), 0)
 
 
 def test_kernels_are_compared(capsys: pytest.CaptureFixture[str]) -> None:

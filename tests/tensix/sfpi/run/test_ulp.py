@@ -59,10 +59,16 @@ def test_a_double_between_two_halfway_points_is_rounded_once() -> None:
     assert int(ulp.rounded(np.array([1 + 2.0**-8 + 2.0**-40]), "bf16")[0]) == 0x3F81
 
 
-@pytest.mark.parametrize("form", ALL)
+@pytest.mark.parametrize("form", [form for form in ALL if form != ulp.INTEGERS])
 def test_what_is_not_finite_is_rounded_to_itself(form: Format) -> None:
     made = ulp.values(ulp.rounded(np.array([np.inf, -np.inf, np.nan, 1e300]), form), form)
     assert made[0] == np.inf and made[1] == -np.inf and np.isnan(made[2]) and made[3] == np.inf
+
+
+def test_integers_are_rounded_to_the_nearest_that_there_is() -> None:
+    exact = np.array([0.5, 1.5, -3.0, 2.0**32 - 0.5, np.inf, -np.inf, np.nan])
+    assert ulp.rounded(exact, "uint32").tolist() == [0, 2, 0, 2**32 - 1, 2**32 - 1, 0, 0]
+    assert distance([0, 2**32 - 1], [2**32 - 1, 2**32 - 2], "uint32") == ([2**32 - 1, 1], 0)
 
 
 def distance(got: list[int], expected: list[int], form: Format = "bf16") -> tuple[list[int], int]:

@@ -30,7 +30,6 @@ from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 __all__ = ["FORM", "Content"]
-Figures = Mapping[str, Any]
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
@@ -91,10 +90,9 @@ def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Sub
 
 
 def _oracles(plan: Plan, works: tuple[Work, ...], read: simd.Read | None) -> tuple[Oracle, ...]:
-    """The machine's arithmetic, and the function itself, where there is one and its results can be told."""
-    judge = None if all(work.exact for work in works) else partial(judges.judge, plan, works)
-    oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, works), judge=judge)
-    own = None if read is None else judges.of_source(plan, works, read)
+    """The machine's arithmetic, and the source itself."""
+    oracle = judges.of_arithmetic(plan, works, partial(_results, plan, works))
+    own = judges.of_equations(plan, works) if read is None else judges.of_source(plan, works, read)
     return (oracle,) if own is None else (oracle, own)
 
 
@@ -103,9 +101,11 @@ def _of_nest(read: simd.Read, fp: Fp, minions: int, written: Written) -> Subject
     of floats change their order."""
     plan, work = simd.of_nest(read.nest, fp, minions)
     oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
-    bound = loops.close if fp == "reassociate" else None
-    source = Oracle("source", f"the source, {read.path}", read.reference, bound)
-    oracles = (oracle, source) if bound or simd.is_of_integers(read.nest) else (oracle,)
+    bounds = loops.close if fp == "reassociate" else None
+    is_known = bounds is not None or simd.is_of_integers(read.nest)
+    known = Oracle("source", "the source", read.reference, bounds) if is_known else None
+    source = known or judges.of_unknown_error(read)
+    oracles = (oracle,) if source is None else (oracle, source)
     taken = signature.of_plan(plan)
     return Subject("loops", Content(plan, (work,)), read.path, taken, oracles, watch=written.watch)
 

@@ -8,43 +8,88 @@ Errors grow from phase to phase. Where nothing is rounded but on the way to byte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import MISMATCH, Diagnostic
 from polyloom.frontend.source import Arrays
+from polyloom.ir.interpret import box_size
+from polyloom.ir.nest import Nest, statements
 from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.plan_interpret import interpret
+from polyloom.ir.work import operators
+from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.count import operations
 from polyloom.targets.minion.loops.work import Work
-from polyloom.targets.subject import Oracle
+from polyloom.targets.subject import ErrorBounds, Oracle
 
-Figures = Mapping[str, Any]
+_Outputs = Callable[[Mapping[str, int], Arrays], Arrays | None]
 _MOST: Final = 100_000
 """Operations of a function that is executed for comparison: Python takes a second for some millions."""
 
 
 def of_source(plan: Plan, works: tuple[Work, ...], read: simd.Read) -> Oracle | None:
-    """The function as an oracle; it gives up where it has much to do. None where its errors cannot be told, or where
-    the host's functions lack its types."""
-    what = f"the source, {read.path}"
-    if any(storage.dtype == "f16" for storage in read.nest.storage):
+    """The function as an oracle; it gives up where it has much to do. None where the host's functions lack its
+    types."""
+    if _has_halves(read.nest):
         return None
-    if all(work.is_discrete for work in works):
-        return Oracle("source", what, partial(_executed, read))
+    return _of_source("source", partial(_executed, read), plan, works)
+
+
+def of_equations(plan: Plan, works: tuple[Work, ...]) -> Oracle:
+    """Equations as an oracle, which gives up, too."""
+    return _of_source(EQUATIONS, partial(_interpreted, plan), plan, works)
+
+
+def _of_source(name: str, outputs: _Outputs, plan: Plan, works: tuple[Work, ...]) -> Oracle:
+    programs = [phase.program for phase in plan.phases]
+    types = {of.dtype for p in programs for of in (*p.inputs, *p.outputs, *p.variables)}
+    if all(work.is_discrete for work in works) or not types & {"f32", "f16"}:
+        return Oracle(name, "the source", outputs)
     if any(work.bounds is None or not is_judged(plan, p, work) for p, work in zip(plan.phases, works, strict=True)):
+        return Oracle(name, "the source", outputs, judges=False)
+    return _within(name, "the source", outputs, partial(bounds, plan, works, 2))
+
+
+def of_unknown_error(read: simd.Read) -> Oracle | None:
+    """As `of_source`, where nobody can tell how far results may be: it is only said how far they are."""
+    if _has_halves(read.nest):
         return None
-    return Oracle("source", what, partial(_executed, read), judge=partial(_near, plan, works))
+    return Oracle("source", "the source", partial(_executed, read), judges=False)
+
+
+def _has_halves(nest: Nest) -> bool:
+    """Which the host's functions do not convert."""
+    used = {each for s in statements(nest) for each in operators(s.assign.value)}
+    types = {*(storage.dtype for storage in nest.storage), *(dtype for _, dtype in used)}
+    return "f16" in types or any(operation == "to_f16" for operation, _ in used)
+
+
+def of_arithmetic(plan: Plan, works: tuple[Work, ...], results: _Outputs) -> Oracle:
+    """`results` are the machine's own, or those of double precision."""
+    if all(work.exact for work in works):
+        return Oracle("arithmetic", "the machine's arithmetic", results)
+    return _within("arithmetic", "double precision", results, partial(bounds, plan, works, 1))
+
+
+def _within(name: str, what: str, outputs: _Outputs, near: ErrorBounds) -> Oracle:
+    return Oracle(name, what, outputs, near, code="PL1337", help="this is a fault of the compiler")
 
 
 def _executed(read: simd.Read, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
     count = operations(concrete(read.nest, values, "contract"))
     return None if count is None or count > _MOST else read.reference(values, inputs)
+
+
+def _interpreted(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+    if plan.loops or sum(box_size(phase.program, values) for phase in plan.phases) > _MOST:
+        return None
+    return interpret(plan, values, inputs)
 
 
 def is_judged(plan: Plan, phase: Phase, work: Work) -> bool:
@@ -53,24 +98,19 @@ def is_judged(plan: Plan, phase: Phase, work: Work) -> bool:
     return work.bounds is not None and known
 
 
-def judge(
-    plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Arrays, got: Arrays
-) -> tuple[Diagnostic | None, Figures]:
-    """Errors against the bounds, element by element, and the greatest of each for `run --json`, of the array whose
-    error comes nearest to its bound. A difference: PL1337."""
+def bounds(
+    plan: Plan, works: tuple[Work, ...], times: float, values: Mapping[str, int], inputs: Arrays, expected: Arrays
+) -> Arrays:
+    """So many times the bounds of the errors, element by element; nothing is expected where numbers end."""
+    del values
     errors = _errors(plan, works, inputs, expected)
-    judged = [_judged(name, expected[name], got[name], errors[name], "double precision gives") for name in expected]
-    wrong = next((found for found, _ in judged if found is not None), None)
-    return wrong, max((figures for _, figures in judged), key=lambda f: f["max_error"] / (f["bound"] or 1.0))
+    return {
+        name: np.where(_is_finite(errors[name], want), times * errors[name], np.nan) for name, want in expected.items()
+    }
 
 
-def _near(
-    plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Arrays, got: Arrays
-) -> tuple[Diagnostic | None, Figures]:
-    """As `judge`, without figures: both results are off."""
-    errors = _errors(plan, works, inputs, expected)
-    judged = (_judged(name, expected[name], got[name], 2 * errors[name], "the source gives") for name in expected)
-    return next((found for found, _ in judged if found is not None), None), {}
+def _is_finite(error: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.isfinite(error) & np.isfinite(want)
 
 
 def _errors(plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Arrays) -> dict[str, Any]:
@@ -88,21 +128,3 @@ def _errors(plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Array
         else:
             arrays[name] = expected[name]
     return errors
-
-
-def _judged(name: str, want: Any, have: Any, allowed: Any, other: str) -> tuple[Diagnostic | None, Figures]:
-    with np.errstate(all="ignore"):
-        errors = np.abs(have.astype(np.float64) - want.astype(np.float64))
-        is_number = np.isfinite(want) & np.isfinite(allowed)
-        wrong = np.argwhere(is_number & ~(errors <= allowed))
-    figures = {"max_error": _greatest(errors[is_number]), "bound": _greatest(allowed[is_number])}
-    if not len(wrong):
-        return None, figures
-    at = tuple(int(n) for n in wrong[0])
-    message = f"{name}[{', '.join(map(str, at))}] is {have[at]}, and {other} {want[at]}"
-    notes = (f"the bound is {allowed[at]:.3g}", f"{len(wrong)} of {want.size} elements are beyond their bounds")
-    return Diagnostic("PL1337", message, MISMATCH, notes=notes, help="this is a fault of the compiler"), figures
-
-
-def _greatest(values: NDArray[Any]) -> float:
-    return float(values.max(initial=0.0))

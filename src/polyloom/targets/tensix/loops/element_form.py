@@ -15,15 +15,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.diagnostics import input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import signature
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.signature import Signature
 from polyloom.targets.provenance import texts
-from polyloom.targets.subject import Oracle, Subject
+from polyloom.targets.subject import Subject
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements, vectors
-from polyloom.targets.tensix.loops.judgement import judged
+from polyloom.targets.tensix.loops.judgement import oracles
 from polyloom.targets.tensix.loops.spread import spread_all
 from polyloom.targets.tensix.loops.steps import Pointwise
 from polyloom.targets.tensix.loops.vector import ADDING, Error, errors, evaluate
@@ -93,15 +93,13 @@ def _equations(s: _Shaped, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     return interpret(s.source.plan, values, inputs)
 
 
-def _judge(s: _Shaped, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[Diagnostic | None, dict[str, Any]]:
-    p, e = s.content.pointwise, s.content.elements
-    want, have = expected[p.result], got[p.result]
+def _bounds(s: _Shaped, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    p, e, shape = s.content.pointwise, s.content.elements, s.shape(values)
     if p.dtype == "i32":
-        return judged(p.result, want, have, np.zeros(want.shape), e.packed)
+        return {name: np.zeros(array.shape) for name, array in expected.items()}
     with np.errstate(all="ignore"):
-        arrays = [given(array, e) for array in spread_all(p.arrays, inputs, want.shape)]
-        allowed = np.broadcast_to(missed(p, e, arrays, inputs)[1], want.shape)
-    return judged(p.result, want, have, allowed, e.packed, _HELP)
+        arrays = [given(array, e) for array in spread_all(p.arrays, inputs, shape)]
+        return {p.result: np.broadcast_to(missed(p, e, arrays, inputs)[1], shape)}
 
 
 def subject(source: Source, found: Pointwise, options: Any) -> Subject:
@@ -109,12 +107,16 @@ def subject(source: Source, found: Pointwise, options: Any) -> Subject:
     of = signature.of_plan(source.plan)
     content = Content(found, _format(found, options))
     shaped = _Shaped(content, of, source)
-    oracles = (
-        Oracle("arithmetic", "the tile's arithmetic", partial(_arithmetic, shaped)),
-        Oracle("equations", "its equations", partial(_equations, shaped), judge=partial(_judge, shaped)),
+    judges = oracles(
+        source,
+        partial(_arithmetic, shaped),
+        partial(_equations, shaped),
+        partial(_bounds, shaped),
+        content.elements.packed,
+        _HELP,
     )
     known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
-    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source, texts=known)
+    return Subject("loops", content, source.path, of, judges, source.seconds, source=source, texts=known)
 
 
 def _format(found: Pointwise, options: Any) -> str:

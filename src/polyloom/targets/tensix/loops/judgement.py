@@ -1,43 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a result is from the program's: the figures of `run --json`, and PL1235 where an error is above its bound."""
+"""The two oracles of loops: the tile's own arithmetic, bit for bit, and the program, within bounds (PL1235), from which
+`run --json` tells how far results are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyloom.diagnostics import MISMATCH, Diagnostic
+from polyloom.frontend.source import Arrays, Source
+from polyloom.targets.forms.loops import EQUATIONS, what_of
+from polyloom.targets.subject import ErrorBounds, Oracle
 from polyloom.targets.tensix.loops.bound import distance
 from polyloom.targets.tensix.loops.formats import Result
 
-Array = NDArray[Any]
 _HELP = "choose a format or a fidelity that holds these values, or leave them out: --format tf32 --fidelity 4"
+_Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
 
 
-def judged(
-    name: str, want: Array, have: Array, allowed: Array, result: Result, help: str = _HELP
-) -> tuple[Diagnostic | None, dict[str, Any]]:
-    """`allowed` is the bound of every element of the result."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        errors = np.abs(have.astype(np.float64) - want.astype(np.float64))
-        wrong = np.argwhere(~((errors <= allowed) | (have == want)))
-    figures: dict[str, Any] = {
-        "max_error": _finite(errors),
-        "max_ulp": int(distance(want, have, result).max(initial=0)),
-        "bound": _finite(allowed),
-    }
-    if not len(wrong):
-        return None, figures
-    index = tuple(int(n) for n in wrong[0])
-    element = f"{name}[{', '.join(map(str, index))}]" if index else name
-    message = f"{element} is {have[index]}, and the program gives {want[index]}: the bound is {allowed[index]:.3g}"
-    notes = (f"{len(wrong)} of {want.size} elements of {name} are beyond their bounds",)
-    return Diagnostic("PL1235", message, MISMATCH, notes=notes, help=help), figures
+def oracles(
+    source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str = _HELP
+) -> tuple[Oracle, ...]:
+    """`result` is the format of the outputs, in which ulps are counted."""
+    return (
+        Oracle("arithmetic", "the tile's arithmetic", arithmetic),
+        Oracle(
+            EQUATIONS, what_of(source), equations, partial(_known, bounds), partial(_figures, result), "PL1235", help
+        ),
+    )
 
 
-def _finite(values: Array) -> float | str:
-    """JSON has no infinity."""
-    largest = float(values.max(initial=0.0))
-    return largest if np.isfinite(largest) else str(largest)
+def _known(bounds: ErrorBounds, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    """Where no bound can be told, results are the same."""
+    return {name: np.where(np.isnan(by), 0.0, by) for name, by in bounds(values, inputs, expected).items()}
+
+
+def _figures(result: Result, expected: Arrays, got: Arrays) -> dict[str, Any]:
+    with np.errstate(all="ignore"):
+        errors = [np.abs(got[n].astype(np.float64) - want.astype(np.float64)) for n, want in expected.items()]
+    error = max(float(each.max(initial=0.0)) for each in errors)
+    ulp = max(int(distance(want, got[n], result).max(initial=0)) for n, want in expected.items())
+    return {"max_error": error if np.isfinite(error) else str(error), "max_ulp": ulp}

@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Contraction, Matrix, span_of
-from polyloom.diagnostics import Diagnostic, Span, input_error
+from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import semantics, signature
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.signature import Signature
 from polyloom.targets.provenance import texts
-from polyloom.targets.subject import Oracle, Subject
+from polyloom.targets.subject import Subject
 from polyloom.targets.tensix.loops import arithmetic
 from polyloom.targets.tensix.loops.bound import bound
 from polyloom.targets.tensix.loops.compile import Arithmetic
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
-from polyloom.targets.tensix.loops.judgement import judged
+from polyloom.targets.tensix.loops.judgement import oracles
 from polyloom.targets.tensix.loops.layout import Placed
 from polyloom.targets.tensix.loops.run import datums
 from polyloom.targets.tensix.loops.steps import place_of
@@ -93,14 +93,12 @@ def _rounds_once(source: Source) -> bool:
     return any(e.operation == "madd" for phase in source.plan.phases for e in phase.program.equations)
 
 
-def _judge(s: Shaped, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[Diagnostic | None, dict[str, Any]]:
-    """Errors against the bound, and the figures of `run --json`. A difference: PL1235."""
+def _bounds(s: Shaped, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    del expected
     c, how = s.content.contraction, s.content.how
-    name = c.result.array
-    left, right = (Placed(m, inputs[m.array].shape, 0, 1).flat(inputs[m.array]) for m in (c.left, c.right))
+    left, right = (s.placed(m, values).flat(inputs[m.array]) for m in (c.left, c.right))
     allowed = bound(left, right, FORMATS[how.format], how.dest, how.fidelity)
-    allowed = Placed(c.result, expected[name].shape, 0, 1).unflat(allowed)
-    return judged(name, expected[name], got[name], allowed, result_of(how.format, how.dest))
+    return {c.result.array: s.placed(c.result, values).unflat(allowed)}
 
 
 def subject(source: Source, found: Contraction, options: Any) -> Subject:
@@ -108,12 +106,16 @@ def subject(source: Source, found: Contraction, options: Any) -> Subject:
     of = signature.of_plan(source.plan)
     content = Content(found, _how(of, found, options, span_of(source.plan.phases[0].program)))
     shaped = Shaped(content, of, source)
-    oracles = (
-        Oracle("arithmetic", "the tile's arithmetic", partial(_arithmetic, shaped)),
-        Oracle("equations", "its equations", partial(equations, shaped), judge=partial(_judge, shaped)),
+    how = content.how
+    judges = oracles(
+        source,
+        partial(_arithmetic, shaped),
+        partial(equations, shaped),
+        partial(_bounds, shaped),
+        result_of(how.format, how.dest),
     )
     known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
-    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source, texts=known)
+    return Subject("loops", content, source.path, of, judges, source.seconds, source=source, texts=known)
 
 
 def _how(of: Signature, found: Contraction, options: Any, span: Span | None) -> Arithmetic:

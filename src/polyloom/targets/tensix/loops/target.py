@@ -78,9 +78,6 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     else:
         rows = [("elements", f"{data['format']}, {data['tiles']} tiles")]
         rows.append(("cycles", f"{data['cycles']}, vector unit busy {used['vector']:.1%}"))
-    if "max_error" in data:
-        error = f"{data['max_error']:.3g} at most, {data['max_ulp']} ulp; the bound is {data['bound']:.3g}"
-        rows.append(("error", error))
     return rows
 
 

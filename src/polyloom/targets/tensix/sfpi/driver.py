@@ -34,6 +34,7 @@ from polyloom.ir.ssa_types import I1, I32, SIZE, WIDTH
 from polyloom.riscv.backend.push import NUMBERED, WORD
 from polyloom.targets.tensix.assemble import assemble
 from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.numbers import DST_FORMATS
 from polyloom.targets.tensix.options import Per
 from polyloom.targets.tensix.sfpi.prints import printing
 from polyloom.transform.ssa.editing import with_operands
@@ -64,7 +65,7 @@ def setup(form: str) -> tuple[int, int]:
     """The words that say what Dst holds: a format of --in, such as `bf16`. Vector loads and stores without a format of
     their own take the one of SrcB, or 32 bits."""
     source = {"fp16": 1, "uint16": 9}.get(form, 5 if form == "bf16" else 0)
-    wide = form in ("fp32", "int32")
+    wide = DST_FORMATS[form] == 32
     first = assemble(f"RMWCIB2 0xE0, {(source & 7) << 5}, 1", "driver", "wormhole").words[0]
     second = assemble(f"RMWCIB3 0x61, {source >> 3 | (0x60 if wide else 0)}, 1", "driver", "wormhole").words[0]
     return first, second

@@ -55,7 +55,7 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
     start = perf_counter()
     kernel = kernel_of(written, place, options)
     reference = reference_of(kernel, place.member, options)
-    oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bound)
+    oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bounds)
     seconds = perf_counter() - start
     signature = signature_of(kernel.function.name, parameters_of(kernel))
     warnings = tuple(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.riscv.image import elf
+from polyloom.targets.tensix.numbers import DST_FORMATS
 from polyloom.targets.tensix.places import Where, get, put, where
 from polyloom.targets.tensix.sfpi.driver import CALLS, FACES, SETUP, setup
 from polyloom.targets.tensix.sfpi.executable import CORE
@@ -25,7 +26,6 @@ from polyloom.targets.tensix.tile import UNITS, Outcome, Tile
 
 Array = NDArray[Any]
 THREAD: Final = 1
-_WIDE: Final = ("fp32", "int32")
 _DST: Final = "dst:"
 DEFAULTS: Final = {16: "bf16", 32: "fp32"}
 _VECTOR: Final = UNITS.index("vector")
@@ -102,8 +102,9 @@ def inputs_of(inputs: Mapping[str, Array], dest: int) -> tuple[str, dict[Where, 
         return form, {where(_DST + form): made_up()}
     form = next(iter(found)).format
     for at in found:
-        if (at.format in _WIDE) != (dest == 32):
-            fits = "fp32 or int32" if dest == 32 else "bf16, fp16 or uint16"
+        if DST_FORMATS.get(at.format) != dest:
+            *others, last = (form for form, width in DST_FORMATS.items() if width == dest)
+            fits = f"{', '.join(others)} or {last}"
             help = f"give dst:{DEFAULTS[dest]}, or write --dest {16 if dest == 32 else 32}"
             raise input_error("PL1290", f"{at.text} does not fit a Dst of {dest} bits, which is {fits}", help=help)
     return form, found

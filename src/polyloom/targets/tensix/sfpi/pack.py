@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from polyloom.targets.tensix.options import Format
-from polyloom.targets.tensix.sfpi.ulp import Bits
+from polyloom.targets.tensix.sfpi.ulp import INTEGERS, Bits
 
 _SIGN, _INFINITE = np.uint32(0x80000000), np.uint32(0x7F800000)
 
 
 def unpacked(bits: Bits, form: Format, dest: int) -> Bits:
     """The pattern that Dst holds, in the format of `dst_format`."""
-    if dest == 16 or form == "fp32":
+    if dest == 16 or form in ("fp32", INTEGERS):
         return bits
     if form == "bf16":
         return bits << np.uint32(16)
@@ -31,12 +31,12 @@ def unpacked(bits: Bits, form: Format, dest: int) -> Bits:
 
 def dst_format(form: Format, dest: int) -> Format:
     """What Dst holds of values of a format."""
-    return "fp32" if dest == 32 else form
+    return "fp32" if dest == 32 and form != INTEGERS else form
 
 
 def packed(bits: Bits, form: Format, dest: int) -> Bits:
     """The pattern in L1 of what Dst holds."""
-    if form == "fp32":
+    if form in ("fp32", INTEGERS):
         return bits
     if dest == 16:
         return _early(bits << np.uint32(16), 7) >> np.uint32(16) if form == "bf16" else _early_half(bits)

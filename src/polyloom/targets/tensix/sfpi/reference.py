@@ -31,7 +31,7 @@ _ROWS: Final[dict[Per, int]] = {"face": 16, "tile": 64}
 
 def implied(form: str) -> str:
     """The format that loads and stores without one of their own take, as `driver.setup` makes it."""
-    return {"int32": "fp32", "uint16": "bf16"}.get(form, form)
+    return {"int32": "fp32", "uint32": "fp32", "uint16": "bf16"}.get(form, form)
 
 
 @dataclass(slots=True)
@@ -80,10 +80,11 @@ class Reference:
             high = (rows & 0x1F8) << 1 | rows & 0x207
             state.dst.known[:, [*high, *(high + 8)]] = False
 
-    def bound(self, expected: Array) -> Array:
-        """Infinite where nothing is known."""
-        assert self.known is not None and self.known.shape == expected.shape
-        return np.where(self.known, 0.0, np.inf)
+    def bounds(self, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+        """Nothing is expected of what is not known."""
+        del values, inputs
+        assert self.known is not None
+        return {name: np.where(self.known, 0.0, np.nan) for name in expected}
 
 
 def _arguments(kernel: Kernel, inputs: Arrays) -> list[int]:

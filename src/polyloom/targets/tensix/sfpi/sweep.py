@@ -25,7 +25,7 @@ from polyloom.targets.tensix.sfpi import machine, ulp
 from polyloom.targets.tensix.sfpi.interpret import State
 from polyloom.targets.tensix.sfpi.note import Note
 from polyloom.targets.tensix.sfpi.pack import dst_format, packed, unpacked
-from polyloom.targets.tensix.sfpi.reference import Reference
+from polyloom.targets.tensix.sfpi.reference import Reference, implied
 from polyloom.targets.tensix.sfpi.ulp import Bits, Distances, Floats
 
 TILE: Final = 1024
@@ -48,8 +48,8 @@ class Swept:
 
 
 def values_of(form: Format, stride: int | None, domain: tuple[float, float] | None) -> Bits:
-    """The patterns that are swept: finite, in order; of FP32 every `stride`-th. Errors: PL1293 for an empty domain."""
-    bits = ulp.finite(form, stride or (STRIDE if form == "fp32" else 1))
+    """The patterns that are swept: finite, in order; every `stride`-th of 32 bits. Errors: PL1293 for none."""
+    bits = ulp.finite(form, stride or (STRIDE if ulp.width(form) == 32 else 1))
     if domain is None:
         return bits
     numbers = ulp.values(bits, form)
@@ -64,8 +64,8 @@ def sweep(
     data: bytes, note: Note, form: Format, values: Bits, arguments: Mapping[str, NDArray[Any]], hazards: str = "error"
 ) -> Swept:
     """Runs the kernel's executable on all of them. Errors: PL1220 to PL1222, PL1291, PL1293."""
-    if form == "fp32" and note.dest == 16:
-        raise input_error("PL1293", "FP32 does not fit a Dst of 16 bits", help="write --dest 32")
+    if ulp.width(form) > note.dest:
+        raise input_error("PL1293", f"{form.upper()} does not fit a Dst of 16 bits", help="write --dest 32")
     inner = dst_format(form, note.dest)
     name = f"dst:{inner}"
     made: list[Bits] = []
@@ -90,7 +90,7 @@ def differing(swept: Swept, reference: Reference, arguments: Mapping[str, NDArra
     before, after = swept.dst
     for first in range(0, len(before), _BESIDE):
         group = slice(first, first + _BESIDE)
-        state = State(reference.member, len(before[group]), dst_format(swept.form, reference.dest))
+        state = State(reference.member, len(before[group]), implied(dst_format(swept.form, reference.dest)))
         state.dst.bits[:] = before[group]
         reference.run(state, arguments)
         wrong = ((state.dst.bits != after[group]) & state.dst.known).any(axis=(1, 2))
@@ -109,7 +109,7 @@ def _bits(found: NDArray[Any], form: Format) -> Bits:
 
 def _cycles(data: bytes, note: Note, inner: str, arguments: Mapping[str, NDArray[Any]], hazards: str) -> float:
     """By the difference of two tiles and one, so that what is done once does not count."""
-    given = np.ones((2, 32, 32), np.float32)
+    given = np.ones((2, 32, 32), np.uint32 if inner == ulp.INTEGERS else np.float32)
     cycles = [
         machine.run(data, note, {**arguments, f"dst:{inner}": given}, tiles=tiles, hazards=hazards).outcome.cycles
         for tiles in (1, 2)

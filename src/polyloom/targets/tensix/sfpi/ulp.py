@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from polyloom.targets.tensix.options import Format
 
+INTEGERS: Final[Format] = "uint32"
+"""A format whose every pattern is a value."""
 Bits = NDArray[np.uint32]
 Floats = NDArray[np.float64]
 _MANTISSA: Final[dict[Format, int]] = {"bf16": 7, "fp16": 10, "fp32": 23}
@@ -24,11 +26,13 @@ _NAN: Final = np.iinfo(np.int64).min
 
 def width(form: Format) -> int:
     """Bits of a value."""
-    return 32 if form == "fp32" else 16
+    return 32 if form in ("fp32", INTEGERS) else 16
 
 
 def finite(form: Format, stride: int = 1) -> Bits:
     """The patterns of finite values, ascending, positive ones before negative ones; every `stride`-th of each."""
+    if form == INTEGERS:
+        return np.arange(0, 1 << 32, stride, dtype=np.uint64).astype(np.uint32)
     positive = np.arange(0, _infinity(form), stride, dtype=np.uint32)
     return np.concatenate([positive, positive | np.uint32(1 << (width(form) - 1))])
 
@@ -41,13 +45,17 @@ def values(bits: Bits, form: Format) -> Floats:
     """As doubles, exactly."""
     if form == "fp16":
         return bits.astype(np.uint16).view(np.float16).astype(np.float64)
+    if form == INTEGERS:
+        return bits.astype(np.float64)
     whole = bits << 16 if form == "bf16" else bits
     with np.errstate(invalid="ignore"):
         return whole.astype(np.uint32).view(np.float32).astype(np.float64)
 
 
 def rounded(exact: Floats, form: Format) -> Bits:
-    """To nearest even, from doubles in one step."""
+    """To nearest even, from doubles in one step; integers from 0 on, without a number 0."""
+    if form == INTEGERS:
+        return np.clip(np.rint(np.nan_to_num(exact, nan=0.0)), 0, (1 << 32) - 1).astype(np.uint32)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if form == "fp16":
             return exact.astype(np.float16).view(np.uint16).astype(np.uint32)
@@ -91,6 +99,8 @@ class Distances:
 
 def distances(got: Bits, expected: Bits, form: Format) -> Distances:
     """By value."""
+    if form == INTEGERS:
+        return Distances(np.abs(got.astype(np.int64) - expected.astype(np.int64)), 0)
     a, b = ranks(got, form), ranks(expected, form)
     top = np.int64(_infinity(form) - (0 if form == "fp16" else (1 << _MANTISSA[form]) - 1))
     infinite = [np.abs(r) == top for r in (a, b)]

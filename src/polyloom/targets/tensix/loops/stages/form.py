@@ -13,16 +13,15 @@ import numpy as np
 from polyloom.analysis.formulas import Formulas
 from polyloom.analysis.formulas_program import of_program
 from polyloom.analysis.formulas_system import of_system
-from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.diagnostics import input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import signature
 from polyloom.ir.plan_interpret import interpret
-from polyloom.sets import Affine
 from polyloom.targets.provenance import texts
-from polyloom.targets.subject import Oracle, Subject
+from polyloom.targets.subject import Subject
 from polyloom.targets.tensix.loops.compile import Arithmetic
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
-from polyloom.targets.tensix.loops.judgement import judged
+from polyloom.targets.tensix.loops.judgement import oracles
 from polyloom.targets.tensix.loops.stages.arithmetic import bits, errors
 from polyloom.targets.tensix.loops.stages.arrange import arranged
 from polyloom.targets.tensix.loops.stages.compile import Content
@@ -36,13 +35,16 @@ def subject(source: Source, options: Any) -> Subject:
     """Raises `Unlike`. Errors: PL1231 for an operation, PL1232 for a format that does not fit."""
     stages = cut(_formulas(source))
     content = Content(stages, arranged(stages), _how(stages, options))
-    oracles = (
-        Oracle("arithmetic", "the tile's arithmetic", partial(_arithmetic, content)),
-        Oracle("equations", "its equations", partial(_equations, source), judge=partial(_judge, content, source)),
+    judges = oracles(
+        source,
+        partial(_arithmetic, content),
+        partial(_equations, source),
+        partial(_bounds, content),
+        elements_of(content.how).packed,
     )
     of = signature.of_plan(source.plan)
     known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
-    return Subject("loops", content, source.path, of, oracles, source.seconds, source=source, texts=known)
+    return Subject("loops", content, source.path, of, judges, source.seconds, source=source, texts=known)
 
 
 def _formulas(source: Source) -> Formulas:
@@ -106,29 +108,8 @@ def _equations(source: Source, values: Mapping[str, int], inputs: Arrays) -> Arr
     return interpret(source.plan, values, inputs)
 
 
-def _judge(
-    content: Content, source: Source, inputs: Arrays, expected: Arrays, got: Arrays
-) -> tuple[Diagnostic | None, dict[str, Any]]:
-    """Of all outputs: what is wrong first, and the largest figures."""
-    values = _values(source, {**inputs, **expected})
+def _bounds(content: Content, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    del expected
     with np.errstate(all="ignore"):
         made = errors(content, values, inputs)
-    allowed = _outputs(content, values, {name: error for name, (_, error) in made.items()})
-    result = elements_of(content.how).packed
-    found = [judged(o, expected[o], got[o], allowed[o], result) for o in allowed]
-    wrong = next((each for each, _ in found if each is not None), None)
-    return wrong, {key: max((told[key] for _, told in found), key=float) for key in ("max_error", "max_ulp", "bound")}
-
-
-def _values(source: Source, arrays: Arrays) -> dict[str, int]:
-    """The parameters, from the shapes of arrays."""
-    plan, known = source.plan, dict[str, int]()
-    shapes = [(a.shape, arrays[a.name].shape) for a in (*plan.inputs, *plan.outputs)]
-    pairs = [pair for shape, extents in shapes for pair in zip(shape, extents, strict=True)]
-    for _ in plan.parameters:  # each time, one more may follow
-        for extent, number in pairs:
-            if len(missing := extent.symbols - set(known)) == 1:
-                (found,) = missing
-                rest = number - extent.substitute({n: Affine((), v) for n, v in known.items()}).constant
-                known[found] = rest // extent.coefficient(found)
-    return {name: known.get(name, 1) for name in plan.parameters}
+    return _outputs(content, values, {name: error for name, (_, error) in made.items()})

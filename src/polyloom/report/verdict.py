@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on outputs in words, from the data of `--json`: the one vocabulary of texts, pages and tables.
+
+`equal bits, compared with A and B`, or `within E of B (bound X), equal bits with A`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+Mood = Literal["good", "bad", "plain"]
+
+
+def verdict(comparisons: Sequence[Mapping[str, Any]]) -> str:
+    """Of all comparisons, the decisive first."""
+    if not comparisons:
+        return "not compared: no source"
+    nearest = comparisons[::-1]
+    parts = [f"DIFFERS from {each['what']}" for each in nearest if each["verdict"] == "differs"]
+    parts += [f"within {_far(each, each['what'])}" for each in nearest if each["verdict"] == "within"]
+    equal = listed([each["what"] for each in comparisons if each["verdict"] == "equal bits"])
+    if not parts:
+        return f"equal bits, compared with {equal}"
+    return ", ".join([*parts, *([f"equal bits with {equal}"] if equal else [])])
+
+
+def of_run(data: Mapping[str, Any]) -> str:
+    """Of the data of `run --json`."""
+    return verdict(data.get("comparisons") or ())
+
+
+def brief(data: Mapping[str, Any]) -> str:
+    """In a cell of a table, of the keys that `--json` has."""
+    if data.get("verdict") is None:
+        return "not compared"
+    return f"within {_far(data)}" if data["verdict"] == "within" else str(data["verdict"])
+
+
+def mood(data: Mapping[str, Any]) -> Mood:
+    """Whether it is good news."""
+    return "plain" if data.get("verdict") is None else "bad" if data["verdict"] == "differs" else "good"
+
+
+def listed(words: Iterable[str]) -> str:
+    """In a sentence."""
+    *first, last = tuple(words) or ("",)
+    return " and ".join(filter(None, (", ".join(first), last)))
+
+
+def _far(of: Mapping[str, Any], what: str = "") -> str:
+    bound = f"bound {_figure(of['bound'])}" if of.get("bound") is not None else "no bound known"
+    return " ".join(filter(None, (_figure(of["error"]), f"of {what}" if what else "", f"({bound})")))
+
+
+def _figure(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.3g}"

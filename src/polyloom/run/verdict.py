@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on outputs: `equal bits`, or `within` an error and its bound, or `differs`; and what was compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Final, Literal
+
+from polyloom.diagnostics import Diagnostic
+from polyloom.targets.target import Json
+
+Verdict = Literal["equal bits", "within", "differs"]
+_VERDICTS: Final[tuple[Verdict, ...]] = ("equal bits", "within", "differs")
+"""The worst last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Outputs beside those of one oracle, `name` in data and `what` in sentences. `error` is the greatest of all
+    elements, `bound` the greatest of their bounds, None where there is none."""
+
+    name: str
+    what: str
+    verdict: Verdict
+    error: float = 0.0
+    bound: float | None = None
+    difference: Diagnostic | None = None
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """As `run --json` has it."""
+        is_near = self.verdict == "within" or (self.verdict == "equal bits" and self.bound is not None)
+        far = {"error": _number(self.error), "bound": _number(self.bound)} if is_near else {}
+        return {"with": self.name, "what": self.what, "verdict": self.verdict, **far}
+
+
+def severity(of: Compared) -> tuple[int, float]:
+    """The greater, the worse."""
+    return _VERDICTS.index(of.verdict), of.error
+
+
+def decisive(found: Sequence[Compared]) -> Compared | None:
+    """The comparison that gives the verdict: the last that differs, else the last within a bound, else the last."""
+    return max(reversed(found), key=lambda each: _VERDICTS.index(each.verdict), default=None)
+
+
+def verdict_keys(found: Sequence[Compared]) -> Mapping[str, Json]:
+    """Keys of `--json`: what every run, and every row of a comparison, says of its outputs."""
+    first = decisive(found)
+    far = {key: value for key, value in first.data.items() if key in ("error", "bound")} if first is not None else {}
+    return {
+        "verdict": None if first is None else first.verdict,
+        **far,
+        "compared_with": [each.name for each in found],
+        "comparisons": [each.data for each in found],
+    }
+
+
+def _number(value: float | None) -> Json:
+    """JSON has no infinity."""
+    return value if value is None or isfinite(value) else str(value)
