@@ -7,16 +7,39 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from polyloom import memory, temporary
-from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 
 _COPIES: Final = 4
 """What is made of a file takes several times its size."""
 _PLACE: Final = "give a path in an existing directory that you may write to"
 _ROOM: Final = "make room there, or give a path where there is room"
+
+
+def recorded_name(path: str) -> str:
+    """What another file calls a source: as it was typed where that is relative and without `..`, else its last part.
+    So the bytes of a file do not depend on the folder that it was made in, and lead nowhere else."""
+    return path if is_recorded_name(path) else next((p for p in reversed(_parts(path)) if p != ".."), "")
+
+
+def is_recorded_name(name: str) -> bool:
+    """Whether a name within a file is relative, and without `..`."""
+    return not PurePath(name).is_absolute() and ".." not in _parts(name)
+
+
+def stray_name(name: str) -> Diagnostic:
+    """PL0707 for a name within a file that is not as `recorded_name` makes it."""
+    message = f"the file names the source '{name}', which is not relative and without `..`"
+    return Diagnostic("PL0707", message, help="create the file again with this version; do not trust one from others")
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    """Without the root."""
+    pure = PurePath(path)
+    return pure.relative_to(pure.anchor).parts
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
