@@ -89,7 +89,7 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
         if real in seen:
             raise input_error("PL0809", f"the output '{path}' is given twice", help="write to another file")
         seen.add(real)
-        if (reason := _obstacle(_followed(path)) if path else "the name is empty") is not None:
+        if (reason := _refusal(path)) is not None:
             raise _unwritable(path, reason)
 
 
@@ -98,7 +98,7 @@ def write(files: Mapping[str, bytes]) -> None:
     link is followed, and stays. Errors: PL0808."""
     for path, data in files.items():
         try:
-            if (reason := _obstacle(_followed(path)) if path else "the name is empty") is not None:
+            if (reason := _refusal(path)) is not None:
                 raise _unwritable(path, reason)
             _write(_followed(path), data)
         except (OSError, ValueError) as error:
@@ -151,6 +151,16 @@ def _sync_names(folder: Path) -> None:
         with contextlib.suppress(OSError):
             os.fsync(handle)
         os.close(handle)
+
+
+def _refusal(path: str) -> str | None:
+    """Why an output cannot be written there; None where it can."""
+    if not path:
+        return "the name is empty"
+    try:
+        return _obstacle(_followed(path))
+    except OSError as error:  # of a name that is too long
+        return _reason(error)
 
 
 def _obstacle(path: Path) -> str | None:

@@ -90,7 +90,7 @@ def _function(function: Function) -> Iterator[str]:
     results = f" -> {', '.join(map(str, function.results))}" if function.results else ""
     first = function.blocks[0]
     place = function.place
-    origin = f" !{_quoted(place.shown_file)}:{place.line}:{place.column}" if place != NOWHERE else ""
+    origin = f" !{_quoted(place.file)}:{place.line}:{place.column}" if place != NOWHERE else ""
     yield f"function {function.name}({_parameters(first.parameters)}){results} {{{origin}"
     for k, block in enumerate(function.blocks):
         yield _head(block, bool(k), home)
@@ -168,7 +168,7 @@ def _parameters(values: Iterable[Value]) -> str:
 def _place(place: Place, home: str) -> str:
     if place == NOWHERE:
         return ""
-    file = f"{_quoted(place.shown_file)}:" if place.file != home else ""
+    file = f"{_quoted(place.file)}:" if place.file != home else ""
     return f" !{file}{place.line}{f':{place.column}' if place.column else ''}"
 
 

@@ -100,8 +100,8 @@ def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
         return replace(found, init=init)
     if path.endswith(TEXT):
         return confined(Kernel(read(files.read(path).decode("utf-8", "replace"), path)), ())
-    own = (Path(path).resolve(), *included(path, written.options.includes))
-    return confined(of_source(path, written.options.function, options.init, written.options, place.member), own)
+    found = of_source(path, written.options.function, options.init, written.options, place.member)
+    return confined(found, (Path(path).resolve(), *included(path, written.options.includes)))
 
 
 def confined(kernel: Kernel, sources: Collection[Path]) -> Kernel:
@@ -109,7 +109,7 @@ def confined(kernel: Kernel, sources: Collection[Path]) -> Kernel:
     `#line`, stands the name of any file."""
 
     def place(of: SourcePlace) -> SourcePlace:
-        if not of.file or Path(of.file).resolve() in sources:
+        if not of.file or ("\0" not in of.file and Path(of.file).resolve() in sources):
             return of
         return replace(of, file=locate.label(of.shown_file))
 
