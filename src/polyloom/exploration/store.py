@@ -164,11 +164,11 @@ def _shown(value: Any) -> str:
 def _connect(path: Path) -> sqlite3.Connection:
     """Each statement is a transaction. A write-ahead log survives the end of the process without a wait for the disk;
     where the machine itself loses power the last rows may be missing, and are computed again. Errors: PL1407."""
-    is_new = not (path / ROWS).exists() or not os.lstat(path / ROWS).st_size
+    has_log = _has_log(path / ROWS)
     connection = sqlite3.connect(path / ROWS, isolation_level=None)
     try:
         _confine(connection)
-        if is_new:  # without a journal, not even for the first page: who is killed leaves none
+        if not has_log:  # it gets one without a journal: who is killed leaves none
             connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -177,6 +177,14 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _has_log(rows: Path) -> bool:
+    """Whether a file is read and written with a write-ahead log (sqlite.org/fileformat.html, 1.3.3)."""
+    if not rows.exists():
+        return False
+    with rows.open("rb") as file:
+        return file.read(20)[18:] == b"\2\2"
 
 
 def _confine(connection: sqlite3.Connection) -> None:
