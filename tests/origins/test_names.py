@@ -60,7 +60,7 @@ def test_a_recorded_name_is_relative_and_stays(path: str) -> None:
         ("k.c", "k.c"),
         ("a/k.c", "a/k.c"),
         ("./k.c", "./k.c"),
-        ("/home/me/k.c", "k.c"),
+        ("/a/b/k.c", "k.c"),
         ("../k.c", "k.c"),
         ("a/../../k.c", "k.c"),
         ("<string>", "<string>"),
