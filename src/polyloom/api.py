@@ -58,7 +58,8 @@ _AGAIN: Final = "compile the program again; if the file is as the compiler wrote
 @dataclass(frozen=True)
 class Compiled(File):
     """A program for all sizes, or of a target that compiles for each size, what it will be made of. `subject` is None
-    when it was loaded from a file, called `path`: then runs have nothing to be compared with."""
+    when it was loaded from a file, called `path`: then runs have nothing to be compared with, and `texts` are the
+    sources that the user named."""
 
     on: str | None = None
     place: Place | None = None
@@ -66,6 +67,7 @@ class Compiled(File):
     seconds: float | None = None
     options: Any = None
     path: str | None = None
+    texts: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     _made: dict[tuple[tuple[str, int], ...], tuple[bytes, float]] = field(
         default_factory=dict[tuple[tuple[str, int], ...], tuple[bytes, float]], compare=False, repr=False
     )
@@ -160,7 +162,7 @@ class Compiled(File):
     @cached_property
     def _origin(self) -> Origin:
         """Of every instance."""
-        return Origin(self.subject, self.data, self.on, self.seconds)
+        return Origin(self.subject, self.data, self.on, self.seconds, self.texts)
 
     @cached_property
     def _options(self) -> Any:
@@ -279,17 +281,29 @@ def run_together(
     return results
 
 
-def load(path: str | PathLike[str]) -> Compiled | Instance:
-    """A file that was saved; of which kind, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
+def load(
+    path: str | PathLike[str], *, source: str | PathLike[str] | Sequence[str | PathLike[str]] = ()
+) -> Compiled | Instance:
+    """A file that was saved; of which kind, its first bytes tell. Its page shows the lines of the `source` (a file or
+    several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
+    PL07xx."""
     data = files.read(path)
-    return decode(fspath(path), data)
+    named = (source,) if isinstance(source, str | PathLike) else source
+    return decode(fspath(path), data, texts([fspath(each) for each in named]))
 
 
-def decode(name: str, data: bytes) -> Compiled | Instance:
+def decode(name: str, data: bytes, texts: tuple[tuple[str, str], ...] = ()) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
     target, kind = registry.owned(name, data)
     target.signature(data)
-    return Compiled(target, data, path=name) if kind.symbolic else Instance(target, data)
+    if kind.symbolic:
+        return Compiled(target, data, path=name, texts=texts)
+    return Instance(target, data, origin=Origin(texts=texts))
+
+
+def texts(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Sources that the user names beside a file: paths with what they hold. Errors: PL0104."""
+    return tuple((path, files.read_source(path, "source").decode("utf-8", "replace")) for path in paths)
 
 
 def _blamed(error: PolyloomError, path: str) -> PolyloomError:

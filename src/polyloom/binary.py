@@ -16,6 +16,7 @@ from functools import lru_cache
 from struct import iter_unpack
 from typing import Any, Generic, TypeVar
 
+from polyloom import files
 from polyloom._native.instantiate import fletcher64 as _fletcher64
 from polyloom._native.instantiate import pack as _pack
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
@@ -253,6 +254,17 @@ def _write_text(out: bytearray, value: str) -> None:
 
 
 text: Codec[str] = Codec(_write_text, _read_text)
+
+
+def _read_source_name(reader: Reader) -> str:
+    name = _read_text(reader)
+    if not files.is_recorded_name(name):
+        raise PolyloomError(files.stray_name(name))
+    return name
+
+
+source_name: Codec[str] = Codec(_write_text, _read_source_name)
+"""The name of a source, as `files.recorded_name` makes it. Errors: PL0707 for one that leads elsewhere."""
 
 
 def section(codec: Codec[T], value: T) -> bytes:

@@ -942,6 +942,12 @@ CODES: dict[str, tuple[str, str]] = {
         "bits, branch targets 16 bits. "
         "With N=2000000000 an address may exceed them; use smaller loop bounds, or a smaller region.",
     ),
+    "PL0707": (
+        "name of a source that leads elsewhere",
+        "A file names the sources that its operations come from. Such a name is relative and without `..`, and is "
+        "only shown: Polyloom does not open the source. A file with another name, such as `/etc/passwd`, was not "
+        "written by this version; create it again, and do not trust one from others.",
+    ),
     # PL08xx: command line and Python interface
     "PL0801": (
         "malformed command",
@@ -1048,6 +1054,12 @@ CODES: dict[str, tuple[str, str]] = {
         "`polyloom compare` makes one row per place, and a target may refuse a program: for its form, its types, "
         "or because it does not fit. Here all places refused. The rows have the codes; `polyloom run` on one of "
         "the places shows the whole message.",
+    ),
+    "PL0822": (
+        "source that the program was not compiled from",
+        "`simulate --source FILE` shows the lines of a source beside the operations of a program. The program tells "
+        "the name of its source, and for an array the text of its lines: the file must have that name, and these "
+        "lines. Give the file as it was when the program was compiled, or leave the option out.",
     ),
     "PL0870": (
         "internal error",
@@ -1387,8 +1399,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1407": (
         "folder without a readable sweep",
-        "The folder of a sweep holds `spec.json` and `rows.sqlite`. Name a new folder, an empty one, or one "
-        "that a sweep has made.",
+        "The folder of a sweep holds `spec.json` and `rows.sqlite`, as files and not as links. The latter has one "
+        "table and no other content; SQLite would execute a view. Name a new folder, an empty one, or one that a "
+        "sweep has made.",
     ),
     "PL1408": (
         "point that ends its worker",

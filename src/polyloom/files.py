@@ -7,16 +7,39 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from polyloom import memory, temporary
-from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 
 _COPIES: Final = 4
 """What is made of a file takes several times its size."""
 _PLACE: Final = "give a path in an existing directory that you may write to"
 _ROOM: Final = "make room there, or give a path where there is room"
+
+
+def recorded_name(path: str) -> str:
+    """What another file calls a source: as it was typed where that is relative and without `..`, else its last part.
+    So the bytes of a file do not depend on the folder that it was made in, and lead nowhere else."""
+    return path if is_recorded_name(path) else next((p for p in reversed(_parts(path)) if p != ".."), "")
+
+
+def is_recorded_name(name: str) -> bool:
+    """Whether a name within a file is relative, and without `..`."""
+    return not PurePath(name).is_absolute() and ".." not in _parts(name)
+
+
+def stray_name(name: str) -> Diagnostic:
+    """PL0707 for a name within a file that is not as `recorded_name` makes it."""
+    message = f"the file names the source '{name}', which is not relative and without `..`"
+    return Diagnostic("PL0707", message, help="create the file again with this version; do not trust one from others")
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    """Without the root."""
+    pure = PurePath(path)
+    return pure.relative_to(pure.anchor).parts
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
@@ -66,7 +89,7 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
         if real in seen:
             raise input_error("PL0809", f"the output '{path}' is given twice", help="write to another file")
         seen.add(real)
-        if (reason := _obstacle(_followed(path)) if path else "the name is empty") is not None:
+        if (reason := _refusal(path)) is not None:
             raise _unwritable(path, reason)
 
 
@@ -75,7 +98,7 @@ def write(files: Mapping[str, bytes]) -> None:
     link is followed, and stays. Errors: PL0808."""
     for path, data in files.items():
         try:
-            if (reason := _obstacle(_followed(path)) if path else "the name is empty") is not None:
+            if (reason := _refusal(path)) is not None:
                 raise _unwritable(path, reason)
             _write(_followed(path), data)
         except (OSError, ValueError) as error:
@@ -128,6 +151,16 @@ def _sync_names(folder: Path) -> None:
         with contextlib.suppress(OSError):
             os.fsync(handle)
         os.close(handle)
+
+
+def _refusal(path: str) -> str | None:
+    """Why an output cannot be written there; None where it can."""
+    if not path:
+        return "the name is empty"
+    try:
+        return _obstacle(_followed(path))
+    except OSError as error:  # of a name that is too long
+        return _reason(error)
 
 
 def _obstacle(path: Path) -> str | None:

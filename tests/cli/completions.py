@@ -13,7 +13,8 @@ from polyloom.cli.arguments import Parser
 from polyloom.targets.entry import entries
 
 FOLDER = Path(entry.__file__).with_name("completions")
-_FILES = {"against", "file", "files", "frontiers", "inputs", "output", "outputs", "report", "source", "trace"}
+_OUTPUTS = {"frontiers", "output", "outputs", "report", "trace"}
+_FILES = {"against", "file", "files", "inputs", "source", "sources", *_OUTPUTS}
 
 
 def script(shell: str) -> str:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.device.devices import ROOT
+from tests.fuzz import audited_files
 
 from polyloom import npy
 from polyloom.cli import main
@@ -102,6 +105,19 @@ def test_configurations_are_data(folder: Path, capsys: pytest.CaptureFixture[str
         assert main(["simulate", f"{name}.plcc", "--in", "x=x.npy"]) == 0
     assert not (folder / "executed").exists()
     capsys.readouterr()
+
+
+def test_the_table_names_every_kind_of_file(folder: Path) -> None:
+    """And the audit has files of every kind that it names."""
+    del folder
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    table = page[page.index("| file | what reads it |") : page.index("You can read, verify")]
+    named = set(re.findall(r"`(\.\w+)`", table))
+    files = [kind.file for kind in audited_files.prepare()]
+    audited = {Path(file).suffix for file in files} - {""}
+    written = {".tts", ".conasm", ".genasm"}  # assembly text has other endings in the audit
+    assert named - written == audited
+    assert "`rows.sqlite`" in table and "s" in files
 
 
 def test_arrays_hold_no_pickles(folder: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzzing of everything that reads: native code under sanitizers with libFuzzer, and every reader behind the command
-line.
+"""Fuzzing of everything that reads: native code under sanitizers with libFuzzer, every reader behind the command line,
+and an audit of what commands open.
 
 `python -m tests.fuzz.fuzzing SECONDS [SEED]` divides the time among `FUZZERS` by their shares, and ends with exit code
 1 at the first finding, which it saves in `build/fuzz` and names; `--build` instead of the seconds compiles the native
@@ -20,11 +20,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from tests.device.cases import MATMUL, Case, convolutions, examples, kernels
 from tests.device.devices import LIBRARY, ROOT
-from tests.fuzz import readers, texts
+from tests.fuzz import audit, readers, texts, tracing
 from tests.fuzz.readers import READERS, Reader
 
 from polyloom import api
@@ -36,6 +37,7 @@ _HERE: Final = Path(__file__).parent
 _NATIVE: Final = ROOT / "native"
 _SANITIZERS: Final = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 _VALUES: Final = 8
+_AUDITED: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,19 @@ def _c(seconds: float, seed: int) -> str | None:
     return None if found is None else str(found)
 
 
+def _audited(seconds: float, seed: int) -> str | None:
+    """Some hundred files at a time."""
+    if reason := tracing.missing():
+        return reason
+    end, tried = monotonic() + seconds, 0
+    while tried == 0 or monotonic() < end:
+        if found := audit.audited(_AUDITED, seed + tried):
+            return found
+        tried += _AUDITED
+    print(f"audit: {tried} inputs", flush=True)
+    return None
+
+
 def _belt_code() -> Iterable[bytes]:
     """Code words behind the byte that chooses a member."""
     return (bytes((n % 8,)) + belt_file.parts(data).code for n, data in enumerate(readers.belt_programs()))
@@ -207,6 +222,7 @@ BELT: Final = Native(
 NATIVES: Final = (INSTANTIATE, WALK, MODEL, BELT)
 FUZZERS: Final = (
     Fuzzer("C", 2, _c),
+    Fuzzer("audit of files that are data", 4, _audited),
     Fuzzer("native instantiation", 4, INSTANTIATE.fuzz),
     Fuzzer("native walk over plans", 3, WALK.fuzz),
     Fuzzer("native model", 4, MODEL.fuzz),

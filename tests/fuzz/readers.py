@@ -12,7 +12,7 @@ import contextlib
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -21,7 +21,7 @@ import numpy as np
 from tests.belt.model.programs import Draw, file
 from tests.belt.model.test_loops import dot
 from tests.device.devices import ROOT
-from tests.fuzz import damage
+from tests.fuzz import assembly, damage
 from tests.fuzz.isolated import PATIENCE, Hunt, hunt, limited
 from tests.phases import plans
 
@@ -34,6 +34,7 @@ from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable as executable_of
 from polyloom.riscv.names import Isa
 from polyloom.riscv.names import parse as isa_of
+from polyloom.targets import registry
 from polyloom.targets.belt import belt_file, model
 from polyloom.targets.belt import machine as belt_machines
 from polyloom.targets.tcpa import machine_file
@@ -301,7 +302,7 @@ def _words(isa: Isa) -> bytes:
     return assemble("f:\n addi a0, a0, 1\n bne a0, a1, f\n jalr x0, 0(x1)\n", isa, PLACE).data
 
 
-def assembly(path: str) -> None:
+def assembler(path: str) -> None:
     """The assembler has no command: what it raises must be an error of its own."""
     text = Path(path).read_bytes().decode("utf-8", "replace")
 
@@ -311,6 +312,19 @@ def assembly(path: str) -> None:
 
     if not limited(PATIENCE, assembled):
         raise Fault("the assembler does not end")
+
+
+def assembled(path: str, on: str) -> None:
+    """What the assembler of a target raises must be an error of its own."""
+    target, place = registry.split(on)
+    assert target.assemble is not None
+    text, assemble = Path(path).read_bytes().decode("utf-8", "replace"), target.assemble
+
+    def attempt() -> None:
+        with contextlib.suppress(PolyloomError):
+            assemble(text, path, place, target.options())
+
+    limited(LONG, attempt)
 
 
 ASSEMBLY: Final = b"""loop:
@@ -376,7 +390,11 @@ READERS: Final = (
     Reader("executables", ".elf", executables, damage.of_bytes, executable),
     Reader("belt programs", ".belt", belt_programs, damage.of_file, belt_program, 2.0),
     Reader("notations of the belt", ".conasm", notations, damage.of_text_bytes, notation),
-    Reader("assembly", ".s", lambda: [ASSEMBLY], damage.of_text_bytes, assembly),
+    Reader("assembly", ".s", lambda: [ASSEMBLY], damage.of_text_bytes, assembler),
+    *(
+        Reader(f"assembly for {on}", ".s", texts, assembly.of_operands, partial(assembled, on=on), 0.5)
+        for on, texts in assembly.NOTATIONS.items()
+    ),
     Reader("graphs", ".json", lambda: GRAPHS, damage.of_text_bytes, graph),
     Reader("expressions", ".txt", lambda: EXPRESSIONS, damage.of_text_bytes, expression),
 )

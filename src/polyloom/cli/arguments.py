@@ -35,6 +35,7 @@ class Request(argparse.Namespace):
     max_executions: str
     against: list[str]
     source: str | None
+    sources: list[str]
     strategy: str
     peer: str | None
     frontiers: bool

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 import polyloom
+from polyloom.cli import INTERRUPTED, by_interrupt, terminal
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.cli.flags import FLAGS
@@ -44,7 +45,6 @@ VERBS: Final = {
     "doctor": "check this installation",
     "completion": "print a script that completes commands with Tab",
 }
-_INTERRUPTED: Final = 130
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -53,8 +53,7 @@ def main(words: Sequence[str] | None = None) -> int:
     as_json = "--json" in words
     try:
         answer = _dispatch(words)
-        if answer.printed:
-            print(answer.printed, file=sys.stderr, end="" if answer.printed.endswith("\n") else "\n")
+        terminal.write(answer.printed.removesuffix("\n"), sys.stderr)
         _print(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else answer.text)
         return _report(answer.diagnostics)
     except PolyloomError as error:
@@ -65,9 +64,9 @@ def main(words: Sequence[str] | None = None) -> int:
     except RecursionError:
         return _fail(too_deep("the input").diagnostics, as_json)
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
     except Exception as error:
-        return _INTERRUPTED if _by_interrupt(error) else _fail((_internal(error),), as_json)
+        return INTERRUPTED if by_interrupt(error) else _fail((_internal(error),), as_json)
 
 
 def _dispatch(words: Sequence[str]) -> Answer:
@@ -115,13 +114,8 @@ def _help() -> str:
 
 
 def _print(text: str) -> None:
-    """What the terminal's encoding lacks is written as an escape."""
-    encoding = (
-        getattr(sys.stdout, "encoding", None) or "utf-8"
-    )  # without a standard output there is nothing that has one
     try:
-        if text:
-            print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+        terminal.write(text, sys.stdout)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -138,8 +132,7 @@ def _drop_output() -> None:
 
 def _report(diagnostics: tuple[Diagnostic, ...]) -> int:
     """Messages on stderr; the first one's exit code, or 0."""
-    if diagnostics:
-        print("\n\n".join(d.render() for d in diagnostics), file=sys.stderr)
+    terminal.write("\n\n".join(d.render() for d in diagnostics), sys.stderr)
     return diagnostics[0].exit_code if diagnostics else 0
 
 
@@ -163,13 +156,6 @@ def as_object(diagnostic: Diagnostic) -> dict[str, object]:
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
     }
-
-
-def _by_interrupt(error: BaseException | None) -> bool:
-    """Native modules that are interrupted while they are loaded raise an ImportError because of it."""
-    return error is not None and (
-        isinstance(error, KeyboardInterrupt) or _by_interrupt(error.__cause__ or error.__context__)
-    )
 
 
 def _internal(error: Exception) -> Diagnostic:

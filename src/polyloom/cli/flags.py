@@ -68,6 +68,8 @@ def simulate(parser: Parser) -> None:
     shared.array_options(parser)
     of_target.on_option(parser)
     of_target.target_options(parser, "simulate")
+    help = "the source that the program was compiled from; trace and page show its lines; may be repeated"
+    parser.add_argument("--source", dest="sources", metavar="FILE", action="append", default=[], help=help)
     shared.output_options(parser)
 
 

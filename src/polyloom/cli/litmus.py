@@ -10,7 +10,9 @@ order of branches.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import fnmatch
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -157,13 +159,25 @@ def _tests(operands: Sequence[str]) -> list[str]:
     """The files, in the order given, those of a directory by name."""
     found: list[str] = []
     for operand in operands:
-        inside = sorted(map(str, Path(operand).rglob("*.litmus"))) if operand and Path(operand).is_dir() else [operand]
+        inside = sorted(_within(operand)) if operand and os.path.isdir(operand) else [operand]
         if not inside:
             raise input_error(
                 "PL0807", f"there is no litmus test in '{operand}'", help="the names of litmus tests end in .litmus"
             )
         found += inside
     return found
+
+
+def _within(folder: str) -> Iterator[str]:
+    """The tests in a folder. Errors: PL0807 for a link that leads out of it, to a file that nobody named."""
+    for path, _, inside in os.walk(folder):
+        for name in fnmatch.filter(inside, "*.litmus"):
+            test = os.path.join(path, name)
+            if os.path.islink(test) and not Path(test).resolve().is_relative_to(Path(folder).resolve()):
+                raise input_error(
+                    "PL0807", f"'{test}' is a link that leads out of '{folder}'", help="name the file itself"
+                )
+            yield test
 
 
 def _judged(path: str, limit: int) -> Verdict | _Refused:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from polyloom import api, files
 from polyloom.cli import arguments as shared
@@ -36,7 +37,7 @@ def execute(options: Request) -> Answer:
     written = outputs_of(options, outputs)
     files.check_outputs(written, [*map(image.file_of, paths), *inputs.values()])
     check_trace(options.trace)
-    instance = _instance(paths, options.on)
+    instance = _instance(paths, options.on, options.sources)
     own = of_target.given_options(options, instance.target, "simulate")
     check_names(outputs, instance.signature)
     given = {**shared.pairs(words, "parameter", "N=64"), **given_arrays(inputs)}
@@ -54,6 +55,7 @@ def execute(options: Request) -> Answer:
 def _on_machine(options: Request, target: Target, place: object) -> Answer:
     """A machine that has places instead of arguments. Outputs are written even where the run ends in a fault."""
     check_trace(options.trace)
+    _no_sources(options.sources, options.words[0] if options.words else target.name)
     own = of_target.given_options(options, target, "simulate")
     images = [image.read(path) for path in options.words]
     inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
@@ -74,13 +76,14 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:count], words[count:]
 
 
-def _instance(paths: list[str], on: str | None) -> Instance:
+def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
     """A file that a target wrote runs on it; any other one on the target that is named, if it takes images."""
     placed = registry.split(on) if on is not None else None
     images = [image.read(path) for path in paths]
     first = images[0]
     owner = registry.owner(first.data) if len(images) == 1 and first.address is None else None
     if owner is None and placed is not None:
+        _no_sources(sources, first.path)
         return _foreign(tuple(images), *placed)
     target, kind = registry.owned(first.path, first.data)
     if len(images) > 1:
@@ -93,9 +96,9 @@ def _instance(paths: list[str], on: str | None) -> Instance:
         raise input_error(
             "PL0810", f"'{first.path}' is a {kind.title}, which the target {placed[0].name} does not run", help=help
         )
-    loaded = api.decode(first.path, first.data)
+    loaded = api.decode(first.path, first.data, api.texts(sources))
     assert isinstance(loaded, Instance)
-    return loaded if placed is None else Instance(target, first.data, place=placed[1])
+    return loaded if placed is None else replace(loaded, place=placed[1])
 
 
 def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> Instance:
@@ -105,6 +108,13 @@ def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> 
         raise _no_images(images, target)
     subject = api.subject_of(images, target, place, Reading(), target.options())
     return api.compile_subject(subject, target, place, target.options()).ready({})
+
+
+def _no_sources(sources: Sequence[str], path: str) -> None:
+    """Errors: PL0801 where no page can show lines."""
+    if sources:
+        message = f"'{path}' does not run as a program that Polyloom compiled, which tells its lines"
+        raise shared.usage_error(message, "leave --source out")
 
 
 def _no_images(images: Sequence[image.Image], target: Target) -> PolyloomError:

@@ -2,7 +2,7 @@
 """`polyloom simulate A.plcc B.plcc --at 0,0 --at 0,4`: programs side by side on one machine.
 
 What belongs to one of the files is named with its number, counted from 1: `--in 2:x=x.npy`, `--out 1:y=y.npy`,
-`2:alpha=1.5`.
+`2:alpha=1.5`, `--source 1:fir.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def execute(options: Request, paths: Sequence[str], words: Sequence[str]) -> Ans
     check_trace(options.trace)
     named_in, named_out = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
     files.check_outputs(outputs_of(options, named_out), [*paths, *named_in.values()])
-    instances = [_instance(path) for path in paths]
+    sources = _by_file(dict.fromkeys(options.sources), "--source", len(paths))
+    instances = [_instance(path, list(named)) for path, named in zip(paths, sources, strict=True)]
     inputs = _by_file(named_in, "--in", len(paths))
     outputs = _by_file(named_out, "--out", len(paths))
     values = _by_file(shared.pairs(words, "parameter", "1:alpha=2"), "the value", len(paths))
@@ -84,8 +85,8 @@ def _by_file(named: Mapping[str, T], option: str, count: int) -> list[dict[str, 
     return found
 
 
-def _instance(path: str) -> Instance:
-    loaded = api.load(path)
+def _instance(path: str, sources: Sequence[str]) -> Instance:
+    loaded = api.load(path, source=sources)
     if isinstance(loaded, Instance):
         return loaded
     help = "make a concrete one of it with `polyloom instantiate`"

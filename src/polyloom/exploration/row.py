@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import isfinite
 from typing import Any, Final, Literal
 
 from polyloom.diagnostics import PolyloomError, input_error
@@ -62,6 +63,13 @@ class Row:
         return {**self.point, **{name: value for name, value in figures.items() if self.point.get(name) is None}}
 
 
+_TYPES: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("level", "code", "message"), str),
+    **dict.fromkeys(("verified", "exact"), bool),
+    **dict.fromkeys(("cycles", "predicted_cycles", "elements"), int),
+    "facts": dict,
+}
+_MOST: Final = 1 << 63
 _STORED: Final = tuple(f.name for f in fields(Row) if f.name != "point")
 
 
@@ -74,10 +82,32 @@ def encode(row: Row) -> str:
 def decode(point: Mapping[str, Any], text: str) -> Row:
     """Errors: PL1407 for a text that is no row."""
     try:
-        return Row(point, **json.loads(text))
-    except (ValueError, TypeError):
+        made = json.loads(text, parse_int=_integer, parse_float=_number, parse_constant=_number)
+        if any(type(value) is not _TYPES[name] for name, value in made.items()):
+            raise ValueError
+        row = Row(point, **made)
+        if row.level not in LEVELS:
+            raise ValueError
+        return row
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         help = "remove the folder, and explore again"
         raise input_error("PL1407", "a row of the sweep cannot be read", help=help) from None
+
+
+def _integer(text: str) -> int:
+    """Errors: ValueError for a number that no figure has."""
+    found = int(text)
+    if abs(found) >= _MOST:
+        raise ValueError
+    return found
+
+
+def _number(text: str) -> float:
+    """Errors: ValueError for what is infinite, or no number."""
+    found = float(text)
+    if not isfinite(found):
+        raise ValueError
+    return found
 
 
 def refusal(point: Mapping[str, Any], level: Level, error: PolyloomError) -> Row:

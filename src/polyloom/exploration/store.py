@@ -3,6 +3,10 @@
 
 A row is committed before the next one is asked for, so that a sweep that ends at any moment, however it ends, goes on
 where it was. One process at a time writes: it holds a lock (flock) that the kernel gives back when it ends.
+
+A folder may be a stranger's. Nothing in it is followed that is no file of its own, and `rows.sqlite` is data: SQLite
+runs views, triggers and expressions of a schema, and plays back a journal that names other files, so there is one
+schema, word by word, and no journal (sqlite.org/security.html).
 """
 
 from __future__ import annotations
@@ -11,29 +15,38 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Generator, Mapping
+import stat
+import sys
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from polyloom import files
+from polyloom import files, memory
 from polyloom.diagnostics import PolyloomError, input_error
 
 Spec = Mapping[str, Any]
 SPEC: Final = "spec.json"
 ROWS: Final = "rows.sqlite"
 _LOCK: Final = "lock"
-_SCHEMA: Final = "CREATE TABLE IF NOT EXISTS rows (key TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID"
+_LOG: Final = f"{ROWS}-wal"
+_INDEX: Final = f"{ROWS}-shm"
+_JOURNAL: Final = f"{ROWS}-journal"
+_SCHEMA: Final = "CREATE TABLE rows (key TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID"
+_CONTENT: Final = ("table", "rows", "rows", _SCHEMA)
+"""The only row of the schema."""
+_LONGEST: Final = 1 << 24
+"""Bytes of a row."""
+_COPIES: Final = 4
+"""What is made of the rows takes several times their size."""
 
 
 class Store:
-    """The rows by key, in memory and, if there is a folder, on the disk first."""
+    """The rows by key, in memory and, if there is a connection, on the disk first."""
 
-    def __init__(self, rows: sqlite3.Connection | None = None) -> None:
-        self._connection = rows
-        self._rows: dict[str, str] = {}
-        if rows is not None:
-            self._rows = dict(rows.execute("SELECT key, row FROM rows"))
+    def __init__(self, known: Mapping[str, str] | None = None, connection: sqlite3.Connection | None = None) -> None:
+        self._connection = connection
+        self._rows = dict(known or {})
 
     def get(self, key: str) -> str | None:
         return self._rows.get(key)
@@ -60,7 +73,7 @@ def opened(folder: str | None, spec: Spec) -> Generator[Store]:
             _check(path, spec)
             connection = _connect(path)
             try:
-                yield Store(connection)
+                yield Store(dict(_read(connection, path)), connection)
             finally:
                 connection.close()
     except sqlite3.Error as error:
@@ -79,10 +92,11 @@ def _locked(path: Path) -> Generator[None]:
     """Errors: PL0808, PL1406, PL1407 for a folder that holds something else."""
     try:
         path.mkdir(exist_ok=True)
+        _check_own(path)
         if not (path / SPEC).exists() and any(name.name not in (_LOCK, ROWS) for name in path.iterdir()):
             message = f"the folder '{path}' holds other files, and no sweep"
             raise input_error("PL1407", message, help="name a new folder, or that of a sweep")
-        handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         help = "name a folder that you may write to"
@@ -97,6 +111,19 @@ def _locked(path: Path) -> Generator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _check_own(path: Path) -> None:
+    """PL1407 for what is no file of the folder's own, such as a link, and for what no sweep leaves."""
+    for name in (SPEC, ROWS, _LOCK, _LOG, _INDEX, _JOURNAL):
+        try:
+            mode = os.lstat(path / name).st_mode
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(mode):
+            raise _damaged(path, f"{name} is {'a link' if stat.S_ISLNK(mode) else 'no regular file'}")
+        if name == _JOURNAL:
+            raise _damaged(path, f"{name} may name other files, and no sweep leaves it")
 
 
 def _check(path: Path, spec: Spec) -> None:
@@ -136,16 +163,74 @@ def _shown(value: Any) -> str:
 
 def _connect(path: Path) -> sqlite3.Connection:
     """Each statement is a transaction. A write-ahead log survives the end of the process without a wait for the disk;
-    where the machine itself loses power the last rows may be missing, and are computed again."""
+    where the machine itself loses power the last rows may be missing, and are computed again. Errors: PL1407."""
+    has_log = _has_log(path / ROWS)
     connection = sqlite3.connect(path / ROWS, isolation_level=None)
     try:
+        _confine(connection)
+        if not has_log:  # it gets one without a journal: who is killed leaves none
+            connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(_SCHEMA)
-    except sqlite3.Error:
+        _check_schema(connection, path)
+    except (sqlite3.Error, PolyloomError):
         connection.close()
         raise
     return connection
+
+
+def _has_log(rows: Path) -> bool:
+    """Whether a file is read and written with a write-ahead log (sqlite.org/fileformat.html, 1.3.3)."""
+    if not rows.exists():
+        return False
+    with rows.open("rb") as file:
+        return file.read(20)[18:] == b"\2\2"
+
+
+def _confine(connection: sqlite3.Connection) -> None:
+    """What the file says is data. The limits hold for the schema as well."""
+    connection.text_factory = bytes
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
+    if sys.version_info >= (3, 12):
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_VIEW, False)
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "temp_store = MEMORY"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Makes the table in a new file. Errors: PL1407 for another schema."""
+    schema = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 2"
+    found = connection.execute(schema).fetchall()
+    if not found:
+        connection.execute(_SCHEMA)
+        found = connection.execute(schema).fetchall()
+    encoding = connection.execute("PRAGMA encoding").fetchone()
+    if found != [tuple(text.encode() for text in _CONTENT)] or encoding != (b"UTF-8",):
+        raise _damaged(path, f"{ROWS} holds other things than the rows of a sweep")
+
+
+def _read(connection: sqlite3.Connection, path: Path) -> Iterator[tuple[str, str]]:
+    """The rows. Their keys rise, and together they are no longer than the file: where pages of a damaged file are used
+    twice, there is no end of rows. Errors: PL1407."""
+    rest = sum(os.lstat(path / name).st_size for name in (ROWS, _LOG) if (path / name).exists())
+    if rest > memory.available_bytes() // _COPIES:
+        raise _damaged(path, f"{ROWS} is too large for the memory that there is")
+    last: bytes | None = None
+    for key, row in connection.execute("SELECT key, row FROM rows"):
+        if not isinstance(key, bytes) or not isinstance(row, bytes):
+            raise _damaged(path, f"{ROWS}: a row is no text")
+        rest -= len(key) + len(row)
+        if (last is not None and key <= last) or rest < 0:
+            raise _damaged(path, f"{ROWS}: a row comes twice")
+        last = key
+        try:
+            yield key.decode(), row.decode()
+        except UnicodeDecodeError:
+            raise _damaged(path, f"{ROWS}: a row is no text") from None
 
 
 def _damaged(path: Path, what: str) -> PolyloomError:

@@ -17,12 +17,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from polyloom.files import recorded_name
 from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_types import ADDRESSES, F32, F64, FLOATS, I8, I16, I32, I64, INTEGERS, PTR, Type
 
@@ -180,10 +180,8 @@ class Place:
 
     @property
     def shown_file(self) -> str:
-        """The file as the user typed it, an absolute path by its last part alone: what is written down does not depend
-        on the folder."""
-        path = PurePath(self.file)
-        return path.name if path.is_absolute() else self.file
+        """As a file of ours calls it."""
+        return recorded_name(self.file)
 
     def words(self, home: str = "") -> str:
         """For a message: the line, and the file where it is not `home`. Nothing where there is no line."""

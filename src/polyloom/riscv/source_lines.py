@@ -14,11 +14,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from polyloom import files
+from polyloom.diagnostics import Diagnostic
+from polyloom.files import recorded_name
 from polyloom.ir.ssa import Place
 from polyloom.riscv import debug_lines
 from polyloom.riscv import note as notes
 
 KEY: Final = "lines"
+TEXTS: Final = "texts"
+"""Under which some notes have the lines themselves, by file."""
 _COLUMN: Final = 44
 
 
@@ -60,7 +65,13 @@ def encode(places: Mapping[int, Place]) -> dict[str, list[list[int | str]]]:
 
 def decode(data: bytes) -> Lines:
     """Those of an ELF file, by its note or by debugging information; none where neither tells any."""
-    return notes.read(data, read) or _sorted((at, Place(*pair)) for at, pair in debug_lines.lines(data).items())
+    return notes.read(data, read) or _sorted((at, _place(*pair)) for at, pair in debug_lines.lines(data).items())
+
+
+def findings(data: bytes) -> list[Diagnostic]:
+    """PL0707 for the names of sources in the note that are not as they are written there."""
+    named = notes.read(data, lambda made: [str(name) for key in (KEY, TEXTS) for name in made.get(key, {})]) or []
+    return [files.stray_name(name) for name in dict.fromkeys(named) if not files.is_recorded_name(name)]
 
 
 def read(made: dict[str, Any]) -> Lines:
@@ -70,7 +81,7 @@ def read(made: dict[str, Any]) -> Lines:
 
 
 def _place(file: str, line: int, reason: str = "") -> Place:
-    return Place(file, int(line), 0, str(reason))
+    return Place(recorded_name(file), int(line), 0, str(reason))
 
 
 def _sorted(found: Iterable[tuple[int, Place]]) -> Lines:

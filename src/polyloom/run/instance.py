@@ -27,7 +27,7 @@ from polyloom.targets import registry
 from polyloom.targets.activity import Activity, of_columns, of_spans
 from polyloom.targets.costs import Line
 from polyloom.targets.options import taken
-from polyloom.targets.provenance import Provenance, found_texts, with_statement
+from polyloom.targets.provenance import Provenance, matched_texts, with_statement
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
@@ -74,12 +74,13 @@ class File:
 @dataclass(frozen=True)
 class Origin:
     """Where a program comes from: its source, the symbolic file that it was instantiated from, `--on`, and the seconds
-    that compiling took."""
+    that compiling took. `texts` are sources that the user named for a program that was loaded: paths and contents."""
 
     subject: Subject | None = None
     symbolic: bytes | None = None
     on: str | None = None
     seconds: float | None = None
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -275,20 +276,22 @@ class Result:
 
     @cached_property
     def _texts(self) -> dict[str, str]:
-        """The files that were compiled; of a program that was loaded, those that are there and have not changed."""
-        subject = self.instance.origin.subject
-        return dict(subject.texts) if subject is not None else found_texts(_provenances(self._made))
+        """The files that were compiled; of a program that was loaded, those that the user named, and no other: a file
+        may be a stranger's. Errors: PL0822."""
+        origin = self.instance.origin
+        if origin.subject is not None:
+            return dict(origin.subject.texts)
+        return matched_texts(_provenances(self._made), origin.texts)
 
     @property
     def _without_source(self) -> str:
         """Says why the page does not show the source of a program that was loaded."""
         if self.instance.origin.subject is not None:
             return ""
-        missing = sorted({p.file for p in _provenances(self._made) if p.statement and p.file not in self._texts})
+        missing = sorted({p.file for p in _provenances(self._made) if p.line and p.file not in self._texts})
         if not missing:
-            why = "The source is not shown: the program keeps the numbers of its lines, and not their text."
-            return "" if self._texts else why
-        return f"The source is not shown: {', '.join(missing)} is not here, or not what the program was compiled from."
+            return "" if self._texts else "The source is not shown: the program does not tell where it comes from."
+        return f"The source is not shown: name it with --source ({', '.join(missing)})."
 
     @cached_property
     def _made(self) -> tuple[Report, ...]:

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where an operation comes from: a place in what the user wrote and, where the user did not write it, why it exists.
 
-A target keeps one for each operation of its schedule; listings, traces and pages tell it. Files are named as the user
-typed them, an absolute path by its last part alone, so that the bytes of a file do not depend on the folder that it was
-compiled in.
+A target keeps one for each operation of its schedule; listings, traces and pages tell it. Files are named as
+`files.recorded_name` says. A name is only a name: nothing here opens the file that has it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Final
 
-from polyloom import files
-from polyloom.diagnostics import PolyloomError, Span
+from polyloom.diagnostics import Span, input_error
+from polyloom.files import recorded_name
 from polyloom.ir.ssa import Place
 
 _LONGEST: Final = 60
@@ -58,7 +57,7 @@ def provenance(span: Span | None, reason: str = "") -> Provenance | None:
     end = text.find("\n", begin)
     whole = text[begin : len(text) if end < 0 else end].rstrip("\r")
     last = min(column + max(span.end - span.start, 1), max(len(whole), column) + 1)
-    return Provenance(_shown(span.source.name), line, column, last, _short(whole), reason)
+    return Provenance(_recorded(span.source.name), line, column, last, _short(whole), reason)
 
 
 def of_place(place: Place) -> Provenance | None:
@@ -79,40 +78,47 @@ def with_statement(found: Provenance, texts: Mapping[str, str]) -> Provenance:
     return replace(found, statement=_short(line), end_column=word.end() + 1 if word else 0)
 
 
-def found_texts(known: Iterable[Provenance]) -> dict[str, str]:
-    """Of the files that these places are in, the texts of those that are there and still have all their statements."""
+def matched_texts(known: Iterable[Provenance], given: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Of the files that these places are in, the texts that are `given` with their paths; where no place is known, by
+    the names that they would have. Errors: PL0822 for a text that is not what the places were made from."""
     by_file: dict[str, set[tuple[int, str]]] = {}
     for place in known:
         if place.line:
             by_file.setdefault(place.file, set()).add((place.line, place.statement))
-    found = {file: _text_of(file) for file in by_file}
-    return {file: text for file, text in found.items() if text is not None and _has(text, by_file[file])}
+    if not by_file:
+        return {PurePath(path).name: _encodable(text) for path, text in given}
+    found: dict[str, str] = {}
+    for path, text in given:
+        alike = [file for file in by_file if PurePath(file).name == PurePath(path).name]
+        fitting = [file for file in alike if _has(text, by_file[file])]
+        if not fitting:
+            why = "it has other lines than the program tells" if alike else f"that is {_listed(by_file)}"
+            message = f"'{path}' is not what the program was compiled from: {why}"
+            raise input_error("PL0822", message, help="give the file as it was compiled, or leave --source out")
+        found |= dict.fromkeys(fitting, _encodable(text))
+    return found
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in sorted(names))
 
 
 def _has(text: str, statements: Iterable[tuple[int, str]]) -> bool:
+    """Whether a text has these lines; of one without a statement, its number is all that is known."""
     lines = text.split("\n")
     return all(
-        bool(statement) and line <= len(lines) and _short(lines[line - 1].rstrip("\r")) == statement
-        for line, statement in statements
+        line <= len(lines) and statement in ("", _short(lines[line - 1].rstrip("\r"))) for line, statement in statements
     )
-
-
-def _text_of(file: str) -> str | None:
-    try:
-        return files.read(file).decode()
-    except (PolyloomError, UnicodeDecodeError):
-        return None
 
 
 def texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:
     """The files that these places are in, as they are called there, with their texts, in the order of first use."""
     sources = dict.fromkeys(span.source for span in spans if span is not None)
-    return tuple({_shown(source.name): _encodable(source.text) for source in sources}.items())
+    return tuple({_recorded(source.name): _encodable(source.text) for source in sources}.items())
 
 
-def _shown(name: str) -> str:
-    path = PurePath(name)
-    return _encodable(path.name if path.is_absolute() else name)
+def _recorded(name: str) -> str:
+    return _encodable(recorded_name(name))
 
 
 def _encodable(text: str) -> str:

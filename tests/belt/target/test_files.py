@@ -70,3 +70,43 @@ def test_a_file_that_changed_is_read_again() -> None:
         assert belt_file.read(Path("dot.belt").read_bytes()).machine.name == member
     shutil.copy("dot.belt", "copy.belt")
     assert belt_file.read(Path("copy.belt").read_bytes()) is belt_file.read(Path("dot.belt").read_bytes())
+
+
+NAR = """#include <stdint.h>
+uint32_t f2u(int n, const float x[n]) {
+  uint32_t s = 0;
+  for (int i = 0; i < n; i++) s += (uint32_t)(x[i] * 10.0f);
+  return s;
+}
+int32_t f2i(float x) { return (int32_t)x; }
+int32_t dv(int32_t a, int32_t b) { return a / b; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("--function dv a=7 b=0", "division by zero"),
+        ("--function f2i x=1e20", "does not fit into i32"),
+        ("--function f2u n=20", "does not fit into i32"),
+    ],
+)
+def test_a_result_that_c_leaves_undefined(
+    words: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The machine returns a NaR, which was an internal error; of a file, without its source, it is named."""
+    monkeypatch.chdir(tmp_path)
+    Path("nar.c").write_text(NAR, encoding="utf-8")
+    assert main(["run", "nar.c", *words.split(), "--on", "belt:silver"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("error[PL0972]") and why in err
+
+
+def test_a_file_that_returns_a_nar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("nar.c").write_text(NAR, encoding="utf-8")
+    assert main(["compile", "nar.c", "--function", "dv", "--on", "belt:silver", "-o", "dv.belt"]) == 0
+    assert main(["simulate", "dv.belt", "a=7", "b=0"]) == 1
+    assert capsys.readouterr().err.startswith("error[PL1054]: the result is a NaR: division by zero in bundle ")

@@ -52,7 +52,7 @@ function _shtab_polyloom_using
 end
 
 set -g _shtab_polyloom_commands run compare compile asm instantiate simulate show verify schedule dominators explore sweep float machines explain bench doctor completion device select litmus
-set -g _shtab_polyloom_opts_with_value --against --array --as --at --candidate --core --counts --dest --domain --effort --emit --entry --expect --fidelity --fill --form --format --fp --function --hazards --in --init --isa --jobs --layouts --level --mapping --max-cycles --max-executions --max-frontier --max-instructions --mmio --objective --on --ordering --out --peer --per --pes --print-after --profile --raw --reference --report --resume --scheduler --seed --set --shape --solver --spill --spl --split-k --ssa --strategy --stride --sweep --thread --threads --tiles --timeout --trace --vectorize --where --without -D -I -o
+set -g _shtab_polyloom_opts_with_value --against --array --as --at --candidate --core --counts --dest --domain --effort --emit --entry --expect --fidelity --fill --form --format --fp --function --hazards --in --init --isa --jobs --layouts --level --mapping --max-cycles --max-executions --max-frontier --max-instructions --mmio --objective --on --ordering --out --peer --per --pes --print-after --profile --raw --reference --report --resume --scheduler --seed --set --shape --solver --source --spill --spl --split-k --ssa --strategy --stride --sweep --thread --threads --tiles --timeout --trace --vectorize --where --without -D -I -o
 
 complete -c polyloom -e
 complete -c polyloom -f
@@ -230,6 +230,7 @@ complete -c polyloom -n '_shtab_polyloom_using simulate' -l raw -x -d 'put the b
 complete -c polyloom -n '_shtab_polyloom_using simulate' -l thread -x -d 'push words into a thread: t0, t1 or t2 (tensix)'
 complete -c polyloom -n '_shtab_polyloom_using simulate' -l threads -x -d 'threads of the host, which compute products of tiles; results and cycles do not depend on it (1) (minion)'
 complete -c polyloom -n '_shtab_polyloom_using simulate' -l tiles -x -d 'vector kernels: on how many tiles, one behind the other (1) (tensix)'
+complete -c polyloom -n '_shtab_polyloom_using simulate' -l source -xka "(__fish_complete_path (commandline -ct))" -d 'the source that the program was compiled from; trace and page show its lines; may be repeated'
 complete -c polyloom -n '_shtab_polyloom_using simulate' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'write what happened when, as .json or .json.gz (Perfetto), or .vcd'
 complete -c polyloom -n '_shtab_polyloom_using simulate' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'write one self-contained page'
 complete -c polyloom -n '_shtab_polyloom_using simulate' -l json -d 'print JSON'

@@ -422,6 +422,7 @@ _shtab_polyloom_simulate_options=(
   "--thread[push words into a thread\: t0, t1 or t2 (tensix)]:THREAD:"
   "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
   "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
+  "*--source[the source that the program was compiled from\; trace and page show its lines\; may be repeated]:FILE:_files"
   "--trace[write what happened when, as .json or .json.gz (Perfetto), or .vcd]:FILE:_files"
   "--report[write one self-contained page]:FILE.html:_files"
   "--json[print JSON]"

@@ -87,11 +87,12 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _resolved(name: str) -> Path:
-    return Path(name).resolve()
+    """Of a name with a zero byte, which `#line` may give, what stands before that."""
+    return Path(name.partition("\0")[0]).resolve()
 
 
 def text_of(file: str) -> str:
     try:
         return Path(file).read_bytes().decode("utf-8", "replace")
-    except OSError:
+    except (OSError, ValueError):
         return ""

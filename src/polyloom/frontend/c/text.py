@@ -49,7 +49,7 @@ class Files:
         if path not in self._files:
             try:
                 data = Path(path).read_bytes()
-            except OSError:
+            except (OSError, ValueError):
                 data = b""
             self._files[path] = data, Source(path, data.decode("utf-8", "replace"))
         return self._files[path]

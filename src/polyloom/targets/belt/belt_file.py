@@ -204,7 +204,9 @@ class _Names:
 
 
 _TEXTS: Final = counted(binary.text, natural("texts"))
-_PLACE: Final = record(Place, file=binary.text, line=natural("line"), column=natural("column"), reason=binary.text)
+_PLACE: Final = record(
+    Place, file=binary.source_name, line=natural("line"), column=natural("column"), reason=binary.text
+)
 _PLACES: Final[Codec[tuple[Place, ...]]] = counted(_PLACE, natural("places"))
 _NOTE: Final = record(_Noted, operands=_TEXTS, results=_TEXTS, stage=optional("stage"), place=natural("place"))
 _NOTES: Final[Codec[tuple[tuple[_Noted, ...], ...]]] = counted(counted(_NOTE, natural("notes")), natural("bundles"))

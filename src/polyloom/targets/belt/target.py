@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 import numpy as np
 
 from polyloom import files
-from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Argument, Signature
 from polyloom.passes import Watch
@@ -27,10 +28,12 @@ from polyloom.targets.belt.ir import BYTES, Function, Module, Type
 from polyloom.targets.belt.ir_verify import verify as verified
 from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.machine import load, members
+from polyloom.targets.belt.meaning import NaR
 from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
 from polyloom.targets.belt.program import Program
 from polyloom.targets.forms import function
+from polyloom.targets.forms.kernel_text import relocated
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Target
 
@@ -52,10 +55,12 @@ def _compile(
     if progress is not None:
         progress("compiling", 0.0)
     content = cast(function.Content, subject.content)
-    module = import_function(content.function, place.machine, _importing(content, options), subject.watch)
+    written = options.emit == "genasm"  # with names of sources as files have them
+    read = relocated(content.function, lambda at: replace(at, file=at.shown_file)) if written else content.function
+    module = import_function(read, place.machine, _importing(content, options), subject.watch)
     if options.profile is not None:
         module = with_counts(module, profile.read(options.profile))
-    if options.emit == "genasm":
+    if written:
         return print_genasm(module).encode()
     program = _specialized(module, place, options, subject.signature, subject.watch)
     if options.emit == "conasm":
@@ -118,9 +123,16 @@ def _run(data: bytes, job: Job) -> Execution:
 
 
 def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The bits of the first result, which has as many as its type. A None or a NaR is the model's fault."""
-    (bits,) = done.results[0]
-    assert isinstance(bits, int), bits
+    """The bits of the first result, which has as many as its type. Errors: PL1054 where it is none: what the source
+    leaves undefined is a NaR here; and PL1056 where a file returns another thing than its signature says."""
+    lanes = done.results[0] if done.results else ()
+    bits = lanes[0] if len(lanes) == 1 else None
+    if isinstance(bits, NaR):
+        help = "the source leaves this undefined: give other arguments"
+        raise input_error("PL1054", f"the result is a NaR: {bits.cause}", help=help)
+    if bits is None or bits >> 8 * dtype.itemsize:
+        message = f"the routine returns no single value of {8 * dtype.itemsize} bits, as its signature says"
+        raise input_error("PL1056", message, help="compile the function again")
     return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
 
 

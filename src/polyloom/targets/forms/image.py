@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from os.path import exists  # Path.exists raises for a name that is too long
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -33,7 +34,7 @@ class Image:
 def read(path: str) -> Image:
     """`FILE`, or `FILE@ADDRESS` for raw words. Errors: PL0807, PL0810."""
     found = _AT.fullmatch(path)
-    if found is None or Path(path).exists():
+    if found is None or exists(path):
         return Image(path, files.read(path))
     image = Image(found[1], files.read(found[1]), int(found[2], 0))
     if image.is_elf:
@@ -46,7 +47,7 @@ def read(path: str) -> Image:
 def file_of(path: str) -> str:
     """`FILE` of `FILE@ADDRESS`."""
     found = _AT.fullmatch(path)
-    return path if found is None or Path(path).exists() else found[1]
+    return path if found is None or exists(path) else found[1]
 
 
 def _accepts(written: Written) -> bool:

@@ -7,6 +7,7 @@ Its directives (`#line`) name lines of the kernel's file; columns are those of t
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,12 @@ def located(function: Function, path: str, nest: Nest) -> Function:
             return home
         return replace(of, file=home.file if Path(of.file).resolve() == own else of.file, column=0) if of.line else of
 
+    return relocated(function, place)
+
+
+def relocated(function: Function, place: Callable[[Place], Place]) -> Function:
+    """A function and those that it calls, with other places."""
+
     def block(of: Block) -> Block:
         made = tuple(replace(i, place=place(i.place)) for i in of.instructions)
         return replace(of, instructions=made, terminator=replace(of.terminator, place=place(of.terminator.place)))
@@ -35,7 +42,7 @@ def located(function: Function, path: str, nest: Nest) -> Function:
     return replace(
         function,
         blocks=tuple(map(block, function.blocks)),
-        others=tuple(located(other, path, nest) for other in function.others),
+        others=tuple(relocated(other, place) for other in function.others),
         place=place(function.place),
     )
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.riscv import note as notes
-from polyloom.riscv import symbols
+from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import addresses
 from polyloom.riscv.image import MAGIC, elf
 from polyloom.targets.minion import isa
@@ -46,7 +46,8 @@ def verify(data: bytes) -> Sequence[Diagnostic]:
     locator = Locator.of(data)
     help = "data belong into a segment that is not executable; `polyloom show` prints the code"
     message = "what stands at {} is no instruction of a Minion"
-    return [Diagnostic("PL1312", message.format(locator.at(at)), help=help) for at in _illegal(data)]
+    illegal = [Diagnostic("PL1312", message.format(locator.at(at)), help=help) for at in _illegal(data)]
+    return [*source_lines.findings(data), *illegal]
 
 
 def verify_given(file: Given) -> Sequence[Diagnostic]:

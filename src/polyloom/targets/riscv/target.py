@@ -197,7 +197,8 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
     """Every word of the code has to be an instruction."""
     del place
     illegal = cast("list[int]", _inspect(data)["illegal"])
-    return [Diagnostic("PL0911", f"what stands at {address:#x} is no instruction") for address in illegal]
+    found = [Diagnostic("PL0911", f"what stands at {address:#x} is no instruction") for address in illegal]
+    return [*source_lines.findings(data), *found]
 
 
 def _summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:

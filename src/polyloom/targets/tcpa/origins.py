@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom import binary
-from polyloom.binary import Codec, Reader, counted, natural, optional, record, repeated, text
+from polyloom.binary import Codec, Reader, counted, natural, optional, record, repeated, source_name, text
 from polyloom.ir.pla import Equation
 from polyloom.targets.provenance import Provenance, provenance
 
@@ -85,7 +85,7 @@ def _told(place: _Place, files: Sequence[str], lines: Sequence[_Line], reasons: 
     return Provenance(files[line.file], line.line, place.column, place.end_column, line.statement, reason)
 
 
-_files: Final = counted(text, natural("the number of files"))
+_files: Final = counted(source_name, natural("the number of files"))
 _reasons: Final = counted(text, natural("the number of reasons"))
 
 

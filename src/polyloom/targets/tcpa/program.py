@@ -505,6 +505,7 @@ def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     except PolyloomError as error:
         return error.diagnostics
     if is_concrete(data):
+        resolve.known(concrete_file.decode(data))
         return rules.verify(data, machine)
     symbolic = symbolic_file.decode(data)
     if symbolic.machine_hash != machine_file.fingerprint(machine):

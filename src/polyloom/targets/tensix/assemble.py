@@ -148,8 +148,10 @@ def _parts(text: str, at: int, end: int) -> list[tuple[int, int]]:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Without the blanks around it; of blanks alone nothing is left, at their end."""
     inner = text[start:end]
-    return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
+    first = start + len(inner) - len(inner.lstrip())
+    return first, max(first, end - len(inner) + len(inner.rstrip()))
 
 
 def _named_field(line: _Line, row: Instruction, name: re.Match[str]) -> Field:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.ir.signature import Signature
+from polyloom.riscv import source_lines
 from polyloom.riscv.image import MAGIC
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Given, Job, Json, Kind, Program, Target
@@ -47,7 +48,7 @@ def _show(given: Given) -> tuple[str, Json]:
 
 
 def _verify(given: Given) -> Sequence[Diagnostic]:
-    return verify(program.read(given), given.place.member)
+    return [*source_lines.findings(given.data), *verify(program.read(given), given.place.member)]
 
 
 def _compile(
@@ -83,7 +84,7 @@ def _show_own(data: bytes, options: Any) -> str:
 def _verify_own(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
     """For the member that the file names."""
     member = _member(data) if place is None else place.member
-    return verify(program.read(Given("program.elf", data, Place(member), Options())), member)
+    return _verify(Given("program.elf", data, Place(member), Options()))
 
 
 def _member(data: bytes) -> Member:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from polyloom.ir.ssa import Constant, Function, Instruction, Place
@@ -18,6 +17,7 @@ from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.sfpi import note as notes
 from polyloom.targets.tensix.sfpi.driver import Driver, Per, drive
+from polyloom.targets.tensix.sfpi.locate import text_of
 from polyloom.targets.tensix.sfpi.note import Note
 
 CORE: Final = parse("rv32im")
@@ -82,10 +82,7 @@ def _texts(places: Iterable[Place]) -> dict[str, dict[str, str]]:
 @lru_cache(maxsize=16)
 def _lines_of(file: str) -> tuple[str, ...]:
     """By number, from 1 on; nothing of a file that is not there."""
-    try:
-        return ("", *Path(file).read_text(encoding="utf-8").splitlines()) if file else ()
-    except (OSError, UnicodeDecodeError):
-        return ()
+    return ("", *(text_of(file) or "").splitlines())
 
 
 def _facts(parts: Sequence[Part], member: Member) -> dict[str, int]:

@@ -6,8 +6,9 @@ Its oracle is the interpreter of the imported form.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
@@ -15,11 +16,13 @@ import numpy as np
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.frontend.included import included
 from polyloom.frontend.source import Options as Reading
 from polyloom.ir.signature import Argument, Signature
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa import Place as SourcePlace
 from polyloom.ir.ssa_read import read
+from polyloom.targets.forms.kernel_text import relocated
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options
@@ -96,8 +99,22 @@ def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
         init = None if options.init is None else _of_file(path, options.init, place.member).function
         return replace(found, init=init)
     if path.endswith(TEXT):
-        return Kernel(read(files.read(path).decode("utf-8", "replace"), path))
-    return of_source(path, written.options.function, options.init, written.options, place.member)
+        return confined(Kernel(read(files.read(path).decode("utf-8", "replace"), path)), ())
+    found = of_source(path, written.options.function, options.init, written.options, place.member)
+    return confined(found, (Path(path).resolve(), *included(path, written.options.includes)))
+
+
+def confined(kernel: Kernel, sources: Collection[Path]) -> Kernel:
+    """With labels, which nobody opens, in the place of all files but the `sources`: in a text of SSA form, and behind
+    `#line`, stands the name of any file."""
+
+    def place(of: SourcePlace) -> SourcePlace:
+        if not of.file or ("\0" not in of.file and Path(of.file).resolve() in sources):
+            return of
+        return replace(of, file=locate.label(of.shown_file))
+
+    init = None if kernel.init is None else relocated(kernel.init, place)
+    return replace(kernel, function=relocated(kernel.function, place), init=init)
 
 
 def of_python(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:

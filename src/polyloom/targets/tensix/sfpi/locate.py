@@ -10,6 +10,7 @@ from polyloom.diagnostics import INPUT, Diagnostic, PolyloomError, Source, Span
 from polyloom.ir.ssa import Place
 
 _WORD = re.compile(r"\w+|\S")
+_LABEL = "<"
 
 
 def span_of(place: Place) -> Span | None:
@@ -47,7 +48,15 @@ def error(
     return PolyloomError(diagnostic(code, message, place, notes=notes, help=help))
 
 
+def label(name: str) -> str:
+    """A name that is shown, and that nobody opens."""
+    return name if name.startswith(_LABEL) else f"{_LABEL}{name}>"
+
+
 def text_of(name: str) -> str | None:
+    """What a source says; None for a label, and for what cannot be read."""
+    if name.startswith(_LABEL):
+        return None
     try:
         with open(name, encoding="utf-8", newline="") as file:
             return file.read().replace("\r\n", "\n")

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
+from polyloom.files import recorded_name
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines
 from polyloom.riscv.source_lines import Lines
@@ -65,7 +66,7 @@ def _note(made: dict[str, Any]) -> Note | None:
         _addresses(made["arguments"]),
         _owned(made["data"]),
         source_lines.read(made),
-        {str(f): {str(n): str(t) for n, t in texts.items()} for f, texts in made["texts"].items()},
+        {recorded_name(f): {str(n): str(t) for n, t in texts.items()} for f, texts in made[source_lines.TEXTS].items()},
         _numbers(made["facts"]),
     )
 

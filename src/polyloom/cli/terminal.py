@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text on the terminal. Names of files, lines of sources and what programs print may be strangers', and a terminal
+obeys what it reads: control characters are printed visibly, as Python writes them, as is what its encoding lacks."""
+
+from __future__ import annotations
+
+from typing import Final, TextIO
+
+_KEPT: Final = "\n\t"
+_CONTROLS: Final = (*range(0x20), *range(0x7F, 0xA0))
+_DIRECTIONS: Final = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+"""Ends of lines and directions of writing, which show text in another order than it has (Unicode, UAX 9)."""
+_VISIBLE: Final = {code: ascii(chr(code))[1:-1] for code in (*_CONTROLS, *_DIRECTIONS) if chr(code) not in _KEPT}
+
+
+def visible(text: str) -> str:
+    """Without control characters but ends of lines and tabs."""
+    return text.translate(_VISIBLE)
+
+
+def write(text: str, stream: TextIO | None) -> None:
+    """Prints a text, if there is any, with an end of its line. A process may have no streams."""
+    if not text or stream is None:
+        return
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    print(visible(text).encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
