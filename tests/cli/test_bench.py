@@ -79,9 +79,9 @@ def test_dependences_through_memory_and_values() -> None:
 
 def test_without_the_extra_for_c_the_table_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
-        raise input_error("PL0150", "C needs llvmlite, which is not installed")
+        raise input_error("PL0150", "clang is not installed")
 
     monkeypatch.setattr(modulo_loops, "problems", missing)
     monkeypatch.setattr(modulo, "GRAPHS", 1)
     monkeypatch.setattr(modulo, "_large", dict)
-    assert modulo.rows()[0]["family"] == "loops of C examples: install polyloom[c]"
+    assert modulo.rows()[0]["family"] == "loops of C examples: need clang"

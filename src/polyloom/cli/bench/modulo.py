@@ -51,7 +51,7 @@ def _loops() -> Row:
     except PolyloomError as error:
         if error.code != "PL0150":
             raise
-        return _EMPTY | {"family": "loops of C examples: install polyloom[c]", "graphs": 0}
+        return _EMPTY | {"family": "loops of C examples: need clang", "graphs": 0}
 
 
 def measure(family: str, problems: Iterable[Problem]) -> Row:
