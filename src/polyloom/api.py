@@ -215,19 +215,21 @@ def compile(
     source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
     on: str | None = None,
     *,
+    function: str | None = None,
     options: Options | None = None,
     progress: Progress | None = None,
     **own: Any,
 ) -> Compiled:
     """Compile a program (or the file of one, or a kernel) for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx.
 
-    `options` say how a file is read; `own` are options of the target, for the array `mapping`, the file of a mapping of
-    your own (`{2: path}`: that of phase 2)."""
+    `function` names one of a file's, as `FILE:NAME` does; `options` say how a file is read; `own` are options of the
+    target, for the array `mapping`, the file of a mapping of your own (`{2: path}`: that of phase 2)."""
     target, place = registry.split(on)
-    chosen = target.options(**options_for(target, own, "compile"))
+    chosen, reading = target.options(**options_for(target, own, "compile")), options or Options()
+    reading = reading if function is None else replace(reading, function=function)
     with beating(progress) as told:
         (told or silent)("reading", 0.0)
-        subject = subject_of(source, target, place, options or Options(), chosen)
+        subject = subject_of(source, target, place, reading, chosen)
         made = compile_subject(subject, target, place, chosen, told)
         (told or silent)(DONE, 1.0)
     return made
@@ -281,7 +283,7 @@ def run_together(
 
 def load(path: str | PathLike[str]) -> Compiled | Instance:
     """A file that was saved; of which kind, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
-    data = files.read(path)
+    data = registry.read(path)
     return decode(fspath(path), data)
 
 

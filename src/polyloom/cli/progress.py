@@ -12,9 +12,10 @@ from polyloom.targets.subject import Progress
 
 
 @contextmanager
-def bar() -> Generator[Progress | None]:
-    """A function to report (step, fraction) to; it draws one line, removed in the end. None where nobody looks."""
-    if not sys.stderr.isatty():
+def bar(is_quiet: bool = False) -> Generator[Progress | None]:
+    """A function to report (step, fraction) to; it draws one line, removed in the end. None where nobody
+    looks, or wants to."""
+    if is_quiet or not sys.stderr.isatty():
         yield None
         return
     try:

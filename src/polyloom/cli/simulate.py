@@ -40,7 +40,7 @@ def execute(options: Request) -> Answer:
     own = of_target.given_options(options, instance.target, "simulate")
     check_names(outputs, instance.signature)
     given = {**shared.pairs(words, "parameter", "N=64"), **given_arrays(inputs)}
-    with bar() as progress:
+    with bar(options.quiet) as progress:
         result = instance.measure(
             given, trace=options.trace is not None, wanted=tuple(outputs), progress=progress, **own
         )
@@ -77,7 +77,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
 def _instance(paths: list[str], on: str | None) -> Instance:
     """A file that a target wrote runs on it; any other one on the target that is named, if it takes images."""
     placed = registry.split(on) if on is not None else None
-    images = [image.read(path) for path in paths]
+    images = [image.read(path, registry.read if on is None else files.read) for path in paths]
     first = images[0]
     owner = registry.owner(first.data) if len(images) == 1 and first.address is None else None
     if owner is None and placed is not None:

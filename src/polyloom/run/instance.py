@@ -423,10 +423,10 @@ def _made(execution: Execution, data: bytes, job: Job) -> Execution:
 
 def _is_number(signature: Signature, name: str, value: object) -> bool:
     """A parameter or a scalar, or what may be the wrong name of one."""
-    argument = signature.argument(name)
+    argument = signature.argument(name) or next((a for a in signature.unread if a.name == name), None)
     if argument is None:
         return isinstance(value, int | float | str)
-    return argument.is_input and (argument.is_scalar or isinstance(value, str))
+    return (argument.is_input or argument in signature.unread) and (argument.is_scalar or isinstance(value, str))
 
 
 def _shown(scalar: npt.NDArray[Any]) -> Json:
@@ -453,6 +453,7 @@ def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[s
                 if others
                 else nearest(name, known, "option")
             )
+            registry.check_on(given)
             message = f"the target {target.name} has no option `{name}`"
             raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=who))
     return dict(given)

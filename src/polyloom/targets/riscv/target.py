@@ -40,6 +40,8 @@ from polyloom.targets.target import Execution, Job, Json, Kind, Target
 
 _DEFAULT: Final = "rv64gc"
 _ALL: Final = "gc_zicond_zbb"
+_MEMBERS: Final = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imac", "rv32imc")
+"""Instruction sets to choose from; any other of `names` does, too."""
 _WIDE: Final = b"\x02"
 """ELF's class of files for 64 bits."""
 _PROGRAM: Final = Kind(".elf", "RISC-V executable")
@@ -53,6 +55,14 @@ class Place:
 
     def __str__(self) -> str:
         return str(self.isa)
+
+
+def _described(name: str) -> str:
+    """An instruction set, as TOML. Errors: PL0901."""
+    isa = parse(name, "the machine")
+    extensions = ", ".join(f'"{found}"' for found in sorted(isa.extensions, key=lambda found: (len(found), found)))
+    rows = [f'name = "{isa}"', f"xlen = {isa.xlen}", f"extensions = [{extensions}]", f'abi = "{abi.name(isa)}"']
+    return "\n".join([*rows, f"short_branches = {str(isa.short_branches).lower()}\n"])
 
 
 def _model(place: Place, options: Options) -> function.Model:
@@ -229,6 +239,8 @@ TARGET: Final = Target(
         execution,
     ),
     as_json=_inspect,
+    members=lambda: _MEMBERS,
+    describe=_described,
     assemble=_assemble,
     verify=_verify,
     passes=(*SSA_PASSES, *PASSES),

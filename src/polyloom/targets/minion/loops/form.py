@@ -69,7 +69,7 @@ def _subject(written: Written, read: simd.Read | None, fp: Fp, minions: int) -> 
         "loops",
         content,
         source.path,
-        signature.of_plan(source.plan),
+        signature.of_plan(source.plan, source.nest),
         _oracles(source.plan, works, read),
         source.seconds,
         source=source,
@@ -87,7 +87,9 @@ def _on_tensors(plan: Plan, phase: Phase, fp: Fp) -> Work | None:
 def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:
     """A function that is one convolution."""
     oracles = _oracles(plan, (work,), read)
-    return Subject("loops", Content(plan, (work,)), read.path, signature.of_plan(plan), oracles, watch=written.watch)
+    return Subject(
+        "loops", Content(plan, (work,)), read.path, signature.of_plan(plan, read.nest), oracles, watch=written.watch
+    )
 
 
 def _oracles(plan: Plan, works: tuple[Work, ...], read: simd.Read | None) -> tuple[Oracle, ...]:
@@ -106,7 +108,7 @@ def _of_nest(read: simd.Read, fp: Fp, minions: int, written: Written) -> Subject
     bound = loops.close if fp == "reassociate" else None
     source = Oracle("source", f"the source, {read.path}", read.reference, bound)
     oracles = (oracle, source) if bound or simd.is_of_integers(read.nest) else (oracle,)
-    taken = signature.of_plan(plan)
+    taken = signature.of_plan(plan, read.nest)
     return Subject("loops", Content(plan, (work,)), read.path, taken, oracles, watch=written.watch)
 
 

@@ -106,7 +106,7 @@ def _judge(s: _Shaped, inputs: Arrays, expected: Arrays, got: Arrays) -> tuple[D
 
 def subject(source: Source, found: Pointwise, options: Any) -> Subject:
     """Errors: PL1232 for a format that does not fit."""
-    of = signature.of_plan(source.plan)
+    of = signature.of_plan(source.plan, source.nest)
     content = Content(found, _format(found, options))
     shaped = _Shaped(content, of, source)
     oracles = (

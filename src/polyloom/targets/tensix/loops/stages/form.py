@@ -40,7 +40,7 @@ def subject(source: Source, options: Any) -> Subject:
         Oracle("arithmetic", "the tile's arithmetic", partial(_arithmetic, content)),
         Oracle("equations", "its equations", partial(_equations, source), judge=partial(_judge, content, source)),
     )
-    of = signature.of_plan(source.plan)
+    of = signature.of_plan(source.plan, source.nest)
     known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
     return Subject("loops", content, source.path, of, oracles, source.seconds, source=source, texts=known)
 
