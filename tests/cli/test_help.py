@@ -53,7 +53,7 @@ def test_options_of_entries_are_those_of_records() -> None:
 def test_a_row_per_command(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(start, "_once", lambda words: asked.append(words) or 0.25)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
-    found = start.rows(times=2)
+    found = list(start.rows(times=2))
     assert found[2] == {"command": "polyloom run --help", "seconds": 0.25}
     assert len(asked) == 3 * len(found)
 

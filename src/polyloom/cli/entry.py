@@ -60,6 +60,9 @@ def main(words: Sequence[str] | None = None) -> int:
             print(answer.printed, file=sys.stderr, end="" if answer.printed.endswith("\n") else "\n")
         text = "" if is_quiet else answer.text
         _print(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else text)
+        for line in answer.streamed:
+            if not is_quiet:
+                _print(line)
         return _report(answer.diagnostics, paint, is_quiet)
     except PolyloomError as error:
         return _fail(error.diagnostics, as_json, paint)
