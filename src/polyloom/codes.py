@@ -1051,6 +1051,11 @@ CODES: dict[str, tuple[str, str]] = {
         "or because it does not fit. Here all places refused. The rows have the codes; `polyloom run` on one of "
         "the places shows the whole message.",
     ),
+    "PL0822": (
+        "a trace without the end of its run",
+        "A long run has more operations than a trace keeps. The file of `--trace`, the page's activity and this "
+        "warning say how many there are; outputs and figures are those of the whole run.",
+    ),
     "PL0870": (
         "internal error",
         "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its "

@@ -49,5 +49,8 @@ def execute(options: Request) -> Answer:
     text = "\n".join(part for part in (of_target.printed(watch), result.report()) if part)
     printed = result.data.get("printed", "")
     return Answer(
-        {**result.data, **of_target.as_data(watch)}, text, (*result.differences, *subject.warnings), str(printed)
+        {**result.data, **of_target.as_data(watch)},
+        text,
+        (*result.differences, *result.warnings, *subject.warnings),
+        str(printed),
     )

@@ -16,7 +16,7 @@ from polyloom.cli.progress import bar
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Options as Reading
 from polyloom.report import html
-from polyloom.run.instance import Instance
+from polyloom.run.instance import Instance, lacking
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
 from polyloom.targets.forms import image
@@ -48,7 +48,7 @@ def execute(options: Request) -> Answer:
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
     cycles = "" if result.cycles is None else f"{result.cycles} cycles, "
     head = f"{instance.kernel}: {cycles}{result.execution.operations} operations"
-    return Answer(result.data, "\n".join([head, *lines]))
+    return Answer(result.data, "\n".join([head, *lines]), result.warnings)
 
 
 def _on_machine(options: Request, target: Target, place: object) -> Answer:
@@ -65,7 +65,7 @@ def _on_machine(options: Request, target: Target, place: object) -> Answer:
     if options.report:
         made[options.report] = html.page(html.of_simulation(options.words, options.on, done)).encode()
     files.write({**done.files, **made})
-    return Answer(done.data, done.text, done.diagnostics)
+    return Answer(done.data, done.text, (*done.diagnostics, *lacking(done.trace)))
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:

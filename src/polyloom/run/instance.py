@@ -241,6 +241,11 @@ class Result:
     def differences(self) -> tuple[Diagnostic, ...]:
         return self.outcome.differences
 
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What the trace that was asked for lacks."""
+        return lacking(self.execution.trace)
+
     @cached_property
     def views(self) -> tuple[Report, ...]:
         """What there is to look at, phase by phase, as data."""
@@ -356,6 +361,7 @@ class Result:
                 self._loop,
                 self._source,
                 self._without_source,
+                self.trace.notice,
             )
         )
 
@@ -386,6 +392,12 @@ class Result:
         took = "" if self.cycles is None else f"{self.cycles} cycles, "
         said = {True: "outputs equal the reference", False: "outputs DIFFER", None: "not compared"}[self.verified]
         return f"<run of {self.instance.kernel}({values}): {took}{said}>"
+
+
+def lacking(trace: Trace) -> tuple[Diagnostic, ...]:
+    """The warning of a trace that has not all of a run."""
+    help = "the outputs and figures are those of the whole run; a smaller size has a whole trace"
+    return (Diagnostic("PL0822", trace.notice, 0, help=help),) if trace.notice else ()
 
 
 def of_trace(trace: Trace) -> Activity | None:
