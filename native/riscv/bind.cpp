@@ -65,6 +65,25 @@ Ended run_hart(Machine& machine, uint64_t pc, uint64_t stop, uint64_t limit) {
     return {int(o.cause), o.pc, o.value, o.executed, o.word};
 }
 
+// As `run_hart`, one instruction after another: where each of them was, as 64-bit words.
+std::pair<Ended, nb::bytes> trace_hart(Machine& machine, uint64_t pc, uint64_t stop, uint64_t limit) {
+    std::vector<uint64_t> places;
+    Outcome ended{Cause::limit, pc, 0, 0, 0};
+    {
+        nb::gil_scoped_release release;
+        machine.visit([&]<class P>(Hart<P>& h) {
+            using X = typename P::X;
+            while (ended.cause == Cause::limit && places.size() < limit) {
+                const uint64_t at = ended.pc;
+                ended = h.run(X(at), X(stop), 1);
+                if (ended.executed) places.push_back(at);
+            }
+        });
+    }
+    const Ended told{int(ended.cause), ended.pc, ended.value, places.size(), ended.word};
+    return {told, nb::bytes(reinterpret_cast<const char*>(places.data()), places.size() * sizeof(uint64_t))};
+}
+
 void write_memory(Machine& machine, uint64_t address, nb::bytes data) {
     std::memcpy(machine.at(address, data.size()), data.data(), data.size());
     machine.visit([](auto& h) { h.code->flush(); });
@@ -181,6 +200,7 @@ POLYLOOM_MODULE(riscv, m) {
         .def("write", &write_memory, nb::arg("address"), nb::arg("data"))
         .def("read", &read_memory, nb::arg("address"), nb::arg("length"))
         .def("run", &run_hart, nb::arg("pc"), nb::arg("stop"), nb::arg("limit"))
+        .def("trace", &trace_hart, nb::arg("pc"), nb::arg("stop"), nb::arg("limit"))
         .def(
             "written",
             [](Machine& machine, int file) {

@@ -217,19 +217,21 @@ def compile(
     source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
     on: str | None = None,
     *,
+    function: str | None = None,
     options: Options | None = None,
     progress: Progress | None = None,
     **own: Any,
 ) -> Compiled:
     """Compile a program (or the file of one, or a kernel) for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx.
 
-    `options` say how a file is read; `own` are options of the target, for the array `mapping`, the file of a mapping of
-    your own (`{2: path}`: that of phase 2)."""
+    `function` names one of a file's, as `FILE:NAME` does; `options` say how a file is read; `own` are options of the
+    target, for the array `mapping`, the file of a mapping of your own (`{2: path}`: that of phase 2)."""
     target, place = registry.split(on)
-    chosen = target.options(**options_for(target, own, "compile"))
+    chosen, reading = target.options(**options_for(target, own, "compile")), options or Options()
+    reading = reading if function is None else replace(reading, function=function)
     with beating(progress) as told:
         (told or silent)("reading", 0.0)
-        subject = subject_of(source, target, place, options or Options(), chosen)
+        subject = subject_of(source, target, place, reading, chosen)
         made = compile_subject(subject, target, place, chosen, told)
         (told or silent)(DONE, 1.0)
     return made
@@ -287,7 +289,7 @@ def load(
     """A file that was saved; of which kind, its first bytes tell. Its page shows the lines of the `source` (a file or
     several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
     PL07xx."""
-    data = files.read(path)
+    data = registry.read(path)
     named = (source,) if isinstance(source, str | PathLike) else source
     return decode(fspath(path), data, texts([fspath(each) for each in named]))
 

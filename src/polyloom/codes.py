@@ -7,6 +7,8 @@ section.
 
 from __future__ import annotations
 
+from polyloom.extras import command
+
 CODES: dict[str, tuple[str, str]] = {
     # PL01xx: syntax of the equation language (frontend)
     "PL0101": (
@@ -118,7 +120,7 @@ CODES: dict[str, tuple[str, str]] = {
     # PL015x, PL016x: C (frontend)
     "PL0150": (
         "clang is not installed",
-        "C files are read by clang, which comes with the extra `c`: `pip install 'polyloom[c]'`.",
+        f"Clang reads C files, and compiles Python kernels for RISC-V and belts: `{command('c')}`.",
     ),
     "PL0151": (
         "refused by the C compiler",
@@ -1061,6 +1063,11 @@ CODES: dict[str, tuple[str, str]] = {
         "the name of its source, and for an array the text of its lines: the file must have that name, and these "
         "lines. Give the file as it was when the program was compiled, or leave the option out.",
     ),
+    "PL0823": (
+        "a trace without the end of its run",
+        "A long run has more operations than a trace keeps. The file of `--trace`, the page's activity and this "
+        "warning say how many there are; outputs and figures are those of the whole run.",
+    ),
     "PL0870": (
         "internal error",
         "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its "
@@ -1193,7 +1200,7 @@ CODES: dict[str, tuple[str, str]] = {
         "benchmark peers not installed",
         "`polyloom bench dominators` measures networkx, rustworkx and igraph in the same run. Nothing else needs "
         "them, so that they are an extra:\n"
-        "`pip install 'polyloom[bench]'`.",
+        f"`{command('bench')}`.",
     ),
     # PL0940 to PL0949: litmus tests (riscv/rvwmo)
     "PL0940": (
@@ -1434,7 +1441,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1414": (
         "no Dask scheduler",
-        "`--scheduler` needs the extra `dask` (`pip install 'polyloom[dask]'`) here and on the workers, and "
+        f"`--scheduler` needs the extra `dask` (`{command('dask')}`) here and on the workers, and "
         "the address of a scheduler that answers, such as `tcp://host:8786`. Rows that were computed are "
         "kept by `--resume`.",
     ),

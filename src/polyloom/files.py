@@ -7,6 +7,8 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -15,6 +17,9 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 
 _COPIES: Final = 4
 """What is made of a file takes several times its size."""
+_LISTED: Final = 2000
+"""Names of a folder among which a near one is looked for."""
+_NEAR: Final = 0.75
 _PLACE: Final = "give a path in an existing directory that you may write to"
 _ROOM: Final = "make room there, or give a path where there is room"
 
@@ -52,7 +57,9 @@ def read(path: str | os.PathLike[str]) -> bytes:
         return regular(path)
     except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
         too_large = isinstance(error, OSError) and error.errno == errno.EFBIG
-        help = "give a smaller file" if too_large else "give the path of an existing file that you may read"
+        help = (
+            "give a smaller file" if too_large else _meant(path, "give the path of an existing file that you may read")
+        )
         raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help=help) from None
 
 
@@ -73,7 +80,20 @@ def read_source(path: str, kind: str) -> bytes:
         return regular(path)
     except (OSError, ValueError) as error:
         message = f"cannot read {path or 'a file without a name'}: {_reason(error)}"
-        raise input_error("PL0104", message, help=f"give the path of a {kind} file") from None
+        raise input_error("PL0104", message, help=_meant(path, f"give the path of a {kind} file")) from None
+
+
+def _meant(path: object, otherwise: str) -> str:
+    """A help line for a file that cannot be read: one of the same folder and ending whose name is near."""
+    wanted = Path(str(path))
+    with contextlib.suppress(OSError, ValueError):  # ValueError: a path with a zero byte
+        if not wanted.exists():
+            with os.scandir(wanted.parent) as found:
+                beside = [Path(entry.name) for entry in islice(found, _LISTED)]
+            stems = [file.stem for file in beside if file.suffix == wanted.suffix]
+            if close := get_close_matches(wanted.stem, stems, 1, _NEAR):
+                return f"did you mean '{wanted.with_name(close[0] + wanted.suffix)}'?"
+    return otherwise
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:

@@ -4,28 +4,110 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
+from inspect import isgeneratorfunction
 
 import pytest
 from tests.cli.conftest import Call
 
-from polyloom.cli import bench, examples
+from polyloom.cli import bench, examples, main
 from polyloom.cli.answer import table
-from polyloom.cli.bench import compilation, modulo, modulo_graphs, modulo_loops, regions
+from polyloom.cli.bench import compilation, minion, modulo, modulo_graphs, modulo_loops, regions
 from polyloom.cli.bench import examples as runs
 from polyloom.cli.bench.timing import median_seconds
 from polyloom.diagnostics import input_error
 from polyloom.frontend import pla
 from polyloom.modulo.bounds import recurrence_bound
+from polyloom.report.markdown import growing
+from polyloom.report.progress import CLEAR
+from polyloom.targets.entry import loaded
 
 
 def test_rows(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"one": [{"a": 1, "b": 0.5}, {"a": 22, "b": None}], "two": [{"c": True}]}
     monkeypatch.setattr(bench, "tables", lambda: dict.fromkeys(rows, ""))
-    monkeypatch.setattr(bench, "_rows", rows.__getitem__)
+    monkeypatch.setattr(bench, "_rows", lambda name, _: rows[name])  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     assert json.loads(call("bench", "one", "--json")[1]) == {"rows": [{"a": 1, "b": 0.5}, {"a": 22, "b": None}]}
     assert json.loads(call("bench", "--json")[1])["rows"][-1] == {"table": "two", "c": True}
     assert call("bench", "one")[1] == "| a   | b   |\n|-----|-----|\n| 1   | 0.5 |\n| 22  | –   |\n"
+    assert call("bench")[1] == (
+        "one\n\n| a   | b   |\n|-----|-----|\n| 1   | 0.5 |\n| 22  | –   |\n\ntwo\n\n| c   |\n|-----|\n| yes |\n"
+    )
     assert table([]) == ""
+
+
+@pytest.mark.parametrize("name", sorted(bench.tables()))
+def test_every_table_gives_its_rows_as_they_are_known(name: str) -> None:
+    assert isgeneratorfunction(loaded(bench.tables()[name])), name
+
+
+def test_a_row_is_printed_before_the_next_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = list[str]()
+
+    def rows() -> Iterator[dict[str, object]]:
+        for name in ("first", "second", "a very long third"):
+            seen.append(capsys.readouterr().out)
+            yield {"name": name, "n": len(seen)}
+        seen.append(capsys.readouterr().out)
+
+    monkeypatch.setattr(bench, "tables", lambda: {"one": ""})
+    monkeypatch.setattr(bench, "loaded", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    assert main(["bench", "one"]) == 0
+    assert seen == [
+        "",
+        "| name  | n   |\n|-------|-----|\n| first | 1   |\n",
+        "| second | 2   |\n",
+        "| a very long third | 3   |\n",
+    ]
+
+
+def test_a_row_with_other_columns_begins_another_table() -> None:
+    assert list(growing([{"a": 1}, {"a": 2, "b": 3}])) == [
+        *("| a   |", "|-----|", "| 1   |"),
+        *("\n| a   | b   |", "|-----|-----|", "| 2   | 3   |"),
+    ]
+
+
+def test_an_error_behind_some_rows(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def rows() -> Iterator[dict[str, object]]:
+        yield {"a": 1}
+        raise input_error("PL0967", "the peer is gone")
+
+    monkeypatch.setattr(bench, "tables", lambda: {"one": ""})
+    monkeypatch.setattr(bench, "loaded", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    assert main(["bench", "one"]) == 1
+    printed = capsys.readouterr()
+    assert "| 1   |" in printed.out and printed.err.startswith("error[PL0967]")
+
+
+def test_a_terminal_shows_what_is_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def rows() -> Iterator[dict[str, object]]:
+        yield {"a": 1}
+
+    monkeypatch.setattr(bench, "tables", lambda: {"one": ""})
+    monkeypatch.setattr(bench, "loaded", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert main(["bench", "one"]) == 0
+    err = capsys.readouterr().err
+    assert "measuring one, row 1, 0 s" in err and err.endswith(CLEAR)
+    assert main(["bench", "one", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_all_rows_of_minions_have_the_same_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minion, "measures", lambda: [minion.Measure("tile", 529, "cycles", lambda: 529.0)])
+    monkeypatch.setattr(minion, "PRODUCTS", (minion.Product("f32", (16, 16, 16), True, {"utilization": 0.5}),))
+    for part in (minion.chains, minion.convolutions):
+        monkeypatch.setattr(part, "rows", lambda: iter([{"what": "a chain", "model": 1, "unit": "cycles"}]))
+    monkeypatch.setattr(minion, "speeds", lambda: iter(()))
+    monkeypatch.setattr(minion, "threaded", lambda: iter(()))
+    made = list(minion.rows())
+    assert [row["what"] for row in made] == ["tile", "f32 16 x 16 x 16, resident", "a chain", "a chain"]
+    assert {tuple(row) for row in made} == {("what", "silicon", "asked", "model", "off", "unit")}
+    assert len(table(made).splitlines()) == 6
 
 
 def test_median() -> None:
@@ -79,9 +161,9 @@ def test_dependences_through_memory_and_values() -> None:
 
 def test_without_the_extra_for_c_the_table_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
-        raise input_error("PL0150", "C needs llvmlite, which is not installed")
+        raise input_error("PL0150", "clang is not installed")
 
     monkeypatch.setattr(modulo_loops, "problems", missing)
     monkeypatch.setattr(modulo, "GRAPHS", 1)
     monkeypatch.setattr(modulo, "_large", dict)
-    assert modulo.rows()[0]["family"] == "loops of C examples: install polyloom[c]"
+    assert next(modulo.rows())["family"] == "loops of C examples: need clang"

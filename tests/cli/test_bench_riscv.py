@@ -50,7 +50,7 @@ def test_the_peer_runs_the_same_file(name: str, isa: str, tmp_path: Path) -> Non
 
 def test_the_row_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harts, "LOOPS", {"integers": harts.LOOPS["integers"]})
-    rows = harts.rows()
+    rows = list(harts.rows())
     assert [(row["what"], row["isa"]) for row in rows] == [("loop of integers", isa) for isa in harts.ISAS]
     assert all(isinstance(row["polyloom"], int) and row["polyloom"] > 0 for row in rows)
 
@@ -67,7 +67,7 @@ def test_who_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
 def test_functions_execute_what_is_counted() -> None:
-    rows = executed.rows(("sum", "gcd", "strided"))
+    rows = list(executed.rows(("sum", "gcd", "strided")))
     assert [row["what"] for row in rows] == ["sum", "gcd", "strided", "geometric mean"]
     for row in rows[:-1]:
         for peer in executed.PEERS:

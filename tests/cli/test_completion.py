@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -57,6 +58,43 @@ def test_bash_completes(tmp_path: Path) -> None:
     assert _completed("polyloom run gem", tmp_path) == ["gemm.py"]
     assert _completed("polyloom run gemm.py --on mi", tmp_path) == ["minion"]
     assert _completed("polyloom run gemm.py --nothing", tmp_path) == []
+    assert "--quiet" in _completed("polyloom show --q", tmp_path)
+
+
+def test_codes_complete_in_bash(tmp_path: Path) -> None:
+    assert _completed("polyloom explain PL041", tmp_path) == ["PL0410", "PL0411", "PL0412"]
+    assert _completed("polyloom bench mini", tmp_path) == ["minion"]
+
+
+def test_codes_complete_in_fish() -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed (Debian package `fish`)")
+    text = f'source "{completions.FOLDER / "polyloom.fish"}"; complete -C "polyloom explain PL041"'
+    done = subprocess.run(["fish", "--no-config", "-c", text], capture_output=True, text=True, check=True)
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["PL0410", "PL0411", "PL0412"]
+
+
+ZSH = """
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'PS1=; fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; bindkey "^I" list-choices'
+zpty -w shell 'print RE''ADY'
+zpty -r shell before '*READY*'
+zpty -w -n shell $'polyloom explain PL041\t'
+zpty -r shell shown '*PL0410*PL0412*'
+print -r -- $shown
+zpty -d shell
+"""
+"""A shell within a shell: only an interactive one completes."""
+
+
+def test_codes_complete_in_zsh(tmp_path: Path) -> None:
+    if shutil.which("zsh") is None:
+        pytest.skip("zsh is not installed (Debian package `zsh`)")
+    shutil.copy(completions.FOLDER / "polyloom.zsh", tmp_path / "_polyloom")
+    words = ["zsh", "-f", "-c", ZSH.format(folder=tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    assert set(re.findall(r"PL\d{4}", done.stdout)) == {"PL0410", "PL0411", "PL0412"}
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

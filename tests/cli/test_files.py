@@ -19,6 +19,7 @@ import polyloom as pl
 from polyloom.cli.explain import address
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
+from polyloom.targets.entry import BUILT_IN
 
 
 def test_instantiate_then_simulate(call: Call, scratch: Path) -> None:
@@ -56,7 +57,9 @@ def test_verify(name: str, call: Call) -> None:
 
 def test_machines(call: Call) -> None:
     listed = json.loads(call("machines", "--json")[1])["machines"]
-    assert {"tcpa", "belt"} <= {name.partition(":")[0] for name in listed}
+    assert list(dict.fromkeys(name.partition(":")[0] for name in listed)) == list(BUILT_IN)
+    for name in listed:
+        assert json.loads(call("machines", name, "--json")[1])["name"] in (name, name.partition(":")[2])
     assert [name for name in listed if name.startswith("tcpa:")] == [
         "tcpa:fau",
         "tcpa:generic",
@@ -68,6 +71,12 @@ def test_machines(call: Call) -> None:
     assert [name for name in listed if name.startswith("tensix:")] == ["tensix:wormhole", "tensix:blackhole"]
     assert call("machines", "tcpa:unit") == call("machines", "unit")
     assert json.loads(call("machines", "unit", "--json")[1])["name"] == "unit"
+
+
+def test_a_machine_of_riscv(call: Call) -> None:
+    assert call("machines", "riscv:rv32imc")[1] == (
+        'name = "rv32imc"\nxlen = 32\nextensions = ["c", "i", "m"]\nabi = "ilp32"\nshort_branches = false\n'
+    )
 
 
 @pytest.mark.parametrize("code", CODES)

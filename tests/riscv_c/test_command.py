@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import Golden
 from tests.riscv_c.running import run as run_function
 
-from polyloom import frontend
+from polyloom import extras, frontend
 from polyloom.cli import main, run
 from polyloom.frontend.c import clang
 from polyloom.frontend.source import Options
@@ -422,7 +422,7 @@ def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     clang.forget()
     assert status == 2
-    assert "pip install 'polyloom[c]'" in err
+    assert extras.command("c") in err
 
 
 def test_the_listing(call: Call, golden: Golden) -> None:

@@ -136,7 +136,7 @@ def test_every_verb_takes_it(folder: Path) -> None:
     assert call(folder, "explain PL9001")[1].startswith("PL9001: broken toy\n")
     assert call(folder, "play Ada") == (0, "Ada plays\n", "")
     assert "| fast | 1      |" in call(folder, "bench toys")[1]
-    assert "--twice" in call(folder, "run --help")[1]
+    assert "--twice" in call(folder, "run --help --on toy")[1]
 
 
 def test_what_it_lacks_is_refused_by_name(folder: Path) -> None:

@@ -33,6 +33,9 @@ class Hart:
         Returns (cause, pc, value, executed instructions, word at pc); causes are in the order of
         native/riscv/hart.hpp."""
 
+    def trace(self, pc: int, stop: int, limit: int) -> tuple[tuple[int, int, int, int, int], bytes]:
+        """Like `run`, and the address of every instruction that was executed, in 64 bits of the host's order."""
+
     def written(self, file: int) -> bytes:
         """What the program wrote to file 1 or 2."""
 

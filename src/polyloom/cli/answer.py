@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from polyloom.diagnostics import Diagnostic
@@ -13,10 +14,11 @@ __all__ = ["Answer", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`data` is printed under `--json`, else `text`; `printed`, what the program printed, and `diagnostics` go to
-    stderr, and the first of these gives the exit code."""
+    """`data` is printed under `--json`, else `text` and the lines of `streamed`, each as soon as it is known;
+    `printed`, what the program printed, and `diagnostics` go to stderr, and the first of these gives the exit code."""
 
     data: object
     text: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     printed: str = ""
+    streamed: Iterable[str] = ()

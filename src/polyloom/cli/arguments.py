@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
-from typing import Literal, NoReturn
+from typing import Final, Literal, NoReturn
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.options import integer
@@ -21,6 +22,8 @@ class Request(argparse.Namespace):
     pes: str
     output: str
     json: bool
+    quiet: bool
+    color: str
     seed: int
     fill: Literal["random"] | None
     trace: str | None
@@ -70,35 +73,66 @@ class Request(argparse.Namespace):
     timeout: str | None
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser that raises diagnostics instead of printing and leaving."""
+Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]  # it has no public name
+INPUTS, RESULTS = "inputs", "results"
+"""Groups of options."""
+COLORS: Final = ("auto", "always", "never")
+_LACKING: Final = re.compile(r"argument (\S+): expected (?:one|at least one) argument")
+_OTHERS: Final = {"--target": "--on", "--machine": "--on", "--output": "-o", "--verbose": "--print-after"}
+"""What other tools call an option."""
 
-    def __init__(self, prog: str, description: str) -> None:
-        super().__init__(prog=prog, description=description, allow_abbrev=False)
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises diagnostics instead of printing and leaving, and whose help groups options by what
+    they are for. `chosen` are the targets whose options help shows; all, where there is none."""
+
+    def __init__(self, prog: str, description: str, chosen: Sequence[str] = ()) -> None:
+        super().__init__(prog=prog, description=description, allow_abbrev=False, add_help=False)
+        self.chosen, self._command = tuple(chosen), prog
+
+    def group(self, title: str) -> Group:
+        """The group of options of that title."""
+        return next((g for g in self._action_groups if g.title == title), None) or self.add_argument_group(title)
 
     def error(self, message: str) -> NoReturn:
-        least = f"write `{self._least()}`; " if "required" in message else ""
+        if lacking := _LACKING.fullmatch(message):
+            flag = lacking[1].rpartition("/")[2]
+            about = next(a for a in self._actions if flag in a.option_strings)
+            raise usage_error(f"{flag} has no value", f"write `{flag} {about.metavar}`")
+        least = f"write `{self._command}`; " if "required" in message else ""
         raise usage_error(message, f"{least}`{self.prog} --help` lists what {'else ' if least else ''}can be written")
 
     def _least(self) -> str:
         """The command with no more than it needs."""
-        needed = [(*a.option_strings[:1], str(a.metavar)) for a in self._actions if a.required]
+        needed = [(*a.option_strings[:1], str(a.metavar)) for a in self._actions if a.required and not _may_miss(a)]
         return " ".join([self.prog, *(word for words in needed for word in words)])
+
+    def _more(self) -> str:
+        """What may follow, for a line of usage."""
+        operands = [a for a in self._actions if _may_miss(a)]
+        shown = [f" [{a.metavar}{' ...' if a.nargs == '*' else ''}]" for a in operands]
+        return "".join([*shown, " [OPTION ...]"])
 
     def read(self, words: Sequence[str]) -> Request:
         """The options; operands may stand before, between and after them."""
+        self._command = self._least()
+        self.usage = f"{self._command}{self._more()}"
         options, extra = self.parse_known_intermixed_args(words, Request())
         if extra:
             known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
-            what = f"{self.prog} takes no {'option' if extra[0].startswith('-') else 'operand'} '{extra[0]}'"
-            raise usage_error(
-                what,
-                nearest(extra[0].partition("=")[0], known, "option")
-                if extra[0].startswith("-")
-                else f"leave out {' '.join(extra)}",
-            )
+            is_option, flag = extra[0].startswith("-"), extra[0].partition("=")[0]
+            what = f"{self.prog} takes no {'option' if is_option else 'operand'} '{extra[0]}'"
+            other = _OTHERS.get(flag, "")
+            if other in (o for action in self._actions for o in action.option_strings):
+                raise usage_error(what, f"the option is called {other} here")
+            raise usage_error(what, nearest(flag, known, "option") if is_option else f"leave out {' '.join(extra)}")
         assert isinstance(options, Request)
         return options
+
+
+def _may_miss(action: argparse.Action) -> bool:
+    """Whether an operand may be left out."""
+    return not action.option_strings and action.nargs in ("?", "*")
 
 
 def usage_error(message: str, help: str) -> PolyloomError:
@@ -118,25 +152,26 @@ def source_operand(parser: Parser, more: str = "") -> None:
 
 def function_options(parser: Parser) -> None:
     """How a file of functions is read."""
-    parser.add_argument("--function", metavar="NAME", help="the function, where the file has several")
-    parser.add_argument(
+    group = parser.group("source")
+    group.add_argument("--function", metavar="NAME", help="the function, where the file has several")
+    group.add_argument(
         "-I", dest="includes", metavar="DIR", action="append", default=[], help="C: search DIR for headers"
     )
-    parser.add_argument(
+    group.add_argument(
         "-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="C: define a macro"
     )
-    parser.add_argument(
+    group.add_argument(
         "--shape", dest="shapes", metavar="A=n,m", action="append", default=[], help="C: the extents of a bare pointer"
     )
-    parser.add_argument(
+    group.add_argument(
         "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
     )
-    parser.add_argument("--reassociate", action="store_true", help="f32 reductions may change their order")
+    group.add_argument("--reassociate", action="store_true", help="f32 reductions may change their order")
 
 
 def level_option(parser: Parser, help: str) -> None:
     """From which of clang's code SSA form is made; `level` is None where that is not said."""
-    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help=help)
+    parser.group("source").add_argument("--ssa", dest="level", choices=("0", "1"), help=help)
 
 
 def parameter_operands(parser: Parser, what: str = "values of the parameters") -> None:
@@ -145,7 +180,7 @@ def parameter_operands(parser: Parser, what: str = "values of the parameters") -
 
 def array_options(parser: Parser) -> None:
     _input_option(parser)
-    parser.add_argument(
+    parser.group(RESULTS).add_argument(
         "--out",
         dest="outputs",
         metavar="NAME=FILE.npy",
@@ -156,7 +191,7 @@ def array_options(parser: Parser) -> None:
 
 
 def _input_option(parser: Parser) -> None:
-    parser.add_argument(
+    parser.group(INPUTS).add_argument(
         "--in",
         dest="inputs",
         metavar="NAME=FILE.npy",
@@ -169,9 +204,9 @@ def _input_option(parser: Parser) -> None:
 def seed_options(parser: Parser) -> None:
     """What is made up of the inputs."""
     help = "makes up inputs: scalars that are not given, and arrays where none is given"
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help=help)
+    parser.group(INPUTS).add_argument("--seed", type=int, default=0, metavar="N", help=help)
     help = "make up the arrays that are not given even where others are"
-    parser.add_argument("--fill", choices=("random",), help=help)
+    parser.group(INPUTS).add_argument("--fill", choices=("random",), help=help)
 
 
 def input_options(parser: Parser) -> None:
@@ -181,10 +216,28 @@ def input_options(parser: Parser) -> None:
 
 
 def output_options(parser: Parser) -> None:
-    parser.add_argument(
+    parser.group(RESULTS).add_argument(
         "--trace", metavar="FILE", help="write what happened when, as .json or .json.gz (Perfetto), or .vcd"
     )
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
+    report_option(parser)
+
+
+def report_option(parser: Parser, what: str = "") -> None:
+    parser.group(RESULTS).add_argument("--report", metavar="FILE.html", help=f"write one self-contained page{what}")
+
+
+def output_option(parser: Parser, metavar: str = "OUT", help: str = "the file that is written") -> None:
+    parser.group(RESULTS).add_argument("-o", dest="output", metavar=metavar, required=True, help=help)
+
+
+def general_options(parser: Parser) -> None:
+    """Those of every verb."""
+    group = parser.group("general")
+    group.add_argument("-h", "--help", action="help", help="show this help message and exit")
+    group.add_argument("--json", action="store_true", help="print JSON")
+    group.add_argument("-q", "--quiet", action="store_true", help="print errors alone")
+    help = "color of messages: always, never, or auto: on a terminal, unless NO_COLOR is set"
+    group.add_argument("--color", choices=COLORS, default="auto", help=help)
 
 
 def check_seed(seed: int) -> None:

@@ -21,7 +21,7 @@ def execute(options: Request) -> Answer:
     shared.check_seed(options.seed)
     own = of_target.given_texts(options, "run")
     words = shared.pairs(options.words, "parameter", "N=64")
-    with bar() as progress:
+    with bar(options.quiet) as progress:
         made = compare(
             options.file,
             {**words, **given_arrays(inputs)},

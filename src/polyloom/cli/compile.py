@@ -26,7 +26,7 @@ def execute(options: Request) -> Answer:
     words = shared.pairs(getattr(options, "words", ()), "parameter", "N=64")
     if words and not target.per_size:
         raise _for_all(target, words)
-    with bar() as progress:
+    with bar(options.quiet) as progress:
         if progress is not None:
             progress("reading", 0.0)
         subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen, watch)

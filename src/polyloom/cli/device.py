@@ -9,6 +9,7 @@ import polyloom
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.diagnostics import input_error
+from polyloom.extras import AGAIN
 
 _PACKAGE = Path(polyloom.__file__).parent
 _HEADER = "polyloom_instantiate.h"
@@ -22,7 +23,7 @@ def folder() -> Path:
     raise input_error(
         "PL0814",
         "the device library is not installed",
-        help="install polyloom again: `pip install --force-reinstall polyloom`",
+        help=AGAIN,
     )
 
 

@@ -16,6 +16,7 @@ from polyloom.cli import examples
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.diagnostics import INPUT, Diagnostic
+from polyloom.extras import AGAIN, command
 
 
 def arguments(parser: Parser) -> None:
@@ -28,7 +29,7 @@ def execute(options: Request) -> Answer:
     failed = [name for name, good, _ in rows if not good]
     text = "\n".join(f"{'ok    ' if good else 'FAILED'}  {name:14} {what}" for name, good, what in rows)
     data = {"ok": not failed, "checks": [{"name": name, "ok": good, "found": what} for name, good, what in rows]}
-    help = "install polyloom again: `pip install --force-reinstall polyloom`"
+    help = AGAIN
     found = (
         (Diagnostic("PL0814", f"this installation is not whole: {', '.join(failed)}", INPUT, help=help),)
         if failed
@@ -53,11 +54,11 @@ def _package(name: str) -> Callable[[], str]:
 
 
 def _c() -> str:
-    """Not having it is no fault: only C files need it."""
+    """Not having it is no fault."""
     try:
-        return ", ".join(f"{name} {version(name)}" for name in ("ziglang", "llvmlite"))
-    except PackageNotFoundError:
-        return "not installed; for functions in C: pip install 'polyloom[c]'"
+        return ", ".join(_package(name)() for name in ("ziglang", "llvmlite"))
+    except (ImportError, PackageNotFoundError):
+        return f"not installed; for C, and for Python kernels on RISC-V and belts: {command('c')}"
 
 
 def _modules() -> str:

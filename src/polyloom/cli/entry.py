@@ -19,8 +19,10 @@ from typing import Final, cast
 import polyloom
 from polyloom.cli import INTERRUPTED, by_interrupt, terminal
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.cli.arguments import Parser, Request, general_options, usage_error
+from polyloom.cli.color import is_colored, painted
 from polyloom.cli.flags import FLAGS
+from polyloom.cli.of_target import named_targets
 from polyloom.deep import too_deep
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.targets.entry import entries
@@ -50,23 +52,28 @@ VERBS: Final = {
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; the process's exit code."""
     words = sys.argv[1:] if words is None else list(words)
-    as_json = "--json" in words
+    as_json, is_quiet = "--json" in words, "--quiet" in words or "-q" in words
+    paint = painted if is_colored(words, sys.stderr) else str
     try:
         answer = _dispatch(words)
         terminal.write(answer.printed.removesuffix("\n"), sys.stderr)
-        _print(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else answer.text)
-        return _report(answer.diagnostics)
+        text = "" if is_quiet else answer.text
+        _print(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else text)
+        for line in answer.streamed:
+            if not is_quiet:
+                _print(line)
+        return _report(answer.diagnostics, paint, is_quiet)
     except PolyloomError as error:
-        return _fail(error.diagnostics, as_json)
+        return _fail(error.diagnostics, as_json, paint)
     except BrokenPipeError:
         _drop_output()
         return 0
     except RecursionError:
-        return _fail(too_deep("the input").diagnostics, as_json)
+        return _fail(too_deep("the input").diagnostics, as_json, paint)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        return INTERRUPTED if by_interrupt(error) else _fail((_internal(error),), as_json)
+        return INTERRUPTED if by_interrupt(error) else _fail((_internal(error),), as_json, paint)
 
 
 def _dispatch(words: Sequence[str]) -> Answer:
@@ -82,9 +89,9 @@ def _dispatch(words: Sequence[str]) -> Answer:
     if verb not in known:
         raise usage_error(f"there is no command '{verb}'", nearest(verb, known, "command"))
     about, name = known[verb]
-    parser = Parser(prog=f"polyloom {verb}", description=about)
+    parser = Parser(f"polyloom {verb}", about, named_targets(verb, words))
     declared(verb, name)(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    general_options(parser)
     options = parser.read(words[1:])
     return cast(Callable[[Request], Answer], importlib.import_module(name).execute)(options)
 
@@ -130,18 +137,19 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _report(diagnostics: tuple[Diagnostic, ...]) -> int:
-    """Messages on stderr; the first one's exit code, or 0."""
-    terminal.write("\n\n".join(d.render() for d in diagnostics), sys.stderr)
+def _report(diagnostics: tuple[Diagnostic, ...], paint: Callable[[str], str], is_quiet: bool = False) -> int:
+    """Messages on stderr, warnings too unless it is to be quiet; the first one's exit code, or 0."""
+    if shown := [d for d in diagnostics if d.exit_code or not is_quiet]:
+        terminal.write("\n\n".join(d.render() for d in shown), sys.stderr, paint)
     return diagnostics[0].exit_code if diagnostics else 0
 
 
-def _fail(diagnostics: tuple[Diagnostic, ...], as_json: bool) -> int:
+def _fail(diagnostics: tuple[Diagnostic, ...], as_json: bool, paint: Callable[[str], str]) -> int:
     if as_json:
         _print(
             json.dumps({"error": as_object(diagnostics[0]), "errors": [as_object(d) for d in diagnostics]}, indent=2)
         )
-    return _report(diagnostics)
+    return _report(diagnostics, paint)
 
 
 def as_object(diagnostic: Diagnostic) -> dict[str, object]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polyloom
 from polyloom.diagnostics import input_error
+from polyloom.extras import AGAIN
 
 _PACKAGE = Path(polyloom.__file__).parent
 
@@ -19,7 +20,7 @@ def folder() -> Path:
     raise input_error(
         "PL0814",
         "the example programs are not installed",
-        help="install polyloom again: `pip install --force-reinstall polyloom`",
+        help=AGAIN,
     )
 
 

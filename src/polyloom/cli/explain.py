@@ -5,12 +5,13 @@ them."""
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from typing import Final, cast
 
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.codes import CODES
-from polyloom.diagnostics import input_error, nearest
+from polyloom.diagnostics import input_error
 from polyloom.targets.entry import entries, loaded
 
 _CODE: Final = re.compile("PL[0-9]{4}")
@@ -21,7 +22,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("name", metavar="CODE", nargs="?", help="such as PL0804")
 
 
-def _codes() -> dict[str, tuple[str, str]]:
+def known_codes() -> dict[str, tuple[str, str]]:
     """Ours, and those that targets bring."""
     brought = [cast("dict[str, tuple[str, str]]", loaded(e.codes)) for e in entries().values() if e.codes is not None]
     return {**{code: entry for codes in brought for code, entry in codes.items()}, **CODES}
@@ -33,19 +34,27 @@ def address(code: str, title: str) -> str:
     return f"{_SITE}errors.html#{anchor}"
 
 
+def _beside(code: str, known: list[str]) -> str:
+    """A help line: the codes around one that is none, of the same subject; all, where it has none."""
+    if not _CODE.fullmatch(code):
+        return "a code has the form PL0804; `polyloom explain` lists them"
+    near = [known[n] for n in (bisect(known, code) - 1, bisect(known, code)) if 0 <= n < len(known)]
+    shown = [found for found in near if found[:4] == code[:4]]
+    return (
+        f"{' and '.join(shown)} {'is' if len(shown) == 1 else 'are'} nearest; `polyloom explain` lists all codes"
+        if (shown)
+        else f"codes go from {known[0]} to {known[-1]}; `polyloom explain` lists them"
+    )
+
+
 def execute(options: Request) -> Answer:
-    known = _codes()
+    known = known_codes()
     if options.name is None:
         titles = {code: title for code, (title, _) in known.items()}
         return Answer({"codes": titles}, "\n".join(f"{code}  {title}" for code, title in titles.items()))
     code = options.name.upper()
     if code not in known:
-        help = (
-            nearest(code, known, "code")
-            if _CODE.fullmatch(code)
-            else "a code has the form PL0804; `polyloom explain` lists them"
-        )
-        raise input_error("PL0813", f"there is no code '{options.name}'", help=help)
+        raise input_error("PL0813", f"there is no code '{options.name}'", help=_beside(code, sorted(known)))
     title, text = known[code]
     where = address(code, title)
     data = {"code": code, "title": title, "text": text, "address": where}

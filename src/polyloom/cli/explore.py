@@ -22,7 +22,7 @@ def execute(options: Request) -> Answer:
     files.check_outputs(written, [file_of(options.file)])
     if options.seed < 0:
         raise usage_error(f"the seed is {options.seed}", "write a number from 0 on")
-    with bar() as progress:
+    with bar(options.quiet) as progress:
         sweep = explore(
             options.file,
             options.on,

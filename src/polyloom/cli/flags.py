@@ -28,10 +28,12 @@ def compare(parser: Parser) -> None:
     shared.source_operand(parser)
     shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
     help = "places with commas between them, such as tcpa:4x4,riscv,belt:silver; may be repeated"
-    parser.add_argument("--on", dest="places", metavar="PLACES", action="append", default=[], help=help)
+    parser.group(of_target.WHERE).add_argument(
+        "--on", dest="places", metavar="PLACES", action="append", default=[], help=help
+    )
     shared.input_options(parser)
     of_target.target_options(parser, "run")
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
+    shared.report_option(parser)
 
 
 def compile_(parser: Parser) -> None:
@@ -40,21 +42,21 @@ def compile_(parser: Parser) -> None:
     of_target.on_option(parser)
     of_target.target_options(parser, "compile")
     of_target.pass_options(parser)
-    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file that is written")
+    shared.output_option(parser)
 
 
 def asm(parser: Parser) -> None:
     shared.file_operand(parser, "assembly text in the notation of the target")
     of_target.on_option(parser)
     of_target.target_options(parser, "asm")
-    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file that is written")
+    shared.output_option(parser)
 
 
 def instantiate(parser: Parser) -> None:
     shared.file_operand(parser, "a symbolic configuration (.plsc)")
     shared.parameter_operands(parser)
     of_target.target_options(parser, "instantiate")
-    parser.add_argument("-o", dest="output", metavar="OUT.plcc", required=True, help="the concrete configuration")
+    shared.output_option(parser, "OUT.plcc", "the concrete configuration")
 
 
 def simulate(parser: Parser) -> None:
@@ -94,24 +96,32 @@ def explore(parser: Parser) -> None:
     shared.source_operand(parser)
     shared.parameter_operands(parser, "values that all points share")
     help = "targets and places, one or several: tcpa:wide,tcpa:generic"
-    parser.add_argument("--on", metavar="TARGET,...", help=help)
+    parser.group(of_target.WHERE).add_argument("--on", metavar="TARGET,...", help=help)
     help = "a parameter, or an option of the target: N=16,64, N=16..256 (doubling), N=16..64+16, pes=1x1..8x8"
-    parser.add_argument("--sweep", dest="axes", metavar="NAME=VALUES", action="append", default=[], help=help)
+    parser.group("sweep").add_argument(
+        "--sweep", dest="axes", metavar="NAME=VALUES", action="append", default=[], help=help
+    )
     help = "a key of the machine file: fifo_depth=16,64"
-    parser.add_argument("--set", dest="settings", metavar="KEY=VALUES", action="append", default=[], help=help)
-    parser.add_argument("--where", metavar="CONDITION", help='only points of which it holds: "elements<=32"')
+    parser.group("sweep").add_argument(
+        "--set", dest="settings", metavar="KEY=VALUES", action="append", default=[], help=help
+    )
+    parser.group("sweep").add_argument(
+        "--where", metavar="CONDITION", help='only points of which it holds: "elements<=32"'
+    )
     help = f"columns to be small; -COLUMN: to be large ({','.join(OBJECTIVES)})"
-    parser.add_argument("--objective", metavar="COLUMN,...", default=",".join(OBJECTIVES), help=help)
+    parser.group("sweep").add_argument("--objective", metavar="COLUMN,...", default=",".join(OBJECTIVES), help=help)
     help = "do this for every point, instead of verifying the front alone"
-    parser.add_argument("--level", choices=LEVELS, help=help)
-    parser.add_argument("--jobs", metavar="N", default="1", help="compute in N processes (1)")
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="compute on the workers of a Dask scheduler")
+    parser.group("sweep").add_argument("--level", choices=LEVELS, help=help)
+    parser.group("work").add_argument("--jobs", metavar="N", default="1", help="compute in N processes (1)")
+    parser.group("work").add_argument(
+        "--scheduler", metavar="ADDRESS", help="compute on the workers of a Dask scheduler"
+    )
     help = "keep the rows in a folder, and compute only those that it lacks"
-    parser.add_argument("--resume", metavar="DIR", help=help)
-    parser.add_argument("--timeout", metavar="SECONDS", help="give a point up after so long")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="makes up the inputs")
-    parser.add_argument("--out", dest="table", metavar="FILE.csv", help="write the table")
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
+    parser.group("work").add_argument("--resume", metavar="DIR", help=help)
+    parser.group("work").add_argument("--timeout", metavar="SECONDS", help="give a point up after so long")
+    parser.group(shared.INPUTS).add_argument("--seed", type=int, default=0, metavar="N", help="makes up the inputs")
+    parser.group(shared.RESULTS).add_argument("--out", dest="table", metavar="FILE.csv", help="write the table")
+    shared.report_option(parser)
 
 
 def sweep(parser: Parser) -> None:
@@ -121,15 +131,17 @@ def sweep(parser: Parser) -> None:
     of_target.on_option(parser)
     of_target.target_options(parser, "sweep")
     help = "what results are compared with: a function of NumPy or mpmath, or module:function"
-    parser.add_argument("--reference", metavar="NAME", help=help)
-    parser.add_argument("--against", metavar="FILE", action="append", default=[], help="compare with this kernel")
+    parser.group("sweep").add_argument("--reference", metavar="NAME", help=help)
+    parser.group("sweep").add_argument(
+        "--against", metavar="FILE", action="append", default=[], help="compare with this kernel"
+    )
     help = "the format of values and results (bf16)"
-    parser.add_argument("--format", dest="form", choices=FORMATS, default="bf16", help=help)
+    parser.group("sweep").add_argument("--format", dest="form", choices=FORMATS, default="bf16", help=help)
     help = f"FP32: every N-th value ({STRIDE})"
-    parser.add_argument("--stride", metavar="N", help=help)
-    parser.add_argument("--domain", metavar="LOW:HIGH", help="only values from LOW to HIGH")
+    parser.group("sweep").add_argument("--stride", metavar="N", help=help)
+    parser.group("sweep").add_argument("--domain", metavar="LOW:HIGH", help="only values from LOW to HIGH")
     shared.array_options(parser)
-    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page: error over the domain")
+    shared.report_option(parser, ": error over the domain")
 
 
 def machines(parser: Parser) -> None:

@@ -15,7 +15,7 @@ from polyloom.targets.target import need
 
 def execute(options: Request) -> Answer:
     files.check_outputs([options.output], [options.file])
-    parameters, data = shared.parameters(options.words), files.read(options.file)
+    parameters, data = shared.parameters(options.words), registry.read(options.file)
     target, kind = registry.owned(options.file, data)
     need(target, "instantiate", registry.having(lambda t: t.instantiate is not None))
     if not kind.symbolic:

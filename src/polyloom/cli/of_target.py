@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from argparse import SUPPRESS
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from polyloom.cli.arguments import Parser, Request, usage_error
@@ -16,33 +18,77 @@ if TYPE_CHECKING:
     from polyloom.targets.target import Given, Target
 
 _DEST: Final = "option_of_target_"
+WHERE: Final = "where"
+"""The group of --on."""
+_WITH_DEFAULT: Final = ("run", "compile")
+"""Verbs of which the default target is known before a file is read."""
+
+
+def named_targets(verb: str, words: Sequence[str]) -> tuple[str, ...]:
+    """The targets that `--on` names in a command line that is not read yet, or the default."""
+    places = [value for flag, value in pairwise(words) if flag == "--on"]
+    places += [word.partition("=")[2] for word in words if word.startswith("--on=")]
+    names = dict.fromkeys(place.strip().partition(":")[0] for text in places for place in text.split(","))
+    known = tuple(name for name in names if name in entries())
+    return known or (BUILT_IN[:1] if verb in _WITH_DEFAULT else ())
 
 
 def on_option(parser: Parser) -> None:
     examples = ", ".join(entry.example for entry in entries().values())
-    parser.add_argument("--on", metavar="TARGET", help=f"TARGET[:PLACE], such as {examples} ({BUILT_IN[0]})")
+    parser.group(WHERE).add_argument(
+        "--on", metavar="TARGET", help=f"TARGET[:PLACE], such as {examples} ({BUILT_IN[0]})"
+    )
 
 
 def target_options(parser: Parser, verb: str) -> None:
     """The flags of all targets for a verb; which of them the chosen target has, `given_options` looks at."""
-    for name, flag in sorted(_flags(verb).items()):
-        who = f" ({', '.join(flag.targets)})" if len(flag.targets) < len(entries()) else ""
-        about, dest = flag.option, f"{_DEST}{name}"
-        help = (about.help + who).replace("%", "%%")
+    for name, flag in sorted(_flags(verb).items(), key=lambda found: (*found[1].order, found[0])):
+        shown = [target for target in flag.targets if not parser.chosen or target in parser.chosen]
+        about, dest = flag.by_target[(shown or flag.targets)[0]], f"{_DEST}{name}"
+        group = parser.group(_purpose(flag, shown, verb))
+        who = "" if parser.chosen else f" ({', '.join(flag.targets)})"
+        help = (about.help + who).replace("%", "%%") if shown else SUPPRESS
         if about.metavar is None:
-            parser.add_argument(about.flag, dest=dest, action="store_const", const="", default=None, help=help)
+            group.add_argument(about.flag, dest=dest, action="store_const", const="", default=None, help=help)
         elif about.repeatable:
-            parser.add_argument(about.flag, dest=dest, metavar=about.metavar, action="append", default=None, help=help)
+            group.add_argument(about.flag, dest=dest, metavar=about.metavar, action="append", default=None, help=help)
         elif about.const is not None:
-            parser.add_argument(about.flag, dest=dest, metavar=about.metavar, nargs="?", const=about.const, help=help)
+            group.add_argument(about.flag, dest=dest, metavar=about.metavar, nargs="?", const=about.const, help=help)
         else:
-            parser.add_argument(about.flag, dest=dest, metavar=about.metavar, help=help)
+            group.add_argument(about.flag, dest=dest, metavar=about.metavar, help=help)
+    others = {target for flag in _flags(verb).values() for target in flag.targets} - {*parser.chosen}
+    if parser.chosen and others:
+        shown = [target for target in entries() if target in others]
+        parser.epilog = f"other targets have options of their own: {parser.prog} --help --on {'|'.join(shown)}"
+
+
+def _purpose(flag: _Flag, targets: Sequence[str], verb: str) -> str:
+    """The title of a flag's group."""
+    return f"{'compilation' if flag.compiles else verb} ({', '.join(targets)})"
 
 
 @dataclass(frozen=True, slots=True)
 class _Flag:
-    option: Option
-    targets: tuple[str, ...]
+    by_target: Mapping[str, Option]
+
+    @property
+    def option(self) -> Option:
+        """Of the first target that has it."""
+        return next(iter(self.by_target.values()))
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        return tuple(self.by_target)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether it says how a program is compiled; else it says how one runs."""
+        return "compile" in self.option.verbs
+
+    @property
+    def order(self) -> tuple[list[int], bool]:
+        """Of groups in help: by targets, and what compiles first."""
+        return [list(entries()).index(target) for target in self.targets], not self.compiles
 
 
 def _flags(verb: str) -> dict[str, _Flag]:
@@ -50,8 +96,8 @@ def _flags(verb: str) -> dict[str, _Flag]:
     found: dict[str, _Flag] = {}
     for entry in entries().values():
         for name, option in taken(_options(entry), verb).items():
-            known = found.get(name)
-            found[name] = _Flag(option, (*(known.targets if known else ()), entry.name))
+            known = found[name].by_target if name in found else dict[str, Option]()
+            found[name] = _Flag({**known, entry.name: option})
     return found
 
 
@@ -106,8 +152,9 @@ def option_files(target: Target, verb: str, given: Mapping[str, Any]) -> list[st
 def pass_options(parser: Parser) -> None:
     """What is looked at between the passes of a target."""
     help = "print the form after a pass, or after `all`; may be repeated"
-    parser.add_argument("--print-after", metavar="PASS", action="append", default=[], help=help)
-    parser.add_argument("--verify-each", action="store_true", help="check the form after every pass")
+    group = parser.group("passes")
+    group.add_argument("--print-after", metavar="PASS", action="append", default=[], help=help)
+    group.add_argument("--verify-each", action="store_true", help="check the form after every pass")
 
 
 def watch_of(request: Request, target: Target) -> Watch:

@@ -27,7 +27,7 @@ def execute(options: Request) -> Answer:
     shared.check_seed(options.seed)
     chosen, watch = target.options(**own), of_target.watch_of(options, target)
     words = shared.pairs(options.words, "parameter", "N=64")
-    with bar() as progress:
+    with bar(options.quiet) as progress:
         if progress is not None:
             progress("reading", 0.0)
         subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen, watch)
@@ -49,5 +49,8 @@ def execute(options: Request) -> Answer:
     text = "\n".join(part for part in (of_target.printed(watch), result.report()) if part)
     printed = result.data.get("printed", "")
     return Answer(
-        {**result.data, **of_target.as_data(watch)}, text, (*result.differences, *subject.warnings), str(printed)
+        {**result.data, **of_target.as_data(watch)},
+        text,
+        (*result.differences, *result.warnings, *subject.warnings),
+        str(printed),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polyloom import api, files
+from polyloom import api
 from polyloom.analysis.loops import loop_forest
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
@@ -34,7 +34,7 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
-    data = files.read(options.file)
+    data = registry.read(options.file)
     return of_given(options, data) or _listing(options, data)
 
 

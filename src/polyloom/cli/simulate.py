@@ -17,7 +17,7 @@ from polyloom.cli.progress import bar
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Options as Reading
 from polyloom.report import html
-from polyloom.run.instance import Instance
+from polyloom.run.instance import Instance, lacking
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
 from polyloom.targets.forms import image
@@ -41,7 +41,7 @@ def execute(options: Request) -> Answer:
     own = of_target.given_options(options, instance.target, "simulate")
     check_names(outputs, instance.signature)
     given = {**shared.pairs(words, "parameter", "N=64"), **given_arrays(inputs)}
-    with bar() as progress:
+    with bar(options.quiet) as progress:
         result = instance.measure(
             given, trace=options.trace is not None, wanted=tuple(outputs), progress=progress, **own
         )
@@ -49,7 +49,7 @@ def execute(options: Request) -> Answer:
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
     cycles = "" if result.cycles is None else f"{result.cycles} cycles, "
     head = f"{instance.kernel}: {cycles}{result.execution.operations} operations"
-    return Answer(result.data, "\n".join([head, *lines]))
+    return Answer(result.data, "\n".join([head, *lines]), result.warnings)
 
 
 def _on_machine(options: Request, target: Target, place: object) -> Answer:
@@ -67,7 +67,7 @@ def _on_machine(options: Request, target: Target, place: object) -> Answer:
     if options.report:
         made[options.report] = html.page(html.of_simulation(options.words, options.on, done)).encode()
     files.write({**done.files, **made})
-    return Answer(done.data, done.text, done.diagnostics)
+    return Answer(done.data, done.text, (*done.diagnostics, *lacking(done.trace)))
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
@@ -79,7 +79,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
 def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
     """A file that a target wrote runs on it; any other one on the target that is named, if it takes images."""
     placed = registry.split(on) if on is not None else None
-    images = [image.read(path) for path in paths]
+    images = [image.read(path, registry.read if on is None else files.read) for path in paths]
     first = images[0]
     owner = registry.owner(first.data) if len(images) == 1 and first.address is None else None
     if owner is None and placed is not None:

@@ -4,6 +4,7 @@ obeys what it reads: control characters are printed visibly, as Python writes th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, TextIO
 
 _KEPT: Final = "\n\t"
@@ -18,9 +19,11 @@ def visible(text: str) -> str:
     return text.translate(_VISIBLE)
 
 
-def write(text: str, stream: TextIO | None) -> None:
-    """Prints a text, if there is any, with an end of its line. A process may have no streams."""
+def write(text: str, stream: TextIO | None, paint: Callable[[str], str] = str) -> None:
+    """Prints a text, if there is any, with an end of its line; `paint` adds colors to what is visible. A process may
+    have no streams."""
     if not text or stream is None:
         return
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    print(visible(text).encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+    plain = visible(text).encode(encoding, "backslashreplace").decode(encoding)
+    print(paint(plain), file=stream, flush=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polyloom import api, files
+from polyloom import api
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
@@ -32,7 +32,7 @@ def execute(options: Request) -> Answer:
         api.source_of(options.file, sources.options_of(options))
         found: Sequence[Diagnostic] = ()
     else:
-        data = files.read(options.file)
+        data = registry.read(options.file)
         found = _named(options.file, _faults(options, data, placed))
         if options.source is not None and not found:
             return _against(options, data, placed)

@@ -30,7 +30,8 @@ def compare(
     values: Mapping[str, Any] | None = None,
     /,
     *,
-    on: str | Sequence[str],
+    on: str | Sequence[str] = (),
+    function: str | None = None,
     seed: int = 0,
     fill: Fill | None = None,
     options: Options | None = None,
@@ -40,14 +41,18 @@ def compare(
     **more: Any,
 ) -> Comparison:
     """Run a source on several places, `"tcpa:4x4,riscv"` or a sequence, and put what it cost side by side. Values of
-    parameters, scalars and arrays are given by name; what is not given is made up once, from `seed`. `own` are options
-    of targets, as texts where `texts` says so: each goes to the places whose target has it.
+    parameters, scalars and arrays are given by name; what is not given is made up once, from `seed`. `function` names
+    one of a file's, as `FILE:NAME` does. `own` are options of targets, as texts where `texts` says so: each goes to the
+    places whose target has it.
 
     What a target refuses is a row with its diagnostic. Errors: PL0801 for places, those of reading the source where no
     target reads it, and of its values."""
+    if not on:
+        registry.check_on(more)
     places = tuple(placed(on, own or {}, texts))
     path = fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source
     given, reading = named(values, more, "PL0230", "N=16"), options or Options()
+    reading = reading if function is None else replace(reading, function=function)
     origin = _origin(path, reading)
     load = loader(path, reading)
     shared = None if isinstance(origin, PolyloomError) else task(origin, given, seed, fill)

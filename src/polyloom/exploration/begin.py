@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +22,7 @@ from polyloom.exploration.space import Space
 from polyloom.exploration.sweep import Sweep
 from polyloom.exploration.where import where as condition
 from polyloom.frontend.source import Options
+from polyloom.targets import registry
 from polyloom.targets.subject import Progress, silent
 
 
@@ -38,6 +40,7 @@ def explore(
     resume: str | PathLike[str] | None = None,
     seed: int = 0,
     timeout: float | None = None,
+    function: str | None = None,
     options: Options | None = None,
     progress: Progress | None = None,
     values: Mapping[str, Any] | None = None,
@@ -51,10 +54,13 @@ def explore(
     folder that keeps the rows: what it has is not computed again. A point may take `timeout` seconds.
 
     Errors: PL1401 to PL1412, and those of reading the source; what a point gets wrong is its row."""
+    if on is None:
+        registry.check_on(fixed)
+    reading = options or Options()
     request = Request(
         fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source,
         Space(_targets(on), axes(sweep), axes(set), _fixed({**(values or {}), **fixed})),
-        options or Options(),
+        reading if function is None else replace(reading, function=function),
         None if where is None else condition(where),
         (objective,) if isinstance(objective, str) else tuple(objective),
         _level(level),

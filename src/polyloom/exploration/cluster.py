@@ -22,7 +22,7 @@ from threading import Lock
 from typing import Any, Final
 
 import polyloom
-from polyloom import temporary
+from polyloom import extras, temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.exploration.pool import given_up
 from polyloom.exploration.shipping import pack, unpack
@@ -78,7 +78,7 @@ def _client(address: str) -> Any:
         distributed = import_module("distributed")
     except ImportError:
         message = "Dask is not installed"
-        raise input_error("PL1414", message, help="pip install 'polyloom[dask]', here and on the workers") from None
+        raise input_error("PL1414", message, help=f"here and on the workers: `{extras.command('dask')}`") from None
     try:
         client = distributed.Client(address, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:

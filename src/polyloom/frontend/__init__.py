@@ -37,6 +37,7 @@ __all__ = [
     "file_of",
     "is_source",
     "load",
+    "named",
     "nest_ssa",
     "of_nest",
     "of_plan",
@@ -59,7 +60,7 @@ _MEANT_FOR: Final = {
 def load(path: str, options: Options | None = None, watch: Watch | None = None) -> Source:
     """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file. `watch`
     sees the passes that make equations of a function (`transform.PASSES`)."""
-    file, chosen = _named(path, options or Options())
+    file, chosen = named(path, options or Options())
     if not is_source(path):
         help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
         raise input_error("PL0810", f"'{path}' is not a program", help=help)
@@ -82,7 +83,7 @@ def ssa(
     Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x."""
     from polyloom.frontend.c.llvm import CPP_ENDINGS
 
-    file, chosen = _named(path, options)
+    file, chosen = named(path, options)
     if file.endswith(".py"):
         return nest_ssa(python_nest(path, options)[0], level, target, watch)
     if not file.endswith((".c", *CPP_ENDINGS)):
@@ -121,7 +122,7 @@ def python_nest(path: str, options: Options) -> tuple[Nest, Reference]:
     from polyloom.analysis import nest_check
     from polyloom.frontend.python import load as read
 
-    file, chosen = _named(path, options)
+    file, chosen = named(path, options)
     _check(file, chosen)
     nest, reference = read(file, chosen)
     return deeply(nest_check.checked)(nest), reference
@@ -137,7 +138,7 @@ def c_function(path: str, options: Options) -> tuple[Nest, Reference]:
     from polyloom.analysis import nest_check
     from polyloom.frontend.c import load as read
 
-    file, chosen = _named(path, options)
+    file, chosen = named(path, options)
     nest, reference = read(file, chosen)
     return nest_check.checked(nest), reference
 
@@ -149,7 +150,7 @@ def is_source(path: str) -> bool:
 
 def file_of(path: str) -> str:
     """`FILE` of `FILE` or `FILE:NAME`."""
-    return _named(path, Options())[0]
+    return named(path, Options())[0]
 
 
 def _equations(file: str) -> Source:
@@ -193,8 +194,8 @@ def of_plan(plan: Plan | Program, path: str = "") -> Source:
     return Source(path, whole, partial(interpret, whole))
 
 
-def _named(path: str, options: Options) -> tuple[str, Options]:
-    """`FILE:NAME` taken apart."""
+def named(path: str, options: Options) -> tuple[str, Options]:
+    """`FILE:NAME` taken apart: the file, and options that name the function. Errors: PL0801 for two names."""
     file, colon, name = path.rpartition(":")
     if not colon or not file.endswith(_FUNCTIONS):
         return path, options

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from polyloom.ir import arguments
+from polyloom.ir.nest import Nest
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array
 from polyloom.sets import Affine, Condition
@@ -152,6 +153,8 @@ class Signature:
     arguments: tuple[Argument, ...]
     assumptions: Condition = field(default_factory=Condition)
     is_open: bool = False
+    unread: tuple[Argument, ...] = ()
+    """What the source declares and its program does not take, because nothing depends on it: it may be given."""
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -170,12 +173,16 @@ class Signature:
         return f"{self.name}({', '.join((*self.sizes, *(f'{a.name}: {a.type_name}' for a in scalars)))})"
 
 
-def of_plan(plan: arguments.Signature) -> Signature:
-    """The signature of a plan, a program or a nest, whose parameters are sizes and no arguments."""
+def of_plan(plan: arguments.Signature, nest: Nest | None = None) -> Signature:
+    """The signature of a plan, a program or a nest, whose parameters are sizes and no arguments; `nest` is what a plan
+    was made of."""
     results, given = {a.name for a in plan.outputs}, {a.name for a in plan.inputs}
     arrays = (*plan.inputs, *(a for a in plan.outputs if a.name not in given))
     passed = tuple(of_array(a, is_input=a.name in given, is_output=a.name in results) for a in arrays)
-    return Signature(plan.name, plan.parameters, plan.parameters, passed, plan.assumptions)
+    known = {a.name for a in arrays} | {*plan.parameters, RESULT}
+    declared = () if nest is None else (s for s in nest.storage if s.role == "argument" and s.name not in known)
+    unread = tuple(Argument(s.name, NUMPY[s.dtype], tuple(map(Extent.of, s.shape)), False) for s in declared)
+    return Signature(plan.name, plan.parameters, plan.parameters, passed, plan.assumptions, unread=unread)
 
 
 def of_array(array: Array, *, is_input: bool, is_output: bool) -> Argument:

@@ -28,7 +28,8 @@ _FOREIGN: Final = "The program was not compiled here, so that there is no source
 class Shown:
     """What there is to show: `data` is what `run --json` prints, `summary` the rows that a reader wants first, with a
     view for each phase; `passes` are the forms between passes, name and text; `loop` is the inner loop of a machine
-    that has no schedule, `source` the file that it comes from, name and text; `without` says why no source is shown."""
+    that has no schedule, `source` the file that it comes from, name and text; `without` says why no source is shown,
+    `notice` what the activity lacks."""
 
     data: Mapping[str, Json]
     summary: text.Rows
@@ -39,12 +40,13 @@ class Shown:
     loop: Sequence[Line] = ()
     source: tuple[str, str] | None = None
     without: str = ""
+    notice: str = ""
 
 
 def page(shown: Shown) -> str:
     """The whole file."""
     views = list(text.titled(shown.views))
-    moving = section("Activity", activity.activity(shown.activity), note=activity.note(shown.activity), key="activity")
+    moving = _activity(shown)
     inner = section("Source and inner loop", loop.loop(shown.loop, shown.source), note=loop.NOTE)
     before, here = (inner, moving) if len(views) == 1 else (inner + moving, "")
     without = f'<p class="note">{escape(shown.without)}</p>' if shown.without else ""
@@ -53,6 +55,12 @@ def page(shown: Shown) -> str:
     body.append(_folded(shown))
     content = f"<main>{''.join(body)}</main>"
     return document(text.headline(shown.data), "", content, asset("activity.js") + asset("array.js"))
+
+
+def _activity(shown: Shown) -> str:
+    untimed = shown.data.get("cycles", 0) is None
+    told = activity.note(shown.activity, shown.notice, untimed=untimed)
+    return section("Activity", activity.activity(shown.activity), note=told, key="activity")
 
 
 def of_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Shown:
@@ -65,7 +73,13 @@ def of_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Show
     figures = [(key.replace("_", " "), str(value)) for key, value in done.data.items() if type(value) in (int, str)]
     spans = done.trace.spans
     return Shown(
-        data, figures, (), of_spans(spans, holds=done.trace.holds) if spans else None, done.text, without=_FOREIGN
+        data,
+        figures,
+        (),
+        of_spans(spans, holds=done.trace.holds) if spans else None,
+        done.text,
+        without=_FOREIGN,
+        notice=done.trace.notice,
     )
 
 

@@ -21,7 +21,7 @@ BEAT: Final = 0.4
 DONE: Final = "done"
 """The last step of whatever reports progress."""
 _WIDTH: Final = 24
-_CLEAR: Final = "\r\x1b[K"
+CLEAR: Final = "\r\x1b[K"
 
 
 class progress:  # a function to its users: `pl.compile(..., progress=pl.progress())`
@@ -54,7 +54,7 @@ class progress:  # a function to its users: `pl.compile(..., progress=pl.progres
             self._bar.close()
             self._bar = None
         elif sys.stderr.isatty():
-            print(_CLEAR, end="", file=sys.stderr, flush=True)
+            print(CLEAR, end="", file=sys.stderr, flush=True)
 
     def __enter__(self) -> progress:
         return self
@@ -82,7 +82,7 @@ def draw(step: str, fraction: float) -> None:
     """One line on stderr, in the place of the one before; none without a step."""
     done = round(_WIDTH * min(max(fraction, 0.0), 1.0))
     shown = f"{'█' * done}{'·' * (_WIDTH - done)} {step}" if step else ""
-    print(f"{_CLEAR}{shown}", end="", file=sys.stderr, flush=True)
+    print(f"{CLEAR}{shown}", end="", file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from math import prod
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.frontend.source import Arrays
@@ -43,12 +44,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the program ended, and what it wrote to its standard output."""
+    """How the program ended, what it wrote to its standard output, and where its first instructions were."""
 
     outputs: dict[str, np.ndarray[Any, Any]]
     exit_code: int
     instructions: int
     output: bytes
+    executed: NDArray[np.uint64]
 
 
 def resolve(text: str, known: Mapping[str, tuple[int, int]]) -> Place:
@@ -86,6 +88,7 @@ def execute(
     wanted: Sequence[str],
     limit: int,
     watch: Callable[[int], None] | None = None,
+    record: int = 0,
 ) -> Outcome:
     """Runs an ELF file of any tool. Errors: PL0232 for inputs, PL0811 for places, PL0910 to PL0915."""
     image: Image = elf(data, isa)
@@ -96,9 +99,9 @@ def execute(
         _check_given(name, place, array)
         machine.write(place.address, np.ascontiguousarray(array).tobytes())
     taken = {name: _extent(name, resolve(name, known)) for name in wanted}
-    done = machine.run(limit=limit, watch=watch)
+    done = machine.run(limit=limit, watch=watch, record=record)
     outputs = {name: _read(machine, address, dtype, shape) for name, (address, dtype, shape) in taken.items()}
-    return Outcome(outputs, done.exit_code or 0, done.instructions, machine.output)
+    return Outcome(outputs, done.exit_code or 0, done.instructions, machine.output, done.executed)
 
 
 def _check_given(name: str, place: Place, array: np.ndarray[Any, Any]) -> None:

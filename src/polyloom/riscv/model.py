@@ -9,8 +9,11 @@ is an error.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from polyloom._native import riscv
 from polyloom.diagnostics import PolyloomError, input_error
@@ -41,14 +44,17 @@ STACK: Final = 1 << 20
 LIMIT: Final = 10**12
 SLICE: Final = 1 << 25
 """Some tenth of a second of work."""
+_NONE: Final[NDArray[np.uint64]] = np.zeros(0, np.uint64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """How a run ended: by an exit code, or (None) at the address to stop at; and its number of instructions."""
+    """How a run ended: by an exit code, or (None) at the address to stop at; its number of instructions, and the
+    addresses of those that were to be kept."""
 
     exit_code: int | None
     instructions: int
+    executed: NDArray[np.uint64] = field(default_factory=lambda: _NONE)
 
 
 class Machine:
@@ -139,18 +145,25 @@ class Machine:
         stop: int | None = None,
         limit: int = LIMIT,
         watch: Callable[[int], None] | None = None,
+        record: int = 0,
     ) -> Run:
         """Runs from `pc` (the image's entry) to an exit or to the address `stop`. `watch` is called with the number of
-        instructions executed after every `SLICE` of them, where signals are heeded; without it a run is one slice.
-        Errors: PL0911 to PL0914."""
+        instructions executed after every `SLICE` of them, where signals are heeded; without it a run is one slice. The
+        addresses of the first `record` instructions are kept. Errors: PL0911 to PL0914."""
         at, end, executed = self.entry if pc is None else pc, _nowhere(self) if stop is None else stop, 0
+        kept = list[NDArray[np.uint64]]()
         while True:
-            cause, at, value, count, word = self._hart.run(at, end, min(limit - executed, SLICE) if watch else limit)
+            most = min(limit - executed, SLICE) if watch else limit - executed
+            if executed < record:
+                (cause, at, value, count, word), places = self._hart.trace(at, end, min(most, record - executed))
+                kept.append(np.frombuffer(places, np.uint64))
+            else:
+                cause, at, value, count, word = self._hart.run(at, end, most)
             executed += count
             # `limit` is the end of a slice or of the run; the count tells which.
             name = _CAUSES[cause]
             if name in ("exit", "stop"):
-                return Run(value if name == "exit" else None, executed)
+                return Run(value if name == "exit" else None, executed, np.concatenate([_NONE, *kept]))
             if name != "limit" or executed >= limit:
                 raise _trap(name, at, value, word, self.isa)
             if watch is not None:

@@ -35,14 +35,14 @@ _COPIES: Final = 6
 def values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Array]]:
     """The parameters that must be given, in their order, and the scalars that are; texts are read. Errors: PL0230,
     PL0232, PL0804, PL0819."""
-    known = {a.name: a for a in signature.inputs}
+    known = {a.name: a for a in (*signature.inputs, *signature.unread)}
     sizes = {n: _size(n, v) for n, v in given.items() if n not in known or n in signature.sizes}
     return _checked(signature, sizes), scalars(signature, {n: v for n, v in given.items() if n in known})
 
 
 def scalars(signature: Signature, given: Mapping[str, Any]) -> dict[str, Array]:
     """The scalars that are given, as arrays of rank 0; texts are read. Errors: PL0231, PL0232, PL0819."""
-    known = {a.name: a for a in signature.inputs}
+    known = {a.name: a for a in (*signature.inputs, *signature.unread)}
     for name in given:
         if name not in known:
             raise _no_input(signature, name)
@@ -160,6 +160,7 @@ def inputs(
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
     known = {a.name: a for a in signature.inputs}
     checked = {a.name: _array(a, sizes, given[a.name], "output") for a in results(signature) if a.name in given}
+    checked |= {a.name: _array(a, sizes, given[a.name], "input") for a in signature.unread if a.name in given}
     taken: dict[str, Array] = {}
     for name, value in given.items():
         if name in known:
@@ -175,7 +176,8 @@ def inputs(
         help = f"the inputs are {', '.join(known)}"
         raise input_error("PL0231", f"the {named('input', names)} {are(names)} missing", help=help)
     if fill is None:
-        arrays = {a.name for a in signature.arguments if not a.is_scalar or a.is_output}
+        passed = (*signature.arguments, *signature.unread)
+        arrays = {a.name for a in passed if not a.is_scalar or a.is_output}
         _check_all_given(
             signature.name,
             [n for n in given if n in arrays],

@@ -262,6 +262,11 @@ class Result:
     def differences(self) -> tuple[Diagnostic, ...]:
         return self.outcome.differences
 
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What the trace that was asked for lacks."""
+        return lacking(self.execution.trace)
+
     @cached_property
     def views(self) -> tuple[Report, ...]:
         """What there is to look at, phase by phase, as data."""
@@ -379,6 +384,7 @@ class Result:
                 self._loop,
                 self._source,
                 self._without_source,
+                self.trace.notice,
             )
         )
 
@@ -409,6 +415,12 @@ class Result:
         took = "" if self.cycles is None else f"{self.cycles} cycles, "
         said = words.verdict([each.data for each in self.outcome.comparisons])
         return f"<run of {self.instance.kernel}({values}): {took}{said}>"
+
+
+def lacking(trace: Trace) -> tuple[Diagnostic, ...]:
+    """The warning of a trace that has not all of a run."""
+    help = "the outputs and figures are those of the whole run; a smaller size has a whole trace"
+    return (Diagnostic("PL0823", trace.notice, 0, help=help),) if trace.notice else ()
 
 
 def of_trace(trace: Trace) -> Activity | None:
@@ -446,10 +458,10 @@ def _made(execution: Execution, data: bytes, job: Job) -> Execution:
 
 def _is_number(signature: Signature, name: str, value: object) -> bool:
     """A parameter or a scalar, or what may be the wrong name of one."""
-    argument = signature.argument(name)
+    argument = signature.argument(name) or next((a for a in signature.unread if a.name == name), None)
     if argument is None:
         return isinstance(value, int | float | str)
-    return argument.is_input and (argument.is_scalar or isinstance(value, str))
+    return (argument.is_input or argument in signature.unread) and (argument.is_scalar or isinstance(value, str))
 
 
 def _shown(scalar: npt.NDArray[Any]) -> Json:
@@ -476,6 +488,7 @@ def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[s
                 if others
                 else nearest(name, known, "option")
             )
+            registry.check_on(given)
             message = f"the target {target.name} has no option `{name}`"
             raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=who))
     return dict(given)

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
-from typing import cast
+from os import PathLike
+from os.path import exists
+from typing import Final, cast
 
+from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.targets.entry import BUILT_IN, entries, loaded
 from polyloom.targets.target import Kind, Place, Target
+
+_OTHERS: Final = ("target", "machine", "place", "device", "backend")
+"""What other tools call `on`."""
 
 
 @cache
@@ -48,9 +55,38 @@ def split(on: str | None) -> tuple[Target, Place]:
     return target, target.place(rest)
 
 
+def check_on(given: Mapping[str, object]) -> None:
+    """PL0801 for keywords that name a target by another word than `on`."""
+    for name, value in given.items():
+        if name in _OTHERS and isinstance(value, str) and value.partition(":")[0] in entries():
+            message, help = f"`{name}` does not name a target", f'write on="{value}"'
+            raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
+
+
 def shown(target: Target, place: Place | None) -> str:
     """The text that `split` reads."""
     return target.name if place is None or not str(place) else f"{target.name}:{place}"
+
+
+def read(path: str | PathLike[str]) -> bytes:
+    """A program file. Errors: PL0807, of a file that is not there with the command that writes one of its kind."""
+    try:
+        return files.read(path)
+    except PolyloomError as error:
+        found = error.diagnostics[0]
+        how = None if (found.help or "").startswith("did you mean") or exists(str(path)) else _writer(str(path))
+        raise error if how is None else PolyloomError(replace(found, help=how)) from None
+
+
+def _writer(path: str) -> str | None:
+    """A help line: the command that writes a file of that ending."""
+    for target in targets():
+        for kind in target.kinds:
+            if path.endswith(kind.suffix):
+                is_made = target.instantiate is not None and not kind.symbolic
+                words = "instantiate FILE N=VALUE..." if is_made else f"compile SOURCE --on {target.name}"
+                return f"write it first: `polyloom {words} -o {path}`"
+    return None
 
 
 def owner(data: bytes) -> tuple[Target, Kind] | None:

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import signature
 from typing import Final
 
-from polyloom.cli.answer import Answer, table
+from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.cli.progress import Line, line
 from polyloom.diagnostics import input_error, nearest
+from polyloom.report.markdown import growing
 from polyloom.targets.entry import entries, loaded
 
 Row = dict[str, object]
@@ -30,14 +31,11 @@ def tables() -> dict[str, str]:
     return {**{name: where for entry in entries().values() for name, where in entry.bench.items()}, **_OWN}
 
 
-def _rows(name: str) -> list[Row]:
-    measure: Callable[[], list[Row]] = loaded(tables()[name])
-    return measure()
-
-
-def _rows_beside(name: str, peer: str) -> list[Row]:
+def _rows(name: str, peer: str | None = None) -> Iterable[Row]:
     """Errors: PL0801 for a table that compares with no emulator."""
-    measure: Callable[..., list[Row]] = loaded(tables()[name])
+    measure: Callable[..., Iterable[Row]] = loaded(tables()[name])
+    if peer is None:
+        return measure()
     if not _takes_peer(name):
         names = " and ".join(filter(_takes_peer, tables()))
         raise usage_error(f"the table {name} is compared with no emulator", f"leave --peer out, or name {names}")
@@ -56,17 +54,40 @@ def arguments(parser: Parser) -> None:
 def execute(options: Request) -> Answer:
     if options.name is not None and options.name not in (known := tables()):
         raise input_error("PL0817", f"there is no table '{options.name}'", help=nearest(options.name, known, "table"))
-    if options.name is not None:
-        rows = _rows(options.name) if options.peer is None else _rows_beside(options.name, options.peer)
-        return Answer({"rows": rows}, table(rows))
-    if options.peer is not None:
+    if options.name is None and options.peer is not None:
         raise usage_error("--peer is of one table", "write `polyloom bench minion --peer PATH`")
-    measured = {name: _measured(name) for name in tables()}
-    data = [{"table": name, **row} for name, rows in measured.items() for row in rows]
-    return Answer({"rows": data}, "\n\n".join(f"{name}\n\n{table(rows)}" for name, rows in measured.items()))
+    names = [options.name] if options.name is not None else list(tables())
+    measured = {name: _rows(name, options.peer) for name in names}
+    if options.json:
+        with line(options.quiet) as shown:
+            return Answer({"rows": list(_data(measured, shown))})
+    return Answer(None, streamed=_text(measured, options.quiet))
 
 
-def _measured(name: str) -> list[Row]:
-    if sys.stderr.isatty():
-        print(f"measuring {name}", file=sys.stderr, flush=True)
-    return _rows(name)
+def _data(measured: Mapping[str, Iterable[Row]], shown: Line) -> Iterator[Row]:
+    """All rows; of several tables, each row has the name of its own."""
+    for name, rows in measured.items():
+        head: Row = {"table": name} if len(measured) > 1 else {}
+        yield from ({**head, **row} for row in _watched(name, rows, shown))
+
+
+def _text(measured: Mapping[str, Iterable[Row]], is_quiet: bool) -> Iterator[str]:
+    """Lines, each as soon as it is known."""
+    with line(is_quiet) as shown:
+        for number, (name, rows) in enumerate(measured.items()):
+            if len(measured) > 1:
+                yield "\n" * (number > 0) + f"{name}\n"
+            yield from growing(_watched(name, rows, shown))
+
+
+def _watched(name: str, rows: Iterable[Row], shown: Line) -> Iterator[Row]:
+    """The rows; while one is measured, `shown` tells which."""
+    made, number = iter(rows), 0
+    while True:
+        number += 1
+        shown(f"measuring {name}, row {number}")
+        row = next(made, None)
+        shown("")
+        if row is None:
+            return
+        yield row

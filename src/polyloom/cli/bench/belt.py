@@ -53,9 +53,16 @@ _COLUMNS: Final = (
 )
 
 
-def rows() -> list[Row]:
-    found = [*_intervals(), *_vectors(), *_members(), _speed()]
-    return [{column: row.get(column) for column in _COLUMNS} for row in found]
+def rows() -> Iterator[Row]:
+    for row in _rows():
+        yield {column: row.get(column) for column in _COLUMNS}
+
+
+def _rows() -> Iterator[Row]:
+    yield from _intervals()
+    yield from _vectors()
+    yield from _members()
+    yield _speed()
 
 
 def _known() -> dict[str, loops.Loop]:

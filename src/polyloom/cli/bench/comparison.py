@@ -7,7 +7,7 @@ bits for a reason that the target gives, and its own oracles agree), `differs`, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from polyloom.cli.bench.polybench import REASSOCIATED, SIZES, path
 from polyloom.comparison.rows import Row
@@ -16,8 +16,8 @@ from polyloom.frontend.source import Options
 from polyloom.targets.entry import entries
 
 
-def rows() -> list[dict[str, object]]:
-    return [row(kernel, sizes) for kernel, sizes in SIZES.items()]
+def rows() -> Iterator[dict[str, object]]:
+    yield from (row(kernel, sizes) for kernel, sizes in SIZES.items())
 
 
 def row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:

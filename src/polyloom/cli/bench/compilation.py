@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench.timing import median_seconds
@@ -18,8 +20,8 @@ PLACES = (
 )
 
 
-def rows() -> list[dict[str, object]]:
-    return [_row(kernel, f"tcpa:{member}") for kernel, member in PLACES]
+def rows() -> Iterator[dict[str, object]]:
+    yield from (_row(kernel, f"tcpa:{member}") for kernel, member in PLACES)
 
 
 def _row(kernel: str, on: str) -> dict[str, object]:

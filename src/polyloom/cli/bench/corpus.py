@@ -9,6 +9,7 @@ source to the end of the run. The last row counts the verified loops.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -83,11 +84,14 @@ def outcome(loop: Loop) -> str:
         return error.diagnostics[0].code
 
 
-def rows() -> list[dict[str, object]]:
-    found = [_row(loop) for loop in loops()]
+def rows() -> Iterator[dict[str, object]]:
+    found = list[dict[str, object]]()
+    for loop in loops():
+        found.append(_row(loop))
+        yield found[-1]
     verified = sum(row["outcome"] == EQUAL for row in found)
     total = {"loop": f"{len(found)} loops", "constructs": "", "outcome": f"{verified} equal", "cycles": None}
-    return [*found, {**total, "seconds": round(sum(cast("float", row["seconds"]) for row in found), 1)}]
+    yield {**total, "seconds": round(sum(cast("float", row["seconds"]) for row in found), 1)}
 
 
 def _row(loop: Loop) -> dict[str, object]:

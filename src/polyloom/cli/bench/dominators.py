@@ -10,6 +10,7 @@ edge takes at most `GROWTH` times as long as in the family's graph of 10^4 nodes
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from time import thread_time
@@ -30,16 +31,16 @@ BASE: Final = 10**4
 _SLOW: Final = f"> {peers.LIMIT_SECONDS} s"
 
 
-def rows() -> list[dict[str, object]]:
+def rows() -> Iterator[dict[str, object]]:
     peers.require()
     with temporary.folder() as folder:
-        return [row for family in FAMILIES for row in measure_family(family, SIZES, folder)]
+        for family in FAMILIES:
+            yield from measure_family(family, SIZES, folder)
 
 
-def measure_family(family: str, sizes: tuple[int, ...], folder: Path) -> list[dict[str, object]]:
+def measure_family(family: str, sizes: tuple[int, ...], folder: Path) -> Iterator[dict[str, object]]:
     """A row for each size, which rises; `folder` is for exchange with the peers' processes."""
     slow: dict[str, str] = {}
-    made: list[dict[str, object]] = []
     base: dict[str, float] = {}
     for n in sizes:
         edges = FAMILIES[family](n)
@@ -49,8 +50,7 @@ def measure_family(family: str, sizes: tuple[int, ...], folder: Path) -> list[di
         slow |= {peer: f"{_SLOW} at n = {n}" for peer, found in theirs.items() if found == _SLOW}
         an_edge = {strategy: seconds / len(edges) for strategy, seconds in ours.items()}
         base = base or (an_edge if n == BASE else {})
-        made.append({"graph": family, "n": n} | _against(ours, theirs) | _growth(an_edge, base))
-    return made
+        yield {"graph": family, "n": n} | _against(ours, theirs) | _growth(an_edge, base)
 
 
 def _against(ours: dict[str, float], theirs: dict[str, float | str]) -> dict[str, object]:

@@ -9,7 +9,7 @@ equal units.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Final
 
@@ -33,8 +33,8 @@ RUNS: Final[tuple[tuple[str, str, Mapping[str, int], int | None], ...]] = (
 )
 
 
-def rows() -> list[dict[str, object]]:
-    return [_row(*run) for run in RUNS]
+def rows() -> Iterator[dict[str, object]]:
+    yield from (_row(*run) for run in RUNS)
 
 
 def _row(kernel: str, on: str, parameters: Mapping[str, int], limit: int | None) -> dict[str, object]:

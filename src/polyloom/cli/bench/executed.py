@@ -40,14 +40,17 @@ _SIZES: Final = {"n": 24, "s": 3, "lo": 20, "hi": 60, "x": 77, "y": 52}
 _TARGET: Final = ("--target=riscv64-freestanding-none", f"-march={ISA}", "-mabi=lp64d", "-O2", "-ffp-contract=off")
 
 
-def rows(only: Sequence[str] = ()) -> list[Row]:
+def rows(only: Sequence[str] = ()) -> Iterator[Row]:
     """A row for each function, or for those that are named, and one with geometric means of the ratios."""
     functions = [f for f in _functions() if not only or f.name in only]
     with TemporaryDirectory() as folder:
         peers = {peer: _peer(Path(folder), k, words, functions) for k, (peer, words) in enumerate(PEERS.items())}
-        found = [_row(function, peers) for function in functions]
+        found = list[Row]()
+        for function in functions:
+            found.append(_row(function, peers))
+            yield found[-1]
     means: Row = {f"to {peer}": _mean(row[f"to {peer}"] for row in found) for peer in PEERS}
-    return [*found, {"what": "geometric mean", "isa": ISA, **means}]
+    yield {"what": "geometric mean", "isa": ISA, **means}
 
 
 def _functions() -> list[Function]:

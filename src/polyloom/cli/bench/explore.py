@@ -7,7 +7,7 @@ compared, as `polyloom run` does; that is measured on every tenth point, and tak
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Any, Final, TypeVar
 
@@ -23,26 +23,23 @@ _REGIONS: Final = "1x1..16x16"
 _EVERY: Final = 10
 
 
-def rows() -> list[dict[str, object]]:
+def rows() -> Iterator[dict[str, object]]:
     kernel = str(examples.folder() / "kernels" / "gemm.py")
     _, warm = _timed(lambda: explore(kernel, _ON, sweep={"NI,NJ,NK": 8}, level="predict"))
+    yield _row("one point, with its compilation", 1, warm)
     verified, together = _timed(lambda: _two_hundred(kernel, "verify"))
+    alone, points = _alone(kernel, verified), len(verified)
+    yield _row("each by itself, verified", points, alone)
+    yield _row("all verified", points, together, f"{alone / together:.1f} times less")
     _, front = _timed(lambda: _two_hundred(kernel, None))
-    alone = _alone(kernel, verified)
+    yield _row("predicted, the front verified", points, front, f"{alone / front:.1f} times less")
     with temporary.folder() as folder:
         kept = str(folder / "sweep")
         many, predicted = _timed(lambda: _many(kernel, kept))
         again, resumed = _timed(lambda: _many(kernel, kept))
     assert (many.computed, again.computed) == (len(many), 0)
-    points = len(verified)
-    return [
-        _row("one point, with its compilation", 1, warm),
-        _row("each by itself, verified", points, alone),
-        _row("all verified", points, together, f"{alone / together:.1f} times less"),
-        _row("predicted, the front verified", points, front, f"{alone / front:.1f} times less"),
-        _row("predicted", len(many), predicted, f"{1000 * (predicted - warm) / len(many):.2f} ms per point"),
-        _row("resumed, nothing missing", len(many), resumed),
-    ]
+    yield _row("predicted", len(many), predicted, f"{1000 * (predicted - warm) / len(many):.2f} ms per point")
+    yield _row("resumed, nothing missing", len(many), resumed)
 
 
 def _row(what: str, points: int, seconds: float, note: str = "") -> dict[str, object]:

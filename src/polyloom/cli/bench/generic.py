@@ -10,6 +10,7 @@ filling and draining.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Final
 
@@ -23,8 +24,8 @@ PEER_UNITS: Final = 1
 """An element of the peer issues one operation per cycle."""
 
 
-def rows() -> list[dict[str, object]]:
-    return [_row(kernel, interval) for kernel, interval in PUBLISHED.items()]
+def rows() -> Iterator[dict[str, object]]:
+    yield from (_row(kernel, interval) for kernel, interval in PUBLISHED.items())
 
 
 def _row(kernel: str, interval: int) -> dict[str, object]:

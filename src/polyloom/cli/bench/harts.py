@@ -14,7 +14,7 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -95,10 +95,10 @@ LOOPS: Final = {
 }
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     """A row per loop and width."""
     with TemporaryDirectory() as folder:
-        return [_row(name, isa, Path(folder)) for name in LOOPS for isa in ISAS]
+        yield from (_row(name, isa, Path(folder)) for name in LOOPS for isa in ISAS)
 
 
 def program(name: str, isa: names.Isa) -> bytes:

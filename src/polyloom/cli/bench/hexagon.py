@@ -8,6 +8,7 @@ those that it printed for the same loops (docs/targets/belt.md).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from polyloom import api
@@ -33,10 +34,11 @@ KERNELS: Final = {
 _COLUMNS: Final = ("loop", "rows", "packets", "to clang", "LLVM 19", "code", "emitted", "compiler")
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     known = {loop.name: loop for loop in loops.loops()}
-    found = [*(_row(known[name], published) for name, published in KERNELS.items()), _refused()]
-    return [{column: row.get(column) for column in _COLUMNS} for row in found]
+    yield from (_row(known[name], published) for name, published in KERNELS.items())
+    refused = _refused()
+    yield {column: refused.get(column) for column in _COLUMNS}
 
 
 def compiled(loop: loops.Loop, on: str, **own: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from polyloom import temporary
+from polyloom import extras, temporary
 from polyloom.diagnostics import input_error
 
 _FLAGS: Final = ("--target=hexagon", "-mcpu=hexagonv68", "-O2", "-fno-unroll-loops", "-ffreestanding", "-nostdinc")
@@ -63,14 +63,16 @@ def _compiled(path: Path) -> tuple[str, str]:
 def _headers() -> Path:
     found = find_spec("ziglang")
     if found is None or found.origin is None:
-        raise input_error("PL0967", "the peer is clang, which is not installed", help="pip install 'polyloom[c]'")
+        raise input_error(
+            "PL0967", "the peer is clang, which is not installed", help=f"install it: `{extras.command('c')}`"
+        )
     return Path(found.origin).parent / "lib" / "include"
 
 
 def _run(*words: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run([sys.executable, "-m", "ziglang", "clang", *words], capture_output=True, text=True)
     if done.returncode:
-        help = "the peer of this table is clang of the extra `[c]`: pip install 'polyloom[c]'"
+        help = f"the peer of this table is another clang: `{extras.command('c')}`"
         raise input_error("PL0967", f"clang for Hexagon failed: {done.stderr.strip()[:200]}", help=help)
     return done
 

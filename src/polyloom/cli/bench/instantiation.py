@@ -16,7 +16,7 @@ turns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -60,13 +60,11 @@ PUBLISHED: Final[Mapping[str, tuple[str, ...]]] = {
 """The paper's Table 1."""
 
 
-def rows() -> list[dict[str, object]]:
-    kernels = (*EXTENTS, *TRIANGULAR)
-    return [
-        row
-        for kernel in kernels
-        for row in (*_published(kernel), *_rows(kernel, perfect=True), *_rows(kernel, perfect=False))
-    ]
+def rows() -> Iterator[dict[str, object]]:
+    for kernel in (*EXTENTS, *TRIANGULAR):
+        yield from _published(kernel)
+        yield from _rows(kernel, perfect=True)
+        yield from _rows(kernel, perfect=False)
 
 
 def chosen(kernel: str) -> tuple[Region, ...]:

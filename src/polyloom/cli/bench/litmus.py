@@ -35,8 +35,8 @@ _TESTS: Final = 10
 _FENCES: Final = (("fence", ("rw", "rw")), ("fence", ("r", "rw")), ("fence", ("w", "w")), ("fence.tso", ()))
 
 
-def rows() -> list[dict[str, object]]:
-    return [_row(*kind) for kind in _KINDS]
+def rows() -> Iterator[dict[str, object]]:
+    yield from (_row(*kind) for kind in _KINDS)
 
 
 def _row(harts: int, operations: int, locations: int, fences: float) -> dict[str, object]:

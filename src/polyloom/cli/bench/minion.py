@@ -8,7 +8,7 @@ from and to DRAM need. Host seconds are CPU time of the run with time and hazard
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter, process_time
@@ -37,6 +37,7 @@ Row = dict[str, object]
 HERTZ: Final = 600e6
 LINE: Final = 64
 SHIRE, CHIP = 32, 1024
+_COLUMNS: Final = ("what", "silicon", "asked", "model", "off", "unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,23 @@ class Measure:
     model: Callable[[], float]
 
 
-def rows(peer: str | None = None) -> list[Row]:
+def rows(peer: str | None = None) -> Iterator[Row]:
     """With `peer`, the path of the vendor's emulator, what it takes for the same product."""
     if peer is not None:
         emulator.check(peer)
-    theirs = [] if peer is None else [emulated(peer, EMULATED, CHIP)]
-    products = [*compiled(), *chains.rows(), *convolutions.rows()]
-    return [*(_beside(measure) for measure in measures()), *products, *speeds(), *threaded(), *theirs]
+    for row in _rows(peer):
+        yield {column: row.get(column) for column in _COLUMNS}
+
+
+def _rows(peer: str | None) -> Iterator[Row]:
+    yield from map(_beside, measures())
+    yield from compiled()
+    yield from chains.rows()
+    yield from convolutions.rows()
+    yield from speeds()
+    yield from threaded()
+    if peer is not None:
+        yield emulated(peer, EMULATED, CHIP)
 
 
 def measures() -> list[Measure]:
@@ -175,8 +186,9 @@ def source(element: str) -> str:
     )
 
 
-def compiled() -> list[Row]:
-    return [row for product in PRODUCTS for row in product_rows(product)]
+def compiled() -> Iterator[Row]:
+    for product in PRODUCTS:
+        yield from product_rows(product)
 
 
 def product_rows(product: Product) -> list[Row]:
@@ -246,19 +258,18 @@ def emulated(path: str, size: int, minions: int) -> Row:
 # --- the host ---
 
 
-def speeds() -> list[Row]:
+def speeds() -> Iterator[Row]:
     """Instructions per second of CPU time, hazards on; the medians of five runs."""
-    return [
-        _speed("scalar code", 30e6, 2_000_000, functional=False),
-        _speed("the same on both harts, which alternate", 30e6, 2_000_000, functional=False, both=True),
-        _speed("the same, functional", 100e6, 8_000_000, functional=True),
-    ]
+    yield _speed("scalar code", 30e6, 2_000_000, functional=False)
+    yield _speed("the same on both harts, which alternate", 30e6, 2_000_000, functional=False, both=True)
+    yield _speed("the same, functional", 100e6, 8_000_000, functional=True)
 
 
-def threaded() -> list[Row]:
+def threaded() -> Iterator[Row]:
     """How much sooner a product has run with two threads of the host than with one: elapsed time, the best of three."""
     products = [Product("f16", (512, 512, 512), True, {}), Product("f32", (512, 512, 512), True, {})]
-    return [*(_threaded(each, "") for each in products), _threaded(products[1], ", host without vectors")]
+    yield from (_threaded(each, "") for each in products)
+    yield _threaded(products[1], ", host without vectors")
 
 
 def _threaded(product: Product, where: str) -> Row:

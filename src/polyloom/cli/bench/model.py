@@ -4,6 +4,8 @@ the terms of `verify --against`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench.timing import median_cpu_seconds
@@ -16,7 +18,7 @@ _SIZE = {"N": 64, "M": 64, "K": 64}
 _REGION = (8, 8)
 
 
-def rows() -> list[dict[str, object]]:
+def rows() -> Iterator[dict[str, object]]:
     """Checked against the interpreter once, then only the model is timed."""
     compiled = api.compile(examples.path("matmul"), on="tcpa:unit")
     instance = compiled.instantiate(_SIZE, pes=_REGION)
@@ -30,9 +32,9 @@ def rows() -> list[dict[str, object]]:
         model.run_terms(model.load(instance.data, machine), machine, terms.inputs(plan.inputs, _SIZE), terms)
 
     timed = {"numbers": lambda: model.run(instance.data, machine, arrays), "terms": on_terms}
-    seconds = {values: median_cpu_seconds(action) for values, action in timed.items()}
-    return [
-        {
+    for values, action in timed.items():
+        taken = median_cpu_seconds(action)
+        yield {
             "kernel": "matmul",
             "on": "tcpa:unit:8x8",
             "values": values,
@@ -40,5 +42,3 @@ def rows() -> list[dict[str, object]]:
             "seconds": taken,
             "element-cycles per second": _REGION[0] * _REGION[1] * cycles / taken,
         }
-        for values, taken in seconds.items()
-    ]

@@ -22,6 +22,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from polyloom import extras
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 
 PEERS: Final = ("networkx", "rustworkx", "igraph")
@@ -47,7 +48,7 @@ def require() -> None:
     """Error PL0967 where a peer is not installed."""
     if missing := [peer for peer in PEERS if find_spec(peer) is None]:
         message = f"the peers {', '.join(missing)} are not installed"
-        raise PolyloomError(Diagnostic("PL0967", message, USAGE, help="install them: pip install 'polyloom[bench]'"))
+        raise PolyloomError(Diagnostic("PL0967", message, USAGE, help=f"install them: `{extras.command('bench')}`"))
 
 
 def measure(peer: str, n: int, edges: Edges, times: int, folder: Path) -> Timing:

@@ -11,7 +11,7 @@ the source to the plan, and to the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from time import process_time
 from typing import Final, cast
@@ -82,8 +82,8 @@ def path(kernel: str) -> str:
     return str(examples.folder() / "kernels" / f"{kernel}.py")
 
 
-def rows() -> list[dict[str, object]]:
-    return [_row(kernel, sizes) for kernel, sizes in SIZES.items()]
+def rows() -> Iterator[dict[str, object]]:
+    yield from (_row(kernel, sizes) for kernel, sizes in SIZES.items())
 
 
 def _row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:

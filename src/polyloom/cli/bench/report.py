@@ -8,7 +8,7 @@ trace for Perfetto, `.json.gz`, `uncompressed` the same as `.json`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from time import process_time
 from typing import Final
 
@@ -22,9 +22,9 @@ LARGE: Final = (32, 32)
 """A region whose picture has a thousand elements."""
 
 
-def rows() -> list[dict[str, object]]:
-    small = [_row(kernel, sizes, REGION) for kernel, sizes in SIZES.items()]
-    return [*small, _row("gemm", {"NI": 64, "NJ": 64, "NK": 32}, LARGE)]
+def rows() -> Iterator[dict[str, object]]:
+    yield from (_row(kernel, sizes, REGION) for kernel, sizes in SIZES.items())
+    yield _row("gemm", {"NI": 64, "NJ": 64, "NK": 32}, LARGE)
 
 
 def _row(kernel: str, sizes: Mapping[str, int], region: tuple[int, int]) -> dict[str, object]:

@@ -4,6 +4,8 @@ those that two compilers emit."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from polyloom.cli.bench import executed, harts, selects
@@ -13,8 +15,9 @@ _RATIOS: Final = tuple(column for peer in executed.PEERS for column in (peer, f"
 _COLUMNS: Final = ("what", "isa", "polyloom", "QEMU", "to QEMU", "host", *_RATIOS, "LLVM", "GCC", "unit")
 
 
-def rows() -> list[Row]:
-    return [_row(**each) for each in (*harts.rows(), *executed.rows(), *selects.rows())]
+def rows() -> Iterator[Row]:
+    for row in chain(harts.rows(), executed.rows(), selects.rows()):
+        yield _row(**row)
 
 
 def _row(**cells: object) -> Row:

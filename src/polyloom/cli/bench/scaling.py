@@ -10,6 +10,7 @@ running every element would take minutes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
 from struct import unpack_from
@@ -37,15 +38,13 @@ _SECONDS: Final = 10.0
 """What the verification of the largest region may take."""
 
 
-def rows() -> list[dict[str, object]]:
+def rows() -> Iterator[dict[str, object]]:
     kernels = [kernel for kernel in EXTENTS if len(EXTENTS[kernel]) > 1]
-    return [
-        *(_growth(kernel) for kernel in kernels),
-        *(row for kernel in kernels for row in _copies(kernel)),
-        *(row for kernel in _TRIANGULAR for row in _copies(kernel, ", triangular")),
-        *(row for kernel in EXTENTS for row in _bytes(kernel)),
-        *(_verified(kernel, region) for kernel in (*kernels, *_TRIANGULAR) for region in _VERIFIED),
-    ]
+    yield from map(_growth, kernels)
+    yield from (row for kernel in kernels for row in _copies(kernel))
+    yield from (row for kernel in _TRIANGULAR for row in _copies(kernel, ", triangular"))
+    yield from (row for kernel in EXTENTS for row in _bytes(kernel))
+    yield from (_verified(kernel, region) for kernel in (*kernels, *_TRIANGULAR) for region in _VERIFIED)
 
 
 def _row(kernel: str, what: str, measured: float, limit: float | None) -> dict[str, object]:

@@ -82,9 +82,9 @@ _FUNCTIONS: Final = """\
 _NAMED: Final = ("min", "max", "abs", "sgn", "absdiff", "satsubu")
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     theirs = {isa: peer(isa) for isa in SETS}
-    return [_row(text, number, theirs[isa]) for text in (*GCC, *MORE) for number, isa in enumerate(SETS)]
+    yield from (_row(text, number, theirs[isa]) for text in (*GCC, *MORE) for number, isa in enumerate(SETS))
 
 
 def _row(text: str, number: int, llvm: Mapping[str, str]) -> Row:

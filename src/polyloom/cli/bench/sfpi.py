@@ -9,6 +9,7 @@ promises, from listings of the vendor's compiler. Every kernel is compared with 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Final, cast
@@ -55,8 +56,10 @@ _SWEPT: Final = Case("recip", "reciprocal", 5, "reciprocal_init")
 """Some 50 instructions."""
 
 
-def rows() -> list[Row]:
-    return [*map(row, (*CASES, SILLY)), _sweep(_SWEPT), *map(product, PRODUCTS)]
+def rows() -> Iterator[Row]:
+    yield from map(row, (*CASES, SILLY))
+    yield _sweep(_SWEPT)
+    yield from map(product, PRODUCTS)
 
 
 def row(case: Case) -> Row:

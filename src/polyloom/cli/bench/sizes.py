@@ -8,7 +8,7 @@ candidate` is the symbolic file that stores only the measured mapping.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -27,9 +27,9 @@ _OF_LU: Final = ((1, 1), (4, 4))
 """Its classes grow with the region, and on 8x8 its control signals exceed what a file has numbers for."""
 
 
-def classes() -> list[dict[str, object]]:
+def classes() -> Iterator[dict[str, object]]:
     """Processor classes by region, for perfect and for imperfect tilings."""
-    return [_classes(kernel, perfect=perfect) for kernel in (*EXTENTS, *TRIANGULAR) for perfect in (True, False)]
+    yield from (_classes(kernel, perfect=perfect) for kernel in (*EXTENTS, *TRIANGULAR) for perfect in (True, False))
 
 
 def _classes(kernel: str, *, perfect: bool) -> dict[str, object]:
@@ -45,9 +45,11 @@ def _classes(kernel: str, *, perfect: bool) -> dict[str, object]:
     }
 
 
-def sizes() -> list[dict[str, object]]:
+def sizes() -> Iterator[dict[str, object]]:
     """Bytes of the symbolic file, and concrete bytes as multiples of it, by region, beside the paper's multiples."""
-    return [row for kernel in EXTENTS for row in (_sizes(kernel), _published(kernel))]
+    for kernel in EXTENTS:
+        yield _sizes(kernel)
+        yield _published(kernel)
 
 
 def _sizes(kernel: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ of three; the verifier checks the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from statistics import median
 from time import thread_time
@@ -85,8 +85,8 @@ FAMILIES: Final[dict[str, Callable[[int], Edges]]] = {
 }
 
 
-def rows() -> list[dict[str, object]]:
-    return [measure(family, n) for family in FAMILIES for n in SIZES]
+def rows() -> Iterator[dict[str, object]]:
+    yield from (measure(family, n) for family in FAMILIES for n in SIZES)
 
 
 def measure(family: str, n: int, variables: int = VARIABLES) -> dict[str, object]:

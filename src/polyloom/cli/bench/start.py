@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from typing import Final
@@ -14,9 +15,10 @@ from polyloom.cli.entry import all_verbs
 TIMES: Final = 10
 
 
-def rows(times: int = TIMES) -> list[dict[str, object]]:
+def rows(times: int = TIMES) -> Iterator[dict[str, object]]:
     words = [("--version",), ("--help",), *((verb, "--help") for verb in all_verbs())]
-    return [{"command": " ".join(("polyloom", *w)), "seconds": round(seconds(w, times), 3)} for w in words]
+    for each in words:
+        yield {"command": " ".join(("polyloom", *each)), "seconds": round(seconds(each, times), 3)}
 
 
 def seconds(words: tuple[str, ...], times: int) -> float:

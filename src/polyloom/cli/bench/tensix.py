@@ -8,7 +8,7 @@ the rounds' ratios. `asked` is what the project promises. Without wolfpine its c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -39,8 +39,9 @@ class Measure:
     theirs: Speed | None = None
 
 
-def rows() -> list[Row]:
-    return [*(_speed(measure) for measure in measures()), *_products()]
+def rows() -> Iterator[Row]:
+    yield from map(_speed, measures())
+    yield from _products()
 
 
 def measures() -> list[Measure]:

@@ -45,13 +45,15 @@ _shtab_polyloom_options=(
 _shtab_polyloom_defaults_added=0
 
 _shtab_polyloom_asm_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--on[TARGET\[\:PLACE\], such as tcpa\:8x8, riscv\:rv64gc, belt\:silver, tensix\:wormhole, minion\:32 (tcpa)]:TARGET:(tcpa riscv belt tensix minion)"
-  "--form[raw words as pushed (tensix), or rotated as a core fetches them (riscv) (tensix)]:tensix|riscv:"
   "--solver[schedule loops by torus, iterative, exact (exact) (belt)]:NAME:"
   "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
+  "--form[raw words as pushed (tensix), or rotated as a core fetches them (riscv) (tensix)]:tensix|riscv:"
   "-o[the file that is written]:OUT:_files"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":assembly text in the notation of the target:_files"
 )
 
@@ -59,17 +61,18 @@ _shtab_polyloom_asm_options=(
 _shtab_polyloom_asm_defaults_added=0
 
 _shtab_polyloom_bench_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--peer[minion\: the vendor\'s emulator, which runs the same programs]:PATH:"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
-  ":one of examples, generic, classes, sizes, instantiation, scaling, model, compile, polybench, corpus, report, litmus, riscv, belt, hexagon, tensix, sfpi, minion, comparison, dominators, modulo, explore, ssa, start\; all without it:"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
+  ":one of examples, generic, classes, sizes, instantiation, scaling, model, compile, polybench, corpus, report, litmus, riscv, belt, hexagon, tensix, sfpi, minion, comparison, dominators, modulo, explore, ssa, start\; all without it:(belt classes comparison compile corpus dominators examples explore generic hexagon instantiation litmus minion model modulo polybench report riscv scaling sfpi sizes ssa start tensix)"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_polyloom_bench_defaults_added=0
 
 _shtab_polyloom_compare_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--function[the function, where the file has several]:NAME:"
   "*-I[C\: search DIR for headers]:DIR:"
   "*-D[C\: define a macro]:NAME[=VALUE]:"
@@ -80,39 +83,42 @@ _shtab_polyloom_compare_options=(
   "*--in[take an input from a NumPy file]:NAME=FILE.npy:_files"
   "--seed[makes up inputs\: scalars that are not given, and arrays where none is given]:N:"
   "--fill[make up the arrays that are not given even where others are]:fill:(random)"
+  "*--mapping[a mapping of your own\; it is checked like any other (tcpa)]:[PHASE:]FILE:"
   "--array[rows and columns of the whole array, at whose border banks stand (tcpa)]:RxC:"
   "*--at[row and column of the region\'s first element on a larger array (0,4)\; of several files once for each (tcpa)]:R,C:"
-  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
   "*--candidate[take the stored candidate N instead of the best one (tcpa)]:[PHASE:]N:"
-  "--counts[write how often blocks were entered (belt)]:FILE:"
-  "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
-  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
+  "*--layouts[where an array lies\: rows, columns or strides, then its first word and memory (A\=columns\+100\@2) (tcpa)]:NAME=LAYOUT:"
+  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
+  "--max-instructions[give up after so many (1000000000) (riscv)]:N:"
   "*--expect[the likely value of a parameter (belt)]:NAME=VALUE:"
+  "--profile[how often blocks were entered, as \`run --counts\` wrote it (belt)]:FILE:"
+  "--solver[schedule loops by torus, iterative, exact (exact) (belt)]:NAME:"
+  "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
+  "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
+  "--counts[write how often blocks were entered (belt)]:FILE:"
+  "--max-cycles[give up after so many cycles (1000000000) (belt, tensix, minion)]:N:"
+  "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
   "--fidelity[of a product\: in how many phases mantissas are multiplied (4) (tensix)]:1..4:"
   "--format[operands of a product\: tf32 (for f32), bf16, fp16, i8 (for i32) (tensix)]:tf32|bf16|fp16|i8:"
-  "--fp[order of floats\: strict, contract (the default\: products and sums fuse) or reassociate (minion)]:MODE:"
-  "--functional[without time\: cycles are not counted (minion)]"
-  "--hazards[what a hazard does\: error ends the run, report, poison (what is pending holds NaN), off (tensix, minion)]:POLICY:"
   "--init[vector kernels\: the function that initializes, such as \'ns\:\:g\<false\>\' (tensix)]:NAME:"
-  "*--layouts[where an array lies\: rows, columns or strides, then its first word and memory (A\=columns\+100\@2) (tcpa)]:NAME=LAYOUT:"
-  "*--mapping[a mapping of your own\; it is checked like any other (tcpa)]:[PHASE:]FILE:"
-  "--max-cycles[give up after so many cycles (10000000000) (belt, tensix, minion)]:N:"
-  "--max-instructions[give up after so many (1000000000) (riscv)]:N:"
   "--no-contract[vector kernels\: a product and a sum stay two operations, here and in what they are compared with (tensix)]"
   "--per[vector kernels\: one call per face (the default), or per tile (tensix)]:face|tile:"
-  "--profile[how often blocks were entered, as \`run --counts\` wrote it (belt)]:FILE:"
-  "--resident[start with packed operands in the scratchpads that use them (minion)]"
-  "--solver[schedule loops by torus, iterative, exact (exact) (belt)]:NAME:"
   "--spill[vector kernels\: rows of a 32-bit Dst into which registers may be spilled (tensix)]:ROW:ROW:"
-  "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
-  "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
-  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
-  "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
-  "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
-  "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
+  "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
+  "--hazards[what a hazard does\: error ends the run (the default), report, off (tensix, minion)]:POLICY:"
+  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
+  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
+  "--fp[order of floats\: strict, contract (the default\: products and sums fuse) or reassociate (minion)]:MODE:"
+  "--resident[start with packed operands in the scratchpads that use them (minion)]"
+  "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
+  "--functional[without time\: cycles are not counted (minion)]"
+  "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
   "--report[write one self-contained page]:FILE.html:_files"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
   "(*)::values of the parameters and of scalar inputs:"
 )
@@ -121,7 +127,6 @@ _shtab_polyloom_compare_options=(
 _shtab_polyloom_compare_defaults_added=0
 
 _shtab_polyloom_compile_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--function[the function, where the file has several]:NAME:"
   "*-I[C\: search DIR for headers]:DIR:"
   "*-D[C\: define a macro]:NAME[=VALUE]:"
@@ -129,31 +134,34 @@ _shtab_polyloom_compile_options=(
   "--single-constants[C\: constants without a suffix are single precision]"
   "--reassociate[f32 reductions may change their order]"
   "--on[TARGET\[\:PLACE\], such as tcpa\:8x8, riscv\:rv64gc, belt\:silver, tensix\:wormhole, minion\:32 (tcpa)]:TARGET:(tcpa riscv belt tensix minion)"
-  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
-  "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
+  "*--mapping[a mapping of your own\; it is checked like any other (tcpa)]:[PHASE:]FILE:"
+  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
   "--emit[write text in place of the program\: genasm or conasm (belt)]:NOTATION:"
-  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
   "*--expect[the likely value of a parameter (belt)]:NAME=VALUE:"
+  "--profile[how often blocks were entered, as \`run --counts\` wrote it (belt)]:FILE:"
+  "--solver[schedule loops by torus, iterative, exact (exact) (belt)]:NAME:"
+  "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
+  "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
+  "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
   "--fidelity[of a product\: in how many phases mantissas are multiplied (4) (tensix)]:1..4:"
   "--format[operands of a product\: tf32 (for f32), bf16, fp16, i8 (for i32) (tensix)]:tf32|bf16|fp16|i8:"
-  "--fp[order of floats\: strict, contract (the default\: products and sums fuse) or reassociate (minion)]:MODE:"
   "--init[vector kernels\: the function that initializes, such as \'ns\:\:g\<false\>\' (tensix)]:NAME:"
-  "*--mapping[a mapping of your own\; it is checked like any other (tcpa)]:[PHASE:]FILE:"
   "--no-contract[vector kernels\: a product and a sum stay two operations, here and in what they are compared with (tensix)]"
   "--per[vector kernels\: one call per face (the default), or per tile (tensix)]:face|tile:"
-  "--profile[how often blocks were entered, as \`run --counts\` wrote it (belt)]:FILE:"
-  "--resident[start with packed operands in the scratchpads that use them (minion)]"
-  "--solver[schedule loops by torus, iterative, exact (exact) (belt)]:NAME:"
   "--spill[vector kernels\: rows of a 32-bit Dst into which registers may be spilled (tensix)]:ROW:ROW:"
-  "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
-  "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
-  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
-  "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
+  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
+  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
+  "--fp[order of floats\: strict, contract (the default\: products and sums fuse) or reassociate (minion)]:MODE:"
+  "--resident[start with packed operands in the scratchpads that use them (minion)]"
+  "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
   "*--print-after[print the form after a pass, or after \`all\`\; may be repeated]:PASS:"
   "--verify-each[check the form after every pass]"
   "-o[the file that is written]:OUT:_files"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
   "(*)::values of the parameters, for a target that compiles for each size:"
 )
@@ -164,6 +172,8 @@ _shtab_polyloom_compile_defaults_added=0
 _shtab_polyloom_completion_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":one of bash, zsh, fish:(bash zsh fish)"
 )
 
@@ -171,11 +181,13 @@ _shtab_polyloom_completion_options=(
 _shtab_polyloom_completion_defaults_added=0
 
 _shtab_polyloom_device_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--include[print the folder of the headers]"
   "--sources[print the C files, one per line]"
   "--cmake[print the folder of the package \`polyloom_device\` for CMake]"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -184,18 +196,22 @@ _shtab_polyloom_device_defaults_added=0
 _shtab_polyloom_doctor_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_polyloom_doctor_defaults_added=0
 
 _shtab_polyloom_dominators_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--strategy[one of scratch, cached, balanced\; the result is the same]:NAME:"
   "--post[post-dominators\: a virtual exit, numbered n, follows all nodes without successors]"
   "--frontiers[dominance frontiers too]"
   "--max-frontier[refuse frontiers of more members in all]:N:"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a graph (.json)\: \{\"n\"\: ..., \"root\"\: ..., \"edges\"\: \[\[u, v\], ...\]\}:_files"
 )
 
@@ -205,14 +221,15 @@ _shtab_polyloom_dominators_defaults_added=0
 _shtab_polyloom_explain_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
-  ":such as PL0804:"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
+  ":such as PL0804:(PL0101 PL0102 PL0103 PL0104 PL0131 PL0132 PL0133 PL0134 PL0135 PL0136 PL0137 PL0138 PL0139 PL0140 PL0141 PL0142 PL0143 PL0145 PL0147 PL0148 PL0150 PL0151 PL0152 PL0153 PL0154 PL0155 PL0156 PL0157 PL0158 PL0159 PL0160 PL0161 PL0162 PL0163 PL0164 PL0165 PL0166 PL0167 PL0201 PL0202 PL0203 PL0204 PL0205 PL0206 PL0207 PL0208 PL0209 PL0210 PL0211 PL0212 PL0213 PL0214 PL0215 PL0216 PL0217 PL0218 PL0219 PL0220 PL0221 PL0222 PL0223 PL0224 PL0225 PL0230 PL0231 PL0232 PL0233 PL0240 PL0241 PL0242 PL0250 PL0251 PL0261 PL0262 PL0263 PL0264 PL0301 PL0302 PL0303 PL0304 PL0305 PL0306 PL0307 PL0308 PL0309 PL0401 PL0402 PL0403 PL0404 PL0405 PL0406 PL0410 PL0411 PL0412 PL0450 PL0451 PL0452 PL0453 PL0455 PL0460 PL0461 PL0462 PL0463 PL0464 PL0465 PL0470 PL0501 PL0502 PL0503 PL0504 PL0505 PL0506 PL0510 PL0511 PL0512 PL0513 PL0514 PL0515 PL0516 PL0517 PL0518 PL0519 PL0520 PL0521 PL0522 PL0530 PL0601 PL0602 PL0603 PL0604 PL0605 PL0610 PL0611 PL0612 PL0613 PL0614 PL0615 PL0616 PL0617 PL0618 PL0619 PL0620 PL0621 PL0622 PL0623 PL0624 PL0625 PL0626 PL0627 PL0628 PL0629 PL0640 PL0641 PL0642 PL0643 PL0644 PL0645 PL0646 PL0647 PL0648 PL0649 PL0650 PL0651 PL0652 PL0653 PL0701 PL0702 PL0703 PL0704 PL0705 PL0706 PL0707 PL0801 PL0804 PL0805 PL0806 PL0807 PL0808 PL0809 PL0810 PL0811 PL0812 PL0813 PL0814 PL0815 PL0816 PL0817 PL0818 PL0819 PL0820 PL0821 PL0822 PL0823 PL0870 PL0901 PL0902 PL0903 PL0904 PL0905 PL0910 PL0911 PL0912 PL0913 PL0914 PL0915 PL0920 PL0921 PL0930 PL0931 PL0932 PL0933 PL0940 PL0941 PL0942 PL0943 PL0944 PL0945 PL0946 PL0947 PL0948 PL0949 PL0960 PL0961 PL0962 PL0963 PL0964 PL0965 PL0966 PL0967 PL0970 PL0971 PL0972 PL0973 PL0974 PL0975 PL0976 PL0977 PL0978 PL0979 PL0980 PL0981 PL0982 PL0983 PL0984 PL0985 PL0986 PL0987 PL0988 PL0989 PL1000 PL1001 PL1002 PL1003 PL1004 PL1005 PL1006 PL1007 PL1008 PL1009 PL1010 PL1011 PL1012 PL1013 PL1014 PL1015 PL1016 PL1017 PL1018 PL1019 PL1020 PL1050 PL1051 PL1052 PL1053 PL1054 PL1055 PL1056 PL1057 PL1058 PL1059 PL1060 PL1080 PL1081 PL1082 PL1083 PL1084 PL1085 PL1086 PL1087 PL1088 PL1090 PL1091 PL1092 PL1110 PL1111 PL1112 PL1200 PL1201 PL1202 PL1203 PL1204 PL1205 PL1206 PL1210 PL1211 PL1212 PL1213 PL1220 PL1221 PL1222 PL1223 PL1224 PL1225 PL1226 PL1230 PL1231 PL1232 PL1233 PL1234 PL1235 PL1236 PL1237 PL1240 PL1241 PL1242 PL1243 PL1244 PL1250 PL1251 PL1252 PL1253 PL1254 PL1260 PL1261 PL1262 PL1263 PL1264 PL1265 PL1266 PL1267 PL1268 PL1269 PL1280 PL1281 PL1290 PL1291 PL1292 PL1293 PL1294 PL1300 PL1301 PL1302 PL1303 PL1304 PL1305 PL1306 PL1307 PL1308 PL1309 PL1310 PL1311 PL1312 PL1313 PL1330 PL1331 PL1332 PL1333 PL1335 PL1336 PL1337 PL1338 PL1339 PL1341 PL1350 PL1352 PL1353 PL1370 PL1371 PL1380 PL1381 PL1401 PL1402 PL1403 PL1404 PL1405 PL1406 PL1407 PL1408 PL1409 PL1410 PL1411 PL1412 PL1413 PL1414 PL1415)"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_polyloom_explain_defaults_added=0
 
 _shtab_polyloom_explore_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--function[the function, where the file has several]:NAME:"
   "*-I[C\: search DIR for headers]:DIR:"
   "*-D[C\: define a macro]:NAME[=VALUE]:"
@@ -232,7 +249,10 @@ _shtab_polyloom_explore_options=(
   "--seed[makes up the inputs]:N:"
   "--out[write the table]:FILE.csv:"
   "--report[write one self-contained page]:FILE.html:_files"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
   "(*)::values that all points share:"
 )
@@ -241,9 +261,11 @@ _shtab_polyloom_explore_options=(
 _shtab_polyloom_explore_defaults_added=0
 
 _shtab_polyloom_float_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--as[the format of bits\; of numbers in pairs, how a slope and an offset are packed for a table]:as_form:(fp32 fp16b fp16a lut8)"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   "(*):a number such as 1.5, 1\/3, inf, or bits of a format such as 0x3fc0:"
 )
 
@@ -251,14 +273,16 @@ _shtab_polyloom_float_options=(
 _shtab_polyloom_float_defaults_added=0
 
 _shtab_polyloom_instantiate_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--array[rows and columns of the whole array, at whose border banks stand (tcpa)]:RxC:"
   "*--at[row and column of the region\'s first element on a larger array (0,4)\; of several files once for each (tcpa)]:R,C:"
   "*--candidate[take the stored candidate N instead of the best one (tcpa)]:[PHASE:]N:"
   "*--layouts[where an array lies\: rows, columns or strides, then its first word and memory (A\=columns\+100\@2) (tcpa)]:NAME=LAYOUT:"
   "--pes[rows and columns of processing elements (4x4) (tcpa)]:RxC:"
   "-o[the concrete configuration]:OUT.plcc:_files"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a symbolic configuration (.plsc):_files"
   "(*)::values of the parameters:"
 )
@@ -267,7 +291,6 @@ _shtab_polyloom_instantiate_options=(
 _shtab_polyloom_instantiate_defaults_added=0
 
 _shtab_polyloom_litmus_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--max-executions[give up after so many candidates (5000000)]:N:"
   "*--against[compare with a log of herd, or of hardware\; tests that it lacks are left out]:LOG:_files"
   "--function[the function, where the file has several]:NAME:"
@@ -280,7 +303,10 @@ _shtab_polyloom_litmus_options=(
   "--isa[C\: what selects are made of (rv64gc_zicond)]:isa:"
   "--ordering[C\: order stores after selects of racy values as branches would, by these or by fences]:ordering:(branch fence)"
   "--emit[C\: print the tests instead of judging them]"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   "(*):litmus tests in the herd format, or directories of them\; or one C file and NAME\=VALUE...:_files"
 )
 
@@ -290,6 +316,8 @@ _shtab_polyloom_litmus_defaults_added=0
 _shtab_polyloom_machines_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a machine such as tcpa\:unit, a target, or the name of a .toml file:"
 )
 
@@ -297,7 +325,6 @@ _shtab_polyloom_machines_options=(
 _shtab_polyloom_machines_defaults_added=0
 
 _shtab_polyloom_run_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--function[the function, where the file has several]:NAME:"
   "*-I[C\: search DIR for headers]:DIR:"
   "*-D[C\: define a macro]:NAME[=VALUE]:"
@@ -309,42 +336,45 @@ _shtab_polyloom_run_options=(
   "*--out[write an output to a NumPy file]:NAME=FILE.npy:_files"
   "--seed[makes up inputs\: scalars that are not given, and arrays where none is given]:N:"
   "--fill[make up the arrays that are not given even where others are]:fill:(random)"
+  "*--mapping[a mapping of your own\; it is checked like any other (tcpa)]:[PHASE:]FILE:"
   "--array[rows and columns of the whole array, at whose border banks stand (tcpa)]:RxC:"
   "*--at[row and column of the region\'s first element on a larger array (0,4)\; of several files once for each (tcpa)]:R,C:"
-  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
   "*--candidate[take the stored candidate N instead of the best one (tcpa)]:[PHASE:]N:"
-  "--counts[write how often blocks were entered (belt)]:FILE:"
-  "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
-  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
+  "*--layouts[where an array lies\: rows, columns or strides, then its first word and memory (A\=columns\+100\@2) (tcpa)]:NAME=LAYOUT:"
+  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
+  "--max-instructions[give up after so many (1000000000) (riscv)]:N:"
   "*--expect[the likely value of a parameter (belt)]:NAME=VALUE:"
+  "--profile[how often blocks were entered, as \`run --counts\` wrote it (belt)]:FILE:"
+  "--solver[schedule loops by torus, iterative, exact (exact) (belt)]:NAME:"
+  "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
+  "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
+  "--counts[write how often blocks were entered (belt)]:FILE:"
+  "--max-cycles[give up after so many cycles (1000000000) (belt, tensix, minion)]:N:"
+  "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
   "--fidelity[of a product\: in how many phases mantissas are multiplied (4) (tensix)]:1..4:"
   "--format[operands of a product\: tf32 (for f32), bf16, fp16, i8 (for i32) (tensix)]:tf32|bf16|fp16|i8:"
-  "--fp[order of floats\: strict, contract (the default\: products and sums fuse) or reassociate (minion)]:MODE:"
-  "--functional[without time\: cycles are not counted (minion)]"
-  "--hazards[what a hazard does\: error ends the run, report, poison (what is pending holds NaN), off (tensix, minion)]:POLICY:"
   "--init[vector kernels\: the function that initializes, such as \'ns\:\:g\<false\>\' (tensix)]:NAME:"
-  "*--layouts[where an array lies\: rows, columns or strides, then its first word and memory (A\=columns\+100\@2) (tcpa)]:NAME=LAYOUT:"
-  "*--mapping[a mapping of your own\; it is checked like any other (tcpa)]:[PHASE:]FILE:"
-  "--max-cycles[give up after so many cycles (10000000000) (belt, tensix, minion)]:N:"
-  "--max-instructions[give up after so many (1000000000) (riscv)]:N:"
   "--no-contract[vector kernels\: a product and a sum stay two operations, here and in what they are compared with (tensix)]"
   "--per[vector kernels\: one call per face (the default), or per tile (tensix)]:face|tile:"
-  "--profile[how often blocks were entered, as \`run --counts\` wrote it (belt)]:FILE:"
-  "--resident[start with packed operands in the scratchpads that use them (minion)]"
-  "--solver[schedule loops by torus, iterative, exact (exact) (belt)]:NAME:"
   "--spill[vector kernels\: rows of a 32-bit Dst into which registers may be spilled (tensix)]:ROW:ROW:"
-  "--spl[pipeline a loop whose linear latency is at least R times its packed one (2), or \`always\`, \`never\` (belt)]:R:"
-  "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
-  "--ssa[the function in SSA form, from clang\'s code at -O0, -O1 or -O2 (2) (riscv)]:{0,1,2}:"
-  "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
-  "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
-  "--vectorize[make loops work on vectors\; \`try\`\: those that can (belt)]:always|try:"
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
+  "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
+  "--hazards[what a hazard does\: error ends the run (the default), report, off (tensix, minion)]:POLICY:"
+  "--broadcast[give the result of a split sum to all minions that share it (where that is predicted to be faster) (minion)]"
+  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
+  "--fp[order of floats\: strict, contract (the default\: products and sums fuse) or reassociate (minion)]:MODE:"
+  "--resident[start with packed operands in the scratchpads that use them (minion)]"
+  "--split-k[split the sum of a product over so many minions, a power of two (minion)]:P:"
+  "--functional[without time\: cycles are not counted (minion)]"
+  "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
   "*--print-after[print the form after a pass, or after \`all\`\; may be repeated]:PASS:"
   "--verify-each[check the form after every pass]"
   "--trace[write what happened when, as .json or .json.gz (Perfetto), or .vcd]:FILE:_files"
   "--report[write one self-contained page]:FILE.html:_files"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla):_files"
   "(*)::values of the parameters and of scalar inputs:"
 )
@@ -353,10 +383,12 @@ _shtab_polyloom_run_options=(
 _shtab_polyloom_run_defaults_added=0
 
 _shtab_polyloom_schedule_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--solver[one of torus (greedy on a slice of the table that wraps round), iterative (by heights, then circuits first, with eviction), exact (iterative, then a search of every interval below)\; exact without it]:NAME:"
   "--effort[deterministic work, about seconds (6)]:N:"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a loop (.json)\: resources, nodes and edges, see docs\/schedule.md:_files"
 )
 
@@ -364,10 +396,12 @@ _shtab_polyloom_schedule_options=(
 _shtab_polyloom_schedule_defaults_added=0
 
 _shtab_polyloom_select_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--isa[such as rv64gc_zicond_zbb]:isa:"
   "--short-branches[the core makes a branch over one instruction cheap]"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":C\'s operators over names\; s is 0 or 1, \<u is unsigned, min(a, b), abs(a), ...:"
 )
 
@@ -375,7 +409,6 @@ _shtab_polyloom_select_options=(
 _shtab_polyloom_select_defaults_added=0
 
 _shtab_polyloom_show_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--function[the function, where the file has several]:NAME:"
   "*-I[C\: search DIR for headers]:DIR:"
   "*-D[C\: define a macro]:NAME[=VALUE]:"
@@ -384,17 +417,20 @@ _shtab_polyloom_show_options=(
   "--reassociate[f32 reductions may change their order]"
   "--ssa[the function in SSA form, from clang\'s code at -O0 or -O1]:level:(0 1)"
   "--on[TARGET\[\:PLACE\], such as tcpa\:8x8, riscv\:rv64gc, belt\:silver, tensix\:wormhole, minion\:32 (tcpa)]:TARGET:(tcpa riscv belt tensix minion)"
+  "--timeline[draw each pipelined loop\: rows by slots, and how long values are on the belt (belt)]"
   "--dest[bits of a datum in Dst (16 for vector kernels, 32 for loops) (tensix)]:16|32:"
-  "--form[raw words as pushed (tensix), or rotated as a core fetches them (riscv) (tensix)]:tensix|riscv:"
   "--init[vector kernels\: the function that initializes, such as \'ns\:\:g\<false\>\' (tensix)]:NAME:"
   "--no-contract[vector kernels\: a product and a sum stay two operations, here and in what they are compared with (tensix)]"
   "--per[vector kernels\: one call per face (the default), or per tile (tensix)]:face|tile:"
   "--spill[vector kernels\: rows of a 32-bit Dst into which registers may be spilled (tensix)]:ROW:ROW:"
-  "--timeline[draw each pipelined loop\: rows by slots, and how long values are on the belt (belt)]"
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
+  "--form[raw words as pushed (tensix), or rotated as a core fetches them (riscv) (tensix)]:tensix|riscv:"
   "*--print-after[print the form after a pass, or after \`all\`\; may be repeated]:PASS:"
   "--verify-each[check the form after every pass]"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla), or a configuration (.plsc, .plcc) or an executable (.elf):_files"
 )
 
@@ -402,30 +438,32 @@ _shtab_polyloom_show_options=(
 _shtab_polyloom_show_defaults_added=0
 
 _shtab_polyloom_simulate_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--in[take an input from a NumPy file]:NAME=FILE.npy:_files"
   "*--out[write an output to a NumPy file]:NAME=FILE.npy:_files"
   "--on[TARGET\[\:PLACE\], such as tcpa\:8x8, riscv\:rv64gc, belt\:silver, tensix\:wormhole, minion\:32 (tcpa)]:TARGET:(tcpa riscv belt tensix minion)"
   "--array[rows and columns of the whole array, at whose border banks stand (tcpa)]:RxC:"
   "*--at[row and column of the region\'s first element on a larger array (0,4)\; of several files once for each (tcpa)]:R,C:"
-  "*--core[the program of a core\: b, t0, t1, t2 or nc (tensix)]:CORE=FILE:"
-  "--entry[where all harts start (the entry of the ELF file) (minion)]:ADDRESS:"
-  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
-  "--form[raw words as pushed (tensix), or rotated as a core fetches them (riscv) (tensix)]:tensix|riscv:"
-  "--functional[without time\: cycles are not counted (minion)]"
-  "--hazards[what a hazard does\: error ends the run, report, poison (what is pending holds NaN), off (tensix, minion)]:POLICY:"
-  "--max-cycles[give up after so many cycles (10000000000) (belt, tensix, minion)]:N:"
   "--max-instructions[give up after so many (1000000000) (riscv)]:N:"
+  "--max-cycles[give up after so many cycles (1000000000) (belt, tensix, minion)]:N:"
+  "*--core[the program of a core\: b, t0, t1, t2 or nc (tensix)]:CORE=FILE:"
+  "--form[raw words as pushed (tensix), or rotated as a core fetches them (riscv) (tensix)]:tensix|riscv:"
   "--mmio[\`ignore\`\: registers that are not modelled read 0 and swallow writes (tensix)]:ignore:"
+  "--thread[push words into a thread\: t0, t1 or t2 (tensix)]:THREAD:"
+  "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
+  "--hazards[what a hazard does\: error ends the run (the default), report, off (tensix, minion)]:POLICY:"
+  "--errata[avoid erratum 1.29 (a stale register after tensor operations), and report it (minion)]"
+  "--entry[where all harts start (the entry of the ELF file) (minion)]:ADDRESS:"
+  "--functional[without time\: cycles are not counted (minion)]"
   "--peer[run the vendor\'s emulator at this path on the same program, and compare the host\'s seconds (minion)]:PATH:"
   "*--raw[put the bytes of a file at an address\; may be repeated (minion)]:ADDRESS=FILE:"
-  "--thread[push words into a thread\: t0, t1 or t2 (tensix)]:THREAD:"
   "--threads[threads of the host, which compute products of tiles\; results and cycles do not depend on it (1) (minion)]:N:"
-  "--tiles[vector kernels\: on how many tiles, one behind the other (1) (tensix)]:N:"
   "*--source[the source that the program was compiled from\; trace and page show its lines\; may be repeated]:FILE:_files"
   "--trace[write what happened when, as .json or .json.gz (Perfetto), or .vcd]:FILE:_files"
   "--report[write one self-contained page]:FILE.html:_files"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   "(*)::a program\: a concrete configuration (.plcc), an executable, or with --on FILE\@ADDRESS with raw words\; several are placed together\; then values of parameters and scalars, NAME\=VALUE:"
 )
 
@@ -433,7 +471,6 @@ _shtab_polyloom_simulate_options=(
 _shtab_polyloom_simulate_defaults_added=0
 
 _shtab_polyloom_sweep_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--function[the function, where the file has several]:NAME:"
   "*-I[C\: search DIR for headers]:DIR:"
   "*-D[C\: define a macro]:NAME[=VALUE]:"
@@ -449,13 +486,16 @@ _shtab_polyloom_sweep_options=(
   "*--without[vector kernels\: leave out a pass\: combine, flags, schedule, replay\; may be repeated (tensix)]:PASS:"
   "--reference[what results are compared with\: a function of NumPy or mpmath, or module\:function]:NAME:"
   "*--against[compare with this kernel]:FILE:_files"
-  "--format[the format of values and results (bf16)]:form:(bf16 fp16 fp32)"
+  "--format[the format of values and results (bf16)]:form:(bf16 fp16 fp32 uint32)"
   "--stride[FP32\: every N-th value (65537)]:N:"
   "--domain[only values from LOW to HIGH]:LOW:HIGH:"
   "*--in[take an input from a NumPy file]:NAME=FILE.npy:_files"
   "*--out[write an output to a NumPy file]:NAME=FILE.npy:_files"
   "--report[write one self-contained page\: error over the domain]:FILE.html:_files"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a vector kernel (.h, .hpp, .cpp with --function):_files"
   "(*)::values of the kernel\'s run-time arguments:"
 )
@@ -464,7 +504,6 @@ _shtab_polyloom_sweep_options=(
 _shtab_polyloom_sweep_defaults_added=0
 
 _shtab_polyloom_verify_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--function[the function, where the file has several]:NAME:"
   "*-I[C\: search DIR for headers]:DIR:"
   "*-D[C\: define a macro]:NAME[=VALUE]:"
@@ -474,9 +513,12 @@ _shtab_polyloom_verify_options=(
   "--on[TARGET\[\:PLACE\], such as tcpa\:8x8, riscv\:rv64gc, belt\:silver, tensix\:wormhole, minion\:32 (tcpa)]:TARGET:(tcpa riscv belt tensix minion)"
   "--against[a source (.py, .c, .pla)\: compare the configuration with it, for all data]:SOURCE:_files"
   "*--candidate[take the stored candidate N instead of the best one (tcpa)]:[PHASE:]N:"
-  "--form[raw words as pushed (tensix), or rotated as a core fetches them (riscv) (tensix)]:tensix|riscv:"
   "--pes[rows and columns of processing elements (4x4) (tcpa)]:RxC:"
+  "--form[raw words as pushed (tensix), or rotated as a core fetches them (riscv) (tensix)]:tensix|riscv:"
+  "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print JSON]"
+  {-q,--quiet}"[print errors alone]"
+  "--color[color of messages\: always, never, or auto\: on a terminal, unless NO_COLOR is set]:color:(auto always never)"
   ":a function (.py, .c\; FILE\:NAME for one of several) or equations (.pla), or a configuration (.plsc, .plcc) or an executable (.elf):_files"
   "(*)::with --against\: values of the parameters:"
 )

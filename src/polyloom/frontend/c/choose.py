@@ -78,7 +78,7 @@ def _only(path: str, nodes: list[Node]) -> Node:
     if len(found) > 1:
         raise _wrong(
             f"{path} has several functions{' with loops' if loops else ''}",
-            f"name one by --function: {', '.join(node.name for node in found)}",
+            f"name one, as in {path}:{found[0].name}, or by --function: {', '.join(node.name for node in found)}",
         )
     return found[0]
 

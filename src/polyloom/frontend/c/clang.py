@@ -27,7 +27,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from polyloom import files, temporary
+from polyloom import extras, files, temporary
 from polyloom.deep import too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.text import Files
@@ -288,7 +288,7 @@ def _run(*arguments: str, explained: Explain | None = None) -> str:
                 [zig, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, env=environment
             )
         except OSError as error:
-            help = "install it again: `pip install --force-reinstall 'polyloom[c]'`"
+            help = f"install it again: `{extras.command('c', '--force-reinstall')}`"
             raise PolyloomError(
                 Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)
             ) from None
@@ -353,8 +353,8 @@ def _help(message: str) -> str | None:
 def _zig() -> str:
     found = find_spec("ziglang")
     if found is None or found.origin is None:
-        help = "install the extra: `pip install 'polyloom[c]'`"
-        raise PolyloomError(Diagnostic("PL0150", "C needs clang, which is not installed", USAGE, help=help))
+        help = f"install it: `{extras.command('c')}`"
+        raise PolyloomError(Diagnostic("PL0150", extras.NO_CLANG, USAGE, help=help))
     return str(Path(found.origin).with_name("zig.exe" if os.name == "nt" else "zig"))
 
 

@@ -18,6 +18,7 @@ from importlib import import_module
 from itertools import count
 from typing import Any, Final
 
+from polyloom import extras
 from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
 from polyloom.files import read_source
@@ -136,10 +137,8 @@ def _checked(text: str) -> str:
     try:
         llvm: Any = import_module("llvmlite.binding")  # it has no types
     except ImportError:
-        help = "install the extra: `pip install 'polyloom[c]'`"
-        raise PolyloomError(
-            Diagnostic("PL0150", "C needs llvmlite, which is not installed", USAGE, help=help)
-        ) from None
+        help = f"install it: `{extras.command('c')}`"
+        raise PolyloomError(Diagnostic("PL0150", extras.NO_CLANG, USAGE, help=help)) from None
     module = llvm.parse_assembly(text)
     module.verify()
     return str(module)

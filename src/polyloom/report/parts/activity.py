@@ -18,10 +18,12 @@ _KEYS: Final = (
 )
 
 
-def note(found: Activity | None) -> str:
-    """How to read it."""
+def note(found: Activity | None, notice: str = "", *, untimed: bool = False) -> str:
+    """How to read it, and what it lacks; `untimed` where operations are counted instead of cycles."""
     what = "are busy" if found is not None and found.holds else "start an operation"
-    return f"Stronger colour: more units {what}. {_KEYS}"
+    lacks = f"{notice[:1].upper()}{notice[1:]}. " if notice else ""
+    counted = "No time is modelled: what is called a cycle is one instruction. " if untimed else ""
+    return f"{lacks}{counted}Stronger colour: more units {what}. {_KEYS}"
 
 
 def activity(found: Activity | None) -> str:

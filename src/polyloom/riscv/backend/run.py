@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.ssa import RESULT, Function
@@ -34,11 +35,13 @@ _ONES: Final = 0xFFFFFFFF << 32
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the function returned, how many instructions it executed, and the bytes that these loaded and stored."""
+    """What the function returned, how many instructions it executed, the bytes that these loaded and stored, and the
+    addresses of those that were to be kept."""
 
     result: Number | None
     instructions: int
     moved: int
+    executed: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64), compare=False)
 
 
 def call(
@@ -48,10 +51,11 @@ def call(
     arguments: Sequence[Argument],
     limit: int = LIMIT,
     watch: Callable[[int], None] | None = None,
+    record: int = 0,
 ) -> Outcome:
     """Runs the file on one argument per parameter; arrays are changed in place. `watch` hears how many instructions
-    were executed. Errors: PL0910 to PL0915."""
-    return call_in(elf(executable, isa), function, arguments, limit, watch)
+    were executed; the addresses of the first `record` of them are kept. Errors: PL0910 to PL0915."""
+    return call_in(elf(executable, isa), function, arguments, limit, watch, record)
 
 
 def call_in(
@@ -60,6 +64,7 @@ def call_in(
     arguments: Sequence[Argument],
     limit: int = LIMIT,
     watch: Callable[[int], None] | None = None,
+    record: int = 0,
 ) -> Outcome:
     """The same of what is loaded, whose entry is the function."""
     isa = image.isa
@@ -86,10 +91,10 @@ def call_in(
     # The function returns to an address past the memory, where the run stops.
     machine.set_x(RA, end)
     with _guarded(machine, top):
-        done = machine.run(stop=end, limit=limit, watch=watch)
+        done = machine.run(stop=end, limit=limit, watch=watch, record=record)
     for array, address in zip(arrays, addresses, strict=True):
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
-    return Outcome(_result(machine, isa, function), done.instructions, machine.moved)
+    return Outcome(_result(machine, isa, function), done.instructions, machine.moved, done.executed)
 
 
 @contextmanager

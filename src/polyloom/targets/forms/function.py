@@ -31,6 +31,7 @@ from polyloom.ir.signature import RESULT, Argument, Extent, Signature
 from polyloom.ir.ssa import ATOMICS, Function
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE, WIDTH, Type
+from polyloom.ir.ssa_verify import uses
 from polyloom.passes import Watch
 from polyloom.targets.forms.kernel_text import blamed, located
 from polyloom.targets.forms.loops import close
@@ -77,7 +78,7 @@ class _Text:
     def use(self, action: Callable[[str], Any]) -> Any:
         """What `action` gives for the path of a file with the text."""
         if self.text is None:
-            return action(frontend.file_of(self.path))
+            return action(self.path)
         with temporary.folder() as folder:
             file = Path(folder, "nest.c")
             file.write_text(self.text, encoding="utf-8")
@@ -105,7 +106,7 @@ def _accepts(written: Written) -> bool:
 def _load(written: Written, model: Model) -> Subject:
     start = perf_counter()
     if (path := written.path) is not None and frontend.file_of(path).endswith(".c"):
-        return _subject(_Text(path, written.options), model, start, written.watch)
+        return _subject(_Text(*frontend.named(path, written.options)), model, start, written.watch)
     nest, reference, path = _kernel(written)
     reading = Options(reassociate=written.options.reassociate)
     text = _Text(path, reading, deeply(print_c)(nest, True), nest)
@@ -167,9 +168,16 @@ class _Oracles:
             own = replace(self.text.options, function=self.declared.name)
             found = self.nest or self.text.use(lambda path: frontend.c_nest(path, own))
             is_meant = values.keys() >= set(found.parameters) and found.assumptions.contains(values)
-            return transform.only_written(found) if is_meant else frozenset()
+            return transform.only_written(found) | self._unread if is_meant else self._unread
         except PolyloomError:
-            return frozenset()
+            return self._unread
+
+    @property
+    def _unread(self) -> frozenset[str]:
+        """The parameters that no instruction of the function has."""
+        found = {value for block in self.function.blocks for _, operands in uses(block) for value in operands}
+        names = zip(self.declared.parameters, self.function.parameters, strict=True)
+        return frozenset(declared.name for declared, value in names if value not in found)
 
     @property
     def all(self) -> tuple[Oracle, ...]:

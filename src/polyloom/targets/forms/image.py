@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from os.path import exists  # Path.exists raises for a name that is too long
 from pathlib import Path
@@ -31,11 +32,11 @@ class Image:
         return self.data.startswith(ELF)
 
 
-def read(path: str) -> Image:
+def read(path: str, bytes_of: Callable[[str], bytes] = files.read) -> Image:
     """`FILE`, or `FILE@ADDRESS` for raw words. Errors: PL0807, PL0810."""
     found = _AT.fullmatch(path)
     if found is None or exists(path):
-        return Image(path, files.read(path))
+        return Image(path, bytes_of(path))
     image = Image(found[1], files.read(found[1]), int(found[2], 0))
     if image.is_elf:
         raise input_error(

@@ -58,7 +58,7 @@ def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> S
         form,
         content,
         source.path,
-        signature.of_plan(source.plan),
+        signature.of_plan(source.plan, source.nest),
         _oracles(source),
         source.seconds,
         explain,

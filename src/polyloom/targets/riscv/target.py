@@ -35,11 +35,14 @@ from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
 from polyloom.targets.riscv.costs import costs
 from polyloom.targets.riscv.options import Options
+from polyloom.targets.riscv.trace import LONGEST, trace
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Target
 
 _DEFAULT: Final = "rv64gc"
 _ALL: Final = "gc_zicond_zbb"
+_MEMBERS: Final = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imac", "rv32imc")
+"""Instruction sets to choose from; any other of `names` does, too."""
 _WIDE: Final = b"\x02"
 """ELF's class of files for 64 bits."""
 _PROGRAM: Final = Kind(".elf", "RISC-V executable")
@@ -53,6 +56,14 @@ class Place:
 
     def __str__(self) -> str:
         return str(self.isa)
+
+
+def _described(name: str) -> str:
+    """An instruction set, as TOML. Errors: PL0901."""
+    isa = parse(name, "the machine")
+    extensions = ", ".join(f'"{found}"' for found in sorted(isa.extensions, key=lambda found: (len(found), found)))
+    rows = [f'name = "{isa}"', f"xlen = {isa.xlen}", f"extensions = [{extensions}]", f'abi = "{abi.name(isa)}"']
+    return "\n".join([*rows, f"short_branches = {str(isa.short_branches).lower()}\n"])
 
 
 def _model(place: Place, options: Options) -> function.Model:
@@ -123,31 +134,33 @@ def _run(data: bytes, job: Job) -> Execution:
     options, isa = cast(Options, job.options), _isa(data, cast("Place | None", job.place))
     limit = options.max_instructions
     watch = _watch(job.progress, limit)
-    found = notes.decode(data)
+    found, record = notes.decode(data), LONGEST if job.trace else 0
     if found is None:
-        done = foreign.execute(data, isa, job.inputs, job.wanted, limit, watch)
+        done = foreign.execute(data, isa, job.inputs, job.wanted, limit, watch, record)
         text = done.output.decode("utf-8", "replace")
         facts: dict[str, Json] = {**_code(data, isa), "exit_code": done.exit_code, "standard_output": text}
-        return Execution(done.outputs, None, done.instructions, {"instructions": done.instructions, **facts})
-    return _call(data, isa, found.signature, job, limit, watch)
+        made = trace(data, isa, done.executed, done.instructions)
+        return Execution(done.outputs, None, done.instructions, {"instructions": done.instructions, **facts}, made)
+    return _call(data, isa, found.signature, job, limit, watch, record)
 
 
 def _call(
-    data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, watch: Callable[[int], None] | None
+    data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, watch: Callable[[int], None] | None, record: int
 ) -> Execution:
     """The function of a file of ours, which the calling convention gives its arguments."""
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
     passed: list[Argument] = [function.plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
     declared = notes.declaration(signature)
     try:
-        done = call(data, isa, declared, passed, limit, watch)
+        done = call(data, isa, declared, passed, limit, watch, record)
     except PolyloomError as error:
         raise _endless(error, signature.name, limit) from None
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
     if (result := signature.argument(RESULT)) is not None and declared.result is not None and done.result is not None:
         outputs = {RESULT: function.as_result(done.result, result.dtype, declared.result), **outputs}
     facts = {"instructions": done.instructions, **_code(data, isa), "abi": abi.name(isa), "elf_bytes": len(data)}
-    return Execution(outputs, None, done.instructions, facts, detail=done.moved)
+    made = trace(data, isa, done.executed, done.instructions)
+    return Execution(outputs, None, done.instructions, facts, made, done.moved)
 
 
 def _endless(error: PolyloomError, name: str, limit: int) -> PolyloomError:
@@ -230,6 +243,8 @@ TARGET: Final = Target(
         execution,
     ),
     as_json=_inspect,
+    members=lambda: _MEMBERS,
+    describe=_described,
     assemble=_assemble,
     verify=_verify,
     passes=(*SSA_PASSES, *PASSES),

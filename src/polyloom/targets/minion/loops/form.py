@@ -68,7 +68,7 @@ def _subject(written: Written, read: simd.Read | None, fp: Fp, minions: int) -> 
         "loops",
         content,
         source.path,
-        signature.of_plan(source.plan),
+        signature.of_plan(source.plan, source.nest),
         _oracles(source.plan, works, read),
         source.seconds,
         source=source,
@@ -86,7 +86,9 @@ def _on_tensors(plan: Plan, phase: Phase, fp: Fp) -> Work | None:
 def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:
     """A function that is one convolution."""
     oracles = _oracles(plan, (work,), read)
-    return Subject("loops", Content(plan, (work,)), read.path, signature.of_plan(plan), oracles, watch=written.watch)
+    return Subject(
+        "loops", Content(plan, (work,)), read.path, signature.of_plan(plan, read.nest), oracles, watch=written.watch
+    )
 
 
 def _oracles(plan: Plan, works: tuple[Work, ...], read: simd.Read | None) -> tuple[Oracle, ...]:
@@ -103,10 +105,10 @@ def _of_nest(read: simd.Read, fp: Fp, minions: int, written: Written) -> Subject
     oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
     bounds = loops.close if fp == "reassociate" else None
     is_known = bounds is not None or simd.is_of_integers(read.nest)
-    known = Oracle("source", "the source", read.reference, bounds) if is_known else None
+    known = Oracle("source", f"the source, {read.path}", read.reference, bounds) if is_known else None
     source = known or judges.of_unknown_error(read)
     oracles = (oracle,) if source is None else (oracle, source)
-    taken = signature.of_plan(plan)
+    taken = signature.of_plan(plan, read.nest)
     return Subject("loops", Content(plan, (work,)), read.path, taken, oracles, watch=written.watch)
 
 

@@ -104,7 +104,7 @@ def _bounds(s: _Shaped, values: Mapping[str, int], inputs: Arrays, expected: Arr
 
 def subject(source: Source, found: Pointwise, options: Any) -> Subject:
     """Errors: PL1232 for a format that does not fit."""
-    of = signature.of_plan(source.plan)
+    of = signature.of_plan(source.plan, source.nest)
     content = Content(found, _format(found, options))
     shaped = _Shaped(content, of, source)
     judges = oracles(

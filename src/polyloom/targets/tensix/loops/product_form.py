@@ -103,7 +103,7 @@ def _bounds(s: Shaped, values: Mapping[str, int], inputs: Arrays, expected: Arra
 
 def subject(source: Source, found: Contraction, options: Any) -> Subject:
     """Errors: PL1232 for a format that does not fit."""
-    of = signature.of_plan(source.plan)
+    of = signature.of_plan(source.plan, source.nest)
     content = Content(found, _how(of, found, options, span_of(source.plan.phases[0].program)))
     shaped = Shaped(content, of, source)
     how = content.how

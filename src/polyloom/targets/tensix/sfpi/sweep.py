@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import input_error, nearest
+from polyloom.extras import command
 from polyloom.targets.tensix.options import STRIDE, Format
 from polyloom.targets.tensix.places import get, where
 from polyloom.targets.tensix.sfpi import machine, ulp
@@ -140,7 +141,7 @@ def _precise(name: str) -> Evaluate:
         mpmath: Any = import_module("mpmath")
     except ImportError:
         message = f"NumPy has no function `{name}` of one argument, and mpmath is not installed"
-        raise input_error("PL1294", message, help='pip install "polyloom[sweep]"') from None
+        raise input_error("PL1294", message, help=f"install it: `{command('sweep')}`") from None
     function = getattr(mpmath, name, None)
     if not callable(function):
         known = [n for n in dir(np) if isinstance(getattr(np, n), np.ufunc)]

@@ -59,7 +59,7 @@ def read(written: Written) -> Read | None:
         return Read(*frontend.python_nest(path, written.options), path)
     from polyloom.frontend.c import load
 
-    nest, reference = load(frontend.file_of(path), written.options)
+    nest, reference = load(*frontend.named(path, written.options))
     return Read(nest, reference, path)
 
 

@@ -42,7 +42,7 @@ def subject(source: Source, options: Any) -> Subject:
         partial(_bounds, content),
         elements_of(content.how).packed,
     )
-    of = signature.of_plan(source.plan)
+    of = signature.of_plan(source.plan, source.nest)
     known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
     return Subject("loops", content, source.path, of, judges, source.seconds, source=source, texts=known)
 

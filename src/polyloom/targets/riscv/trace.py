@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hart did: each executed instruction is a span of one step on the lane of its class, in the group of its
+function. No time is modelled, so that steps are counted instead of cycles: instruction number n is at n.
+
+Of long runs the first `LONGEST` instructions are kept, and the trace says so. Classes say what an instruction does:
+those of one class go to one unit of many cores.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.riscv import source_lines, symbols
+from polyloom.riscv.disassemble import text_of
+from polyloom.riscv.encode import decode, expand
+from polyloom.riscv.image import Image, elf
+from polyloom.riscv.names import Isa
+from polyloom.targets.activity import Columns, Group
+from polyloom.targets.trace import Deferred, Span, Trace
+
+LONGEST: Final = 1 << 18
+CLASSES: Final = ("integer", "multiply", "divide", "load", "store", "branch", "jump", "float", "atomic", "system")
+_KINDS: Final = (
+    ("jump", re.compile(r"jalr?")),
+    ("branch", re.compile(r"b(eq|ne|ltu?|geu?)")),
+    ("atomic", re.compile(r"(lr|sc|amo\w+)\..*|fence(\.tso)?")),
+    ("system", re.compile(r"e(call|break)|csr.*|fence\.i")),
+    ("load", re.compile(r"l[bhw]u?|ld|fl[wd]")),
+    ("store", re.compile(r"s[bhwd]|fs[wd]")),
+    ("multiply", re.compile(r"mul\w*")),
+    ("divide", re.compile(r"(div|rem)\w*")),
+    ("float", re.compile(r"f.*")),
+)
+"""By mnemonic of what a compressed instruction stands for; whatever is none of them is of integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An instruction that was executed: its function, the class of it, its text and where it comes from."""
+
+    function: str
+    kind: str
+    text: str
+    arguments: tuple[tuple[str, str], ...]
+
+
+def kind_of(mnemonic: str) -> str:
+    """The class of an instruction that is not compressed."""
+    return next((kind for kind, names in _KINDS if names.fullmatch(mnemonic)), CLASSES[0])
+
+
+def trace(data: bytes, isa: Isa, executed: NDArray[np.uint64], instructions: int) -> Trace:
+    """Of an ELF file of which the addresses `executed` are known, in their order, of so many `instructions` in all."""
+    if not len(executed):
+        return Trace()
+    addresses, inverse = np.unique(executed, return_inverse=True)
+    places = _places(data, isa, [int(address) for address in addresses])
+    functions = dict.fromkeys(place.function for place in places)
+    groups = tuple(Group(name, _lanes(name, places)) for name in functions)
+    first, at = dict[tuple[str, str], int](), 0
+    for group in groups:
+        for lane in group.lanes:
+            first[group.name, lane] = at
+            at += 1
+    lanes = np.array([first[place.function, place.kind] for place in places], np.int64)[inverse]
+    columns = Columns(groups, lanes, np.arange(len(executed), dtype=np.int64))
+    return Trace(
+        Deferred(lambda: _spans(places, inverse), len(executed)),
+        columns=columns,
+        notice=_notice(executed, instructions),
+    )
+
+
+def _notice(executed: NDArray[np.uint64], instructions: int) -> str:
+    kept = len(executed)
+    return "" if kept == instructions else f"the trace has the first {kept:,} of {instructions:,} instructions"
+
+
+def _lanes(function: str, places: Sequence[_Place]) -> tuple[str, ...]:
+    """The classes that a function executes."""
+    found = {place.kind for place in places if place.function == function}
+    return tuple(kind for kind in CLASSES if kind in found)
+
+
+def _spans(places: Sequence[_Place], numbers: Sequence[int] | NDArray[np.int64]) -> Iterator[Span]:
+    for step, number in enumerate(numbers):
+        place = places[number]
+        yield Span(place.function, place.kind, place.text, step, 1, place.arguments)
+
+
+def _places(data: bytes, isa: Isa, addresses: Sequence[int]) -> list[_Place]:
+    """Of the instructions at these addresses, which rise."""
+    image, lines, names = elf(data, isa), source_lines.decode(data), _functions(symbols.read(data).names)
+    starts = sorted(names)
+    found = list[_Place]()
+    for address in addresses:
+        instruction = decode(_word(image, address), isa)
+        assert instruction is not None, "it was executed"
+        number = bisect_right(starts, address) - 1
+        function = names[starts[number]] if number >= 0 else "code"
+        here = lines.at(address)
+        arguments = [("pc", f"{address:#x}")]
+        arguments += [("source", f"{here.shown_file}:{here.line}")] if here is not None and here.line else []
+        arguments += [("reason", here.reason)] if here is not None and here.reason else []
+        kind = kind_of(expand(instruction, isa).row.mnemonic)
+        found.append(_Place(function, kind, text_of(instruction), tuple(arguments)))
+    return found
+
+
+def _functions(names: Mapping[int, str]) -> dict[int, str]:
+    """Functions of one name, as files that are linked may have them, are told apart by their addresses."""
+    taken = list(names.values())
+    return {at: name if taken.count(name) == 1 else f"{name} at {at:#x}" for at, name in names.items()}
+
+
+def _word(image: Image, address: int) -> int:
+    """Up to four bytes of code."""
+    segment = next(s for s in image.segments if s.is_code and s.address <= address < s.address + s.size)
+    at = address - segment.address
+    return int.from_bytes(segment.data[at : at + 4], "little")

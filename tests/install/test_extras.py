@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An environment without the optional packages: what needs none of them runs, and the rest names one command that
+installs what it needs, the same on every page and in every message."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.docs.test_docs import matches, steps
+from tests.install import bare
+
+from polyloom.extras import AGAIN, EXTRAS, command
+
+ROOT = Path(__file__).parents[2]
+CLANG = "on RISC-V and belts"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def test_the_extras_are_those_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {name: sorted(found) for name, found in EXTRAS.items()} == {
+        name: sorted(found) for name, found in project["optional-dependencies"].items()
+    }
+
+
+def _texts() -> list[Path]:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    return [*(p for p in pages if p.name != "CHANGELOG.md"), *ROOT.glob("src/polyloom/**/*.py")]
+
+
+def test_one_command_installs_an_extra_wherever_one_is_named() -> None:
+    known = {command(extra) for extra in EXTRAS} | {"pip install .", "pip install --force-reinstall ."}
+    found = {
+        (path.name, text)
+        for path in _texts()
+        for text in re.findall(r"pip install(?: --?[\w-]+| '[^']*'| \"[^\"]*\"| \.)*", path.read_text(encoding="utf-8"))
+        if text not in known | {"pip install"}
+    }
+    assert found == set()
+    assert not [path for path in _texts() if "polyloom[" in path.read_text(encoding="utf-8")]
+    assert "pip install --force-reinstall ." in AGAIN
+
+
+def test_the_first_screen_of_the_readme_runs_without_them(folder: Path) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    run, compare = list(steps(page))[:2]
+    printed, status = bare.polyloom(*shlex.split(run.code)[1:], folder=folder)
+    assert status == 0
+    assert matches(run.expected or "", printed)
+    assert command("c") in page.partition("console")[0]
+
+    printed, status = bare.polyloom(*shlex.split(compare.code)[1:], folder=folder)
+    rows = {line.split("|")[1].split()[0]: line for line in printed.splitlines() if line.startswith("| t")}
+    assert status == 0
+    assert "yes" in rows["tcpa:4x4"] and "yes" in rows["tensix"]
+    assert f"`{command('c')}`" in printed
+    assert CLANG in page
+
+
+def test_doctor_and_help_give_the_command_of_the_readme(folder: Path) -> None:
+    printed, status = bare.polyloom("doctor", folder=folder)
+    assert status == 0
+    assert f"{CLANG}: {command('c')}" in printed
+    printed, status = bare.polyloom("explain", "PL0150", folder=folder)
+    assert f"`{command('c')}`" in printed
+
+
+@pytest.mark.parametrize("on", ["riscv", "belt:silver"])
+def test_who_needs_clang_says_so(on: str, folder: Path) -> None:
+    printed, status = bare.polyloom("run", "examples/kernels/trisolv.py", "N=4", "--on", on, folder=folder)
+    assert (status, printed) == (
+        2,
+        "error[PL0150]: clang is not installed; it reads C, and compiles Python kernels for RISC-V and belts\n"
+        f"help: install it: `{command('c')}`\n",
+    )
