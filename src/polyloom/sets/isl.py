@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.names import hidden, hidden_dims
 from polyloom.sets.affine import Affine, Condition, Polyhedron
 
@@ -141,12 +141,21 @@ def dimension_bounds(
 ) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
     """The least and the greatest value of `dim` over `condition`, each in pieces; no piece applies where it is empty.
 
-    `condition` must be bounded in `dim`. Raises PL0201 when a bound is not one rounded quotient of affine expressions.
+    `condition` must be bounded in `dim`. Where the exact bounds depend on a remainder of a parameter, those of its hull
+    are taken, which are not less wide. Raises PL0201 when a bound is not one rounded quotient of affine expressions.
     """
     domain = parameter_set(assumptions, params)
     points = to_set(condition, dims, params).intersect_params(domain)
     position = list(dims).index(dim)
-    return tuple(_bounds(points.dim_min(position), domain)), tuple(_bounds(points.dim_max(position), domain))
+    return tuple(_extreme(points, position, domain, True)), tuple(_extreme(points, position, domain, False))
+
+
+def _extreme(points: isl.Set, position: int, domain: isl.Set, least: bool) -> list[Bound]:
+    take = isl.Set.dim_min if least else isl.Set.dim_max
+    try:
+        return _bounds(take(points, position), domain)
+    except PolyloomError:
+        return _bounds(take(isl.Set.from_basic_set(points.simple_hull()), position), domain)
 
 
 def _bounds(value: isl.PwAff, domain: isl.Set) -> list[Bound]:

@@ -24,13 +24,20 @@ from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.reverse import reversal
-from polyloom.transform.steps import SEQUENTIAL, in_steps
+from polyloom.transform.steps import SEQUENTIAL, STRIDED, in_steps
 
 
-def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System, Plan]:
-    """The dataflow of a checked nest and the plan made from it: in phases, if that is not possible in steps. Raises
-    PL025x, and PL026x for what cannot be made uniform."""
-    system = analyse(nest, reassociate, watch)
+def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System | None, Plan]:
+    """The dataflow of a checked nest and the plan made from it: in phases, if that is not possible in steps. There is
+    no dataflow of a nest whose accesses meet at a stride, of which only parts have one. Raises PL025x, and PL026x for
+    what cannot be made uniform."""
+    try:
+        system = analyse(nest, reassociate, watch)
+    except PolyloomError as error:
+        made = in_steps(nest, None, reassociate) if error.diagnostics[0].code in STRIDED else None
+        if made is None:
+            raise
+        return None, _shown(made, watch)
     try:
         return system, _shown(make_plan(nest, system), watch)
     except PolyloomError as error:

@@ -21,7 +21,8 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import Steps, Tree
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.transform.dataflow import analyse, flow
+from polyloom.transform.dataflow import analyse, check_defined
+from polyloom.transform.entry import shown
 from polyloom.transform.parts import Parts
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.prune import prune
@@ -32,16 +33,22 @@ from polyloom.transform.undefined import without_undefined
 
 SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
 """Refusals of a nest that may have a plan in steps."""
+STRIDED: Final = frozenset({"PL0201", "PL0251"})
+"""Refusals of a nest whose accesses meet at a stride."""
 LARGE: Final = 30
 """Equations of a phase beyond which it seldom fits into the registers of an element."""
 
 
-def in_steps(nest: Nest, system: System, reassociate: bool) -> Plan | None:
-    """The plan of a checked nest, of which `system` is the dataflow; None where it has none in steps either."""
+def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | None:
+    """The plan of a checked nest, of which `system` is the dataflow, if it has one; None where it has no plan in steps
+    either. Raises PL0250."""
     nest = without_undefined(nest)
-    cutting = _Cutting(nest, reassociate, Parts(nest, flow(nest)), Arrays(nest))
+    if system is None:
+        check_defined(nest)
+    cutting = _Cutting(nest, reassociate, Parts(nest), Arrays(nest))
     with suppress(PolyloomError):
-        return settled(nest, system, held(system), cutting.level(nest.body, ()), cutting.arrays)
+        tree = cutting.level(nest.body, ())
+        return settled(nest, shown(nest) if system is None else held(system), tree, cutting.arrays)
     return None
 
 
@@ -81,7 +88,8 @@ class _Cutting:
         """The plan of a node that cannot be mapped: a loop of steps, or a condition pushed into what it is about."""
         match node:
             case Loop():
-                return (self.steps(node, around, error),)
+                made = self.steps(node, around, error)
+                return (made,) if made.body else ()
             case If(body=(Loop() as loop,), orelse=()):
                 inner = replace(node, body=loop.body)
                 return self.single(replace(loop, body=(inner,)), around, error)
