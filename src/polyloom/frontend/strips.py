@@ -105,28 +105,39 @@ def _past(form: Affine, size: int) -> Affine:
 @dataclass(frozen=True, slots=True)
 class Period:
     """Of an expression: a counter that grows by `length` makes it grow by `growth`, whatever its value is. Within that,
-    some quotient in it changes up to `turns` times."""
+    some quotient in it changes up to `turns` times, and once more if it is `loose`: if it does not change where a strip
+    begins. `rest` is what the expression is for 0, as far as that is affine."""
 
     growth: int
     length: int = 1
     turns: int = 0
+    loose: bool = False
+    rest: Affine | None = None
+
+    @staticmethod
+    def of(form: Affine, name: str) -> Period:
+        growth = form.coefficient(name)
+        return Period(growth, rest=form - Affine.symbol(name) * growth)
 
     def quotient(self, by: int) -> Period:
         """Of the expression divided by a number."""
         lengths = by // gcd(by, self.growth)
-        growth = self.growth * lengths // by
-        return Period(growth, self.length * lengths, max(self.turns * lengths, abs(growth)))
+        growth, rest = self.growth * lengths // by, None if self.rest is None else divided(self.rest, by)
+        turns = max(self.turns * lengths, abs(growth))
+        return Period(growth, self.length * lengths, turns, self.loose or rest is None, rest)
 
     def remainder(self, by: int) -> Period:
-        return replace(self.quotient(by), growth=0)
+        return replace(self.quotient(by), growth=0, rest=None)
 
     def plus(self, other: Period) -> Period:
         length = lcm(self.length, other.length)
         a, b = length // self.length, length // other.length
-        return Period(self.growth * a + other.growth * b, length, max(self.turns * a, other.turns * b))
+        growth, turns = self.growth * a + other.growth * b, max(self.turns * a, other.turns * b)
+        rest = None if self.rest is None or other.rest is None else self.rest + other.rest
+        return Period(growth, length, turns, self.loose or other.loose, rest)
 
     def times(self, factor: int) -> Period:
-        return replace(self, growth=self.growth * factor)
+        return replace(self, growth=self.growth * factor, rest=None if self.rest is None else self.rest * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,5 +152,5 @@ def sized(periods: Iterable[Period]) -> Size | None:
     """The size of strips for expressions with divisions; None without any."""
     found = tuple(periods)
     size = lcm(*(period.length for period in found))
-    most = max((period.turns * (size // period.length) for period in found), default=0)
-    return Size(size, most >= MOST_PIECES and size <= COPIES) if 1 < size <= LARGEST else None
+    most = max((period.turns * (size // period.length) + period.loose for period in found), default=0)
+    return Size(size, most > MOST_PIECES and size <= COPIES) if 1 < size <= LARGEST else None

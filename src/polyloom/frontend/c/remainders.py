@@ -88,7 +88,7 @@ def _period(node: Node, name: str, scope: Scope) -> Period | None:
     node = strip(node)
     form = affine(node, scope)
     if form is not None:
-        return Period(form.coefficient(name))
+        return Period.of(form, name)
     if node.kind.endswith("CastExpr"):
         return _period(node.inner[0], name, scope)
     if node.kind != "BinaryOperator":

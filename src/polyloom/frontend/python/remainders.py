@@ -81,7 +81,7 @@ def _period(node: ast.expr, name: str, scope: Scope) -> Period | None:
     """The period of an integer expression of loops; None where it is none."""
     form = affine(node, scope)
     if form is not None:
-        return Period(form.coefficient(name))
+        return Period.of(form, name)
     match node:
         case ast.BinOp(left=left, op=ast.FloorDiv() | ast.Mod() as operator, right=right):
             value, by = _period(left, name, scope), affine(right, scope)
