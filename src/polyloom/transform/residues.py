@@ -19,7 +19,6 @@ from polyloom.ir.pla import Reference
 from polyloom.names import dotted, fresh
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.transform.shift import substituted
-from polyloom.transform.space import Space
 
 COPIES: Final = 6
 """Of a body, at most."""
@@ -119,7 +118,6 @@ class _Unrolling:
 
     def __post_init__(self) -> None:
         self.taken = {*names(self.nest), *(a.name for a in assignments(self.nest.body))}
-        self.space = Space((), self.nest.parameters, self.nest.assumptions)
 
     def done(self) -> Nest:
         return replace(self.nest, body=self.nodes(self.nest.body))

@@ -26,6 +26,7 @@ from polyloom.transform.entry import shown
 from polyloom.transform.parts import Parts
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.prune import prune
+from polyloom.transform.residues import by_residues
 from polyloom.transform.reverse import reversal
 from polyloom.transform.settled import Arrays, settled
 from polyloom.transform.shift import not_negative
@@ -78,7 +79,7 @@ class _Cutting:
         """Nodes that can be mapped together; one by one where that makes a phase of very many equations, if each can be
         mapped alone."""
         # Within a loop of steps a phase more would cost transfers in every step.
-        apart = len(nodes) > 1 and not around and _is_large(whole)
+        apart = len(nodes) > 1 and not around and is_large(whole)
         alone = [self.planned((node,), around) for node in nodes] if apart else []
         plans = [plan for plan in alone if isinstance(plan, Plan)]
         several = plans if plans and len(plans) == len(nodes) else [whole]
@@ -117,19 +118,25 @@ class _Cutting:
         return self.found[nodes]
 
     def plan(self, sub: Nest, around: tuple[Loop, ...]) -> Plan:
+        # What a part computes for itself is no result of it.
+        unread = self.parts.unread(sub, tuple(loop.name for loop in around))
         try:
-            return self.mapped(sub, around)
+            return self.mapped(sub, unread)
         except PolyloomError:
             with suppress(PolyloomError):
                 other = reversal(sub, analyse(sub, self.reassociate), self.reassociate)
                 if other is not None:
-                    return self.mapped(other, around)
+                    return self.mapped(other, unread)
+            unrolled = by_residues(sub)
+            if unrolled is not None:
+                with suppress(PolyloomError):
+                    made = self.mapped(unrolled, unread)
+                    if not is_large(made):
+                        return made
             raise
 
-    def mapped(self, sub: Nest, around: tuple[Loop, ...]) -> Plan:
+    def mapped(self, sub: Nest, unread: frozenset[str]) -> Plan:
         system = analyse(sub, self.reassociate)
-        # What a part computes for itself is no result of it.
-        unread = self.parts.unread(sub, tuple(loop.name for loop in around))
         finals = tuple(f for f in system.finals if f.name not in unread)
         if finals != system.finals:
             system = prune(replace(system, finals=finals))
@@ -147,7 +154,8 @@ class _Cutting:
         return replace(made, storage=self.parts.storage(made, counters))
 
 
-def _is_large(plan: Plan) -> bool:
+def is_large(plan: Plan) -> bool:
+    """Whether a phase may have too many equations for the registers of an element."""
     return any(len(phase.program.equations) > LARGE for phase in plan.phases)
 
 
