@@ -14,7 +14,8 @@ from polyloom.analysis.check import check
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import dimension_bounds, from_set, parameter_set, sample, to_set
+from polyloom.sets.bounds import dimension_bounds, enclosing_bounds
+from polyloom.sets.isl import from_set, parameter_set, sample, to_set
 from polyloom.sets.normal import conjunction, normalize
 
 
@@ -76,6 +77,42 @@ def test_a_strided_bound_is_refused() -> None:
     strided = Condition((Polyhedron((Affine.of({"i": 2, "N": -1}), Affine.of({"i": -3, "N": 1}, 4))),))
     with pytest.raises(PolyloomError, match="PL0201"):
         dimension_bounds(strided, ("i",), ("N",), Condition(), "i")
+
+
+@given(CONDITION, CONDITION, st.integers(0, 3), st.integers(2, 3))
+def test_enclosing_bounds_contain_all_points(a: Condition, b: Condition, n: int, factor: int) -> None:
+    """Of sets with strides: `i` is a multiple of a factor, below what a multiple of another one is."""
+    box = Polyhedron(tuple(Affine.of({"i": s}, 3) for s in (1, -1)) + tuple(Affine.of({"j": s}, 3) for s in (1, -1)))
+    even = {"i": Affine.of({"i": factor}), "j": Affine.of({"j": 2}, 1)}
+    pieces = tuple(p.substitute(even) for p in (*a.pieces, *b.pieces))
+    boxed = conjunction(Condition(pieces), Condition((box,)))
+    positive = Condition((Polyhedron((Affine.symbol("N"),)),))
+    try:
+        bounds = enclosing_bounds(boxed, ("i", "j"), ("N",), positive, "i")
+    except PolyloomError as error:
+        assert error.diagnostics[0].code == "PL0201"
+        return
+    inside = [p["i"] for p in POINTS if p["N"] == n and boxed.contains(p)]
+    lower, upper = (
+        [num.evaluate({"N": n}) // den for guards, num, den in pieces if all(g.evaluate({"N": n}) >= 0 for g in guards)]
+        for pieces in bounds
+    )
+    if inside:
+        assert lower
+        assert upper
+        assert max(lower) <= min(inside)
+        assert min(upper) >= max(inside)
+
+
+def test_a_bound_between_strides_is_rounded_outwards() -> None:
+    """`j` is at most the greatest even number below N."""
+    evens = Condition(
+        (Polyhedron((Affine.symbol("j"), Affine.of({"k": 2, "j": -1}), Affine.of({"k": -2, "N": 1}, -1))),)
+    )
+    with pytest.raises(PolyloomError, match="PL0201"):
+        dimension_bounds(evens, ("j", "k"), ("N",), Condition(), "j")
+    _, upper = enclosing_bounds(evens, ("j", "k"), ("N",), Condition(), "j")
+    assert [(str(num), den) for _, num, den in upper] == [("N - 1", 1)]
 
 
 def test_samples_are_small() -> None:

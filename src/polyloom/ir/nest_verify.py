@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from polyloom.diagnostics import Diagnostic, Span, enforce
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, dtype_of
-from polyloom.ir.numbers import constant_in
+from polyloom.ir.numbers import is_constant
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition
@@ -133,9 +133,7 @@ def types_agree(nest: Nest) -> Iterator[Diagnostic]:
         for expression in _expressions(assign.value):
             if isinstance(expression, Apply):
                 yield from _operands_agree(expression, nest)
-            elif (
-                isinstance(expression, Constant) and constant_in(expression.value, expression.dtype) != expression.value
-            ):
+            elif isinstance(expression, Constant) and not is_constant(expression.value, expression.dtype):
                 yield Diagnostic(
                     "PL0207", f"{expression.value} is not a value of type {expression.dtype}", span=expression.span
                 )

@@ -54,6 +54,12 @@ def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
     return value if isinstance(value, int) and bounds[0] <= value <= bounds[1] else None
 
 
+def is_constant(value: int | float, dtype: ElementType) -> bool:
+    """Whether `value` is an element of `dtype`, as it is; a NaN is one of floats."""
+    found = constant_in(value, dtype)
+    return found is not None and (found == value or (math.isnan(found) and math.isnan(value)))
+
+
 def double(value: int | float) -> float | None:
     """Rounded once to f64; None for an integer beyond its range."""
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from polyloom.diagnostics import Diagnostic, Span, enforce
-from polyloom.ir.numbers import constant_in
+from polyloom.ir.numbers import is_constant
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
 from polyloom.sets import Affine, Condition
@@ -125,7 +125,7 @@ def types_agree(program: Program) -> Iterator[Diagnostic]:
                 yield Diagnostic(
                     "PL0208", f"{equation.operation} needs {dtype} here, but {what} is {found}", span=operand.span
                 )
-            if isinstance(operand, Constant) and constant_in(operand.value, operand.dtype) != operand.value:
+            if isinstance(operand, Constant) and not is_constant(operand.value, operand.dtype):
                 yield Diagnostic("PL0207", f"{operand.value} is not a value of type {operand.dtype}", span=operand.span)
 
 

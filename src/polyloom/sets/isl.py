@@ -17,9 +17,6 @@ from polyloom.diagnostics import input_error
 from polyloom.names import hidden, hidden_dims
 from polyloom.sets.affine import Affine, Condition, Polyhedron
 
-Bound = tuple[tuple[Affine, ...], Affine, int]
-"""Where every guard (over the parameters) is >= 0, the bound is floor(numerator / denominator)."""
-
 
 def space(dims: Sequence[str], params: Sequence[str]) -> isl.Space:
     """The space of the integer points named by `dims`, with `params` as parameters."""
@@ -97,13 +94,13 @@ def affines(values: isl.MultiAff, dims: Sequence[str]) -> tuple[Affine, ...] | N
     if any(not a.get_denominator_val().is_one() or any(_divisions(a)) for a in found):
         return None
     return tuple(
-        _linear(a) + Affine.of({d: _integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
+        linear(a) + Affine.of({d: integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
         for a in found
     )
 
 
 def _divisions(aff: isl.Aff) -> list[int]:
-    return [_integer(aff.get_coefficient_val(isl.dim_type.div, n)) for n in range(aff.dim(isl.dim_type.div))]
+    return [integer(aff.get_coefficient_val(isl.dim_type.div, n)) for n in range(aff.dim(isl.dim_type.div))]
 
 
 def is_empty(points: isl.Set) -> bool:
@@ -132,73 +129,15 @@ def sample(points: isl.Set) -> dict[str, int] | None:
     return (
         None
         if point.is_void()
-        else {name: _integer(point.get_coordinate_val(isl.dim_type.set, n)) for n, name in enumerate(names)}
+        else {name: integer(point.get_coordinate_val(isl.dim_type.set, n)) for n, name in enumerate(names)}
     )
 
 
-def dimension_bounds(
-    condition: Condition, dims: Sequence[str], params: Sequence[str], assumptions: Condition, dim: str
-) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
-    """The least and the greatest value of `dim` over `condition`, each in pieces; no piece applies where it is empty.
-
-    `condition` must be bounded in `dim`. Raises PL0201 when a bound is not one rounded quotient of affine expressions.
-    """
-    domain = parameter_set(assumptions, params)
-    points = to_set(condition, dims, params).intersect_params(domain)
-    position = list(dims).index(dim)
-    return tuple(_bounds(points.dim_min(position), domain)), tuple(_bounds(points.dim_max(position), domain))
-
-
-def _bounds(value: isl.PwAff, domain: isl.Set) -> list[Bound]:
-    pieces: list[tuple[isl.Set, isl.Aff]] = []
-    value = value.coalesce()
-    value.foreach_piece(lambda where, aff: pieces.append((where, aff)))
-    if len(pieces) > 1:
-        pieces = _everywhere(value, pieces) or pieces
-    return [
-        (guard.constraints, *_quotient(aff))
-        for where, aff in pieces
-        for guard in from_set(where.params(), domain).pieces
-    ]
-
-
-def _everywhere(value: isl.PwAff, pieces: list[tuple[isl.Set, isl.Aff]]) -> list[tuple[isl.Set, isl.Aff]]:
-    """A piece whose expression is the value of all of them, alone; isl tells 0 for N = 1 from N - 1 elsewhere."""
-    where = value.domain()
-    same = (aff for _, aff in pieces if isl.PwAff.from_aff(aff).intersect_domain(where).is_equal(value))
-    return [(where, aff) for aff in list(same)[:1]]
-
-
-def _quotient(aff: isl.Aff) -> tuple[Affine, int]:
-    """`aff`, with at most one rounded division of coefficient 1 or -1, as one floor of a quotient."""
-    denominator = _integer(aff.get_denominator_val())
-    scaled = aff.scale_val(isl.Val(denominator))
-    linear = _linear(scaled)
-    divs = [
-        n for n in range(aff.dim(isl.dim_type.div)) if not scaled.get_coefficient_val(isl.dim_type.div, n).is_zero()
-    ]
-    if not divs:
-        return linear, denominator
-    factor = _integer(scaled.get_coefficient_val(isl.dim_type.div, divs[0]))
-    inner = aff.get_div(divs[0])
-    nested = any(
-        not inner.get_coefficient_val(isl.dim_type.div, n).is_zero() for n in range(inner.dim(isl.dim_type.div))
-    )
-    # One rounded quotient is what the extents of a symbolic configuration can hold (`Bound` of
-    # targets/tcpa/symbolic.py).
-    if denominator != 1 or abs(factor) != 1 or len(divs) > 1 or nested:
-        raise stride(str(aff))
-    divisor = _integer(inner.get_denominator_val())
-    numerator = _linear(inner.scale_val(isl.Val(divisor)))
-    # -floor(a / d) = floor((-a + d - 1) / d)
-    rounded = numerator if factor == 1 else -numerator + (divisor - 1)
-    return linear * divisor + rounded, divisor
-
-
-def _linear(aff: isl.Aff) -> Affine:
+def linear(aff: isl.Aff) -> Affine:
+    """The parameters and the constant of a form, whose coefficients are integers."""
     names = [aff.get_dim_name(isl.dim_type.param, n) or "" for n in range(aff.dim(isl.dim_type.param))]
-    values = {name: _integer(aff.get_coefficient_val(isl.dim_type.param, n)) for n, name in enumerate(names)}
-    return Affine.of(values, _integer(aff.get_constant_val()))
+    values = {name: integer(aff.get_coefficient_val(isl.dim_type.param, n)) for n, name in enumerate(names)}
+    return Affine.of(values, integer(aff.get_constant_val()))
 
 
 def _inequalities(piece: isl.BasicSet) -> list[Affine]:
@@ -220,11 +159,12 @@ def _constraint(constraint: isl.Constraint) -> Affine:
     values: dict[str, int] = {}
     for kind in (isl.dim_type.param, isl.dim_type.set):
         for n in range(constraint.dim(kind)):
-            values[constraint.get_dim_name(kind, n) or ""] = _integer(constraint.get_coefficient_val(kind, n))
-    return Affine.of(values, _integer(constraint.get_constant_val()))
+            values[constraint.get_dim_name(kind, n) or ""] = integer(constraint.get_coefficient_val(kind, n))
+    return Affine.of(values, integer(constraint.get_constant_val()))
 
 
-def _integer(value: isl.Val) -> int:
+def integer(value: isl.Val) -> int:
+    """Of any size."""
     return int(str(value))
 
 

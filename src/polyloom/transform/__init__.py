@@ -6,7 +6,9 @@ System -> spaces     phases.py, embed.py: statements that share a space, and the
                      crossing.py: what passes between spaces
 spaces -> Plan       carry.py, share.py, count.py: every value at a constant distance; assemble.py, program.py:
                      one operation per equation
-nest -> Plan         steps.py: where there is no such plan, loops of steps around parts that have one
+nest -> nest         reverse.py, residues.py: where there is no such plan, accumulations in another order, and loops
+                     unrolled by residue classes
+nest -> Plan         steps.py: where these have none either, loops of steps around parts that have one
 """
 
 from __future__ import annotations
@@ -23,26 +25,41 @@ from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.phases import held, make_plan
+from polyloom.transform.residues import by_residues
 from polyloom.transform.reverse import reversal
-from polyloom.transform.steps import SEQUENTIAL, in_steps
+from polyloom.transform.steps import SEQUENTIAL, STRIDED, in_steps, is_large
 
 
-def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System, Plan]:
-    """The dataflow of a checked nest and the plan made from it: in phases, if that is not possible in steps. Raises
-    PL025x, and PL026x for what cannot be made uniform."""
-    system = analyse(nest, reassociate, watch)
+def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System | None, Plan]:
+    """The dataflow of a checked nest and the plan made from it: in phases, if that is not possible in steps. There is
+    no dataflow of a nest whose accesses meet at a stride, of which only parts have one. Raises PL025x, and PL026x for
+    what cannot be made uniform."""
+    system: System | None = None
     try:
+        system = analyse(nest, reassociate, watch)
         return system, _shown(make_plan(nest, system), watch)
     except PolyloomError as error:
-        other = reversal(nest, system, reassociate)
-        if other is not None:
-            with suppress(PolyloomError):
-                turned = analyse(other, reassociate, watch)
-                return turned, _shown(make_plan(other, turned), watch)
-        made = in_steps(nest, system, reassociate) if error.diagnostics[0].code in SEQUENTIAL else None
-        if made is None:
-            raise error
-        return system, _shown(made, watch)
+        refused = error
+    with suppress(PolyloomError):
+        turned = None if system is None else reversal(nest, system, reassociate)
+        if turned is not None:
+            return _planned(turned, reassociate, watch)
+    if refused.diagnostics[0].code not in SEQUENTIAL | STRIDED:
+        raise refused
+    with suppress(PolyloomError):
+        unrolled = by_residues(nest)
+        found = None if unrolled is None else _planned(unrolled, reassociate, watch)
+        if found is not None and not is_large(found[1]):
+            return found
+    stepped = in_steps(nest, system, reassociate)
+    if stepped is None:
+        raise refused
+    return system, _shown(stepped, watch)
+
+
+def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[System, Plan]:
+    system = analyse(nest, reassociate, watch)
+    return system, _shown(make_plan(nest, system), watch)
 
 
 def _shown(plan: Plan, watch: Watch | None) -> Plan:

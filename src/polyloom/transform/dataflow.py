@@ -72,6 +72,15 @@ def analyse(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -
     return system
 
 
+def check_defined(nest: Nest) -> None:
+    """Raises PL0250 where a local is read that nothing wrote."""
+    writers = Writers.of(nest)
+    for statement in writers.statements:
+        for read in accesses(statement.assign.value):
+            if nest[read.name].role == "local":
+                _check_defined(statement, read, writers.unwritten(statement, read), nest)
+
+
 def flow(nest: Nest) -> System:
     """Every statement with its reads' origins, and who wrote the outputs' final elements; errors as for `analyse`."""
     writers = Writers.of(nest)

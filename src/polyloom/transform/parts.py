@@ -2,8 +2,8 @@
 """Parts of a nest that run one after another: which locals carry values from one to another.
 
 A value crosses where a read in one part finds what another part wrote, or what the same part wrote in an earlier step
-of the loops around it. The dataflow of the whole nest says it exactly. Locals whose values cross live in arrays beside
-the parts; the others stay what they are.
+of the loops around it. The last writers of the whole nest say it exactly. Locals whose values cross live in arrays
+beside the parts; the others stay what they are.
 """
 
 from __future__ import annotations
@@ -11,22 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from polyloom.ir.nest import Nest, Storage, accesses, assignments
-from polyloom.ir.recurrence import Produced, System
-from polyloom.sets import Affine
+from polyloom.ir.nest import Nest, Statement, Storage, accesses, assignments
+from polyloom.ir.pla import Reference
+from polyloom.transform.pieces import by_level, shared_loops
+from polyloom.transform.writers import Writers
 
 
 class Parts:
-    """`flow` is the dataflow of the whole nest before anything is removed from it."""
+    """Of the whole nest, before anything is removed from it."""
 
-    def __init__(self, nest: Nest, flow: System) -> None:
-        self._locals = frozenset(s.name for s in nest.storage if s.role == "local")
+    def __init__(self, nest: Nest) -> None:
+        writers = Writers.of(nest)
         self._reads = [
-            (equation.name, access.name, origin.statement, _kept(equation.loops, origin.index))
-            for equation in flow.equations
-            for access, pieces in zip(accesses(equation.value), equation.reads, strict=True)
-            for origin in (piece.origin for piece in pieces)
-            if isinstance(origin, Produced) and access.name in self._locals
+            (statement.assign.name, access.name, writer, common)
+            for statement in writers.statements
+            for access in accesses(statement.assign.value)
+            if nest[access.name].role == "local"
+            for writer, common in _written(writers, statement, access)
         ]
         """(reader, storage, writer, how many outer loops have the value in common)."""
 
@@ -54,7 +55,13 @@ class Parts:
                 yield storage
 
 
-def _kept(loops: tuple[str, ...], index: tuple[Affine, ...]) -> int:
-    """In how many outer loops a value is read in the iteration that it was computed in."""
-    same = [Affine.symbol(loop) == at for loop, at in zip(loops, index, strict=False)]
-    return next((n for n, equal in enumerate(same) if not equal), len(same))
+def _written(writers: Writers, reader: Statement, read: Reference) -> Iterator[tuple[str, int]]:
+    """Who wrote what is read, and in how many outer loops that was the same iteration."""
+    just_before = writers.just_before(reader, read)
+    if just_before is not None:
+        yield just_before.assign.name, len(reader.loops)
+        return
+    for writer, relation in writers.before(reader, read):
+        for common, pairs in enumerate(by_level(relation, len(shared_loops(reader, writer)))):
+            if not pairs.is_empty():
+                yield writer.assign.name, common

@@ -26,6 +26,7 @@ from polyloom.transform.carry import NotUniform
 from polyloom.transform.crossing import cell, cross, needed, unkept
 from polyloom.transform.delay import delayed
 from polyloom.transform.embed import Placements, dependences, dimensions, embed
+from polyloom.transform.instant import waits_for_itself
 from polyloom.transform.refusal import refusal
 from polyloom.transform.space import Point, Space, own_space
 from polyloom.transform.unite import united
@@ -107,6 +108,8 @@ def _groups(system: System) -> list[tuple[Group, Placements]]:
 
     Shallow components first look for a group to live in, the nearest one first: a separate phase for them costs
     most."""
+    if not system.equations:  # a part of a nest, whose results no other part reads
+        return []
     groups = _Groups(system)
     everything = tuple(range(len(system.equations)))
     whole = groups.placements(everything)
@@ -287,7 +290,7 @@ def _placed(system: System, group: Group) -> Placements | None:
             continue
         except (NotUniform, NoOrder, PolyloomError):
             continue
-        if _is_bounded(system, phase):
+        if _is_bounded(system, phase) and not waits_for_itself(phase.program):
             return placements
     if uncounted:
         raise uncounted[0]

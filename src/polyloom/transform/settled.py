@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from polyloom.ir.nest import Nest, names
+from polyloom.ir.nest import Nest, assignments, names
 from polyloom.ir.pla import Array, Program, Reference
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.recurrence import System
 from polyloom.ir.steps import Steps, Tree, as_loop, leaves
 from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -58,15 +57,16 @@ def _outside(pairs: tuple[tuple[str, str], ...], renamed: dict[str, str]) -> tup
     return tuple((inner, renamed.get(outer, outer)) for inner, outer in pairs)
 
 
-def settled(nest: Nest, system: System, at_entry: frozenset[str], tree: Tree[Phase], arrays: Arrays) -> Plan:
-    """The plan of `nest`, of which `system` is the dataflow; `at_entry` are arguments whose elements at entry show."""
+def settled(nest: Nest, at_entry: frozenset[str], tree: Tree[Phase], arrays: Arrays) -> Plan:
+    """The plan of `nest`; `at_entry` are arguments whose elements at entry show."""
     found = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in nest.storage} | arrays.made
     shapes = {name: _fixed(array.shape, nest, tree) for name, array in found.items()}
     found = {name: replace(array, shape=shapes[name]) for name, array in found.items()}
     bodies = _numbered(nest, _mapped(tree, nest, shapes))
-    written = {f.name for f in system.finals}
-    inputs = tuple(found[s.name] for s in system.storage if s.name in at_entry)
-    outputs = tuple(found[s.name] for s in system.storage if s.name in written)
+    written = {a.target.name for a in assignments(nest.body)}
+    arguments = [s.name for s in nest.storage if s.role == "argument"]
+    inputs = tuple(found[name] for name in arguments if name in at_entry)
+    outputs = tuple(found[name] for name in arguments if name in written)
     known = {a.name for a in (*inputs, *outputs)}
     used = dict.fromkeys(n for phase, _ in leaves(bodies) for _, n in (*phase.inputs, *phase.outputs))
     between = tuple(found[n] for n in used if n in found and n not in known)
@@ -125,7 +125,8 @@ def _with_needed(phase: Phase, around: tuple[Steps[Phase], ...], nest: Nest) -> 
     dropped = [n for n, name in enumerate(program.parameters) if name not in kept]
     domain = parameter_set(program.assumptions, program.parameters)
     for n in reversed(dropped):
-        domain = domain.project_out(isl.dim_type.param, n, 1)
+        # A counter that is left out may leave a stride: the domain without it is a little larger.
+        domain = domain.project_out(isl.dim_type.param, n, 1).remove_divs()
     assumptions = normalize(from_set(domain)) if len(kept) > len(nest.parameters) else nest.assumptions
     return replace(phase, program=replace(program, parameters=kept, assumptions=assumptions))
 

@@ -24,11 +24,12 @@ def not_negative(loop: Loop, nest: Nest) -> Loop:
         loop,
         lower=tuple(low - first for low in loop.lower),
         upper=tuple(high - first for high in loop.upper),
-        body=_nodes(loop.body, moved),
+        body=substituted(loop.body, moved),
     )
 
 
-def _nodes(nodes: tuple[Node, ...], moved: dict[str, Affine]) -> tuple[Node, ...]:
+def substituted(nodes: tuple[Node, ...], moved: dict[str, Affine]) -> tuple[Node, ...]:
+    """Nodes with affine forms in the place of symbols."""
     return tuple([_node(node, moved) for node in nodes])
 
 
@@ -37,10 +38,14 @@ def _node(node: Node, moved: dict[str, Affine]) -> Node:
         case Assign(target=target, value=value):
             return replace(node, target=_reference(target, moved), value=_value(value, moved))
         case Loop(lower=lower, upper=upper, body=body):
-            return replace(node, lower=_affine(lower, moved), upper=_affine(upper, moved), body=_nodes(body, moved))
+            return replace(
+                node, lower=_affine(lower, moved), upper=_affine(upper, moved), body=substituted(body, moved)
+            )
         case If(condition=condition, body=body, orelse=orelse):
             pieces = tuple(piece.substitute(moved) for piece in condition.pieces)
-            return replace(node, condition=Condition(pieces), body=_nodes(body, moved), orelse=_nodes(orelse, moved))
+            return replace(
+                node, condition=Condition(pieces), body=substituted(body, moved), orelse=substituted(orelse, moved)
+            )
 
 
 def _value(value: Expression, moved: dict[str, Affine]) -> Expression:

@@ -21,10 +21,12 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import Steps, Tree
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.transform.dataflow import analyse, flow
+from polyloom.transform.dataflow import analyse, check_defined
+from polyloom.transform.entry import shown
 from polyloom.transform.parts import Parts
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.prune import prune
+from polyloom.transform.residues import by_residues
 from polyloom.transform.reverse import reversal
 from polyloom.transform.settled import Arrays, settled
 from polyloom.transform.shift import not_negative
@@ -32,16 +34,22 @@ from polyloom.transform.undefined import without_undefined
 
 SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
 """Refusals of a nest that may have a plan in steps."""
+STRIDED: Final = frozenset({"PL0201", "PL0251"})
+"""Refusals of a nest whose accesses meet at a stride."""
 LARGE: Final = 30
 """Equations of a phase beyond which it seldom fits into the registers of an element."""
 
 
-def in_steps(nest: Nest, system: System, reassociate: bool) -> Plan | None:
-    """The plan of a checked nest, of which `system` is the dataflow; None where it has none in steps either."""
+def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | None:
+    """The plan of a checked nest, of which `system` is the dataflow, if it has one; None where it has no plan in steps
+    either. Raises PL0250."""
     nest = without_undefined(nest)
-    cutting = _Cutting(nest, reassociate, Parts(nest, flow(nest)), Arrays(nest))
+    if system is None:
+        check_defined(nest)
+    cutting = _Cutting(nest, reassociate, Parts(nest), Arrays(nest))
     with suppress(PolyloomError):
-        return settled(nest, system, held(system), cutting.level(nest.body, ()), cutting.arrays)
+        tree = cutting.level(nest.body, ())
+        return settled(nest, shown(nest) if system is None else held(system), tree, cutting.arrays)
     return None
 
 
@@ -71,7 +79,7 @@ class _Cutting:
         """Nodes that can be mapped together; one by one where that makes a phase of very many equations, if each can be
         mapped alone."""
         # Within a loop of steps a phase more would cost transfers in every step.
-        apart = len(nodes) > 1 and not around and _is_large(whole)
+        apart = len(nodes) > 1 and not around and is_large(whole)
         alone = [self.planned((node,), around) for node in nodes] if apart else []
         plans = [plan for plan in alone if isinstance(plan, Plan)]
         several = plans if plans and len(plans) == len(nodes) else [whole]
@@ -81,7 +89,8 @@ class _Cutting:
         """The plan of a node that cannot be mapped: a loop of steps, or a condition pushed into what it is about."""
         match node:
             case Loop():
-                return (self.steps(node, around, error),)
+                made = self.steps(node, around, error)
+                return (made,) if made.body else ()
             case If(body=(Loop() as loop,), orelse=()):
                 inner = replace(node, body=loop.body)
                 return self.single(replace(loop, body=(inner,)), around, error)
@@ -109,19 +118,25 @@ class _Cutting:
         return self.found[nodes]
 
     def plan(self, sub: Nest, around: tuple[Loop, ...]) -> Plan:
+        # What a part computes for itself is no result of it.
+        unread = self.parts.unread(sub, tuple(loop.name for loop in around))
         try:
-            return self.mapped(sub, around)
+            return self.mapped(sub, unread)
         except PolyloomError:
             with suppress(PolyloomError):
                 other = reversal(sub, analyse(sub, self.reassociate), self.reassociate)
                 if other is not None:
-                    return self.mapped(other, around)
+                    return self.mapped(other, unread)
+            unrolled = by_residues(sub)
+            if unrolled is not None:
+                with suppress(PolyloomError):
+                    made = self.mapped(unrolled, unread)
+                    if not is_large(made):
+                        return made
             raise
 
-    def mapped(self, sub: Nest, around: tuple[Loop, ...]) -> Plan:
+    def mapped(self, sub: Nest, unread: frozenset[str]) -> Plan:
         system = analyse(sub, self.reassociate)
-        # What a part computes for itself is no result of it.
-        unread = self.parts.unread(sub, tuple(loop.name for loop in around))
         finals = tuple(f for f in system.finals if f.name not in unread)
         if finals != system.finals:
             system = prune(replace(system, finals=finals))
@@ -139,7 +154,8 @@ class _Cutting:
         return replace(made, storage=self.parts.storage(made, counters))
 
 
-def _is_large(plan: Plan) -> bool:
+def is_large(plan: Plan) -> bool:
+    """Whether a phase may have too many equations for the registers of an element."""
     return any(len(phase.program.equations) > LARGE for phase in plan.phases)
 
 

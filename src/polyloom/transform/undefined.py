@@ -10,8 +10,10 @@ unconditional.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Statement
 from polyloom.ir.pla import Reference
 from polyloom.names import dotted, fresh
@@ -36,7 +38,12 @@ def _first(writers: Writers, statement: Statement) -> tuple[Assign, Condition | 
     points, unwritten = writers.pieces.set(statement.domain, assign.name), writers.unwritten(statement, assign.target)
     if unwritten.is_empty():
         return None
-    return replace(assign, value=chosen), None if points.is_subset(unwritten) else writers.pieces.condition(unwritten)
+    if points.is_subset(unwritten):
+        return replace(assign, value=chosen), None
+    # A stride is no condition: the choice stays.
+    with suppress(PolyloomError):
+        return replace(assign, value=chosen), writers.pieces.condition(unwritten)
+    return None
 
 
 def _chosen(value: Expression, target: Reference) -> Expression | None:

@@ -14,6 +14,7 @@ from polyloom.frontend.c.plain import File
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.c.tree import aliases
+from polyloom.frontend.included import included
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
@@ -33,7 +34,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 @deeply
 def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     unit = syntax_tree(path, options)
-    function, functions = choose(path, unit, options.function)
+    function, functions = choose(path, unit, options.function, included(path, options.includes))
     outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
     found = nest(function, declared, outside, options, File(functions, *declarations(unit)))

@@ -7,10 +7,12 @@ Where functions may call others, those that are `static` are not meant if there 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.c.affine import callee
 from polyloom.frontend.c.tree import Builder, Node, aliases, expanded
 from polyloom.frontend.names import suggestion
 
@@ -18,9 +20,10 @@ _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 
 
 def choose(
-    path: str, unit: Mapping[str, Any], name: str | None, *, calls: bool = False
+    path: str, unit: Mapping[str, Any], name: str | None, headers: Collection[Path] = (), *, calls: bool = False
 ) -> tuple[Node, dict[str, Node]]:
-    """The function, and all functions of the file by the identities that calls of them mention; raises PL0152."""
+    """The function, and by the identities that calls of them mention all functions of the file, with those that they
+    call of the `headers`, the user's own; raises PL0152."""
     builder = Builder(aliases(unit))
     items = list(_definitions(unit))
     nodes = [builder.build(item) for item in items]
@@ -30,12 +33,30 @@ def choose(
         if calls and item.get("storageClass") != "static" and node.name != "main"
     ]
     found = _named(path, nodes, name) if name else _only(path, exported or nodes)
-    return found, dict(_identities(unit, nodes))
+    return found, dict(_identities(unit, [*nodes, *_called(unit, nodes, headers, builder)]))
 
 
 def defined(unit: Mapping[str, Any]) -> Iterator[str]:
     """The names of the functions that have a body, in the file or in what it includes."""
     return (item["name"] for item in unit["inner"] if item["kind"] == "FunctionDecl" and _has_body(item))
+
+
+def _called(
+    unit: Mapping[str, Any], nodes: Sequence[Node], headers: Collection[Path], builder: Builder
+) -> Iterator[Node]:
+    """The functions of headers that functions call, and those that these call."""
+    items = {
+        item["name"]: item
+        for item in unit["inner"]
+        if item["kind"] == "FunctionDecl" and _has_body(item) and "includedFrom" in (place := expanded(item["loc"]))
+        if Path(place.get("file", "")).resolve() in headers
+    }
+    waiting = list(nodes) if items else []
+    while waiting:
+        for name in [callee(part) for part in waiting.pop() if part.kind == "CallExpr"]:
+            if name in items:
+                waiting.append(builder.build(items.pop(name)))
+                yield waiting[-1]
 
 
 def _has_body(item: Mapping[str, Any]) -> bool:

@@ -8,12 +8,16 @@ dimension). Whether the parts stay inside their extents is checked with all othe
 
 from __future__ import annotations
 
+from typing import Final
+
 from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Monomial, Scope, affine
 from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.known import nonnegative
 from polyloom.ir.nest import Storage
 from polyloom.ir.pla import Reference
-from polyloom.sets import Affine
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal import conjunction
 
 
 def reference(node: Node, scope: Scope) -> Reference:
@@ -74,7 +78,36 @@ def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, 
         )
         # What the stride divides belongs to this level; the remainder is addressed further in.
         rest = {m: c for m, c in rest.items() if m not in quotients}
-    return tuple(parts)
+    return _within(parts, storage.shape, scope)
+
+
+def _within(parts: list[Affine], shape: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:
+    """The parts of a subscript with each inner one inside its extent where a carry does that: `i * m + (m - 1)` is row
+    `i`, and not one before the beginning of row `i + 1`."""
+    # Where a row has no element, nothing is accessed.
+    filled = Polyhedron(tuple(extent - 1 for extent in shape if not extent.is_constant))
+    domain = conjunction(scope.domain, Condition((filled,)))
+    found = list(parts)
+    for level in range(len(shape) - 1, 0, -1):
+        part, extent = found[level], shape[level]
+        for carry in _CARRIES if _may_be_outside(part, extent) else ():
+            moved = part - extent * carry
+            if nonnegative(moved, domain) and nonnegative(extent - moved - 1, domain):
+                found[level - 1 : level + 1] = found[level - 1] + carry, moved
+                break
+    return tuple(found)
+
+
+_CARRIES: Final = (0, -1, 1, -2, 2)
+
+
+def _may_be_outside(part: Affine, extent: Affine) -> bool:
+    """Whether a part is no sum such as `j + 1`, the usual one, which needs no proof."""
+    return (
+        min(part.constant, *(c for _, c in part.terms), 0) < 0
+        or bool(part.symbols & extent.symbols)
+        or (part.is_constant and extent.is_constant and part.constant >= extent.constant)
+    )
 
 
 def _stride(inner: tuple[Affine, ...]) -> tuple[Monomial, int] | None:

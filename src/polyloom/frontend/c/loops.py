@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import COUNTING, Scope, affine, extremes, obstacle
 from polyloom.frontend.c.roles import identity, loop_variable
 from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.frontend.known import divided, never, nonnegative, rounded
+from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 
 _FORM = "write `for (i = lower; i < upper; i++)` or `for (i = upper; i >= lower; i--)` with an int i"
@@ -153,16 +154,20 @@ def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope:
         _names(_unconverted(child) if counts else child): other
         for child, other in zip(test.inner, reversed(test.inner), strict=True)
     }
-    if variable not in sides:
+    solved = None if variable in sides else _solved(test, variable, step, first, scope)
+    if variable not in sides and solved is None:
         data = next((side for side in test.inner if affine(side, scope) is None and _names(side) == ""), None)
         if data is not None:
             raise _not_affine(data, scope)
         raise refuse("PL0158", "the loop's condition does not compare its variable alone", test, _FORM)
-    # `n > i` means `i < n`.
-    opcode = test.opcode if _names(_unconverted(test.inner[0])) == variable else test.opcode.translate(_MIRRORED)
-    bounds = extremes(sides[variable], scope, least=step > 0)
-    if bounds is None:
-        raise _not_affine(sides[variable], scope)
+    if solved is not None:
+        opcode, bounds = solved[0], (solved[1],)
+    else:
+        # `n > i` means `i < n`.
+        opcode = test.opcode if _names(_unconverted(test.inner[0])) == variable else test.opcode.translate(_MIRRORED)
+        bounds = extremes(sides[variable], scope, least=step > 0)
+        if bounds is None:
+            raise _not_affine(sides[variable], scope)
     if opcode == "!=":
         _check_reached(test, first, bounds, step, scope)
     elif (opcode[0] == "<") != (step > 0):
@@ -175,6 +180,21 @@ def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope:
     if step > 0:
         return tuple(b + (opcode == "<=") for b in bounds)
     return tuple(b + (opcode != ">=") for b in bounds)
+
+
+def _solved(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[str, Affine] | None:
+    """A comparison of sums, such as `i + 1 < n`, for the loop's variable: how it compares with what."""
+    symbol = Affine.symbol(hidden(variable))
+    begins = Condition((Polyhedron(tuple([(symbol - form) * (1 if step > 0 else -1) for form in first])),))
+    inside = replace(scope, symbols={**scope.symbols, variable: symbol}).within(begins)
+    left, right = (affine(_unconverted(child), inside) for child in test.inner)
+    if left is None or right is None:
+        return None
+    factor = (left - right).coefficient(hidden(variable))
+    if abs(factor) != 1:
+        return None
+    opcode = test.opcode if factor == 1 else test.opcode.translate(_MIRRORED)
+    return opcode, symbol - (left - right) * factor
 
 
 _MIRRORED = str.maketrans("<>", "><")

@@ -8,16 +8,15 @@ that decides. `t / 5` and `t % 5` need as many pieces as `t` has fives; there th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import lcm
-from typing import Final
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, affine, condition
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.c.loops import header
+from polyloom.frontend.c.tree import Node, strip
 from polyloom.frontend.known import never, nonnegative, quotient_border
+from polyloom.frontend.strips import LARGEST, Period, Size, sized
+from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
-
-_LARGEST: Final = 1 << 12
-"""Of a divisor that makes two loops of one."""
 
 
 def divides(node: Node) -> bool:
@@ -35,10 +34,8 @@ def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
         return None
     if node.opcode in ("/", "%"):
         return (a, b) if not b.is_constant or b.constant > 0 else None
-    if not b.is_constant or not 0 <= b.constant < _LARGEST:
-        return None
-    by = 1 << b.constant if node.opcode == ">>" and b.constant < 12 else b.constant + 1
-    return (a, Affine((), by)) if by & (by - 1) == 0 else None
+    by = _power(node.opcode, b.constant) if b.is_constant and b.constant >= 0 else None
+    return None if by is None else (a, Affine((), by))
 
 
 def border(node: Node, scope: Scope) -> Condition | None:
@@ -57,22 +54,74 @@ def _outside(piece: Polyhedron) -> Condition:
     return Condition((Polyhedron((-piece.constraints[0] - 1,)),))
 
 
-def stride(body: Node, name: str, scope: Scope) -> int | None:
-    """The size of the inner one of two loops that make the divisions in a loop's body affine; `name` is its symbol."""
-    sizes = [by for node in _divisions(body, scope) if (by := _size(node, name, scope)) is not None]
-    found = lcm(*sizes) if sizes else 1
-    return found if 1 < found <= _LARGEST else None
+def stride(body: Node, name: str, scope: Scope) -> Size | None:
+    """The strips of a loop that make the divisions in its body affine; `name` is the loop's symbol."""
+    return sized(_periods(body, name, scope))
 
 
-def _divisions(body: Node, scope: Scope) -> Iterator[Node]:
-    return (node for node in body if divides(node) and border(node, scope) is None and affine(node, scope) is None)
+def _periods(node: Node, name: str, scope: Scope) -> Iterator[Period]:
+    """The periods of the divisions in a statement that no condition decides."""
+    if node.kind == "ForStmt":
+        scope = _varying(node, scope)
+    elif divides(node) and (found := _period(node, name, scope)) is not None:
+        if found.length > 1 and all(border(part, scope) is None for part in node):
+            yield found
+        return
+    for child in node.inner:
+        yield from _periods(child, name, scope)
 
 
-def _size(node: Node, name: str, scope: Scope) -> int | None:
-    found = _operands(node, scope)
-    if found is None or not found[1].is_constant or not found[0].coefficient(name):
+def _varying(loop: Node, scope: Scope) -> Scope:
+    """The scope in an inner loop, of whose variable nothing is known, apart from where it begins if it counts by more
+    than one."""
+    try:
+        found = header(loop, scope)
+    except PolyloomError:
+        return scope
+    turn = Affine.symbol(hidden(found.identity))
+    value = found.first[0] + turn * found.step if abs(found.step) > 1 and len(found.first) == 1 else turn
+    return scope.naming(found.name, found.identity, value).within(found.domain(value))
+
+
+def _period(node: Node, name: str, scope: Scope) -> Period | None:
+    """The period of an integer expression of loops; None where it is none."""
+    node = strip(node)
+    form = affine(node, scope)
+    if form is not None:
+        return Period.of(form, name)
+    if node.kind.endswith("CastExpr"):
+        return _period(node.inner[0], name, scope)
+    if node.kind != "BinaryOperator":
         return None
-    return found[1].constant
+    if divides(node):
+        by = _divisor(node, scope)
+        value = None if by is None else _period(node.inner[0], name, scope)
+        if by is None or value is None:
+            return None
+        return value.quotient(by) if node.opcode in ("/", ">>") else value.remainder(by)
+    if node.opcode not in ("+", "-", "*"):
+        return None
+    a, b = (_period(child, name, scope) for child in node.inner)
+    if a is None or b is None:
+        return None
+    if node.opcode != "*":
+        return a.plus(b if node.opcode == "+" else b.times(-1))
+    factors = [(affine(one, scope), other) for one, other in zip(node.inner, (b, a), strict=True)]
+    return next((other.times(f.constant) for f, other in factors if f is not None and f.is_constant), None)
+
+
+def _divisor(node: Node, scope: Scope) -> int | None:
+    """The constant by which a quotient or a remainder divides."""
+    by = affine(node.inner[1], scope)
+    if by is None or not by.is_constant or by.constant < 0:
+        return None
+    return _power(node.opcode, by.constant) if node.opcode in (">>", "&") else by.constant or None
+
+
+def _power(opcode: str, constant: int) -> int | None:
+    """The power of two by which a shift or a mask divides."""
+    by = 1 << constant if opcode == ">>" and constant < 12 else constant + 1
+    return by if constant < LARGEST and by & (by - 1) == 0 else None
 
 
 def undecided(node: Node, scope: Scope) -> Iterator[tuple[Node, Condition]]:

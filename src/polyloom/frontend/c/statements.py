@@ -17,14 +17,16 @@ from polyloom.frontend.c.affine import COUNTING, Scope, affine, condition
 from polyloom.frontend.c.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
 from polyloom.frontend.c.elements import polynomial, reference
 from polyloom.frontend.c.loops import Header, header
+from polyloom.frontend.c.past import past
 from polyloom.frontend.c.remainders import stride, undecided
 from polyloom.frontend.c.roles import Roles
 from polyloom.frontend.c.signature import TYPES, affine_text, element_type, extents, is_pointer
 from polyloom.frontend.c.tree import Node, ctype, refuse, strip
 from polyloom.frontend.c.values import binary, truth, value
 from polyloom.frontend.convert import converted
-from polyloom.frontend.known import divided, nonnegative, rounded
+from polyloom.frontend.known import rounded
 from polyloom.frontend.predicate import inlines, merge
+from polyloom.frontend.strips import Interval, strips
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, negate
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import INTEGERS, ElementType
@@ -69,10 +71,12 @@ class Statements:
                 elif target(node) or (node.kind == "IfStmt" and condition(node.inner[0], scope) is not None):
                     return (*result, *self.parted(node, waiting, scope))
                 else:
-                    found, scope = self.changing(node, scope)
+                    found, behind = self.changing(node, scope)
                     result.extend(found)
+                    scope = past(node, scope, behind)
             else:
                 result.extend(self.statement(node, scope))
+                scope = past(node, scope, scope)
         return tuple(result)
 
     def changed(self, node: Node) -> frozenset[str]:
@@ -268,47 +272,33 @@ class Statements:
             raise refuse("PL0158", f"a loop that counts by {size} begins at one of several values", node.inner[0])
         # A loop that counts by more than one counts its turns.
         value = symbol if size == 1 else found.first[0] + symbol * found.step
-        turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
-        where = conjunction(found.domain(value), Condition((Polyhedron((symbol,) if size > 1 else ()),)))
-        inside = _entered(scope, found, value).within(where)
-        parts = stride(body, name, inside) if found.step == 1 and len(found.first) == 1 else None
-        if parts is not None and nonnegative(found.first[0], scope.domain):
-            return self.two_loops(found, parts, body, node, scope)
+        lengths = found.lengths()
+        counts = [rounded(length, size) for length in lengths]
+        upper = tuple(length if count is None else count for length, count in zip(lengths, counts, strict=True))
+        counter = Interval(found.lower, found.upper, 1 if found.step > 0 else -1)
+        counter = counter if size == 1 else Interval((Affine(),), upper, 1)
+        inside = _entered(scope, found, value).within(conjunction(found.domain(value), counter.holds(symbol)))
         run = course((body,), found.count(scope), inside, self.roles.counters, test)
-        at = {n: v for n, v in run.at(turn, scope).items() if n != found.identity}
-        made = self.block((body,), with_values(inside, at))
-        behind = ended(found, run, scope)
-        if not made:
-            return (), behind
-        if size == 1:
-            return (Loop(name, found.lower, found.upper, made, 1 if found.step > 0 else -1, node.span),), behind
-        counts = [rounded(length, size) for length in found.lengths()]
-        if None in counts:
-            # Whether a turn is left depends on a remainder of a size: the turns beyond are empty.
-            made = (If(found.domain(value), made, (), node.span),)
-        upper = [length if count is None else count for length, count in zip(found.lengths(), counts, strict=True)]
-        return (Loop(name, (Affine(),), tuple(upper), made, 1, node.span),), behind
+        turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
 
-    def two_loops(self, found: Header, size: int, body: Node, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
-        """A loop over i as one over its multiples of a size, and one over what is left of them."""
-        names = self.fresh(found.name), self.fresh(found.name)
-        outer, inner = map(Affine.symbol, names)
-        value = outer * size + inner
-        rest = Condition((Polyhedron((outer, inner, -inner + (size - 1))),))
-        inside = _entered(scope, found, value).within(conjunction(found.domain(value), rest))
-        run = course((body,), found.count(scope), inside, self.roles.counters)
-        at = {n: v for n, v in run.at(value - found.first[0], scope).items() if n != found.identity}
-        made = self.block((body,), with_values(inside, at))
+        def at(form: Affine, where: Condition) -> Nodes:
+            """The body where the loop's counter is a form."""
+            here = value.substitute({name: form})
+            within = _entered(scope, found, here).within(conjunction(found.domain(here), where))
+            known = run.at(None if turn is None else turn.substitute({name: form}), scope)
+            made = self.block((body,), with_values(within, {n: v for n, v in known.items() if n != found.identity}))
+            # Whether a turn is left may depend on a remainder of a size: the turns beyond are empty.
+            is_exact = size == 1 or None not in counts or not made
+            return made if is_exact else (If(found.domain(here), made, (), node.span),)
+
         behind = ended(found, run, scope)
-        counts = [rounded(end, size) for end in found.past]
-        exact = all(
-            (end.is_constant and not end.constant % size) or divided(end, size) is not None for end in found.past
-        )
-        if not exact or found.first != (Affine(),):
-            made = (If(found.domain(value), made, (), node.span),)
-        upper = tuple(end if count is None else count for end, count in zip(found.past, counts, strict=True))
-        within = Loop(names[1], (Affine(),), (Affine((), size),), made, 1, node.span)
-        return ((Loop(names[0], (Affine(),), upper, (within,), 1, node.span),) if made else ()), behind
+        parts = stride(body, name, inside)
+        cut = None if parts is None else strips(counter, parts.size, scope.domain)
+        if parts is None or cut is None:
+            made = at(symbol, counter.holds(symbol))
+            loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
+            return ((loop,) if made else ()), behind
+        return cut.loops(self.fresh(found.name), None if parts.unrolls else name, at, node.span), behind
 
     def branch(self, test: Node, body: Part, orelse: Part, node: Node, scope: Scope) -> Nodes:
         """`body` where `test` holds, else `orelse`; affine and data-dependent parts are taken apart."""

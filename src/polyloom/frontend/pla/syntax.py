@@ -37,7 +37,7 @@ _ARITHMETIC: tuple[dict[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A literal; a `float` was written with a point, an exponent, or as `inf`."""
+    """A literal; a `float` was written with a point, an exponent, or as `inf` or `nan`."""
 
     value: int | float
     span: Span
@@ -323,7 +323,7 @@ class _Parser:
 
     def primary(self) -> Expression:
         token = self.next
-        if token.kind == "number" or token.text == "inf":
+        if token.kind == "number" or token.text in ("inf", "nan"):
             if len(token.text) > LONGEST_NUMBER:
                 self.fail("a shorter number")
             return Number(_value(self.take().text), token.span)

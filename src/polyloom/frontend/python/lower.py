@@ -11,7 +11,7 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from polyloom.frontend.convert import converted
 from polyloom.frontend.known import nonnegative, rounded
@@ -25,6 +25,7 @@ from polyloom.frontend.python.operators import BINARY
 from polyloom.frontend.python.outcome import Place, affine_part, affine_test, outcome
 from polyloom.frontend.python.remainders import stride
 from polyloom.frontend.python.value import Values
+from polyloom.frontend.strips import Interval, strips
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, assignments
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
@@ -34,6 +35,29 @@ from polyloom.sets.normal import conjunction, normalize
 
 Bounds = tuple[tuple[Affine, ...], tuple[Affine, ...], int]
 """From max(first) up to below min(last), by a step; a step below 0 takes the same values downwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """What a loop's variable is for each value of its counter, and the turn, counted from 0, where it is affine.
+    `within` holds where the variable has a value, of which there is one for each value of the counter if `exact`."""
+
+    value: Affine
+    turn: Affine | None
+    within: Condition | None
+    exact: bool = True
+
+    @property
+    def guard(self) -> Condition:
+        assert self.within is not None
+        return self.within
+
+    def at(self, name: str, counter: Affine) -> _Course:
+        """With another form in the place of the counter `name`."""
+        to = {name: counter}
+        turn = None if self.turn is None else self.turn.substitute(to)
+        within = self.within and Condition(tuple(piece.substitute(to) for piece in self.within.pieces))
+        return _Course(self.value.substitute(to), turn, within, self.exact)
 
 
 def lower(function: Function, types: Types) -> Nest:
@@ -159,53 +183,47 @@ class _Lowering:
         # Two loops may have the same variable in Python; in a nest each has a name of its own.
         name = fresh(node.target.id.lstrip("_") or "t", self.taken)
         symbol = Affine.symbol(name)
-        if abs(step) != 1:
-            return self.strided(node, symbol, (lower, upper, step), place)
-        where = _between(symbol, lower, upper)
-        inner = replace(place, scope=place.scope.having(node.target.id, symbol).within(where))
-        size = stride(node.body, name, inner.scope) if step == 1 and lower == (Affine(),) else None
-        if size is not None:
-            return self.two_loops(node, symbol, size, upper, place)
-        turn = symbol - lower[0] if step > 0 and len(lower) == 1 else None
-        turn = upper[0] - symbol - 1 if step < 0 and len(upper) == 1 else turn
-        body = self.block(node.body, self.entered(node, inner, turn, place))
-        return (Loop(name, lower, upper, body, 1 if step > 0 else -1, self.text.span(node)),) if body else ()
-
-    def strided(self, node: ast.For, turn: Affine, bounds: Bounds, place: Place) -> tuple[Node, ...]:
-        """A loop that counts by more than one counts its turns."""
-        assert isinstance(node.target, ast.Name)
-        lower, upper, step = bounds
-        size = abs(step)
-        value = lower[0] + turn * size if step > 0 else upper[0] - turn * size - 1
-        where = conjunction(_between(value, lower, upper), Condition((Polyhedron((turn,)),)))
-        inner = replace(place, scope=place.scope.having(node.target.id, value).within(where))
-        body = self.block(node.body, self.entered(node, inner, turn, place))
+        if abs(step) == 1:
+            counter = Interval(lower, upper, 1 if step > 0 else -1)
+            turn = symbol - lower[0] if step > 0 and len(lower) == 1 else None
+            turn = upper[0] - symbol - 1 if step < 0 and len(upper) == 1 else turn
+            return self.counted(node, symbol, counter, _Course(symbol, turn, None), place)
+        # A loop that counts by more than one counts its turns.
+        value = lower[0] + symbol * step if step > 0 else upper[0] + symbol * step - 1
         lengths = [high - low for high in upper for low in lower]
-        counts = [rounded(length, size) for length in lengths]
-        if None in counts and body:
-            body = (If(_between(value, lower, upper), body, (), self.text.span(node)),)
+        counts = [rounded(length, abs(step)) for length in lengths]
         past = tuple(length if count is None else count for length, count in zip(lengths, counts, strict=True))
-        return (Loop(turn.terms[0][0], (Affine(),), past, body, 1, self.text.span(node)),) if body else ()
+        counter = Interval((Affine(),), past, 1)
+        within = _between(value, lower, upper)
+        return self.counted(node, symbol, counter, _Course(value, symbol, within, None not in counts), place)
 
-    def two_loops(
-        self, node: ast.For, inner: Affine, size: int, upper: tuple[Affine, ...], place: Place
+    def counted(
+        self, node: ast.For, symbol: Affine, counter: Interval, course: _Course, place: Place
     ) -> tuple[Node, ...]:
-        """A loop over i as one over its multiples of a size, and one over what is left of them."""
+        """A loop over a counter, which is `symbol` and has strips where divisions need them."""
+        (name,), span = symbol.symbols, self.text.span(node)
+        inner = self.inside(node, course, counter.holds(symbol), place)
+        found = stride(node.body, name, inner.scope)
+        cut = None if found is None else strips(counter, found.size, place.scope.domain)
+        if found is None or cut is None:
+            body = self.body(node, inner, course, place)
+            return (Loop(name, counter.lower, counter.upper, body, counter.direction, span),) if body else ()
+
+        def at(form: Affine, where: Condition) -> tuple[Node, ...]:
+            moved = course.at(name, form)
+            return self.body(node, self.inside(node, moved, where, place), moved, place)
+
+        return cut.loops(fresh(name, self.taken), None if found.unrolls else name, at, span)
+
+    def inside(self, node: ast.For, course: _Course, where: Condition, place: Place) -> Place:
+        """The place of a loop's body, where the counter has a value."""
         assert isinstance(node.target, ast.Name)
-        outer = Affine.symbol(fresh(inner.terms[0][0], self.taken))
-        value = outer * size + inner
-        rest = Condition((Polyhedron((outer, inner, -inner + (size - 1))),))
-        where = conjunction(_between(value, (Affine(),), upper), rest)
-        within = replace(place, scope=place.scope.having(node.target.id, value).within(where))
-        body = self.block(node.body, self.entered(node, within, value, place))
-        if not body:
-            return ()
-        span, counts = self.text.span(node), [rounded(end, size) for end in upper]
-        if any(count is None or count * size != end for count, end in zip(counts, upper, strict=True)):
-            body = (If(_between(value, (Affine(),), upper), body, (), span),)
-        past = tuple(end if count is None else count for end, count in zip(upper, counts, strict=True))
-        rows = Loop(inner.terms[0][0], (Affine(),), (Affine((), size),), body, 1, span)
-        return (Loop(outer.terms[0][0], (Affine(),), past, (rows,), 1, span),)
+        known = where if course.within is None else conjunction(course.within, where)
+        return replace(place, scope=place.scope.having(node.target.id, course.value).within(known))
+
+    def body(self, node: ast.For, inner: Place, course: _Course, place: Place) -> tuple[Node, ...]:
+        made = self.block(node.body, self.entered(node, inner, course.turn, place))
+        return made if course.exact or not made else (If(course.guard, made, (), self.text.span(node)),)
 
     def bounds(self, node: ast.expr, place: Place) -> Bounds:
         self.values.in_scope(node, place)

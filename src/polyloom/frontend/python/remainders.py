@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from math import lcm
-from typing import Final
 
 from polyloom.frontend.known import quotient_border
 from polyloom.frontend.python.affine import Scope, affine, condition
+from polyloom.frontend.strips import Period, Size, sized
+from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
-
-_LARGEST: Final = 1 << 12
-"""Of a divisor that makes two loops of one."""
 
 
 def border(node: ast.expr, scope: Scope) -> Condition | None:
@@ -44,19 +41,63 @@ def _operands(node: ast.BinOp, scope: Scope) -> tuple[Affine, Affine] | None:
     return None if a is None or b is None or (b.is_constant and b.constant <= 0) else (a, b)
 
 
-def stride(body: Sequence[ast.stmt], name: str, scope: Scope) -> int | None:
-    """The size of the inner one of two loops that make the divisions in a loop's body affine; `name` is its symbol."""
-    sizes = [by for node in body for by in _sizes(node, name, scope)]
-    found = lcm(*sizes) if sizes else 1
-    return found if 1 < found <= _LARGEST else None
+def stride(body: Sequence[ast.stmt], name: str, scope: Scope) -> Size | None:
+    """The strips of a loop that make the divisions in its body affine; `name` is the loop's symbol."""
+    return sized(period for statement in body for period in _periods(statement, name, scope))
 
 
-def _sizes(body: ast.stmt, name: str, scope: Scope) -> Iterator[int]:
-    for node in ast.walk(body):
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv | ast.Mod):
-            continue
-        found = _operands(node, scope)
-        if found is None or affine(node, scope) is not None or _decides(node, scope) is not None:
-            continue
-        if found[1].is_constant and found[0].coefficient(name):
-            yield found[1].constant
+def _periods(node: ast.AST, name: str, scope: Scope) -> Iterator[Period]:
+    """The periods of the divisions in a statement that no condition decides."""
+    if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+        yield from _periods(node.iter, name, scope)
+        inside = scope.having(node.target.id, _varying(node, scope))
+        for statement in node.body:
+            yield from _periods(statement, name, inside)
+        return
+    if isinstance(node, ast.expr) and (found := _period(node, name, scope)) is not None:
+        if found.length > 1 and border(node, scope) is None:
+            yield found
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _periods(child, name, scope)
+
+
+def _varying(loop: ast.For, scope: Scope) -> Affine:
+    """An inner loop's variable: a number that nothing is known of, apart from where it begins if it counts by more than
+    one."""
+    assert isinstance(loop.target, ast.Name)
+    turn = Affine.symbol(hidden(loop.target.id))
+    match loop.iter:
+        case ast.Call(func=called, args=[start, _, by]) if scope.value(called) is range:
+            first, step = affine(start, scope), affine(by, scope)
+            if first is not None and step is not None and step.is_constant:
+                return first + turn * step.constant
+        case _:
+            pass
+    return turn
+
+
+def _period(node: ast.expr, name: str, scope: Scope) -> Period | None:
+    """The period of an integer expression of loops; None where it is none."""
+    form = affine(node, scope)
+    if form is not None:
+        return Period.of(form, name)
+    match node:
+        case ast.BinOp(left=left, op=ast.FloorDiv() | ast.Mod() as operator, right=right):
+            value, by = _period(left, name, scope), affine(right, scope)
+            if value is None or by is None or not by.is_constant or by.constant <= 0:
+                return None
+            return value.remainder(by.constant) if isinstance(operator, ast.Mod) else value.quotient(by.constant)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
+            a, b = _period(left, name, scope), _period(right, name, scope)
+            if a is None or b is None:
+                return None
+            return a.plus(b if isinstance(operator, ast.Add) else b.times(-1))
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            for one, other in ((left, right), (right, left)):
+                factor, value = affine(one, scope), _period(other, name, scope)
+                if factor is not None and factor.is_constant and value is not None:
+                    return value.times(factor.constant)
+            return None
+        case _:
+            return None

@@ -17,7 +17,7 @@ from polyloom.ir.numbers import WIDTH
 from polyloom.ir.pla import Array, Constant, Equation, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import dimension_bounds
+from polyloom.sets.bounds import enclosing_bounds
 from polyloom.targets.tcpa import symbolic as s
 from polyloom.targets.tcpa.isa import opcode
 from polyloom.targets.tcpa.machine import Machine
@@ -161,5 +161,5 @@ def _array(pool: Pool, array: Array, is_output: bool) -> s.ArrayInfo:
 def _extent(graph: Graph, pool: Pool, dimension: str) -> s.Extent:
     program = graph.program
     space = Condition(tuple(dict.fromkeys(p for e in graph.equations for p in e.condition.pieces)))
-    lower, upper = dimension_bounds(space, program.dimensions, program.parameters, program.assumptions, dimension)
+    lower, upper = enclosing_bounds(space, program.dimensions, program.parameters, program.assumptions, dimension)
     return s.Extent(*(tuple(s.Bound(pool.rows(g), pool.row(n), d) for g, n, d in pieces) for pieces in (lower, upper)))

@@ -17,7 +17,8 @@ from polyloom.ir.pla import Array, Equation, Reference
 from polyloom.ir.plan import Phase
 from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import dimension_bounds, parameter_set, to_set
+from polyloom.sets.bounds import dimension_bounds
+from polyloom.sets.isl import parameter_set, to_set
 
 CHEAP: Final = 4
 """Operations other than copies that are computed twice rather than kept in an array."""

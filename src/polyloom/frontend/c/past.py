@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the variable of a `for` is behind its loop: the first value that fails the test (C17 6.8.5).
+
+Where the number of turns is affine, so is the value. Elsewhere it is data, computed from the bounds: the first value,
+or where the loop runs, the one past its last turn. Loops within a statement leave their variables unknown behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.affine import Scope
+from polyloom.frontend.c.loops import Header, header
+from polyloom.frontend.c.roles import identity, loop_variable
+from polyloom.frontend.c.signature import TYPES
+from polyloom.frontend.c.tree import Node
+from polyloom.frontend.known import nonnegative
+from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Constant
+from polyloom.sets import Affine
+
+_LEAVES = ("BreakStmt", "GotoStmt", "ReturnStmt")
+
+
+def past(node: Node, before: Scope, behind: Scope) -> Scope:
+    """`behind`, the scope behind a statement, with what is known of the variables of its loops; `before` is the scope
+    in front of it."""
+    loops = [part for part in node if part.kind == "ForStmt"] if before.loops else []
+    variables = [found for loop in loops if (found := loop_variable(loop)) is not None]
+    names = {identity(found) for found in variables if found.kind == "DeclRefExpr"}
+    if not names:
+        return behind
+    symbols = {name: form for name, form in behind.symbols.items() if name not in names}
+    values = {name: value for name, value in behind.values.items() if name not in names}
+    scope = replace(behind, symbols=symbols, values=values)
+    own = loop_variable(node) if node.kind == "ForStmt" else None
+    if own is None or identity(own) not in names or any(part.kind in _LEAVES for part in node):
+        return scope
+    try:
+        found = header(node, before)
+    except PolyloomError:
+        return scope
+    final = found.final(found.count(before))
+    if final is not None:
+        return replace(scope, symbols={**symbols, found.identity: final})
+    value = _value(found, own, before)
+    return scope if value is None else replace(scope, values={**values, found.identity: value})
+
+
+def _value(found: Header, variable: Node, scope: Scope) -> tuple[Expression, ElementType] | None:
+    """As data; None where a bound may not be of the variable's type."""
+    dtype = TYPES.get(variable.ctype)
+    if dtype is None or len(found.first) != 1:
+        return None
+    if dtype != "i32" and not all(nonnegative(form, scope.domain) for form in (*found.first, *found.past)):
+        return None
+    step, up = abs(found.step), found.step > 0
+    ends = found.past if up else tuple(form - 1 for form in found.past)
+    first = Index(found.first[0], dtype, variable.span)
+    end = _least(ends, "min" if up else "max", dtype, variable)
+    if step == 1:
+        return _apply("max" if up else "min", dtype, (first, end), variable), dtype
+    lengths = [form - found.first[0] if up else found.first[0] - form for form in ends]
+    # The turns, rounded up; none where the length is negative.
+    length = _least([form + (step - 1) for form in lengths], "min", dtype, variable)
+    positive = _apply("max", dtype, (length, Constant(0, dtype)), variable)
+    turns = _apply("div", dtype, (positive, Constant(step, dtype)), variable)
+    grown = _apply("mul", dtype, (turns, Constant(step, dtype)), variable)
+    return _apply("add" if up else "sub", dtype, (first, grown), variable), dtype
+
+
+def _least(forms: Sequence[Affine], operation: str, dtype: ElementType, node: Node) -> Expression:
+    values: list[Expression] = [Index(form, dtype, node.span) for form in forms]
+    return reduce(lambda a, b: _apply(operation, dtype, (a, b), node), values)
+
+
+def _apply(operation: str, dtype: ElementType, operands: tuple[Expression, ...], node: Node) -> Apply:
+    return Apply(operation, dtype, operands, node.span)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strip-mining (Wolfe, "More iteration space tiling", 1989): a counter t as `size * strip + place`, so that quotients
+and remainders of t by divisors of `size` are affine in both.
+
+Both front ends make one loop over strips and one over the places of a strip, in the direction of the counter, and a
+guard where the ends of the counter are not multiples of the size. Where a place decides in many ways, its loop is
+unrolled: each copy of the body has a constant place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from math import gcd, lcm
+from typing import Final, Literal
+
+from polyloom.diagnostics import Span
+from polyloom.frontend.known import MOST_PIECES, divided, nonnegative
+from polyloom.ir.nest import If, Loop, Node
+from polyloom.sets import Affine, Condition, Polyhedron
+
+Forms = tuple[Affine, ...]
+Body = Callable[[Affine, Condition], tuple[Node, ...]]
+"""What a loop does where its counter is a form, and where it is."""
+LARGEST: Final = 1 << 12
+"""Of a size."""
+COPIES: Final = 24
+"""Of a body that is unrolled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """From max(`lower`) to below min(`upper`); with direction -1 the same values, downwards."""
+
+    lower: Forms
+    upper: Forms
+    direction: Literal[1, -1]
+
+    def holds(self, value: Affine) -> Condition:
+        """Where the counter has a value."""
+        low, high = (value - form for form in self.lower), (form - value - 1 for form in self.upper)
+        return Condition((Polyhedron((*low, *high)),))
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """The strips of a counter: those from max(`lower`) to below min(`upper`) contain its values, and if `exact` no
+    others."""
+
+    counter: Interval
+    size: int
+    lower: Forms
+    upper: Forms
+    exact: bool
+
+    def loops(self, strip: str, place: str | None, body: Body, span: Span | None) -> tuple[Node, ...]:
+        """One loop over the strips, around one over the places in each if that has a name, else around a copy of the
+        body for every place."""
+        outer, step = Affine.symbol(strip), self.counter.direction
+        if place is None:
+            places = [Affine((), n) for n in range(self.size)][::step]
+            made = tuple(node for p in places for node in self._at(outer, p, body, span))
+        else:
+            inner = self._at(outer, Affine.symbol(place), body, span)
+            made = (Loop(place, (Affine(),), (Affine((), self.size),), inner, step, span),) if inner else ()
+        return (Loop(strip, self.lower, self.upper, made, step, span),) if made else ()
+
+    def _at(self, strip: Affine, place: Affine, body: Body, span: Span | None) -> tuple[Node, ...]:
+        value = strip * self.size + place
+        (values,) = self.counter.holds(value).pieces
+        made = body(value, Condition((Polyhedron((*values.constraints, place, -place + (self.size - 1))),)))
+        if self.exact or not made:
+            return made
+        return (If(self.counter.holds(value), made, (), span),)
+
+
+def strips(counter: Interval, size: int, domain: Condition) -> Strips | None:
+    """The strips of a counter; None where the first one is not known."""
+    lower = [_first(form, size, domain) for form in counter.lower]
+    known = tuple(form for form in lower if form is not None)
+    if len(known) < len(lower):
+        return None
+    starts = all(form * size == own for form, own in zip(known, counter.lower, strict=True))
+    counts = [_past(form, size) for form in counter.upper]
+    exact = starts and all(form * size == own for form, own in zip(counts, counter.upper, strict=True))
+    return Strips(counter, size, tuple(dict.fromkeys(known)), tuple(dict.fromkeys(counts)), exact)
+
+
+def _first(form: Affine, size: int, domain: Condition) -> Affine | None:
+    """A strip that is not past the one in which a value lies."""
+    if form.is_constant:
+        return Affine((), form.constant // size)
+    found = divided(form, size)
+    return found if found is not None else Affine() if nonnegative(form, domain) else None
+
+
+def _past(form: Affine, size: int) -> Affine:
+    """A strip that is not before the first one behind a value."""
+    if form.is_constant:
+        return Affine((), -(-form.constant // size))
+    found = divided(form, size)
+    return form if found is None else found
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Of an expression: a counter that grows by `length` makes it grow by `growth`, whatever its value is. Within that,
+    some quotient in it changes up to `turns` times, and once more if it is `loose`: if it does not change where a strip
+    begins. `rest` is what the expression is for 0, as far as that is affine."""
+
+    growth: int
+    length: int = 1
+    turns: int = 0
+    loose: bool = False
+    rest: Affine | None = None
+
+    @staticmethod
+    def of(form: Affine, name: str) -> Period:
+        growth = form.coefficient(name)
+        return Period(growth, rest=form - Affine.symbol(name) * growth)
+
+    def quotient(self, by: int) -> Period:
+        """Of the expression divided by a number."""
+        lengths = by // gcd(by, self.growth)
+        growth, rest = self.growth * lengths // by, None if self.rest is None else divided(self.rest, by)
+        turns = max(self.turns * lengths, abs(growth))
+        return Period(growth, self.length * lengths, turns, self.loose or rest is None, rest)
+
+    def remainder(self, by: int) -> Period:
+        return replace(self.quotient(by), growth=0, rest=None)
+
+    def plus(self, other: Period) -> Period:
+        length = lcm(self.length, other.length)
+        a, b = length // self.length, length // other.length
+        growth, turns = self.growth * a + other.growth * b, max(self.turns * a, other.turns * b)
+        rest = None if self.rest is None or other.rest is None else self.rest + other.rest
+        return Period(growth, length, turns, self.loose or other.loose, rest)
+
+    def times(self, factor: int) -> Period:
+        return replace(self, growth=self.growth * factor, rest=None if self.rest is None else self.rest * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of the strips that divisions need. `unrolls` if a quotient has more values in a strip than are taken apart."""
+
+    size: int
+    unrolls: bool
+
+
+def sized(periods: Iterable[Period]) -> Size | None:
+    """The size of strips for expressions with divisions; None without any."""
+    found = tuple(periods)
+    size = lcm(*(period.length for period in found))
+    most = max((period.turns * (size // period.length) + period.loose for period in found), default=0)
+    return Size(size, most > MOST_PIECES and size <= COPIES) if 1 < size <= LARGEST else None
