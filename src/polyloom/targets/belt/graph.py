@@ -116,6 +116,11 @@ class Graph:
         return found
 
 
+def is_invariant(node: Node) -> bool:
+    """Whether the node gives the same in all passes. One of stage 0 does not: it is missing before iteration 0."""
+    return node.name in LEAF and not node.first
+
+
 def read_instead(graph: Graph, changes: Mapping[tuple[int, int], Source], added: Sequence[Node] = ()) -> Graph:
     """The graph with nodes appended and operands (node, number) replaced."""
     nodes = list(graph.nodes) + list(added)

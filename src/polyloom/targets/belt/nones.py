@@ -44,8 +44,8 @@ class Nones:
         self.entry = entry_values(self.graph)
         self.is_none = lru_cache(maxsize=None)(self._is_none)
 
-    def read_none(self, read: Read, iteration: int) -> bool:
-        return self.is_none(read.node, read.result, iteration - read.distance)
+    def read_none(self, reader: int, read: Read, iteration: int) -> bool:
+        return self.is_none(read.node, read.result, iteration - self.belt.distance(reader, read))
 
     def _is_none(self, node: int, result: int, iteration: int) -> bool:
         """Whether what the iteration, below 0, gives is surely None."""
@@ -55,18 +55,19 @@ class Nones:
             return True
         if iteration < -64:
             return False
-        return self._executed(self.graph.nodes[node], iteration)
+        return self._executed(node, iteration)
 
     def given(self, node: int, result: int, before: int) -> bool:
         """Whether the entry belt has a value for iteration -before."""
         return before <= self.entry.get((node, result), 0) and not _absent(self.graph, node, result, before)
 
-    def _executed(self, node: Node, iteration: int) -> bool:
+    def _executed(self, n: int, iteration: int) -> bool:
+        node = self.graph.nodes[n]
         if node.name in LEAF or node.name == "call":
             return False
         if node.name == "fill":
             return self.frame_none(node, iteration)
-        none = [self.read_none(o, iteration) if isinstance(o, Read) else False for o in node.operands]
+        none = [self.read_none(n, o, iteration) if isinstance(o, Read) else False for o in node.operands]
         if node.name == "recur" or node.name == "orm":
             return all(none)
         if node.name == "pick":
@@ -82,7 +83,7 @@ class Nones:
         at = iteration - node.distance
         if at + self.belt.placed.stage(node.spill) < 0:
             return -at > frame_values(self.graph, node.spill)
-        return self.read_none(source, at)
+        return self.read_none(node.spill, source, at)
 
     def wrongs(self) -> Iterator[Wrong]:
         for n, node in enumerate(self.graph.nodes):
@@ -123,9 +124,9 @@ class Nones:
             return
         for iteration in range(-1, -1 - self.belt.placed.stage(n), -1):
             if node.name == "store":
-                free = any(self.read_none(r, iteration) for r in node.reads)
+                free = any(self.read_none(n, r, iteration) for r in node.reads)
             elif node.name in PREDICATED:
-                free = isinstance(node.operands[0], Read) and self.read_none(node.operands[0], iteration)
+                free = isinstance(node.operands[0], Read) and self.read_none(n, node.operands[0], iteration)
             else:
                 yield Wrong("early", n, 0)
                 return
