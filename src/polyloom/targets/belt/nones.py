@@ -20,8 +20,11 @@ from polyloom.targets.belt.ir import Nothing, Operand, Type, Value
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.loop_graph import outside
 from polyloom.targets.belt.positions import Belt
+from polyloom.targets.belt.steady import evaluate, leaf, operands
 
 _ALWAYS: Final = hidden("always")
+_FAR: Final = 64
+"""Iterations below 0 that are followed."""
 PREDICATED: Final = ("leavetr", "leavefl", "calltr")
 
 
@@ -43,6 +46,7 @@ class Nones:
         self.belt, self.graph = belt, belt.graph
         self.entry = entry_values(self.graph)
         self.is_none = lru_cache(maxsize=None)(self._is_none)
+        self.value = lru_cache(maxsize=None)(self._value)
 
     def read_none(self, reader: int, read: Read, iteration: int) -> bool:
         return self.is_none(read.node, read.result, iteration - self.belt.distance(reader, read))
@@ -53,7 +57,7 @@ class Nones:
             return not self.given(node, result, -iteration)
         if iteration + self.belt.placed.stage(node) < 0:
             return True
-        if iteration < -64:
+        if iteration < -_FAR:
             return False
         return self._executed(node, iteration)
 
@@ -75,6 +79,24 @@ class Nones:
         if node.name == "inject":
             return none[2] or (none[0] and none[1])
         return any(none)
+
+    def _value(self, node: int, result: int, iteration: int) -> Operand | None:
+        """What the iteration, below 0, gives; None where that is not known."""
+        type = self.graph.nodes[node].results[result].type
+        if self.is_none(node, result, iteration):
+            return Nothing(type)
+        if iteration + self.belt.sigma(node) < 0:
+            return self.graph.start(node, result, -iteration)
+        source = self.graph.nodes[node]
+        if source.name in LEAF:
+            return leaf(source)
+        if iteration < -_FAR or source.name == "fill":
+            return None
+        given = operands(self.graph, source, lambda r: self._read(node, r, iteration))
+        return evaluate(source, given)
+
+    def _read(self, reader: int, read: Read, iteration: int) -> Operand | None:
+        return self.value(read.node, read.result, iteration - self.belt.distance(reader, read))
 
     def frame_none(self, node: Node, iteration: int) -> bool:
         """Whether a fill finds a None."""
@@ -101,6 +123,8 @@ class Nones:
             absent = _absent(self.graph, read.node, read.result, j)
             if self.belt.sigma(read.node) < j and (recurs or not absent):
                 continue
+            if self._keeps(read, j) and not recurs:
+                continue
             if (recurs or absent) and not self.is_none(read.node, read.result, -j):
                 yield Wrong("none", n, k, -j)
                 return
@@ -108,10 +132,17 @@ class Nones:
                 yield Wrong("init", n, k)
                 return
 
+    def _keeps(self, read: Read, before: int) -> bool:
+        """Whether the first passes themselves give what is said to come before the loop."""
+        known = self.graph.start(read.node, read.result, before)
+        return known is not None and self.value(read.node, read.result, -before) == known
+
     def _frames(self, n: int, node: Node) -> Iterator[Wrong]:
         source = next(iter(self.graph.nodes[node.spill].reads))
         for j in range(1, node.distance + 1):
             if self.belt.placed.stage(node.spill) < j:
+                continue
+            if self._keeps(source, j):
                 continue
             if not _absent(self.graph, source.node, source.result, j) or not self.is_none(
                 source.node, source.result, -j
@@ -165,15 +196,14 @@ def _is_true(node: Node) -> bool:
 
 def _absent(graph: Graph, node: int, result: int, before: int) -> bool:
     """Whether nothing is known of the value of iteration -before."""
-    starts = graph.initial.get((node, result), ())
-    return before > len(starts) or isinstance(starts[before - 1], Nothing)
+    return graph.start(node, result, before) is None
 
 
 def entry_values(graph: Graph) -> dict[tuple[int, int], int]:
-    """How many iterations back the entry belt must have each value: as far as something but a recur reads it."""
-    found: dict[tuple[int, int], int] = {}
-    for n, node in enumerate(graph.nodes):
-        del n
+    """How many iterations back the entry belt must have each value: as far as something but a recur reads it, and
+    those that are steady as far as anything can."""
+    found = dict.fromkeys(sorted(graph.steady), _FAR)
+    for node in graph.nodes:
         for k, operand in enumerate(node.operands):
             if isinstance(operand, Read) and operand.distance and not (node.name == "recur" and k == 0):
                 key = (operand.node, operand.result)
@@ -186,7 +216,7 @@ def frame_values(graph: Graph, spill: int) -> int:
     source = next(iter(graph.nodes[spill].reads))
     starts = graph.initial.get((source.node, source.result), ())
     far = max((n.distance for n in graph.nodes if n.spill == spill and not _is_recurred(graph, n)), default=0)
-    return min(far, len(starts))
+    return _FAR if far and (source.node, source.result) in graph.steady else min(far, len(starts))
 
 
 def _is_recurred(graph: Graph, fill: Node) -> bool:
@@ -200,7 +230,6 @@ def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequen
     """All that read this at this distance read a recur instead, which gives the initial value where there is None."""
     key, d = (read.node, read.result), read.distance
     starts = graph.initial.get(key, ())[:d]
-    type = graph.type(read)
     readers = [
         (n, k)
         for n, k, distance in graph.consumers().get(key, [])
@@ -210,17 +239,16 @@ def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequen
         return graph
     if len(set(starts)) > 1:
         return _chain(graph, read, starts, readers, addresses)
-    graph, new = _recur(graph, read, starts[-1], type, addresses)
+    graph, new = recur(graph, read, starts[-1], addresses)
     return read_instead(graph, dict.fromkeys(readers, new))
 
 
-def _recur(
-    graph: Graph, read: Read, start: Operand, type: Type, addresses: dict[str, int], first: bool = False
-) -> tuple[Graph, Read]:
+def recur(graph: Graph, read: Read, start: Operand, addresses: dict[str, int]) -> tuple[Graph, Read]:
+    """A recur of what is read."""
     size = len(graph.nodes)
-    init = replace(outside(start, addresses, size), first=first)
+    init = outside(start, addresses, size)
     name = graph.nodes[read.node].results[read.result].name
-    node = Node("recur", (read, Read(size)), (Value(f"{name}.r{size}", type),))
+    node = Node("recur", (read, Read(size)), (Value(f"{name}.r{size}", graph.type(read)),))
     return replace(graph, nodes=(*graph.nodes, init, node)), Read(size + 1)
 
 
@@ -230,14 +258,13 @@ def _chain(
     """Differing initial values: one recur for each iteration back, and between two a copy that is None before 0."""
     graph, guard = always(graph)
     current = replace(read, distance=1)
-    type = graph.type(read)
     for number, start in enumerate(starts):
         if isinstance(start, Nothing):
             continue
         if number:
             graph, copy = guarded(graph, guard, current)
             current = replace(copy, distance=1)
-        graph, current = _recur(graph, current, start, type, addresses)
+        graph, current = recur(graph, current, start, addresses)
     return read_instead(graph, dict.fromkeys(readers, current))
 
 
@@ -271,9 +298,8 @@ def repair(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) ->
         starts = graph.initial[source.node, source.result][: node.distance]
         if len(set(starts)) > 1 or any(isinstance(s, Nothing) for s in starts):
             return with_first(graph, node.spill)
-        type = graph.type(source)
         readers = [(n, k) for n, k, _ in graph.consumers().get((wrong.node, 0), [])]
-        graph, new = _recur(graph, Read(wrong.node), starts[-1], type, addresses)
+        graph, new = recur(graph, Read(wrong.node), starts[-1], addresses)
         return read_instead(graph, dict.fromkeys(readers, new))
     if wrong.kind == "early" and node.name == "call":
         graph, guard = always(graph)
@@ -328,6 +354,8 @@ def _emptied(
     if (read.node, at) in seen:
         return None
     seen.add((read.node, at))
+    if (read.node, read.result) in graph.steady:
+        return None
     if at + nones.belt.sigma(read.node) < 0:
         distance = next((d for d in range(1, 65) if _read_at(graph, read, d)), 0)
         return with_recur(graph, replace(read, distance=distance), addresses) if distance else None
