@@ -210,16 +210,20 @@ def _pieces(
     plan.used = frozenset(o for block in function.blocks for o in uses(block))
     _begin_homes(plan, loops)
     for _ in range(ROUNDS + 1):
-        offsets, codes = _scheduled(plan, loops)
+        codes = _scheduled(plan, loops, {})
         if not [name for name, found in codes.items() if _mark(plan, name, *found)]:
             break
     else:
         plan.serial = True
-        offsets, codes = _scheduled(plan, loops)
+        codes = _scheduled(plan, loops, {})
         if lost := [name for name, found in codes.items() if _mark(plan, name, *found)]:
             message = f"{function.name}: an operation of block {lost[0]} needs more operands than the belt holds"
             help = f"take a member with a longer belt than {machine.belt}, or pass fewer values"
             raise infeasible("PL1111", message, help=help)
+    # Where values are at home moves no operation, but what is needed of a home follows from the schedules.
+    placed = {name: linear for name, (_, _, linear) in codes.items()}
+    codes = _scheduled(plan, loops, placed)
+    offsets, _ = homes(plan, loops, placed)
     _check_scratch(plan, loops)
     found: dict[str, Piece] = {}
     for block in function.blocks:
@@ -234,11 +238,13 @@ def _pieces(
 Scheduled = tuple[Code, dict[int, int], Linear]
 
 
-def _scheduled(plan: Plan, loops: Mapping[str, Pipelined]) -> tuple[dict[str, int], dict[str, Scheduled]]:
-    """Where values are at home, and every block by what is known so far."""
-    offsets, plan.scratch = homes(plan, loops)
+def _scheduled(
+    plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]
+) -> dict[str, Scheduled]:
+    """Every block by what is known so far, with the scratch that homes need in these schedules."""
+    _, plan.scratch = homes(plan, loops, placed)
     plan.heads = {name: _head(found, plan.scratch) for name, found in loops.items()}
-    return offsets, {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
+    return {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
 
 
 def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:

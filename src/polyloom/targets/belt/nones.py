@@ -90,10 +90,19 @@ class Nones:
         source = self.graph.nodes[node]
         if source.name in LEAF:
             return leaf(source)
-        if iteration < -_FAR or source.name == "fill":
+        if iteration < -_FAR:
             return None
+        if source.name == "fill":
+            return self._filled(source, iteration)
         given = operands(self.graph, source, lambda r: self._read(node, r, iteration))
         return evaluate(source, given)
+
+    def _filled(self, fill: Node, iteration: int) -> Operand | None:
+        (read,) = self.graph.nodes[fill.spill].reads
+        at = iteration - fill.distance
+        if at + self.belt.placed.stage(fill.spill) < 0:
+            return self.graph.start(read.node, read.result, -at)
+        return self._read(fill.spill, read, at)
 
     def _read(self, reader: int, read: Read, iteration: int) -> Operand | None:
         return self.value(read.node, read.result, iteration - self.belt.distance(reader, read))
@@ -216,7 +225,7 @@ def frame_values(graph: Graph, spill: int) -> int:
     source = next(iter(graph.nodes[spill].reads))
     starts = graph.initial.get((source.node, source.result), ())
     far = max((n.distance for n in graph.nodes if n.spill == spill and not _is_recurred(graph, n)), default=0)
-    return _FAR if far and (source.node, source.result) in graph.steady else min(far, len(starts))
+    return _FAR if (source.node, source.result) in graph.steady else min(far, len(starts))
 
 
 def _is_recurred(graph: Graph, fill: Node) -> bool:
