@@ -153,7 +153,8 @@ class Nones:
                 continue
             if self._keeps(source, j):
                 continue
-            if not _absent(self.graph, source.node, source.result, j) or not self.is_none(
+            is_said = not _absent(self.graph, source.node, source.result, j) and not _is_recurred(self.graph, node)
+            if is_said or not self.is_none(
                 source.node, source.result, -j
             ):
                 yield Wrong("frame", n, 0)
