@@ -31,7 +31,7 @@ from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges, entry, normal, opened, with_stubs
 from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
 from polyloom.targets.belt.origins import home
-from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
+from polyloom.targets.belt.pipeline import BEST, Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
 from polyloom.targets.belt.stats import LoopFacts
 from polyloom.targets.belt.told import as_json
@@ -47,7 +47,7 @@ class Settings:
     """`spl`: a loop is pipelined whose iteration by its data flow takes at least so many times its slots' bundles."""
 
     spl: Ratio = 2.0
-    solver: str = "exact"
+    solver: str = BEST
     effort: float = 2.0
 
 
@@ -56,7 +56,7 @@ def specialize(
     machine: Machine,
     *,
     spl: Ratio = 2.0,
-    solver: str = "exact",
+    solver: str = BEST,
     effort: float = 2.0,
     signature: Signature | None = None,
     watch: Watch | None = None,

@@ -32,6 +32,8 @@ from polyloom.targets.belt.steady import steady
 
 TRIES: Final = (1, 1, 1, 1)
 """Schedules that are thrown away for a lost operand in each try, before its last one is."""
+BEST: Final = "best"
+"""The better one of what `exact` and `torus` find: of shorter interval, then of fewer operations."""
 _INSERTIONS: Final = 12
 """How often spills and fills are put into a schedule as it is."""
 _REPAIRS: Final = 24
@@ -65,9 +67,10 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`effort` is deterministic work per schedule; `scratch` the bytes that frames may take."""
+    """`solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule; `scratch` the bytes that frames may
+    take."""
 
-    solver: str = "exact"
+    solver: str = BEST
     effort: float = 2.0
     scratch: int = 1 << 20
 
@@ -89,6 +92,18 @@ def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
 
 
 def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
+    """The loop by the solver, or by each of the `BEST` until one reaches the bound."""
+    if options.solver != BEST:
+        return _by_one(machine, graph, addresses, options)
+    least = max(1, *(b.value for b in bounds(machine, graph)))
+    found = [_by_one(machine, graph, addresses, replace(options, solver="exact"))]
+    if not (isinstance(found[0], Pipelined) and found[0].interval == least):
+        found.append(_by_one(machine, graph, addresses, replace(options, solver="torus")))
+    fitting = [f for f in found if isinstance(f, Pipelined)]
+    return min(fitting, key=lambda f: (f.interval, len(f.belt.graph.nodes)), default=found[0])
+
+
+def _by_one(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
     """From the lower bound; where some rounds do not suffice, from a longer interval, at which the belt holds more."""
     known = dict(addresses)
     limits = bounds(machine, graph)
