@@ -238,9 +238,7 @@ def _pieces(
 Scheduled = tuple[Code, dict[int, int], Linear]
 
 
-def _scheduled(
-    plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]
-) -> dict[str, Scheduled]:
+def _scheduled(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]) -> dict[str, Scheduled]:
     """Every block by what is known so far, with the scratch that homes need in these schedules."""
     _, plan.scratch = homes(plan, loops, placed)
     plan.heads = {name: _head(found, plan.scratch) for name, found in loops.items()}

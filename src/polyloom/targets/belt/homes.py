@@ -59,10 +59,16 @@ def _spans(
 
 def _enters(plan: Plan, loops: Mapping[str, Pipelined], value: Value, block: str) -> bool:
     """Whether the value is needed as the block begins."""
-    constants = loop_constants(loops[block]) if block in loops else ()
+    if block in loops and value in _filled(loops[block]):
+        return True
     parameters = next(b.parameters for b in plan.function.blocks if b.name == block)
     carried = (incoming(p) for p in parameters if p.name in plan.carried)
-    return value in plan.live[block] or value in carried or any(value == v for v, _ in constants)
+    return value in plan.live[block] or value in carried
+
+
+def _filled(loop: Pipelined) -> frozenset[Value]:
+    """What the loop fills from homes: values from outside, and constants."""
+    return frozenset(node.home for node in loop.belt.graph.nodes if node.home is not None)
 
 
 def _span(linear: Linear, value: Value, behind: bool) -> tuple[Span, ...]:
@@ -92,7 +98,8 @@ def _needed(plan: Plan, loops: Mapping[str, Pipelined]) -> dict[Value, set[str]]
                 if parameter.name in plan.carried:
                     found[incoming(parameter)] = {block.name, *into[block.name]}
     for block in plan.function.blocks:
-        for value in plan.live[block.name]:
+        inside = _filled(loops[block.name]) if block.name in loops else ()
+        for value in (*plan.live[block.name], *inside):
             if value in found:
                 found[value].add(block.name)
     for block in plan.function.blocks:

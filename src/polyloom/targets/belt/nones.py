@@ -154,9 +154,7 @@ class Nones:
             if self._keeps(source, j):
                 continue
             is_said = not _absent(self.graph, source.node, source.result, j) and not _is_recurred(self.graph, node)
-            if is_said or not self.is_none(
-                source.node, source.result, -j
-            ):
+            if is_said or not self.is_none(source.node, source.result, -j):
                 yield Wrong("frame", n, 0)
                 return
 

@@ -212,9 +212,7 @@ def cheap(machine: Machine, graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(nodes))
 
 
-def _repaired(
-    machine: Machine, nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard: bool
-) -> Graph:
+def _repaired(machine: Machine, nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard: bool) -> Graph:
     """All operands without an initial value at once, else the first failure."""
     graph = nones.graph
     starts = {

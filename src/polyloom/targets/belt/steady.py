@@ -94,9 +94,7 @@ def leaf(node: Node) -> Operand | None:
     return node.constant or node.home
 
 
-def steady(
-    graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], tuple[Graph, Read]]
-) -> Graph | None:
+def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], tuple[Graph, Read]]) -> Graph | None:
     """The graph in which the circuit of what is read keeps its initial values; None where no neutral values are found.
     `supplied` puts a recur on what is read."""
     circuit = _circuit(graph, read.node)
