@@ -67,7 +67,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule; `scratch` the bytes that frames may
+    """`solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule; `scratch`: bytes that frames may
     take."""
 
     solver: str = BEST
