@@ -118,7 +118,24 @@ std::vector<std::pair<int, unsigned>> kinds_of(const std::vector<Kind>& kinds) {
     return made;
 }
 
-nb::dict finished(const Model& model, const Program& program, bool returned) {
+nb::tuple told(const Record& record, size_t n) {
+    if (n >= record.events.size()) throw nb::index_error();
+    const Event& e = record.events[n];
+    const std::string op(row_of(e.op).name);
+    return nb::make_tuple(e.cycle, e.routine, e.bundle, slot_name(e.slot), op, given(record.value(e)));
+}
+
+// The rows that have a bit: routine, slot, bits.
+nb::list busy(const Record& record) {
+    nb::list made;
+    for (size_t n = 0; n < record.busy.rows.size(); ++n)
+        if (const auto& row = record.busy.rows[n]; !row.empty())
+            made.append(nb::make_tuple(n / Busy::slots, slot_name(unsigned(n % Busy::slots)),
+                                       nb::bytes(row.data(), row.size())));
+    return made;
+}
+
+nb::dict finished(Model& model, const Program& program, bool returned) {
     nb::dict made;
     made["returned"] = returned;
     made["results"] = given(model.results);
@@ -126,12 +143,7 @@ nb::dict finished(const Model& model, const Program& program, bool returned) {
     made["cycles"] = c.cycles, made["operations"] = c.operations, made["high_water"] = c.high_water,
     made["stations"] = c.stations;
     made["spills"] = c.spills, made["fills"] = c.fills, made["depth"] = c.depth;
-    nb::list events;
-    for (const Event& e : model.events) {
-        const std::string op(row_of(e.op).name);
-        events.append(nb::make_tuple(e.cycle, e.routine, e.bundle, slot_name(e.slot), op, given(e.value)));
-    }
-    made["events"] = events;
+    made["record"] = nb::cast(std::move(model.record));
     nb::list transfers;
     for (size_t r = 0; r < program.routines.size(); ++r)
         for (uint32_t b = 0; b < program.routines[r].bundles; ++b) {
@@ -192,6 +204,13 @@ POLYLOOM_MODULE(belt, m) {
     m.def("operations", &operations);
     m.def("operate", &operate, nb::arg("op"), nb::arg("width"), nb::arg("lanes_log"), nb::arg("operands"),
           nb::arg("immediate").none(), nb::arg("bundle"));
+    nb::class_<Record>(m, "Record")
+        .def("__len__", [](const Record& r) { return r.events.size(); })
+        .def("__getitem__", &told)
+        .def_ro("total", &Record::total)
+        .def_prop_ro("cycles", [](const Record& r) { return r.busy.cycles; })
+        .def_prop_ro("step", [](const Record& r) { return r.busy.step; })
+        .def("busy", &busy);
     nb::class_<Decoded>(m, "Code")
         .def(nb::init<unsigned, unsigned, bool, unsigned, unsigned, unsigned, unsigned, nb::bytes, nb::bytes>(),
              nb::arg("belt"), nb::arg("vector"), nb::arg("phasing"), nb::arg("least_delay"), nb::arg("most_delay"),

@@ -265,10 +265,8 @@ void Model::arrive(const Due& due) {
 }
 
 void Model::note(const Issue& issue, const Value& value) {
-    if (events.size() == options.most_events) return;
     const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
-    events.push_back({counters.cycles, frame->routine, bundle, issue.slot, issue.op, {}});
-    events.back().value.copy(value);
+    record.note(options.most_events, {counters.cycles, 0, frame->routine, bundle, issue.slot, issue.op}, value);
 }
 
 }  // namespace polyloom::belt

@@ -14,6 +14,7 @@
 #include "compute.hpp"
 #include "memory.hpp"
 #include "program.hpp"
+#include "record.hpp"
 
 namespace polyloom::belt {
 
@@ -26,14 +27,6 @@ struct Faulted {
     int slot, op;
     uint64_t cycle;
     std::string detail;
-};
-
-struct Event {
-    uint64_t cycle;
-    uint32_t routine, bundle;
-    uint8_t slot;
-    Op op;
-    Value value;
 };
 
 struct Counters {
@@ -57,7 +50,7 @@ class Model {
 
     Counters counters;
     std::vector<Value> results;
-    std::vector<Event> events;
+    Record record;
     // By bundle, how often it was executed; by operation, how often a transfer happened.
     std::vector<uint64_t> executed, taken;
 

@@ -27,6 +27,29 @@ def operate(
     """The results of an operation that only computes, of pick or recur. `width` is what its word states, or -1."""
 
 @final
+class Record:
+    """What happened in a run that was traced; its items are the first operations: (cycle, routine, bundle, slot, name,
+    value), cycles from 1 on."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, n: int, /) -> tuple[int, int, int, str, str, Operand]: ...
+    @property
+    def total(self) -> int:
+        """Of all operations."""
+
+    @property
+    def cycles(self) -> int:
+        """Up to the last operation."""
+
+    @property
+    def step(self) -> int:
+        """Cycles per bit."""
+
+    def busy(self) -> list[tuple[int, str, bytes]]:
+        """Routine, slot, and a bit for each `step` cycles of whether it did something; zeros at the end are left
+        out."""
+
+@final
 class Code:
     """A program's words, decoded once."""
 

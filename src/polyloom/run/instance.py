@@ -274,9 +274,12 @@ class Result:
 
     @cached_property
     def trace(self) -> Trace:
-        """What happened. A run without a trace is repeated with one, unless it is long: then nothing."""
-        if not _is_empty(self.execution.trace) or self.execution.operations > _DRAWN:
+        """What happened. A run without a trace is repeated with one, unless it is long: then nothing but a notice."""
+        if not _is_empty(self.execution.trace):
             return with_statements(self.execution.trace, self._texts)
+        if self.execution.operations > _DRAWN:
+            ran = f"{self.execution.operations} operations are more than the {_DRAWN} of a run that is repeated for it"
+            return Trace(notice=f"not recorded: {ran}; run with a trace")
         return with_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
 
     @cached_property
@@ -376,7 +379,7 @@ class Result:
         return html.page(
             html.Shown(
                 self.data,
-                self._summary,
+                [*self._summary, *_noticed(self.trace)],
                 self.views,
                 self.activity,
                 self.instance.listing,
@@ -425,9 +428,16 @@ def lacking(trace: Trace) -> tuple[Diagnostic, ...]:
 
 def of_trace(trace: Trace) -> Activity | None:
     """What was busy when; None where nothing happened."""
+    if trace.activity is not None:
+        return trace.activity
     if trace.columns is not None:
         return of_columns(trace.columns)
     return of_spans(trace.spans, holds=trace.holds) if trace.spans else None
+
+
+def _noticed(trace: Trace) -> list[tuple[str, str]]:
+    """What the trace lacks, as a row."""
+    return [("trace", trace.notice)] if trace.notice else []
 
 
 def _is_empty(trace: Trace) -> bool:

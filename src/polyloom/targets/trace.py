@@ -13,7 +13,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from typing import TypeVar, cast, overload
 
-from polyloom.targets.activity import Columns, in_one
+from polyloom.targets.activity import Activity, Columns, in_one
 
 T = TypeVar("T")
 
@@ -93,15 +93,16 @@ class Deferred(Sequence[T]):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything on one clock; `cycle 0` is the start of the run. `columns` are the starts of all spans as arrays, of a
-    target that has them so; `holds` says that lanes are busy for as long as their spans last. `notice`
-    says what is missing."""
+    """Everything on one clock; `cycle 0` is the start of the run. `columns` are the starts of all spans as arrays, or
+    `activity` what they are drawn as, of a target that has them so; `holds` says that lanes are busy for as long as
+    their spans last. `notice` says what is missing."""
 
     spans: Sequence[Span] = ()
     instants: Sequence[Instant] = ()
     arrows: Sequence[Arrow] = ()
     columns: Columns | None = None
     holds: bool = False
+    activity: Activity | None = None
     notice: str = ""
 
 
@@ -160,7 +161,7 @@ def _named(trace: Trace, name: str, first: int) -> Trace:
         Deferred(lambda: (replace(a, source=lane(a.source), target=lane(a.target)) for a in trace.arrows)),
         columns,
         trace.holds,
-        trace.notice,
+        notice=trace.notice and f"{name} {trace.notice}",
     )
 
 
@@ -192,5 +193,5 @@ def joined(traces: Sequence[Trace]) -> Trace:
         Deferred(lambda: (a for t in traces for a in t.arrows)),
         in_one([t.columns for t in traces if t.columns is not None]),
         any(t.holds for t in traces),
-        "; ".join(dict.fromkeys(t.notice for t in traces if t.notice)),
+        notice="; ".join(dict.fromkeys(t.notice for t in traces if t.notice)),
     )

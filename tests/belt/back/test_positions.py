@@ -64,7 +64,7 @@ def test_positions_are_those_of_a_belt(seed: int) -> None:
             now = belt.placed.start[n] + i * belt.placed.interval
             phase = PHASES.index(OPS[belt.graph.nodes[n].name].phase)
             seen = sum(key[:2] < (now, phase) for key, _, _, _ in order)
-            place = number[read.node, read.result, i - read.distance]
+            place = number[read.node, read.result, i - belt.distance(n, read)]
             assert place < seen, "read before it drops"
             assert belt.positions[n, k] == seen - 1 - place
 

@@ -25,7 +25,7 @@ from polyloom.targets.belt import model
 
 Row = dict[str, object]
 MEMBERS: Final = ("tin", "copper", "silver", "gold", "gold5", "hex4", "unit")
-SOLVERS: Final = ("torus", "exact")
+SOLVERS: Final = ("torus", "exact", "best")
 LIMITS: Final[dict[str, tuple[int, int]]] = {
     "dot": (2, 1),
     "saxpy": (2, 2),
@@ -74,13 +74,13 @@ def _intervals() -> Iterator[Row]:
     for name, limits in LIMITS.items():
         for member, limit in zip(("silver", "gold"), limits, strict=True):
             interval = compiled(known[name], f"belt:{member}")["initiation_interval"]
-            yield {"what": name, "member": member, "solver": "exact", "II": interval, "limit": limit}
+            yield {"what": name, "member": member, "solver": "best", "II": interval, "limit": limit}
 
 
 def _vectors() -> Iterator[Row]:
     for name, limit in VECTORS.items():
         cycles = _run(_known()[name], LONG, vectorize="always", spl="always").cycles
-        yield {"what": f"{name}, vectors, cycles", "member": "silver", "solver": "exact", "II": cycles, "limit": limit}
+        yield {"what": f"{name}, vectors, cycles", "member": "silver", "solver": "best", "II": cycles, "limit": limit}
 
 
 def _run(loop: loops.Loop, n: int, **own: Any) -> Any:

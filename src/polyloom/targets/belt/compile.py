@@ -31,7 +31,7 @@ from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges, entry, normal, opened, with_stubs
 from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
 from polyloom.targets.belt.origins import home
-from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
+from polyloom.targets.belt.pipeline import BEST, Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
 from polyloom.targets.belt.stats import LoopFacts
 from polyloom.targets.belt.told import as_json
@@ -47,7 +47,7 @@ class Settings:
     """`spl`: a loop is pipelined whose iteration by its data flow takes at least so many times its slots' bundles."""
 
     spl: Ratio = 2.0
-    solver: str = "exact"
+    solver: str = BEST
     effort: float = 2.0
 
 
@@ -56,7 +56,7 @@ def specialize(
     machine: Machine,
     *,
     spl: Ratio = 2.0,
-    solver: str = "exact",
+    solver: str = BEST,
     effort: float = 2.0,
     signature: Signature | None = None,
     watch: Watch | None = None,
@@ -210,16 +210,20 @@ def _pieces(
     plan.used = frozenset(o for block in function.blocks for o in uses(block))
     _begin_homes(plan, loops)
     for _ in range(ROUNDS + 1):
-        offsets, codes = _scheduled(plan, loops)
+        codes = _scheduled(plan, loops, {})
         if not [name for name, found in codes.items() if _mark(plan, name, *found)]:
             break
     else:
         plan.serial = True
-        offsets, codes = _scheduled(plan, loops)
+        codes = _scheduled(plan, loops, {})
         if lost := [name for name, found in codes.items() if _mark(plan, name, *found)]:
             message = f"{function.name}: an operation of block {lost[0]} needs more operands than the belt holds"
             help = f"take a member with a longer belt than {machine.belt}, or pass fewer values"
             raise infeasible("PL1111", message, help=help)
+    # Where values are at home moves no operation, but what is needed of a home follows from the schedules.
+    placed = {name: linear for name, (_, _, linear) in codes.items()}
+    codes = _scheduled(plan, loops, placed)
+    offsets, _ = homes(plan, loops, placed)
     _check_scratch(plan, loops)
     found: dict[str, Piece] = {}
     for block in function.blocks:
@@ -234,11 +238,11 @@ def _pieces(
 Scheduled = tuple[Code, dict[int, int], Linear]
 
 
-def _scheduled(plan: Plan, loops: Mapping[str, Pipelined]) -> tuple[dict[str, int], dict[str, Scheduled]]:
-    """Where values are at home, and every block by what is known so far."""
-    offsets, plan.scratch = homes(plan, loops)
+def _scheduled(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]) -> dict[str, Scheduled]:
+    """Every block by what is known so far, with the scratch that homes need in these schedules."""
+    _, plan.scratch = homes(plan, loops, placed)
     plan.heads = {name: _head(found, plan.scratch) for name, found in loops.items()}
-    return offsets, {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
+    return {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
 
 
 def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:

@@ -21,9 +21,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from polyloom.ir.signature import Signature
-from polyloom.ir.signature_json import as_json
 from polyloom.ir.ssa import NOWHERE
-from polyloom.targets.belt import machine
+from polyloom.targets.belt import machine, signature_line
 from polyloom.targets.belt.ir import Data, Type
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
@@ -43,7 +42,7 @@ def print_program(program: Program, signature: Signature, lengths: Lengths | Non
     member = machine.read(program.description, program.member)
     lines = [
         *_member(program, member),
-        f"signature {json.dumps(as_json(signature), sort_keys=True, separators=(',', ':'))}",
+        signature_line.printed(signature),
         *([f"told {program.told}"] if program.told != "{}" else []),
         *map(_data, program.data),
         *(line for routine in program.routines for line in _routine(routine, member, lengths or {})),

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NoReturn, cast
+from typing import Final, NoReturn, cast
 
 from polyloom.diagnostics import Source, Span, input_error, nearest
 from polyloom.ir.signature import Signature
-from polyloom.ir.signature_json import of_json
 from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.targets.belt import machine
+from polyloom.targets.belt import machine, signature_line
 from polyloom.targets.belt.conasm import drop_bundle, transfers
 from polyloom.targets.belt.ir import BYTES, Data, Type, Width
 from polyloom.targets.belt.isa import OPS
@@ -208,14 +207,7 @@ class _Reader:
         self.member = machine.member(called, False if line.skip("unphased") else None)
 
     def signed(self, text: str, offset: int) -> Signature:
-        try:
-            return of_json(cast("dict[str, Any]", json.loads(text.removeprefix("signature "))))
-        except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
-            span = Span(self.source, offset, offset + len(text))
-            help = 'write the JSON object of a note: {"arguments":[],"name":"f","sizes":[]}'
-            raise input_error(
-                "PL1007", "the signature is not written as a file's note has it", span=span, help=help
-            ) from None
+        return signature_line.read(text, self.source, offset)
 
     def telling(self, text: str, offset: int) -> str:
         try:

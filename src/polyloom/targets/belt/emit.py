@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.ir.ssa import Place
 from polyloom.targets.belt.graph import LOADS, Absent, Graph, Node, Read, Source
-from polyloom.targets.belt.ir import BYTES, Constant, Nothing, Operand, Value
+from polyloom.targets.belt.ir import BYTES, Constant, Operand, Value
 from polyloom.targets.belt.isa import LANED, OPS, states_width
 from polyloom.targets.belt.nones import entry_values, frame_values
 from polyloom.targets.belt.open_code import Code, Linear
@@ -37,11 +37,10 @@ def loop_belt(found: Pipelined) -> tuple[Operand | None, ...]:
     belt, graph = found.belt, found.belt.graph
     list_: list[Operand | None] = [None] * belt.entry_length()
     for (node, result), far in entry_values(graph).items():
-        starts = graph.initial.get((node, result), ())
-        for j, start in enumerate(starts[:far], 1):
+        for j in range(1, far + 1):
             number = belt.entry_number(Read(node, result, j))
-            if number < 0 and -number <= len(list_) and not isinstance(start, Nothing):
-                list_[-number - 1] = start
+            if number < 0 and -number <= len(list_):
+                list_[-number - 1] = graph.start(node, result, j)
     return tuple(list_)
 
 
@@ -51,10 +50,10 @@ def loop_spills(found: Pipelined) -> tuple[tuple[int, Operand], ...]:
     list_: list[tuple[int, Operand]] = []
     for n, place in found.frames.places.items():
         source = next(iter(graph.nodes[n].reads))
-        starts = graph.initial.get((source.node, source.result), ())
-        for j, start in enumerate(starts[: frame_values(graph, n)], 1):
+        for j in range(1, frame_values(graph, n) + 1):
             frame = j - placed.stage(n) - 1
-            if frame >= 0 and not isinstance(start, Nothing):
+            start = graph.start(source.node, source.result, j)
+            if 0 <= frame < found.frames.count and start is not None:
                 list_.append((frame * found.frames.size + place, start))
     return tuple(list_)
 

@@ -16,6 +16,7 @@ from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.targets.belt.ir import (
     Constant,
     Edge,
+    Nothing,
     Operand,
     Order,
     Type,
@@ -88,13 +89,23 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """`order` is between nodes. `initial[node, result]` are a value's predecessors in iterations -1, -2 and so on."""
+    """`order` is between nodes. `initial[node, result]` are a value's predecessors in iterations -1, -2 and so on. Those
+    of a `steady` one are the last of these in all earlier iterations, too: the first passes keep it."""
 
     nodes: tuple[Node, ...]
     order: tuple[Order, ...] = ()
     initial: Mapping[tuple[int, int], tuple[Operand, ...]] = field(
         default_factory=dict[tuple[int, int], tuple[Operand, ...]]
     )
+    steady: frozenset[tuple[int, int]] = frozenset()
+
+    def start(self, node: int, result: int, before: int) -> Operand | None:
+        """What iteration -before is said to have given; None where nothing is known."""
+        starts = self.initial.get((node, result), ())
+        if before > len(starts) and (node, result) in self.steady:
+            return starts[-1]
+        found = starts[before - 1] if before <= len(starts) else None
+        return None if isinstance(found, Nothing) else found
 
     def type(self, read: Read) -> Type:
         return self.nodes[read.node].results[read.result].type
@@ -114,6 +125,11 @@ class Graph:
                 if isinstance(operand, Read):
                     found.setdefault((operand.node, operand.result), []).append((n, k, operand.distance))
         return found
+
+
+def is_invariant(node: Node) -> bool:
+    """Whether the node gives the same in all passes. One of stage 0 does not: it is missing before iteration 0."""
+    return node.name in LEAF and not node.first
 
 
 def read_instead(graph: Graph, changes: Mapping[tuple[int, int], Source], added: Sequence[Node] = ()) -> Graph:
@@ -149,7 +165,8 @@ def pruned(graph: Graph) -> tuple[Graph, Sequence[int]]:
     to = {old: new for new, old in enumerate(kept)}
     nodes = tuple(_renumbered(graph.nodes[old], to) for old in kept)
     order = tuple(replace(o, source=to[o.source], sink=to[o.sink]) for o in graph.order)
-    return Graph(nodes, order, {(to[n], r): v for (n, r), v in graph.initial.items() if n in to}), kept
+    initial = {(to[n], r): v for (n, r), v in graph.initial.items() if n in to}
+    return Graph(nodes, order, initial, frozenset((to[n], r) for n, r in graph.steady if n in to)), kept
 
 
 def _renumbered(node: Node, to: Mapping[int, int]) -> Node:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.modulo.problem import Dependence, Schedule, Use
-from polyloom.targets.belt.graph import LOADS, Graph
+from polyloom.targets.belt.graph import LOADS, Graph, is_invariant
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.nones import entry_values, frame_values
 from polyloom.targets.belt.problem import Setting, gap
@@ -74,7 +74,9 @@ class _Late:
         """What the entry belt or a frame has for iterations before 0 is read there as long as its drop, or its spill,
         stays in its stage."""
         interval = self.schedule.interval
-        for n, _ in entry_values(self.graph):
+        for n, result in entry_values(self.graph):
+            if (n, result) in self.graph.steady:
+                continue
             end = self.start[n] + max(1, self.schedule.latency[n]) - 1
             self.pinned[n] = self.start[n] + interval - 1 - end % interval
         for n, node in enumerate(self.graph.nodes):
@@ -106,6 +108,8 @@ class _Late:
             return 0
         times = [self.start[u] + extra for u, extra in reads]
         ready = self.start[n] + self.schedule.latency[n]
+        if is_invariant(self.graph.nodes[n]):
+            times = [ready + (t - ready) % self.schedule.interval for t in times]
         count = len(self.graph.nodes[n].results)
         if self.graph.nodes[n].name in LOADS:
             ready = max(ready, min(min(times), self.start[n] + self.machine.load[1]))

@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 
 from polyloom._native import belt
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.targets.activity import Activity, Group, natural
 from polyloom.targets.belt import belt_file, layout
 from polyloom.targets.belt.belt_file import Parts
 from polyloom.targets.belt.meaning import Lanes, NaR, float_bits
+from polyloom.targets.trace import Deferred
 
 Argument = int | float | NDArray[Any]
 CYCLES: Final = 10**9
-TRACED: Final = 1 << 16
-"""Events that a trace keeps."""
+TRACED: Final = 1 << 19
+"""Events that a trace keeps with their values. What is busy when is kept of all."""
 _HEAD: Final = 14
 """Bytes of the section about the member before its latencies."""
 _CAUSES: Final = (
@@ -58,7 +60,8 @@ class Run:
 
     `high_water` is the number of belt positions that were needed, `stations` of loads in flight at once, `depth` of
     calls. `executed` counts bundles, by routine and bundle; `taken` transfers and calls that happened, by routine,
-    bundle and slot.
+    bundle and slot. Of a run that was traced, `events` are the first ones, up to cycle `noted_to`, `noted` counts all,
+    `activity` has all.
     """
 
     results: tuple[Lanes, ...]
@@ -69,7 +72,10 @@ class Run:
     spills: int
     fills: int
     depth: int
-    events: tuple[Event, ...]
+    events: Sequence[Event]
+    noted: int
+    noted_to: int
+    activity: Activity | None
     executed: Mapping[str, tuple[int, ...]]
     taken: Mapping[tuple[str, int, str], int]
 
@@ -183,15 +189,36 @@ def _run(names: Sequence[str], ended: Mapping[str, Any]) -> Run:
     counters = {
         key: int(ended[key]) for key in ("cycles", "operations", "high_water", "stations", "spills", "fills", "depth")
     }
+    record = cast("belt.Record", ended["record"])
     return Run(
         results=tuple(lanes_of(r) for r in cast("list[belt.Operand]", ended["results"])),
-        events=tuple(Event(c, _name(names, r), b, s, op, lanes_of(v)) for c, r, b, s, op, v in ended["events"]),
+        events=Deferred(lambda: (_event(names, record[n]) for n in range(len(record))), len(record)),
+        noted=record.total,
+        noted_to=record[len(record) - 1][0] if len(record) else 0,
+        activity=_activity(names, record),
         executed=_by_routine(names, ended["executed"]),
         taken={
             (_name(names, r), b, s): n for r, b, s, n in cast("Iterable[tuple[int, int, str, int]]", ended["transfers"])
         },
         **counters,
     )
+
+
+def _event(names: Sequence[str], told: tuple[int, int, int, str, str, belt.Operand]) -> Event:
+    cycle, routine, bundle, slot, op, value = told
+    return Event(cycle, _name(names, routine), bundle, slot, op, lanes_of(value))
+
+
+def _activity(names: Sequence[str], record: belt.Record) -> Activity | None:
+    """A group per routine, a lane per slot."""
+    found = {(_name(names, r), slot): bits for r, slot, bits in record.busy()}
+    lanes: dict[str, list[str]] = {}
+    for routine, slot in sorted(found, key=lambda pair: (natural(pair[0]), natural(pair[1]))):
+        lanes.setdefault(routine, []).append(slot)
+    width = -(-record.cycles // (8 * record.step))
+    rows = [found[routine, slot].ljust(width, b"\0") for routine, own in lanes.items() for slot in own]
+    groups = tuple(Group(routine, tuple(own)) for routine, own in lanes.items())
+    return Activity(groups, record.cycles, b"".join(rows), record.step) if groups else None
 
 
 def _by_routine(names: Sequence[str], counts: Sequence[Sequence[int]]) -> dict[str, tuple[int, ...]]:

@@ -20,8 +20,11 @@ from polyloom.targets.belt.ir import Nothing, Operand, Type, Value
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.loop_graph import outside
 from polyloom.targets.belt.positions import Belt
+from polyloom.targets.belt.steady import evaluate, leaf, operands
 
 _ALWAYS: Final = hidden("always")
+_FAR: Final = 64
+"""Iterations below 0 that are followed."""
 PREDICATED: Final = ("leavetr", "leavefl", "calltr")
 
 
@@ -43,9 +46,10 @@ class Nones:
         self.belt, self.graph = belt, belt.graph
         self.entry = entry_values(self.graph)
         self.is_none = lru_cache(maxsize=None)(self._is_none)
+        self.value = lru_cache(maxsize=None)(self._value)
 
-    def read_none(self, read: Read, iteration: int) -> bool:
-        return self.is_none(read.node, read.result, iteration - read.distance)
+    def read_none(self, reader: int, read: Read, iteration: int) -> bool:
+        return self.is_none(read.node, read.result, iteration - self.belt.distance(reader, read))
 
     def _is_none(self, node: int, result: int, iteration: int) -> bool:
         """Whether what the iteration, below 0, gives is surely None."""
@@ -53,20 +57,21 @@ class Nones:
             return not self.given(node, result, -iteration)
         if iteration + self.belt.placed.stage(node) < 0:
             return True
-        if iteration < -64:
+        if iteration < -_FAR:
             return False
-        return self._executed(self.graph.nodes[node], iteration)
+        return self._executed(node, iteration)
 
     def given(self, node: int, result: int, before: int) -> bool:
         """Whether the entry belt has a value for iteration -before."""
         return before <= self.entry.get((node, result), 0) and not _absent(self.graph, node, result, before)
 
-    def _executed(self, node: Node, iteration: int) -> bool:
+    def _executed(self, n: int, iteration: int) -> bool:
+        node = self.graph.nodes[n]
         if node.name in LEAF or node.name == "call":
             return False
         if node.name == "fill":
             return self.frame_none(node, iteration)
-        none = [self.read_none(o, iteration) if isinstance(o, Read) else False for o in node.operands]
+        none = [self.read_none(n, o, iteration) if isinstance(o, Read) else False for o in node.operands]
         if node.name == "recur" or node.name == "orm":
             return all(none)
         if node.name == "pick":
@@ -75,6 +80,33 @@ class Nones:
             return none[2] or (none[0] and none[1])
         return any(none)
 
+    def _value(self, node: int, result: int, iteration: int) -> Operand | None:
+        """What the iteration, below 0, gives; None where that is not known."""
+        type = self.graph.nodes[node].results[result].type
+        if self.is_none(node, result, iteration):
+            return Nothing(type)
+        if iteration + self.belt.sigma(node) < 0:
+            return self.graph.start(node, result, -iteration)
+        source = self.graph.nodes[node]
+        if source.name in LEAF:
+            return leaf(source)
+        if iteration < -_FAR:
+            return None
+        if source.name == "fill":
+            return self._filled(source, iteration)
+        given = operands(self.graph, source, lambda r: self._read(node, r, iteration))
+        return evaluate(source, given)
+
+    def _filled(self, fill: Node, iteration: int) -> Operand | None:
+        (read,) = self.graph.nodes[fill.spill].reads
+        at = iteration - fill.distance
+        if at + self.belt.placed.stage(fill.spill) < 0:
+            return self.graph.start(read.node, read.result, -at)
+        return self._read(fill.spill, read, at)
+
+    def _read(self, reader: int, read: Read, iteration: int) -> Operand | None:
+        return self.value(read.node, read.result, iteration - self.belt.distance(reader, read))
+
     def frame_none(self, node: Node, iteration: int) -> bool:
         """Whether a fill finds a None."""
         spill = self.graph.nodes[node.spill]
@@ -82,7 +114,7 @@ class Nones:
         at = iteration - node.distance
         if at + self.belt.placed.stage(node.spill) < 0:
             return -at > frame_values(self.graph, node.spill)
-        return self.read_none(source, at)
+        return self.read_none(node.spill, source, at)
 
     def wrongs(self) -> Iterator[Wrong]:
         for n, node in enumerate(self.graph.nodes):
@@ -100,6 +132,8 @@ class Nones:
             absent = _absent(self.graph, read.node, read.result, j)
             if self.belt.sigma(read.node) < j and (recurs or not absent):
                 continue
+            if self._keeps(read, j) and not recurs:
+                continue
             if (recurs or absent) and not self.is_none(read.node, read.result, -j):
                 yield Wrong("none", n, k, -j)
                 return
@@ -107,14 +141,20 @@ class Nones:
                 yield Wrong("init", n, k)
                 return
 
+    def _keeps(self, read: Read, before: int) -> bool:
+        """Whether the first passes themselves give what is said to come before the loop."""
+        known = self.graph.start(read.node, read.result, before)
+        return known is not None and self.value(read.node, read.result, -before) == known
+
     def _frames(self, n: int, node: Node) -> Iterator[Wrong]:
         source = next(iter(self.graph.nodes[node.spill].reads))
         for j in range(1, node.distance + 1):
             if self.belt.placed.stage(node.spill) < j:
                 continue
-            if not _absent(self.graph, source.node, source.result, j) or not self.is_none(
-                source.node, source.result, -j
-            ):
+            if self._keeps(source, j):
+                continue
+            is_said = not _absent(self.graph, source.node, source.result, j) and not _is_recurred(self.graph, node)
+            if is_said or not self.is_none(source.node, source.result, -j):
                 yield Wrong("frame", n, 0)
                 return
 
@@ -123,9 +163,9 @@ class Nones:
             return
         for iteration in range(-1, -1 - self.belt.placed.stage(n), -1):
             if node.name == "store":
-                free = any(self.read_none(r, iteration) for r in node.reads)
+                free = any(self.read_none(n, r, iteration) for r in node.reads)
             elif node.name in PREDICATED:
-                free = isinstance(node.operands[0], Read) and self.read_none(node.operands[0], iteration)
+                free = isinstance(node.operands[0], Read) and self.read_none(n, node.operands[0], iteration)
             else:
                 yield Wrong("early", n, 0)
                 return
@@ -164,15 +204,14 @@ def _is_true(node: Node) -> bool:
 
 def _absent(graph: Graph, node: int, result: int, before: int) -> bool:
     """Whether nothing is known of the value of iteration -before."""
-    starts = graph.initial.get((node, result), ())
-    return before > len(starts) or isinstance(starts[before - 1], Nothing)
+    return graph.start(node, result, before) is None
 
 
 def entry_values(graph: Graph) -> dict[tuple[int, int], int]:
-    """How many iterations back the entry belt must have each value: as far as something but a recur reads it."""
-    found: dict[tuple[int, int], int] = {}
-    for n, node in enumerate(graph.nodes):
-        del n
+    """How many iterations back the entry belt must have each value: as far as something but a recur reads it, and
+    those that are steady as far as anything can."""
+    found = dict.fromkeys(sorted(graph.steady), _FAR)
+    for node in graph.nodes:
         for k, operand in enumerate(node.operands):
             if isinstance(operand, Read) and operand.distance and not (node.name == "recur" and k == 0):
                 key = (operand.node, operand.result)
@@ -185,7 +224,7 @@ def frame_values(graph: Graph, spill: int) -> int:
     source = next(iter(graph.nodes[spill].reads))
     starts = graph.initial.get((source.node, source.result), ())
     far = max((n.distance for n in graph.nodes if n.spill == spill and not _is_recurred(graph, n)), default=0)
-    return min(far, len(starts))
+    return _FAR if (source.node, source.result) in graph.steady else min(far, len(starts))
 
 
 def _is_recurred(graph: Graph, fill: Node) -> bool:
@@ -199,7 +238,6 @@ def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequen
     """All that read this at this distance read a recur instead, which gives the initial value where there is None."""
     key, d = (read.node, read.result), read.distance
     starts = graph.initial.get(key, ())[:d]
-    type = graph.type(read)
     readers = [
         (n, k)
         for n, k, distance in graph.consumers().get(key, [])
@@ -209,17 +247,16 @@ def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequen
         return graph
     if len(set(starts)) > 1:
         return _chain(graph, read, starts, readers, addresses)
-    graph, new = _recur(graph, read, starts[-1], type, addresses)
+    graph, new = recur(graph, read, starts[-1], addresses)
     return read_instead(graph, dict.fromkeys(readers, new))
 
 
-def _recur(
-    graph: Graph, read: Read, start: Operand, type: Type, addresses: dict[str, int], first: bool = False
-) -> tuple[Graph, Read]:
+def recur(graph: Graph, read: Read, start: Operand, addresses: dict[str, int]) -> tuple[Graph, Read]:
+    """A recur of what is read."""
     size = len(graph.nodes)
-    init = replace(outside(start, addresses, size), first=first)
+    init = outside(start, addresses, size)
     name = graph.nodes[read.node].results[read.result].name
-    node = Node("recur", (read, Read(size)), (Value(f"{name}.r{size}", type),))
+    node = Node("recur", (read, Read(size)), (Value(f"{name}.r{size}", graph.type(read)),))
     return replace(graph, nodes=(*graph.nodes, init, node)), Read(size + 1)
 
 
@@ -229,14 +266,13 @@ def _chain(
     """Differing initial values: one recur for each iteration back, and between two a copy that is None before 0."""
     graph, guard = always(graph)
     current = replace(read, distance=1)
-    type = graph.type(read)
     for number, start in enumerate(starts):
         if isinstance(start, Nothing):
             continue
         if number:
             graph, copy = guarded(graph, guard, current)
             current = replace(copy, distance=1)
-        graph, current = _recur(graph, current, start, type, addresses)
+        graph, current = recur(graph, current, start, addresses)
     return read_instead(graph, dict.fromkeys(readers, current))
 
 
@@ -270,9 +306,8 @@ def repair(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) ->
         starts = graph.initial[source.node, source.result][: node.distance]
         if len(set(starts)) > 1 or any(isinstance(s, Nothing) for s in starts):
             return with_first(graph, node.spill)
-        type = graph.type(source)
         readers = [(n, k) for n, k, _ in graph.consumers().get((wrong.node, 0), [])]
-        graph, new = _recur(graph, Read(wrong.node), starts[-1], type, addresses)
+        graph, new = recur(graph, Read(wrong.node), starts[-1], addresses)
         return read_instead(graph, dict.fromkeys(readers, new))
     if wrong.kind == "early" and node.name == "call":
         graph, guard = always(graph)
@@ -327,6 +362,8 @@ def _emptied(
     if (read.node, at) in seen:
         return None
     seen.add((read.node, at))
+    if (read.node, read.result) in graph.steady:
+        return None
     if at + nones.belt.sigma(read.node) < 0:
         distance = next((d for d in range(1, 65) if _read_at(graph, read, d)), 0)
         return with_recur(graph, replace(read, distance=distance), addresses) if distance else None

@@ -76,11 +76,11 @@ class Options:
         read=_spl,
     )
     solver: str = option(
-        f"schedule loops by {', '.join(SOLVERS)} (exact)",
+        f"schedule loops by {', '.join(SOLVERS)}, or by the better of exact and torus (best)",
         *("run", "compile", "asm"),
-        default="exact",
+        default="best",
         metavar="NAME",
-        read=_one_of("--solver", tuple(SOLVERS)),
+        read=_one_of("--solver", ("best", *SOLVERS)),
     )
     vectorize: Vectorize = option(
         "make loops work on vectors; `try`: those that can",

@@ -23,14 +23,17 @@ from polyloom.targets.belt.ir import Constant, Value
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.late import inserted, late
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.nones import Nones, Wrong, recurs_of_none, repair, with_recur
+from polyloom.targets.belt.nones import Nones, Wrong, recur, recurs_of_none, repair, with_recur
 from polyloom.targets.belt.positions import Belt
 from polyloom.targets.belt.problem import Setting, label, linear, setting
 from polyloom.targets.belt.slots import assign
 from polyloom.targets.belt.spill import Frames, frames, lost, relieve
+from polyloom.targets.belt.steady import steady
 
 TRIES: Final = (1, 1, 1, 1)
 """Schedules that are thrown away for a lost operand in each try, before its last one is."""
+BEST: Final = "best"
+"""The better one of what `exact` and `torus` find: of shorter interval, then of fewer operations."""
 _INSERTIONS: Final = 12
 """How often spills and fills are put into a schedule as it is."""
 _REPAIRS: Final = 24
@@ -64,9 +67,10 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`effort` is deterministic work per schedule; `scratch` the bytes that frames may take."""
+    """`solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule; `scratch`: bytes that frames may
+    take."""
 
-    solver: str = "exact"
+    solver: str = BEST
     effort: float = 2.0
     scratch: int = 1 << 20
 
@@ -88,6 +92,18 @@ def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
 
 
 def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
+    """The loop by the solver, or by each of the `BEST` until one reaches the bound."""
+    if options.solver != BEST:
+        return _by_one(machine, graph, addresses, options)
+    least = max(1, *(b.value for b in bounds(machine, graph)))
+    found = [_by_one(machine, graph, addresses, replace(options, solver="exact"))]
+    if not (isinstance(found[0], Pipelined) and found[0].interval == least):
+        found.append(_by_one(machine, graph, addresses, replace(options, solver="torus")))
+    fitting = [f for f in found if isinstance(f, Pipelined)]
+    return min(fitting, key=lambda f: (f.interval, len(f.belt.graph.nodes)), default=found[0])
+
+
+def _by_one(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
     """From the lower bound; where some rounds do not suffice, from a longer interval, at which the belt holds more."""
     known = dict(addresses)
     limits = bounds(machine, graph)
@@ -145,7 +161,8 @@ class _Try:
                 repairs += 1
                 if repairs > _REPAIRS:
                     return _Failure("none", rounds, interval)
-                graph = cheap(self.machine, _repaired(nones, wrongs, self.known, repairs > _REPAIRS // 2))
+                repaired = _repaired(self.machine, nones, wrongs, self.known, repairs > _REPAIRS // 2)
+                graph = cheap(self.machine, repaired)
                 continue
             found = lost(belt)
             used = frames(graph, belt.placed)
@@ -195,7 +212,7 @@ def cheap(machine: Machine, graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(nodes))
 
 
-def _repaired(nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard: bool) -> Graph:
+def _repaired(machine: Machine, nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard: bool) -> Graph:
     """All operands without an initial value at once, else the first failure."""
     graph = nones.graph
     starts = {
@@ -206,7 +223,7 @@ def _repaired(nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard
     if not starts:
         return prune(repair(nones, wrongs[0], known, hard))
     for read in sorted(starts, key=lambda r: (r.node, r.result, r.distance)):
-        graph = with_recur(graph, read, known)
+        graph = _begun(machine, graph, read, known)
     return prune(graph)
 
 
@@ -268,9 +285,29 @@ def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: i
     )
     for read in carried:
         drop = times[read.node] + made.problem.operations[read.node].choices[0].latency - 1
-        if drop >= interval and (read.node, read.result) in graph.initial:
-            graph = with_recur(graph, read, known)
+        key = (read.node, read.result)
+        if drop >= interval and key in graph.initial and key not in graph.steady:
+            graph = _begun(machine, graph, read, known)
     return prune(graph)
+
+
+def _begun(machine: Machine, graph: Graph, read: Read, known: dict[str, int]) -> Graph:
+    """With what iteration 0 reads from before the loop: by a recur, or by neutral operands in the first passes where
+    the recur would be on a circuit that bounds the interval."""
+    key = (read.node, read.result)
+    with_one = with_recur(replace(graph, steady=graph.steady - {key}), read, known)
+    if key in graph.steady:
+        return with_one
+    least = _bound(machine, with_one)
+    if least == _bound(machine, graph):
+        return with_one
+    kept = steady(graph, read, lambda graph, input, value: recur(graph, input, value, known))
+    return kept if kept is not None and _bound(machine, kept) < least and not recurs_of_none(kept) else with_one
+
+
+def _bound(machine: Machine, graph: Graph) -> int:
+    problem = setting(machine, graph).problem
+    return max(resource_bound(problem).value, recurrence_bound(problem).value)
 
 
 def _ahead(made: Setting, interval: int) -> Problem:

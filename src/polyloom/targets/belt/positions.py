@@ -3,7 +3,8 @@
 
 A value v that drops in stage sigma with rank idx among the D drops of a pass is number D * (i + sigma) + idx in
 iteration i; a reader in row and phase that `seen` drops of its pass precede reads the position
-D * (t div II) + seen + D * distance - D * sigma - idx - 1 (docs/targets/belt.md, Positions).
+D * (t div II) + seen + D * distance - D * sigma - idx - 1 (docs/targets/belt.md, Positions). A constant, or a value
+from outside, is the same in every iteration: its reader takes the copy that dropped last.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from polyloom.targets.belt.graph import Graph, Read
+from polyloom.targets.belt.graph import Graph, Read, is_invariant
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.problem import drop_rank, rank
+from polyloom.targets.belt.problem import drop_rank, gap, rank
 from polyloom.targets.belt.program import Slot
 
 
@@ -91,8 +92,18 @@ class Belt:
     def sigma(self, node: int) -> int:
         return self.drop(node) // self.placed.interval
 
+    def distance(self, node: int, read: Read) -> int:
+        """Iterations from the one that the node reads to its own; below 0 where a later copy of an invariant is there
+        already."""
+        source = self.graph.nodes[read.node]
+        if read.distance or not is_invariant(source):
+            return read.distance
+        ready = self.placed.start[read.node] + self.placed.latency[read.node]
+        waits = self.placed.start[node] - ready - gap(self.machine, source, self.graph.nodes[node])
+        return -(waits // self.placed.interval)
+
     def position(self, node: int, read: Read) -> int:
-        count = self.drops * (self.placed.stage(node) + read.distance - self.sigma(read.node))
+        count = self.drops * (self.placed.stage(node) + self.distance(node, read) - self.sigma(read.node))
         return count + self.seen(node) - self.ranks[read.node, read.result] - 1
 
     @cached_property

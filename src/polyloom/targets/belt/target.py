@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
@@ -10,11 +11,11 @@ from typing import Any, Final, cast
 import numpy as np
 
 from polyloom import files
-from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, Source, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Argument, Signature
 from polyloom.passes import Watch
-from polyloom.targets.belt import belt_file, conasm_read, facts, model, profile, view
+from polyloom.targets.belt import belt_file, conasm_read, facts, model, profile, signature_line, view
 from polyloom.targets.belt.compile import PASSES as SPECIALIZER
 from polyloom.targets.belt.compile import specialize
 from polyloom.targets.belt.costs import costs
@@ -61,7 +62,7 @@ def _compile(
     if options.profile is not None:
         module = with_counts(module, profile.read(options.profile))
     if written:
-        return print_genasm(module).encode()
+        return f"{signature_line.printed(subject.signature)}\n{print_genasm(module)}".encode()
     program = _specialized(module, place, options, subject.signature, subject.watch)
     if options.emit == "conasm":
         return listing(program, subject.signature).encode()
@@ -81,10 +82,15 @@ def _specialized(
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
-    """Of genasm, or of conasm, which says its member itself. Errors: PL1006 where it is another than `place`'s."""
-    if text.lstrip().startswith(_GENASM):
-        module = verified(read_genasm(text, name))
-        signature = _of_types(module.functions[0])
+    """Of genasm, or of conasm, which says its member itself. Errors: PL1006 where it is another than `place`'s, PL1007
+    for a signature that does not fit."""
+    line = next((m for m in re.finditer(r"[^\n]+", text) if m[0].startswith(signature_line.BEGINS)), None)
+    plain = text if line is None else text[: line.start()] + " " * len(line[0]) + text[line.end() :]
+    if plain.lstrip().startswith(_GENASM):
+        module = verified(read_genasm(plain, name))
+        first = module.functions[0]
+        source = Source(name, text)
+        signature = _of_types(first) if line is None else signature_line.fitting(line[0], source, line.start(), first)
         return belt_file.write(_specialized(module, place, options, signature), signature)
     data = belt_file.write(*conasm_read.read(text, name))
     member = belt_file.read(data).machine

@@ -16,7 +16,7 @@ from polyloom.targets.provenance import of_place
 from polyloom.targets.report import Operation, Pressure, Report, Reservation, Table
 from polyloom.targets.target import Execution
 from polyloom.targets.target import Program as Made
-from polyloom.targets.trace import Span, Trace
+from polyloom.targets.trace import Deferred, Instant, Span, Trace
 
 _COLUMNS: Final = (
     *("line", "pipelined", "initiation_interval", "resource_bound", "recurrence_bound", "stages", "drops"),
@@ -90,7 +90,7 @@ def _noted(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
 
 
 def trace(data: bytes, run: Run) -> Trace:
-    """A lane per slot; a span for as long as the operation's result takes, with where the operation comes from."""
+    """A lane per slot; a span per operation, with where the operation comes from."""
     file = belt_file.read(data)
     notes = {
         (routine.name, n, str(issue.slot)): note
@@ -98,14 +98,23 @@ def trace(data: bytes, run: Run) -> Trace:
         for n, bundle in enumerate(routine.bundles)
         for issue, note in _noted(bundle)
     }
-    spans: list[Span] = []
+    spans = Deferred(lambda: _spans(file, run, notes), len(run.events))
+    if run.activity is None or len(spans) == run.noted:
+        return Trace(spans, activity=run.activity)
+    notice = f"the first {len(spans)} of {run.noted} operations have spans, up to cycle {run.noted_to}"
+    first = run.activity.groups[0]
+    end = Instant(first.name, first.lanes[0], "the trace ends here", run.noted_to, (("notice", notice),))
+    return Trace(spans, (end,), activity=run.activity, notice=notice)
+
+
+def _spans(file: belt_file.File, run: Run, notes: Mapping[tuple[str, int, str], Note]) -> Iterator[Span]:
+    """A span for as long as the operation's result takes."""
     for event, iteration in _iterations(file.program, run.events, notes):
         cycles = max(1, file.machine.latency(OPS[event.op]))
         value = ", ".join("None" if lane is None else str(lane) for lane in event.value)
         told = {**_told(notes.get((event.routine, event.bundle, event.slot), Note())), "iteration": iteration}
         known = tuple((key, text) for key, text in told.items() if text)
-        spans.append(Span(event.routine, event.slot, event.op, event.cycle - 1, cycles, (*known, ("value", value))))
-    return Trace(tuple(spans))
+        yield Span(event.routine, event.slot, event.op, event.cycle - 1, cycles, (*known, ("value", value)))
 
 
 def _told(note: Note) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.targets.belt.front.simplify import simplify
-from polyloom.targets.belt.ir import Block, Constant, Function, Loop, Op, Value
+from polyloom.targets.belt.ir import Block, Constant, Function, Loop, Op, Operand, Value
 from polyloom.targets.belt.ir_verify import edges, ends, uses
 
 _FUSED: Final = {"mul": "muladd", "shl": "shladd", "shrs": "shrsadd"}
@@ -31,22 +31,29 @@ def _block(block: Block | Loop) -> Block | Loop:
     ops: list[Op] = []
     for op in block.ops:
         found = op
-        if op.name == "add" and op.results[0].type.lanes == 1:
+        if op.name in ("add", "or", "xor") and op.results[0].type.lanes == 1:
             places = sorted((0, 1), key=lambda k: op.operands[k] not in recurrent)
             for k in places:
                 source = made.get(operand) if isinstance(operand := op.operands[k], Value) else None
-                if source is not None and _fits(source) and counted.get(source.results[0], 0) == 1:
+                if source is not None and _fits(op, source, op.operands[1 - k]) and counted.get(source.results[0], 0) == 1:
                     found = _joined(op, source, op.operands[1 - k])
                     break
         ops.append(found)
     return replace(block, ops=tuple(ops))
 
 
-def _fits(source: Op) -> bool:
+def _fits(op: Op, source: Op, other: Operand) -> bool:
+    """Whether the two are one operation. Bits below those of a shift are added."""
+    if op.name != "add":
+        return source.name == "shl" and _is_below(other, source.operands[1])
     return source.name == "mul" or (source.name in ("shl", "shrs") and isinstance(source.operands[1], Constant))
 
 
-def _joined(op: Op, source: Op, other: object) -> Op:
+def _is_below(operand: Operand, shift: Operand) -> bool:
+    return isinstance(operand, Constant) and isinstance(shift, Constant) and operand.bits >> shift.bits == 0
+
+
+def _joined(op: Op, source: Op, other: Operand) -> Op:
     first, second = source.operands
     operands = (first, second, other) if source.name == "mul" else (first, other, second)
     return replace(op, name=_FUSED[source.name], operands=operands)

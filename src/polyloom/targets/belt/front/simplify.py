@@ -22,6 +22,7 @@ from polyloom.targets.belt.ir import (
     Function,
     Jump,
     Loop,
+    Nothing,
     Op,
     Operand,
     Return,
@@ -206,6 +207,8 @@ def _peephole(op: Op, made: dict[str, Op], uses: dict[str, int], kept: list[Op])
             return replace(op, operands=(*op.operands[:-1], narrow.operands[0]))
     if source is None or not isinstance(first, Value):
         return op
+    if source.name == "xor" and source.operands[1] == constant(Type("b"), 1) and (turned := _turned(op)):
+        return replace(turned, operands=(source.operands[0], *turned.operands[1:]))
     if op.name == "add" and source.name == "add" and isinstance(last, Constant):
         inner = source.operands[1]
         if isinstance(inner, Constant):
@@ -222,6 +225,18 @@ def _peephole(op: Op, made: dict[str, Op], uses: dict[str, int], kept: list[Op])
         made.pop(first.name)
         return loaded
     return op
+
+
+_TURNED: Final = {"leavetr": "leavefl", "leavefl": "leavetr"}
+
+
+def _turned(op: Op) -> Op | None:
+    """What does the same for the opposite condition."""
+    if op.name in _TURNED:
+        return replace(op, name=_TURNED[op.name])
+    if op.name == "pick" and len(op.operands) == 3 and not isinstance(op.operands[2], Nothing):
+        return replace(op, operands=(op.operands[0], op.operands[2], op.operands[1]))
+    return None
 
 
 def _words(op: Op, made: dict[str, Op]) -> tuple[Operand, ...]:
