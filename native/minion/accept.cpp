@@ -44,11 +44,6 @@ Operation& Chip::take(HartState& h, Class c, uint64_t value) {
     return op;
 }
 
-Answer Chip::fails(HartState& h, uint16_t error) {
-    h.tensor_error |= error;
-    return go(h);
-}
-
 // The host's address of bytes that a tensor operation of the hart accesses; null is a fault.
 uint8_t* Chip::tensor_bytes(HartState& h, uint64_t address, unsigned bytes, Use use, uint64_t& physical) {
     if (translated(memory, h, address, bytes, use, physical).kind != Answer::done) return nullptr;
@@ -92,8 +87,12 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
     Unit& unit = units[minion];
     if (load.coop && !cooperates(h)) return ILLEGAL;
     if (unit.busy(c) && !(load.to_b && unit.stream.live)) return hold(h, Waits::place, uint32_t(c));
-    if (!scratchpad_on(h)) return fails(h, tensor::SCRATCHPAD_OFF);
-    if (load.bad() && !load.to_b) return fails(h, tensor::BAD_TRANSFORM);
+    const char* const name = load.to_b ? "tensor_load_b" : "tensor_load";
+    note_operand(h, name, tensor::unused(load, value, h.x[31]));
+    if (!scratchpad_on(h)) return scratchpad_off(h, name);
+    if (load.bad() && !load.to_b)
+        return fails(h, tensor::BAD_TRANSFORM, name,
+                     "there is no transformation " + std::to_string(unsigned(load.transform)));
     if (load.to_b && unit.stream.live) drop_stream(minion);
 
     Operation& op = take(h, c, value);
@@ -107,15 +106,17 @@ Answer Chip::accept_load(HartState& h, uint64_t value) {
         if (tensor::skipped(load, op.mask, there)) continue;
         const tensor::Source source = tensor::source(load, there);
         const uint8_t* const from = line_of(h, c, source.address, source.bytes, Use::load);
-        if (!from) break;
+        if (!from) {
+            faults(h, name, source.address);
+            break;
+        }
         std::memcpy(data + tensor::LINE * there, from, source.bytes);
     }
-    if (there < all) h.tensor_error |= tensor::MEMORY_FAULT;
     tensor::Effects effects = tensor::effects(load);
     if (load.masked && !load.to_b)
         for (unsigned i = 0; i < load.rows; ++i)
             if (!(op.mask >> i & 1)) effects.scp_writes &= ~(uint64_t(1) << (load.start + i) % tensor::SCP_LINES);
-    tell(c, op, load.to_b ? "tensor_load_b" : "tensor_load", effects, {.row = tensor::source(load, 0).bytes});
+    tell(c, op, name, effects, {.row = tensor::source(load, 0).bytes});
     ++unit.counts[Unit::TL_INST], unit.counts[Unit::TL_OPS] += all;
     tensor::place(load, op.mask, data, there, load.to_b ? unit.tenb[0].data() : h.minion->l1scp[0].data());
     if (load.to_b) begin_stream(minion, load.rows);
@@ -129,6 +130,8 @@ Answer Chip::accept_load_l2(HartState& h, uint64_t value) {
     const uint32_t minion = h.number / 2;
     Unit& unit = units[minion];
     if (unit.busy(c)) return hold(h, Waits::place, uint32_t(c));
+    static constexpr const char* NAME = "tensor_load_l2";
+    note_operand(h, NAME, tensor::unused(load, value, h.x[31]));
     Operation& op = take(h, c, value);
     op.id = load.id;
     unit.lines[unsigned(c)].count = unit.lines[unsigned(c)].next = 0;
@@ -139,16 +142,30 @@ Answer Chip::accept_load_l2(HartState& h, uint64_t value) {
         to[i] = scratchpad_line(h, load.line + i);
         from[i] = to[i] ? line_of(h, c, address, tensor::LINE, Use::load) : nullptr;
         if (!from[i]) {
-            h.tensor_error |= tensor::MEMORY_FAULT;
+            faults(h, NAME, to[i] ? address : scratchpad_address(h, load.line + i));
             break;
         }
     }
     ++unit.counts[Unit::LOAD_L2];
-    tell(c, op, "tensor_load_l2", {}, {.to = scratchpad_address(h, load.line), .written = load.rows});
+    tell(c, op, NAME, {}, {.to = scratchpad_address(h, load.line), .written = load.rows});
     for (unsigned i = 0; i < load.rows; ++i)
         if (from[i]) std::memmove(to[i], from[i], tensor::LINE);
     begin_load(minion, c);
     return riscv::DONE;
+}
+
+// Whether B comes from where the LoadB before the FMA says.
+bool Chip::pairs(HartState& h, const char* name, const tensor::Fma& fma) {
+    const Unit& unit = units[h.number / 2];
+    const Stream& stream = unit.stream;
+    if (fma.from_tenb == stream.live && (!stream.live || stream.lines == fma.words)) return true;
+    const std::string words = std::to_string(fma.words) + (fma.words == 1 ? " line" : " lines");
+    std::string why = "it takes B from L1Scp, but a LoadB waits for its FMA";
+    if (!stream.live) why = "it takes B from TenB, but no LoadB waits for an FMA";
+    if (stream.live && fma.from_tenb)
+        why = "it takes " + words + " from TenB, but the LoadB has " + std::to_string(stream.lines);
+    set_error(h, tensor::PAIRING, name, why);
+    return false;
 }
 
 Answer Chip::accept_fma(HartState& h, uint64_t value) {
@@ -157,15 +174,17 @@ Answer Chip::accept_fma(HartState& h, uint64_t value) {
     Unit& unit = units[minion];
     if (!fma.legal() || (fma.is(tensor::Type::fp32) && *h.rounding > 4)) return ILLEGAL;
     if (unit.busy(Class::fma)) return hold(h, Waits::place, uint32_t(Class::fma));
-    if (!scratchpad_on(h)) return fails(h, tensor::SCRATCHPAD_OFF);
-    if (fma.from_tenb != unit.stream.live || (unit.stream.live && unit.stream.lines != fma.words)) {
+    static constexpr const char* NAME = "tensor_fma";
+    note_operand(h, NAME, tensor::unused(fma, value));
+    const bool paired = pairs(h, NAME, fma);
+    if (!paired || !scratchpad_on(h)) {
         if (unit.stream.live) drop_stream(minion);
-        return fails(h, tensor::PAIRING);
+        return scratchpad_on(h) ? go(h) : scratchpad_off(h, NAME);
     }
     Operation& op = take(h, Class::fma, value);
     op.registers = fma.uses_registers();
     const auto last = uint8_t(2 * (fma.rows - 1) + (fma.columns > 8));
-    tell(Class::fma, op, "tensor_fma", tensor::effects(fma),
+    tell(Class::fma, op, NAME, tensor::effects(fma),
          {.last_register = last, .tenb = fma.from_tenb, .flags = !fma.is(tensor::Type::int8)});
     ++unit.counts[Unit::TFMA_INST];
     unit.counts[fma.is(tensor::Type::int8)   ? Unit::TIMA_OPS
@@ -180,10 +199,12 @@ Answer Chip::accept_quant(HartState& h, uint64_t value) {
     if (*h.rounding > 4) return ILLEGAL;
     const uint32_t minion = h.number / 2;
     if (units[minion].busy(Class::quant)) return hold(h, Waits::place, uint32_t(Class::quant));
-    if (quant.lines() && !scratchpad_on(h)) return fails(h, tensor::SCRATCHPAD_OFF);
+    static constexpr const char* NAME = "tensor_quant";
+    note_operand(h, NAME, tensor::unused(quant, value));
+    if (quant.lines() && !scratchpad_on(h)) return scratchpad_off(h, NAME);
     Operation& op = take(h, Class::quant, value);
     const auto last = uint8_t((quant.freg + 2 * (quant.rows - 1) + (quant.columns > 8)) % 32);
-    tell(Class::quant, op, "tensor_quant", tensor::effects(quant), {.last_register = last, .flags = true});
+    tell(Class::quant, op, NAME, tensor::effects(quant), {.last_register = last, .flags = true});
     ++units[minion].counts[Unit::TQUANT_INST];
     return enqueue(minion, Class::quant);
 }
@@ -194,19 +215,24 @@ Answer Chip::accept_store(HartState& h, uint64_t value) {
     const uint32_t minion = h.number / 2;
     Unit& unit = units[minion];
     if (unit.busy(Class::store)) return hold(h, Waits::place, uint32_t(Class::store));
-    if (store.from_scp && !scratchpad_on(h)) return fails(h, tensor::SCRATCHPAD_OFF);
-    if (!store.legal) return fails(h, tensor::BAD_STORE);
     if (store.coop && !cooperates(h)) return ILLEGAL;
+    const char* const name = store.from_scp ? "tensor_store_scp" : "tensor_store";
+    note_operand(h, name, tensor::unused(store, value, h.x[31]));
+    if (store.from_scp && !scratchpad_on(h)) return scratchpad_off(h, name);
+    if (!store.legal)
+        return fails(
+            h, tensor::BAD_STORE, name,
+            "rows of " + std::to_string(store.bytes) + " bytes do not go with COOP " + std::to_string(store.coop));
     Operation& op = take(h, Class::store, value);
     Lines& lines = unit.lines[unsigned(Class::store)];
     lines.count = lines.next = 0;
     for (unsigned i = 0; i < store.rows; ++i)
-        if (!line_of(h, Class::store, tensor::address_of(store.row(i)), store.bytes, Use::store)) {
-            h.tensor_error |= tensor::MEMORY_FAULT;
+        if (const uint64_t row = tensor::address_of(store.row(i));
+            !line_of(h, Class::store, row, store.bytes, Use::store)) {
+            faults(h, name, row);
             break;
         }
-    tell(Class::store, op, store.from_scp ? "tensor_store_scp" : "tensor_store", tensor::effects(store),
-         {.from_scp = store.from_scp, .row = store.bytes});
+    tell(Class::store, op, name, tensor::effects(store), {.from_scp = store.from_scp, .row = store.bytes});
     ++unit.counts[Unit::TS_INST], unit.counts[Unit::TS_OPS] += lines.count;
     return enqueue(minion, Class::store);
 }
@@ -218,17 +244,22 @@ Answer Chip::accept_reduce(HartState& h, uint64_t value) {
     const tensor::Reduce::Part part = reduce.part(minion);
     if (units[minion].busy(Class::reduce)) return hold(h, Waits::place, uint32_t(Class::reduce));
     if (reduce.rounds() && *h.rounding > 4) return ILLEGAL;
-    if (part.bad) return fails(h, tensor::BAD_REDUCE);
+    const char* const name = tensor::name_of(reduce.command);
+    note_operand(h, name, tensor::unused(reduce, value));
+    if (part.bad)
+        return fails(h, tensor::BAD_REDUCE, name,
+                     part.peer == minion ? "its partner is its own minion"
+                                         : "there is no function " + std::to_string(reduce.funct));
     if (part.role == tensor::Role::skips || reduce.count == 0) return go(h);
     Operation& op = take(h, Class::reduce, value);
-    static constexpr const char* NAMES[] = {"tensor_send", "tensor_recv", "tensor_broadcast", "tensor_reduce"};
-    tell(Class::reduce, op, NAMES[unsigned(reduce.command)], tensor::effects(reduce, part.role),
+    tell(Class::reduce, op, name, tensor::effects(reduce, part.role),
          {.last_register = uint8_t((reduce.freg + reduce.count - 1) % 32), .flags = reduce.rounds()});
     ++units[minion].counts[Unit::TREDUCE_INST];
     return enqueue(minion, Class::reduce);
 }
 
 Answer Chip::accept_coop(HartState& h, uint64_t value) {
+    note_operand(h, "tensor_coop", tensor::unused(tensor::coop(value), value));
     h.tensor_coop = uint32_t(value);
     return go(h);
 }

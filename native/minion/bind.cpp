@@ -73,6 +73,7 @@ nb::list findings_of(const Findings& findings) {
         made["later_name"] = each.later_name, made["earlier_name"] = each.earlier_name;
         made["what"] = each.what, made["cure"] = each.cure;
         made["value"] = each.value, made["count"] = each.count, made["wait"] = each.wait;
+        made["standing"] = each.standing;
         all.append(made);
     }
     return all;
@@ -94,7 +95,8 @@ nb::list reasons_of(const std::vector<Reason>& reasons) {
 }
 
 nb::dict run(Chip& chip, uint64_t entry) {
-    static constexpr const char* STOPS[] = {"passed", "failed", "deadlock", "trap", "hazard", "max-cycles"};
+    static constexpr const char* STOPS[] = {"passed", "failed",     "deadlock",    "trap",
+                                            "hazard", "max-cycles", "tensor-error"};
     Result result;
     {
         nb::gil_scoped_release release;

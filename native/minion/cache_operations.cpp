@@ -45,6 +45,8 @@ CacheOperation operation_of(unsigned number) {
     }
 }
 
+constexpr const char* NAMES[] = {"prefetch_va", "flush_va", "evict_va", "lock_va", "unlock_va"};
+
 // A line of an operation by virtual address: what it does to L1 and the record.
 void work(const Context& context, CacheOperation what, unsigned level, unsigned id, uint64_t physical) {
     Record& record = context.chip->record;
@@ -97,7 +99,7 @@ Answer by_address(const Context& context, unsigned number, uint64_t value) {
         if (value >> 63 && !(hart.tensor_mask >> n & 1)) continue;
         const uint64_t address = ((value & ADDRESS) + n * stride) & ADDRESS;
         if (line_of(context, what, level, address, physical).kind != Answer::done) {
-            hart.tensor_error |= MEMORY_FAULT;
+            context.chip->faults(hart, NAMES[unsigned(what)], address);
             break;
         }
         work(context, what, level, id, physical);
@@ -138,14 +140,14 @@ Answer lock_way(const Context& context, uint64_t value) {
     const unsigned way = value >> 55 & 3;
     const uint64_t physical = context.memory->canonical(value & 0xffffffffc0, context.shire->number);
     uint8_t* bytes = context.memory->at(physical, LINE);
-    if (!bytes) hart.tensor_error |= MEMORY_FAULT;
+    if (!bytes) context.chip->faults(hart, "lock_sw", physical);
     auto& tags = l1.tag[set_at(context, physical)];
     const auto in_the_way = [&](const uint64_t& tag) {
         return tag & L1Tags::LOCKED && (&tag == &tags[way] || (tag & LINE_MASK) == physical);
     };
     const auto locked = std::count_if(tags.begin(), tags.end(), [](uint64_t tag) { return tag & L1Tags::LOCKED; });
     if (std::any_of(tags.begin(), tags.end(), in_the_way) || locked >= 3) {
-        hart.tensor_error |= LOCK_FAILED;
+        context.chip->set_error(hart, tensor::LOCK_FAILED, "lock_sw", "it cannot lock the line in this way");
         return DONE;
     }
     if (!bytes) return DONE;

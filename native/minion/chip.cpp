@@ -42,7 +42,8 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       deadlock(options.minions), minions(options.minions), shires(options.shires),
       codes(make_codes(options.timed, latencies_of(this->parameters, options.timed))), units(options.minions),
       seats(2 * options.minions), pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
-      flb_free(options.shires), groups(options.shires), workers(options.threads, options.minions) {
+      setters(2 * options.minions), flb_free(options.shires), groups(options.shires),
+      workers(options.threads, options.minions) {
     record.on = hazards_on();
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
@@ -245,10 +246,13 @@ Result Chip::finish() {
     if (result.stop == Stop::passed && alive > std::count_if(harts.begin(), harts.end(), sleeps))
         result.stop = Stop::deadlock;
     if (result.stop == Stop::deadlock || result.stop == Stop::failed || result.stop == Stop::max_cycles) explain();
+    if (result.stop == Stop::passed && left_over()) result.stop = Stop::hazard;
+    if (errors_left() && result.stop == Stop::passed) result.stop = Stop::tensor_error;
     for (const Seat& seat : seats) result.instructions += seat.executed;
     if (result.stop == Stop::max_cycles) where_it_runs();
     // Without an end that the program gave, the time is when the run was stopped.
-    result.cycles = result.stop == Stop::passed || result.stop == Stop::failed ? last : std::max(last, cycle());
+    const bool ended = result.stop == Stop::passed || result.stop == Stop::failed || result.stop == Stop::tensor_error;
+    result.cycles = ended ? last : std::max(last, cycle());
     if (result.stop == Stop::max_cycles) result.cycles = options.max_cycles;
     return result;
 }

@@ -24,6 +24,7 @@
 #include "riscv/policies.hpp"
 #include "state.hpp"
 #include "tensor.hpp"
+#include "tensor_unused.hpp"
 #include "translate.hpp"
 #include "unit.hpp"
 #include "wait.hpp"
@@ -50,7 +51,7 @@ struct Options {
     unsigned shires = 32, l2_kib = 512, l3_kib = 1024, scratchpad_kib = 2560;
 };
 
-enum class Stop : uint8_t { passed, failed, deadlock, trap, hazard, max_cycles };
+enum class Stop : uint8_t { passed, failed, deadlock, trap, hazard, max_cycles, tensor_error };
 
 struct Result {
     Stop stop = Stop::passed;
@@ -83,7 +84,7 @@ struct Chip {
     // CSR writes of tensor operations: 0x800 reduce, 0x801 fma, 0x804 coop, 0x806 quant, 0x83F load, 0x85F load_l2,
     // 0x87F store. x31 is taken from h.x[31].
     Answer tensor(HartState& h, unsigned csr, uint64_t value);
-    Answer tensor_wait(HartState& h, unsigned event);
+    Answer tensor_wait(HartState& h, uint64_t value);
     // Before a floating-point or SIMD instruction while h.minion->busy has HELD.
     Answer registers(HartState& h);
     // Before it while h.minion->busy has COMPUTED, and before the flags of hart 0 are read or written.
@@ -94,6 +95,11 @@ struct Chip {
     Answer fccnb(HartState& h, uint64_t& value);
     Answer sleep(HartState& h);
     Answer validation(HartState& h, unsigned number, uint64_t value);
+    // tensor_error gets a bit, of an instruction of the hart or of whatever the finding tells; it is written.
+    void set_error(HartState& h, unsigned bit, const char* name, const std::string& why);
+    void set_error(HartState& of, unsigned bit, Finding found);
+    void write_error(HartState& h, uint16_t value);
+    void faults(HartState& h, const char* name, uint64_t address);
     // An aligned access of 8 bytes to an ESR, after the check of privilege; ABSENT where there is none.
     Answer esr(HartState& h, uint64_t address, bool store, uint64_t& value);
     // hpmcounter3 to 8 by 3 to 8, and their selectors.
@@ -212,7 +218,12 @@ struct Chip {
     Answer accept_reduce(HartState& h, uint64_t value);
     Answer accept_coop(HartState& h, uint64_t value);
     Operation& take(HartState& h, Class c, uint64_t value);
-    Answer fails(HartState& h, uint16_t error);
+    Answer fails(HartState& h, unsigned bit, const char* name, const std::string& why);
+    Answer scratchpad_off(HartState& h, const char* name);
+    bool errors_left();
+    bool pairs(HartState& h, const char* name, const tensor::Fma& fma);
+    bool left_over();
+    void note_operand(HartState& h, const char* name, tensor::Unused unused);
     uint8_t* tensor_bytes(HartState& h, uint64_t address, unsigned bytes, Use use, uint64_t& physical);
     static uint64_t scratchpad_address(const HartState& h, unsigned line);
     uint8_t* scratchpad_line(const HartState& h, unsigned line);
@@ -260,7 +271,9 @@ struct Chip {
     std::vector<Seat> seats;
     std::vector<Pmu> pmu;
     std::vector<HartState*> harts;
-    std::vector<uint64_t> flb_free;                               // by shire: when its counters take another join
+    std::vector<std::array<uint32_t, tensor::ERRORS>>
+        setters;                     // by hart and bit of tensor_error: the place that set it
+    std::vector<uint64_t> flb_free;  // by shire: when its counters take another join
     std::vector<std::array<std::array<uint32_t, 2>, 32>> groups;  // by shire, group and engine: who asks for a line
     static constexpr unsigned STALL_KINDS = CLASSES + 1;
     std::array<uint64_t, STALL_KINDS + 8> stalls{};

@@ -86,7 +86,7 @@ Answer tensor_error(const Context& context, const Change& change, uint64_t& old)
     if (change.reads && hart.number % 2 == 0 && hazards.watched(hart.number / 2))
         hazards.read_error({hart.number, hart.pc, hart.now});
     old = hart.tensor_error;
-    if (change.writes) hart.tensor_error = change.apply(old) & 0x3ff;
+    if (change.writes) context.chip->write_error(hart, change.apply(old) & 0x3ff);
     return DONE;
 }
 
@@ -98,7 +98,7 @@ Answer command(const Context& context, unsigned number, uint64_t value, uint64_t
         case 0x820: return chip.flb(hart, value, old);
         case 0x821: return chip.fcc(hart, value);
         case 0x822: return sleep(context);
-        case 0x830: return chip.tensor_wait(hart, value & 15);
+        case 0x830: return chip.tensor_wait(hart, value);
         case 0x81f:
         case 0x89f:
         case 0x8bf:

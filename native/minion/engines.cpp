@@ -148,6 +148,7 @@ void Chip::drop_stream(uint32_t minion) {
     Unit& unit = units[minion];
     unit.stream = {};
     unit[Class::load_b].busy = false;
+    hazards.cancelled(minion);
     wake_minion(minion);
 }
 

@@ -8,6 +8,7 @@ namespace polyloom::minion {
 namespace {
 
 bool same_place(const Finding& a, const Finding& b) {
+    if (a.kind == Hazard::tensor_error && a.value != b.value) return false;  // two bits of one instruction
     return a.kind == b.kind && a.later.pc == b.later.pc && a.earlier.pc == b.earlier.pc && a.wait == b.wait;
 }
 
@@ -19,18 +20,18 @@ uint64_t hash(const Finding& f) {
 
 }  // namespace
 
-void Findings::add(Finding finding) {
-    if (policy == Response::off) return;
-    if (policy == Response::error && finding.kind != Hazard::lost_credit) stop = true;
+uint32_t Findings::keep(Finding finding) {
+    if (policy == Response::error && !goes_on(finding.kind)) stop = true;
     std::vector<uint32_t>& candidates = places[hash(finding)];
     const auto known = std::find_if(candidates.begin(), candidates.end(),
                                     [&](uint32_t number) { return same_place(list[number], finding); });
     if (known != candidates.end()) {
         ++list[*known].count;
-        return;
+        return *known;
     }
     candidates.push_back(uint32_t(list.size()));
     list.push_back(std::move(finding));
+    return candidates.back();
 }
 
 }  // namespace polyloom::minion

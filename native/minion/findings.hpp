@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace polyloom::minion {
@@ -38,6 +39,11 @@ enum class Hazard : uint8_t {
     credit_overflow,   // a counter of credits wraps
     lost_credit,       // a credit for a minion that was not started: a warning
     erratum_129,       // a register of a tensor operation is read before it was refreshed
+    barrier_left,      // harts have joined a barrier that was not full when the run ended
+    unfinished,        // a transfer without its partner, or a LoadB without its FMA, when the run ends
+    undefined,         // an operand of which the manual says that the result is undefined
+    tensor_error,      // an instruction has set a bit of tensor_error: a report
+    ignored_bits,      // bits of an operand are set that the operation ignores: a warning
     count
 };
 
@@ -46,8 +52,14 @@ inline constexpr std::array<const char*, HAZARDS> HAZARD_NAMES = {
     "scp_read",        "scp_write",       "port",         "register_access", "flags",
     "error",           "memory_read",     "memory_write", "cache_operation", "stale_read",
     "shared_line",     "undrained_store", "two_peers",    "count_mismatch",  "barrier_mismatch",
-    "credit_overflow", "lost_credit",     "erratum_1.29",
+    "credit_overflow", "lost_credit",     "erratum_1.29", "barrier_left",    "unfinished",
+    "undefined",       "tensor_error",    "ignored_bits",
 };
+
+// Kinds that do not end a run under `error`: the machine does what its manual says, or the program may look itself.
+constexpr bool goes_on(Hazard kind) {
+    return kind == Hazard::lost_credit || kind == Hazard::tensor_error || kind == Hazard::ignored_bits;
+}
 
 // `what` names the line, register or counter; `wait` is the tensor_wait that is missing, -1 where none would do.
 // `value` is an address of memory, or a number that belongs to the kind.
@@ -59,14 +71,21 @@ struct Finding {
     std::string cure;
     uint64_t value = 0, count = 1;
     int wait = -1;
+    uint32_t standing = 0;  // of what sets a bit of tensor_error: in how many harts it is set when the run ends
 };
 
 class Findings {
   public:
     explicit Findings(Response policy = Response::error) : policy(policy) {}
 
-    // Counts a finding, or makes it a new place. Of a place, what was found first is kept.
-    void add(Finding finding);
+    // Counts a finding, or makes it a new place, unless the checks are off. Of a place, what was found first is kept.
+    void add(Finding finding) {
+        if (on()) keep(std::move(finding));
+    }
+    // The same, whether the checks are on or off; the number of its place.
+    uint32_t keep(Finding finding);
+    // Counts a hart in which what a place has set is still set.
+    void stands(uint32_t place) { ++list[place].standing; }
     [[nodiscard]] const std::vector<Finding>& all() const { return list; }
     [[nodiscard]] bool on() const { return policy != Response::off; }
 

@@ -146,6 +146,11 @@ uint64_t Hazards::accept(const Accepted& operation) {
     return findings.policy == Response::poison ? early : 0;
 }
 
+void Hazards::cancelled(uint32_t minion) {
+    over(minions[minion], unsigned(Pending::load_b));
+    update_watch(minion);
+}
+
 void Hazards::waited(uint32_t hart, unsigned event) {
     record.complete(hart, event);
     Minion& minion = minions[hart >> 1];
@@ -261,22 +266,43 @@ void Hazards::barrier(const Site& site, unsigned shire, unsigned number, unsigne
     findings.add(std::move(found));
 }
 
-void Hazards::credit(Hazard kind, const Site& site, uint32_t hart, unsigned counter, const char* cure) {
+void Hazards::barrier_left(unsigned shire, unsigned number, unsigned present) {
+    if (!present || shire >= rounds.size() || !rounds[shire][number].participants) return;
+    const Round& round = rounds[shire][number];
+    Finding found;
+    found.kind = Hazard::barrier_left;
+    found.later = round.site, found.later_name = "flb";
+    found.value = round.participants;
+    found.what =
+        printed("a barrier for %u participants, and the run ends when its counter is %u", round.participants, present);
+    found.cure = "let as many harts join as the barrier names, or clear its counter";
+    findings.add(std::move(found));
+}
+
+void Hazards::unfinished(const Site& site, const char* name, const char* why, const char* cure) {
+    Finding found;
+    found.kind = Hazard::unfinished;
+    found.later = site, found.later_name = name, found.what = why, found.cure = cure;
+    findings.add(std::move(found));
+}
+
+Finding Hazards::credit(Hazard kind, const Site& site, uint32_t hart, unsigned counter, const char* cure) {
     Finding found;
     found.kind = kind;
     found.later = site, found.later_name = "store to CREDINC";
     found.value = hart;
     found.what = printed("credit counter %u of hart %u", counter, hart);
     found.cure = cure;
-    findings.add(std::move(found));
+    return found;
 }
 
-void Hazards::credit_overflow(const Site& site, uint32_t hart, unsigned counter) {
-    credit(Hazard::credit_overflow, site, hart, counter, "take credits before 65,536 of them have been given");
+Finding Hazards::credit_overflow(const Site& site, uint32_t hart, unsigned counter) {
+    return credit(Hazard::credit_overflow, site, hart, counter, "take credits before 65,536 of them have been given");
 }
 
 void Hazards::lost_credit(const Site& site, uint32_t hart, unsigned counter) {
-    credit(Hazard::lost_credit, site, hart, counter, "leave minions that were not started out of the mask");
+    findings.add(
+        credit(Hazard::lost_credit, site, hart, counter, "leave minions that were not started out of the mask"));
 }
 
 }  // namespace polyloom::minion

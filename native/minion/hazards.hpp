@@ -43,6 +43,8 @@ class Hazards {
     // At acceptance, before its effect. Under `poison`, gives the lines of L1Scp where it has to read POISON, because
     // it reads them too early.
     uint64_t accept(const Accepted& operation);
+    // A LoadB that nothing will take any more.
+    void cancelled(uint32_t minion);
     // A tensor_wait has returned (not: blocked). Event 4 to 6: cache operations of this hart.
     void waited(uint32_t hart, unsigned event);
 
@@ -61,7 +63,11 @@ class Hazards {
     void count_mismatch(const Site& sender, unsigned sent, const Site& receiver, unsigned expected);
     // A join of a barrier, before it counts.
     void barrier(const Site& site, unsigned shire, unsigned barrier, unsigned participants, unsigned present);
-    void credit_overflow(const Site& site, uint32_t hart, unsigned counter);
+    // When the run has ended: `present` harts have joined a barrier that was not full.
+    void barrier_left(unsigned shire, unsigned barrier, unsigned present);
+    // Likewise: an operation that has not been done.
+    void unfinished(const Site& site, const char* name, const char* why, const char* cure);
+    static Finding credit_overflow(const Site& site, uint32_t hart, unsigned counter);
     void lost_credit(const Site& site, uint32_t hart, unsigned counter);
 
     static constexpr uint32_t POISON = 0x7FC0DEAD;
@@ -100,7 +106,7 @@ class Hazards {
     uint64_t check_lines(Minion& minion, const Accepted& operation);
     void check_ports(Minion& minion, const Accepted& operation);
     void check_refreshed(Minion& minion, const Site& site, const char* name, uint32_t reads, bool refresh);
-    void credit(Hazard kind, const Site& site, uint32_t hart, unsigned counter, const char* cure);
+    static Finding credit(Hazard kind, const Site& site, uint32_t hart, unsigned counter, const char* cure);
     void update_watch(uint32_t number);
 
     Findings& findings;

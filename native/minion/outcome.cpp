@@ -66,6 +66,25 @@ std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
     return all;
 }
 
+// Whether the run has to end with a hazard, although all harts passed: because of barriers that were joined and were
+// not full, transfers whose partner never came, and LoadBs that no FMA took.
+bool Chip::left_over() {
+    if (!hazards_on()) return false;
+    for (const ShireState& shire : shires)
+        for (unsigned n = 0; n < shire.flb.size(); ++n) hazards.barrier_left(shire.number, n, shire.flb[n]);
+    for (uint32_t n = 0; n < units.size(); ++n) {
+        const Unit& unit = units[n];
+        const Operation& reduce = unit[Class::reduce];
+        if (reduce.busy)
+            hazards.unfinished(site_of(n, reduce), tensor::name_of(tensor::reduce(reduce.value).command),
+                               "its partner has not come", "start both sides of a transfer, and wait for event 9");
+        if (unit.stream.live)
+            hazards.unfinished(site_of(n, unit[Class::load_b]), "tensor_load_b", "no FMA has taken its lines",
+                               "give each LoadB an FMA that takes B from TenB");
+    }
+    return findings.stop;
+}
+
 // Who is blocked, and which operations of tensor units are held.
 void Chip::explain() {
     std::vector<Blocked> blocked;

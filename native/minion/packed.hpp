@@ -317,10 +317,10 @@ Answer pack_bytes(Hart<P>& h, const Decoded<P>& d) {
 template <class P>
 Answer mix_bits(Hart<P>& h, const Decoded<P>& d) {
     const uint64_t select = h.x[d.rs1];
-    unsigned zeros = h.x[d.rs2] & 0xff, ones = h.x[d.rs2] >> 8 & 0xff;
+    uint64_t zeros = h.x[d.rs2] & 0xffff, ones = h.x[d.rs2] >> 8 & 0xffff;
     uint64_t made = 0;
     for (unsigned bit = 0; bit < 16; ++bit) {
-        unsigned& from = select >> bit & 1 ? ones : zeros;
+        uint64_t& from = select >> bit & 1 ? ones : zeros;
         made |= uint64_t(from & 1) << bit;
         from >>= 1;
     }

@@ -38,8 +38,8 @@ uint32_t to_small(Bits a) {
 }
 
 // Fractions of the largest integer of BITS bits: unsigned, and signed with equally many on both sides. To a single they
-// are rounded in `mode`, from it to nearest, halves away from zero, within the range; a NaN is the largest. No flag is
-// set.
+// are rounded in `mode`, those with a sign to nearest even, as their words have no mode; from it to nearest, halves
+// away from zero, within the range; a NaN is the largest. No flag is set. Source: the vendor's emulator.
 Bits from_fraction(uint32_t numerator, uint32_t denominator, bool sign, int mode);
 uint32_t to_fraction(Bits a, uint32_t denominator);
 template <unsigned BITS>
@@ -52,11 +52,11 @@ uint32_t to_unorm(Bits a) {
     return riscv::Single::is_nan(a) ? (1u << BITS) - 1 : a >> 31 ? 0 : to_fraction(a, (1u << BITS) - 1);
 }
 template <unsigned BITS>
-Bits from_snorm(uint32_t a, int mode) {
+Bits from_snorm(uint32_t a) {
     constexpr uint32_t LARGEST = (1u << (BITS - 1)) - 1;
     const int32_t value = int32_t(a << (32 - BITS)) >> (32 - BITS);
     const uint32_t magnitude = uint32_t(value < 0 ? -value : value);
-    return from_fraction(magnitude > LARGEST ? LARGEST : magnitude, LARGEST, value < 0, mode);
+    return from_fraction(magnitude > LARGEST ? LARGEST : magnitude, LARGEST, value < 0, riscv::RNE);
 }
 template <unsigned BITS>
 uint32_t to_snorm(Bits a) {

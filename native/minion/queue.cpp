@@ -196,13 +196,15 @@ bool Chip::pending(const HartState& h, unsigned event) const {
     }
 }
 
-Answer Chip::tensor_wait(HartState& h, unsigned event) {
+Answer Chip::tensor_wait(HartState& h, uint64_t value) {
+    const unsigned event = value & 15;
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
     if (pending(h, event)) {
         if (event < 4 || event > 6) return hold(h, Waits::event, event);
         h.resume = units[h.number / 2].operations[h.number & 1][event - 4];
     }
     ++units[h.number / 2].counts[Unit::WAITS];
+    note_operand(h, "tensor_wait", tensor::unused_of_wait(value));
     if (hazards_on()) hazards.waited(h.number, event);
     return go(h);
 }

@@ -30,18 +30,6 @@ constexpr uint8_t INPUT_DENORM = 32;
 constexpr uint32_t flags_seen(uint8_t flags) { return (flags & 31u) | uint32_t(flags & INPUT_DENORM) << 26; }
 constexpr uint8_t flags_kept(uint64_t seen) { return uint8_t((seen & 31) | (seen >> 26 & INPUT_DENORM)); }
 
-// Bits of tensor_error. Source: facts §6.9.
-enum TensorError : uint16_t {
-    BAD_TRANSFORM = 1 << 1,
-    CREDIT_OVERFLOW = 1 << 3,
-    L1SCP_DISABLED = 1 << 4,
-    LOCK_FAILED = 1 << 5,
-    BAD_PAIRING = 1 << 6,
-    MEMORY_FAULT = 1 << 7,
-    BAD_STORE = 1 << 8,
-    BAD_REDUCE = 1 << 9,
-};
-
 // Modes of L1, as the low bits of mcache_control. Source: facts §4.
 enum class L1Mode : uint8_t { shared = 0, split = 1, scratchpad = 3 };
 
@@ -119,7 +107,9 @@ struct MinionState {
     std::array<HartState, 2> hart;
 
     L1Mode mode = L1Mode::shared;
-    uint16_t ucache_control = 0;  // RepRate and CacheOpMax, in their places; the mode's bits are `mode`
+    // RepRate and CacheOpMax, in their places; the mode's bits are `mode`. The reset value is the vendor's emulator's:
+    // 8 requests at once.
+    uint16_t ucache_control = 0x200;
     uint64_t satp = 0, matp = 0;
     Translations translations;
     uint8_t menable_shadows = 0, excl_mode = 0;  // excl_mode: 0, or 1 + 2 * thread
@@ -146,7 +136,9 @@ struct ShireState {
     uint32_t number = 0;
     std::array<uint8_t, 32> flb{};
     bool coop_mode = false;
-    uint64_t minion_feature = 0;  // bit 0 gfx off, 1 ML off, 2 cacheops off, 3 ucache_control off, 5 locks off
+    // Bit 0 gfx off, 1 ML off, 2 cacheops off, 3 ucache_control off, 5 locks off. The reset value is the vendor's
+    // emulator's.
+    uint64_t minion_feature = 1;
     uint64_t thread0_disable = 0, thread1_disable = 0, ipi_redirect_filter = 0;
     std::array<InstructionTags, NEIGHBOURHOODS> instructions;
 };

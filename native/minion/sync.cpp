@@ -88,8 +88,7 @@ void Chip::arrive_credits(const Event& event) {
         }
         HartState& to = *harts[number];
         if (++to.credits[gift.counter] == 0) {
-            to.tensor_error |= CREDIT_OVERFLOW;
-            if (hazards_on()) hazards.credit_overflow(gift.giver, number, gift.counter);
+            set_error(to, tensor::CREDIT_OVERFLOW, Hazards::credit_overflow(gift.giver, number, gift.counter));
         }
         wake(number);
     }

@@ -52,23 +52,24 @@ Term term(uint32_t c) {
 }
 
 // The sum, with two more bits than the greatest operand has, cut off. `terms` are in the order in which equal exponents
-// give the sign of reference.
+// give the sign of reference. A sum of zeros alone is -0 where all of them are, as of single-precision values that are
+// added (IEEE 754, 6.3), which the manual says these are; what cancels is +0.
 uint32_t sum(const Term* terms, unsigned count, uint32_t& flags) {
     const Term* most = terms;
     for (unsigned n = 1; n < count; ++n)
         if (terms[n].exponent > most->exponent) most = terms + n;
     int32_t total = 0;
-    bool lost = false;
+    bool lost = false, negative = true;
     for (unsigned n = 0; n < count; ++n) {
         const uint32_t wide = terms[n].significand << 2;
         const uint32_t distance = std::min(uint32_t(most->exponent - terms[n].exponent), 31u);
         const int32_t kept = int32_t(wide >> distance);
         const bool sticky = uint32_t(kept) << distance != wide;
         total += terms[n].sign == most->sign ? kept : -kept - int32_t(sticky);
-        lost |= sticky;
+        lost |= sticky, negative &= terms[n].sign;
     }
     if (lost) flags |= NX;
-    if (!total) return 0;
+    if (!total) return negative ? SIGN : 0;
     const bool sign = (total < 0) != most->sign;
     const uint32_t magnitude = uint32_t(total < 0 ? -total - int32_t(lost) : total);
     const uint32_t bits = sign ? SIGN : 0;

@@ -232,9 +232,10 @@ POLYLOOM_WIDE_INLINE void add_term(Sum16& sum, __m256i significand, __m256i expo
     sum.lost = _mm256_or_si256(sum.lost, sticky);
 }
 
-// Cut off to 24 bits, which the host's conversion does, rounding towards zero.
-POLYLOOM_WIDE_INLINE __m256i finish16(const Sum16& sum, __m256i most, __m256i reference, __m256i active,
-                                      Flags16& flags) {
+// Cut off to 24 bits, which the host's conversion does, rounding towards zero. `negative`: bit 31 says whether all
+// terms are, so that their sum is -0 where it is 0.
+POLYLOOM_WIDE_INLINE __m256i finish16(const Sum16& sum, __m256i most, __m256i reference, __m256i negative,
+                                      __m256i active, Flags16& flags) {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i below = _mm256_srai_epi32(sum.total, 31);
     const __m256i absolute = _mm256_sub_epi32(_mm256_xor_si256(sum.total, below), below);
@@ -249,15 +250,17 @@ POLYLOOM_WIDE_INLINE __m256i finish16(const Sum16& sum, __m256i most, __m256i re
     __m256i made = _mm256_or_si256(fraction, _mm256_slli_epi32(exponent, 23));
     made = _mm256_blendv_epi8(made, _mm256_set1_epi32(0x7F7FFFFF), over);
     made = _mm256_and_si256(made, _mm256_andnot_si256(under, some));
-    const __m256i sign = _mm256_and_si256(_mm256_xor_si256(reference, below), _mm256_set1_epi32(int(0x80000000)));
-    made = _mm256_or_si256(made, _mm256_andnot_si256(_mm256_cmpeq_epi32(sum.total, zero), sign));
+    const __m256i sign =
+        _mm256_blendv_epi8(_mm256_xor_si256(reference, below), negative, _mm256_cmpeq_epi32(sum.total, zero));
+    made = _mm256_or_si256(made, _mm256_and_si256(sign, _mm256_set1_epi32(int(0x80000000))));
     flags.inexact = _mm256_or_si256(flags.inexact, _mm256_and_si256(sum.lost, active));
     flags.underflow = _mm256_or_si256(flags.underflow, _mm256_and_si256(under, active));
     flags.overflow = _mm256_or_si256(flags.overflow, _mm256_and_si256(over, active));
     return made;
 }
 
-// One step of eight elements. C and the products in the order in which equal exponents give the sign of reference.
+// One step of eight elements; without C, that is -0, which changes no sum. C and the products in the order in which
+// equal exponents give the sign of reference.
 POLYLOOM_WIDE_INLINE __m256i step16_wide(const Halves& a, const Lines16& lines, unsigned k, unsigned v, __m256i c,
                                          __m256i active, Flags16& flags) {
     __m256i significand[2], exponent[2], sign[2];
@@ -280,7 +283,8 @@ POLYLOOM_WIDE_INLINE __m256i step16_wide(const Halves& a, const Lines16& lines, 
     add_term(sum, c_significand, c_exponent, c, most, reference);
     add_term(sum, significand[0], exponent[0], sign[0], most, reference);
     add_term(sum, significand[1], exponent[1], sign[1], most, reference);
-    return finish16(sum, most, reference, active, flags);
+    const __m256i negative = _mm256_and_si256(c, _mm256_and_si256(sign[0], sign[1]));
+    return finish16(sum, most, reference, negative, active, flags);
 }
 
 POLYLOOM_WIDE_INLINE Halves halves_of(uint32_t word) {
@@ -311,7 +315,8 @@ POLYLOOM_WIDE void rows16(const Fma& fma, const Operands& o, const Lines16& line
             const Halves a = halves_of(word);
             const bool denormal = subnormal16(word);
             for (unsigned v = 0; v < vectors; ++v) {
-                const __m256i c = load(results[r] + 8 * v), skip = load(lines.skip[k][v]);
+                const __m256i c = with_c ? load(results[r] + 8 * v) : _mm256_set1_epi32(int(0x80000000));
+                const __m256i skip = load(lines.skip[k][v]);
                 const __m256i active = with_c ? _mm256_andnot_si256(skip, columns[v]) : columns[v];
                 const __m256i made = step16_wide(a, lines, k, v, c, active, flags);
                 store(results[r] + 8 * v, with_c ? _mm256_blendv_epi8(made, c, skip) : made);

@@ -24,16 +24,17 @@ enum Csr : unsigned {
     STORE = 0x87F,
 };
 
-// Bits of tensor_error.
-enum Error : uint16_t {
-    BAD_TRANSFORM = 1 << 1,
-    CREDIT_OVERFLOW = 1 << 3,
-    SCRATCHPAD_OFF = 1 << 4,
-    LOCK_FAILED = 1 << 5,
-    PAIRING = 1 << 6,
-    MEMORY_FAULT = 1 << 7,
-    BAD_STORE = 1 << 8,
-    BAD_REDUCE = 1 << 9,
+// Bits of tensor_error, by number. Source: "tensor_error CSR", 9.2.5.
+enum Error : uint8_t {
+    BAD_TRANSFORM = 1,
+    CREDIT_OVERFLOW = 3,
+    SCRATCHPAD_OFF = 4,
+    LOCK_FAILED = 5,
+    PAIRING = 6,
+    MEMORY_FAULT = 7,
+    BAD_STORE = 8,
+    BAD_REDUCE = 9,
+    ERRORS = 10,
 };
 
 constexpr unsigned SCP_LINES = 48, LINE = 64;
@@ -80,7 +81,8 @@ struct Fma {
 
 struct Quant {
     uint8_t freg = 0, columns = 4, rows = 1, start = 0;
-    uint8_t count = 0;  // transforms before the first that stops
+    uint8_t count = 0;                     // transforms before the first that stops
+    static constexpr unsigned KNOWN = 10;  // those with greater numbers are undefined
     std::array<uint8_t, 10> transforms{};
 
     // Lines of L1Scp that transforms 4 to 7 take, one each.
@@ -99,6 +101,10 @@ struct Store {
 };
 
 enum class Command : uint8_t { send, receive, broadcast, reduce };
+constexpr const char* name_of(Command command) {
+    constexpr const char* NAMES[] = {"tensor_send", "tensor_recv", "tensor_broadcast", "tensor_reduce"};
+    return NAMES[unsigned(command)];
+}
 enum class Role : uint8_t { skips, sends, receives };
 
 struct Reduce {

@@ -34,6 +34,8 @@ class Finding(TypedDict):
     value: int
     wait: int
     cure: str
+    standing: int
+    """Of what sets a bit of tensor_error (`value`): in how many harts it is set when the run ends."""
 
 class Wait(TypedDict):
     """Of a deadlock: a hart, or an operation of its minion, why it waits, and which harts could release it."""
@@ -50,7 +52,7 @@ class Wait(TypedDict):
 
 class Result(TypedDict):
     stop: str
-    """passed, failed, deadlock, trap, hazard or max-cycles."""
+    """passed, failed, deadlock, trap, hazard, max-cycles or tensor-error."""
     cycles: int
     """Of the last store or hart's end; of functional runs, the most instructions of a hart."""
     instructions: int

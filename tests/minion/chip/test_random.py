@@ -29,7 +29,7 @@ def operation(random: np.random.Generator, number: int) -> str:
     a_type = TYPES[random.integers(3)]
     sizes = int(random.integers(1, 17)), int(random.integers(1, 17))
     depth = int(random.integers(1, 17))
-    first, flags = bool(random.integers(2)), bool(random.integers(2))
+    first, flags = bool(random.integers(2)), bool(random.integers(2)) and a_type == "int8"
     if kind == 0:
         transform = TRANSFORMS[random.integers(6)]
         return FREE + load(line, rows, source, 64 * int(random.integers(1, 4)), transform=transform) + wait(0)

@@ -5,6 +5,7 @@ import pytest
 from tests.minion.core.machine import MRET, run
 
 ONES = 0xFFFF_FFFF_FFFF_FFFF
+FEATURE = 0x1_FFF4_0000
 MODES = pytest.mark.parametrize("functional", [False, True], ids=["timed", "functional"])
 
 
@@ -252,3 +253,18 @@ def test_the_second_hart_has_registers_of_its_own_and_no_tensor_unit() -> None:
 def test_features_that_are_turned_off(feature: int, name: str, legal: bool) -> None:
     made = run(f"li t0, 0x1c0340000\nli t1, {feature}\nsd t1, 0(t0)\ncsrr a0, {name}")
     assert made.causes == ([] if legal else [2])
+
+
+@MODES
+def test_cache_operations_and_features_at_the_beginning(functional: bool) -> None:
+    """As in the vendor's emulator: eight cache operations at once, and no graphics instructions."""
+    modes = "csrwi mcache_control, 1\ncsrwi mcache_control, 3\ncsrr a0, ucache_control\nkeep a0\n"
+    feature = f"li a1, {FEATURE}\nld a0, 0(a1)\nkeep a0\n"
+    assert list(run(modes + feature, functional).kept) == [0x203, 1]
+
+
+@MODES
+def test_graphics_instructions_wait_for_their_feature(functional: bool) -> None:
+    mix = "li a1, 0xaa11\nli a2, 0xbb22\nli a0, 0\nbitmixb a0, a1, a2\nkeep a0\n"
+    made = run(f"{mix}li a3, {FEATURE}\nsd zero, 0(a3)\n{mix}", functional)
+    assert (made.causes, list(made.kept)) == ([2], [0, 0xF895])

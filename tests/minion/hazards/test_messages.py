@@ -55,12 +55,19 @@ PROGRAMS: dict[str, Program] = {
     ],
     "barrier_mismatch": [
         [line("li t0, 0x23\ncsrrw t1, 0x820, t0"), credit(1)], [],
-        [take(), line("li t0, 0x43\ncsrrw t1, 0x820, t0")],
+        [take(), line("li t0, 0x43\ncsrrw t1, 0x820, t0\nli t0, 0x13FF40118\nsd x0, 0(t0)")],
     ],
     "credit_overflow": [
         [line("li t3, 65536\n1:"), credit(1), line("addi t3, t3, -1\nbnez t3, 1b")], [], [],
     ],
     "lost_credit": [[credit(3)]],
+    "barrier_left": [[line("li t0, 0x43\ncsrrw t1, 0x820, t0")]],
+    "unfinished": [[op("tensor_send", peer=1, count=2)]],
+    "undefined": [[
+        load(0), wait(0), load_b(), op("tensor_fma", rows=16, columns=16, words=16, offset=1, tenb=1, first=1), wait(7),
+    ]],
+    "tensor_error": [[fma(), wait(7), line("csrrw x0, 0x808, x0")]],
+    "ignored_bits": [[line("li x31, 96\nmv t0, s2\ncsrrw x0, 0x83F, t0"), wait(0)]],
     "erratum_1.29": [[load(0), load_b(), wait(0), fma(), wait(7), line("fadd.s f0, f1, f2")]],
 }  # fmt: skip
 
@@ -71,7 +78,7 @@ def test_words(kind: str, golden: Golden) -> None:
     outcome = run(PROGRAMS[kind], functional=True, errata=kind == "erratum_1.29")
     assert [found["kind"] for found in outcome.findings] == [kind]
     locator = Locator.of(source(PROGRAMS[kind]))
-    told = findings.lines(outcome, locator)
+    told = hazard_report.lines(outcome.findings, locator, timed=False)
     golden(f"hazard_{kind}", "\n".join([findings.hazard(outcome, locator).render(), *told]))
 
 

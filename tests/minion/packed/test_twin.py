@@ -200,6 +200,42 @@ def test_rounding_mode_of_fcsr_that_is_none() -> None:
     assert run(encode(Instruction(row, tuple(v.values()))).to_bytes(4, "little"), plain(frm=5))[0] == 2
 
 
+def executed(name: str, s: State, **v: int) -> State:
+    row, fields = only(name, **v)
+    assert run(encode(Instruction(row, tuple(fields.values()))).to_bytes(4, "little"), s) == (-1, 1)
+    return s
+
+
+def test_bits_are_mixed_from_24_bits() -> None:
+    """Of bytes 0 to 2 of rs2: more than eight bits of one kind go on in the byte behind."""
+    s = plain()
+    s.x[1], s.x[2] = 0xAA11, 0xBB22
+    assert executed("bitmixb", s, rd=3, rs1=1, rs2=2).x[3] == 0xF895
+
+
+@pytest.mark.parametrize("mode", range(5))
+def test_signed_fractions_are_rounded_to_nearest_even(mode: int) -> None:
+    """Their words have no rounding mode, as those without a sign have."""
+    s = plain(frm=mode)
+    s.f[2] = [0x09, 0x0B, 0x12, 0x01, 0x7F, 0x80, 0xFF, 0x00]
+    expected = [0x3D912245, 0x3DB162C6, 0x3E112245, 0x3C010204, 0x3F800000, 0xBF800000, 0xBC010204, 0]
+    assert executed("fcvt.ps.sn8", s, fd=1, fs1=2).f[1] == expected
+    s.f[2] = [0x517D, 0xC545, 0xFDF9, 0x86A1, 0x0D52, 0xE904, 0x8000, 0x7FFF]
+    expected = [0x3F22FB46, 0xBEEAEDD6, 0xBC81C104, 0xBF72BFE5, 0x3DD521AA, 0xBE37E170, 0xBF800000, 0x3F800000]
+    assert executed("fcvt.ps.sn16", s, fd=1, fs1=2).f[1] == expected
+
+
+@pytest.mark.parametrize("name", ["famomaxl.ps", "famominl.ps", "famomaxg.ps", "famoming.ps"])
+def test_a_signalling_nan_makes_a_lane_atomic_a_nan(name: str) -> None:
+    """IEEE 754-2008, without a flag; beside a quiet NaN the number stays."""
+    s = plain(memory=bytearray(np.array([0x3F800000, 0x7F800001, 0x40000000, 0x7FC00001], np.uint32).tobytes() * 2))
+    s.x[3], s.f[2] = BASE, [4 * e for e in range(8)]
+    s.f[1] = [0x7F800001, 0x3F800000, 0x7FC00000, 0x3F800000] * 2
+    executed(name, s, fd=1, fs1=2, rs2=3)
+    made = np.frombuffer(bytes(s.memory[:16]), np.uint32).tolist()
+    assert (made, s.flags.bits) == ([0x7FC00000, 0x7FC00000, 0x40000000, 0x3F800000], 0)
+
+
 ARITHMETIC: Final = tuple(row for row in packed() if row.mnemonic.endswith(".ps") and row.operands.endswith(";rm"))
 
 

@@ -271,9 +271,12 @@ def _floats(s: State, name: str, v: Mapping[str, int]) -> bool:
     elif name == "fcvt.f16.ps":
         mode = _mode(s, v)
         one = lambda a: floats.to_half(a, mode, s.flags)  # noqa: E731
-    elif name.startswith(("fcvt.ps.un", "fcvt.ps.sn")):
+    elif name.startswith("fcvt.ps.un"):
         mode, bits = _mode(s, v), int(name[10:])
-        one = lambda a: _from_norm(a, bits, name[8] == "s", mode)  # noqa: E731
+        one = lambda a: _from_norm(a, bits, False, mode)  # noqa: E731
+    elif name.startswith("fcvt.ps.sn"):
+        bits = int(name[10:])
+        one = lambda a: _from_norm(a, bits, True, floats.RNE)  # noqa: E731
     else:
         return False
     if one is not None:
@@ -346,8 +349,8 @@ def _moves(s: State, name: str, v: Mapping[str, int]) -> bool:
 
 
 def _mixed(select: int, bytes_: int) -> int:
-    """Bit n is the next one of the second byte where bit n of `select` is set, else of the first."""
-    sources = [bytes_ & 255, bytes_ >> 8 & 255]
+    """Bit n is the next one of two bytes: from the second on where bit n of `select` is set, else from the first on."""
+    sources = [bytes_ & 0xFFFF, bytes_ >> 8 & 0xFFFF]
     made = 0
     for n in range(16):
         which = select >> n & 1
@@ -463,7 +466,8 @@ def _lane_atomics(s: State, operation: str, kind: str, v: Mapping[str, int]) -> 
         old = s.load(address, 4)
         given = s.f[v["fd"]][e]
         if kind == "ps":
-            new = floats.extreme(old, given, operation == "max", Flags())
+            signals = floats.is_signaling(old) or floats.is_signaling(given)
+            new = floats.NAN if signals else floats.extreme(old, given, operation == "max", Flags())
         else:
             new = ATOMIC[operation](old, given, 32)
         s.store(address, 4, new)

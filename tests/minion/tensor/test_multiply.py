@@ -73,13 +73,13 @@ def test_many_words(name: str, part: int) -> None:
     assert compared(TYPES[name], 100 + part, 100) > 700_000
 
 
-def one(type: int, a: int, b: int, c: int, mode: int = 0, first: int = 0) -> tuple[int, int]:
+def one(type: int, a: int, b: int, c: int, mode: int = 0, first: int = 0, wide: bool = True) -> tuple[int, int]:
     """One element of one step: bits and flags."""
     zeros = [np.zeros((1, *shape), np.uint32) for shape in ((32, 8), (48, 16), (16, 16), (16, 16))]
     tile = twin.Tiles(*zeros)
     tile.f[0, 0, 0], tile.scp[0, 0, 0], tile.tenb[0, 0, 0] = c, a, b
     word = encode("tensor_fma", type=type, tenb=1, first=first).value
-    made = native(word, tile, np.zeros(1, np.uint16), mode, True)
+    made = native(word, tile, np.zeros(1, np.uint16), mode, wide)
     return int(made.f[0, 0, 0]), int(made.flags[0])
 
 
@@ -100,6 +100,20 @@ def test_a_half_of_zero_does_not_skip_fp16() -> None:
     # 0 * infinity in the low halves; the high ones are not zero.
     assert one(1, 0x3C000000, 0x3C007C00, 0) == (0x7FC00000, twin.NV)
     assert one(1, 0, 0x7C007C00, 1 << 31) == (1 << 31, 0)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("first", [0, 1])
+def test_fp16_zeros_of_one_sign_keep_it(first: int, wide: bool) -> None:
+    """Products of every combination of signs, and C; in a first pass there is no C."""
+    zero, one_ = 0x0000, 0x3C00
+    for signs in range(8):
+        low, high, c = signs & 1, signs >> 1 & 1, signs >> 2
+        x = zero | low << 15 | (one_ | high << 15) << 16
+        y = one_ | zero << 16
+        expected = low & high & (1 if first else c)
+        assert one(1, x, y, c << 31, first=first, wide=wide) == (expected << 31, 0), (low, high, c)
+    assert one(1, 0x3C003C00, 0xBC003C00, 1 << 31, first=first, wide=wide) == (0, 0)
 
 
 def test_fp16_overflows_to_the_largest_and_cuts_off() -> None:

@@ -188,7 +188,9 @@ def limited_sum(terms: list[Term]) -> tuple[Bits, Bits]:
     under, over = ~zero & (exponent <= 0), ~zero & (exponent >= 255)
     made = (np.clip(exponent, 0, 254) << 23 | fraction & 0x7FFFFF).astype(np.uint32)
     made = np.where(over, LARGEST, np.where(under | zero, np.uint32(0), made))
-    made |= np.where(sign & (total != 0), SIGN, np.uint32(0))
+    # Of zeros alone, as single-precision values add up: -0 where all are.
+    negative = np.logical_and.reduce([term for term, _, _ in terms])
+    made |= np.where(np.where(total == 0, negative, sign), SIGN, np.uint32(0))
     return made, flag(lost | (cut & ~under), NX) | flag(under, UF | NX) | flag(over, OF | NX)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codes of hazards and deadlocks: PL1380 to PL1389, in the form of `polyloom.codes.CODES`."""
+"""Codes of hazards, deadlocks and lost operations: PL1380 to PL1389, in the form of `polyloom.codes.CODES`."""
 
 from __future__ import annotations
 
@@ -14,5 +14,12 @@ CODES: dict[str, tuple[str, str]] = {
         "deadlock",
         "No hart can ever run again. The notes tell who waits for whom; a hart that is waited for and has ended, or "
         "waits for the\nfirst one itself, is where to begin.",
+    ),
+    "PL1382": (
+        "tensor operation that was lost",
+        "A tensor or cache operation that cannot be performed does not trap: it sets a bit of the CSR `tensor_error`, "
+        "and nothing\nof it is done, or nothing from the first row that faults. The message names the instruction and "
+        "the bit. A program that\nexpects this waits for the operation, reads `tensor_error` and writes 0 to it; any "
+        "bit that is still set when the run\nends is this error.",
     ),
 }

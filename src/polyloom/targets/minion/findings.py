@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hazards and deadlocks of a run, as `simulate` tells them: lines of text, JSON, and the one that ended the run."""
+"""Hazards, deadlocks and lost operations of a run, as `simulate` tells them: lines of text, JSON, and what is wrong
+with its end."""
 
 from __future__ import annotations
 
@@ -16,8 +17,14 @@ _Rows = Sequence[Mapping[str, object]]
 
 
 def lines(outcome: Outcome, locator: Locator) -> list[str]:
-    """One for each hazard, which tells its place once, and how often it was met."""
-    return hazard_report.lines(cast(_Rows, outcome.findings), locator, _timed(outcome))
+    """One for each hazard, which tells its place once, and how often it was met; what the error of a run tells is not
+    among them."""
+    found = cast(_Rows, outcome.findings)
+    if outcome.stop == "hazard":
+        found = found[:-1]
+    elif outcome.stop == "tensor-error":
+        found = [each for each in found if not each["standing"]]
+    return hazard_report.lines(found, locator, _timed(outcome))
 
 
 def as_json(outcome: Outcome, locator: Locator) -> dict[str, Json]:
@@ -29,9 +36,20 @@ def as_json(outcome: Outcome, locator: Locator) -> dict[str, Json]:
     return {"hazards": hazards, "deadlock": deadlock}
 
 
+def wrong(outcome: Outcome, locator: Locator) -> Diagnostic | None:
+    """What is wrong with how a run ended, apart from what `report.ended` tells."""
+    how = {"hazard": hazard, "deadlock": deadlock, "tensor-error": lost}.get(outcome.stop)
+    return None if how is None else how(outcome, locator)
+
+
 def hazard(outcome: Outcome, locator: Locator) -> Diagnostic:
     """PL1380: the one that ended the run."""
     return hazard_report.diagnostic(cast(_Rows, outcome.findings)[-1], locator, _timed(outcome))
+
+
+def lost(outcome: Outcome, locator: Locator) -> Diagnostic:
+    """PL1382: operations that set bits of tensor_error which nobody has cleared."""
+    return hazard_report.lost(cast(_Rows, outcome.findings), locator, _timed(outcome))
 
 
 def deadlock(outcome: Outcome, locator: Locator) -> Diagnostic:

@@ -36,6 +36,11 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "barrier_mismatch": ("does not agree on {what}", "with {earlier}"),
     "credit_overflow": ("overflows {what}", "after {earlier}"),
     "lost_credit": ("gives a credit that is lost: {what}", "after {earlier}"),
+    "barrier_left": ("joins {what}", "after {earlier}"),
+    "unfinished": ("is not done when the run ends: {what}", "after {earlier}"),
+    "undefined": ("has a word whose result is undefined: {what}", "after {earlier}"),
+    "tensor_error": ("sets {what}", "after {earlier}"),
+    "ignored_bits": ("ignores {what}", "after {earlier}"),
     "erratum_1.29": ("reads {what}", "which {earlier} wrote and nothing has refreshed (erratum 1.29)"),
 }
 
@@ -78,6 +83,18 @@ def diagnostic(finding: Mapping[str, object], locator: Locator, timed: bool = Tr
     return Diagnostic("PL1380", message, INPUT, notes=times, help=missing(found) or None)
 
 
+def lost(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> Diagnostic:
+    """PL1382: what has set the bits of tensor_error that are set when the run ends."""
+    standing = [cast("Finding", found) for found in findings if found["standing"]]
+    told = [_lost(found, locator, _unit(timed)) for found in standing]
+    return Diagnostic("PL1382", told[0], INPUT, notes=tuple(told[1:]), help=missing(standing[0]))
+
+
+def _lost(found: Finding, locator: Locator, unit: str) -> str:
+    of = "" if found["standing"] == 1 else f" in {found['standing']} harts"
+    return f"{sentence(found, locator, unit)}; when the run ends, it is still set{of}"
+
+
 def as_json(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> list[Json]:
     """For `hazards` of a report. Cycles are null without time."""
     return [_json(cast("Finding", found), locator, timed) for found in findings]
@@ -103,6 +120,7 @@ def _json(found: Finding, locator: Locator, timed: bool) -> Json:
         "kind": found["kind"],
         "count": found["count"],
         "what": found["what"],
+        "still_set": found["standing"] or None,
         "wait": found["wait"] if found["wait"] >= 0 else None,
         "missing": missing(found),
         "text": sentence(found, locator, _unit(timed)),

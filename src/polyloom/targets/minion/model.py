@@ -20,7 +20,7 @@ from polyloom.targets.target import Json
 if TYPE_CHECKING:
     from polyloom._native.minion import Chip, Event, Finding, Result, Wait
 
-Stop = Literal["passed", "failed", "deadlock", "trap", "hazard", "max-cycles"]
+Stop = Literal["passed", "failed", "deadlock", "trap", "hazard", "max-cycles", "tensor-error"]
 _POLICIES: Final[Mapping[Hazards, int]] = {"off": 0, "report": 1, "error": 2, "poison": 3}
 
 

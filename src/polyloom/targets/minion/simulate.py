@@ -72,11 +72,8 @@ def setup_of(options: Options, place: Place, trace: bool) -> Setup:
 
 def _wrong(outcome: Outcome, program: Program, setup: Setup) -> tuple[Diagnostic, ...]:
     ended = report.ended(outcome, program.locator, setup.max_cycles, setup.functional)
-    if ended is not None:
-        return (ended,)
-    if outcome.stop == "deadlock":
-        return (findings.deadlock(outcome, program.locator),)
-    return (findings.hazard(outcome, program.locator),) if outcome.stop == "hazard" else ()
+    wrong = findings.wrong(outcome, program.locator) if ended is None else ended
+    return () if wrong is None else (wrong,)
 
 
 def _data(asked: Simulation, program: Program, outcome: Outcome) -> dict[str, Json]:
@@ -126,9 +123,7 @@ def _text(asked: Simulation, outcome: Outcome, locator: Locator, compared: Peer 
     time = "" if outcome.cycles is None else f"{outcome.cycles} cycles, "
     harts = f"minion:{asked.place}"
     lines = [f"{_kernel(asked)} on {harts}: {outcome.stop}, {time}{outcome.instructions} instructions"]
-    told = findings.lines(outcome, locator)
-    # The one that ended the run is the error below.
-    lines += told[:-1] if outcome.stop == "hazard" else told
+    lines += findings.lines(outcome, locator)
     if compared is not None:
         lines.append(f"the emulator took {compared.seconds:.3g} s, {compared.ratio:.3g} times as long")
     printed = outcome.printed.decode("utf-8", "replace")

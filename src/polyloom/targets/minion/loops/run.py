@@ -57,10 +57,7 @@ def _check(outcome: Outcome, program: Program, setup: Setup) -> None:
     ended = report.ended(outcome, program.locator, setup.max_cycles, setup.functional)
     if ended is not None and outcome.stop == "max-cycles":
         raise PolyloomError(ended)
-    if outcome.stop == "hazard":
-        ended = findings.hazard(outcome, program.locator)
-    elif outcome.stop == "deadlock":
-        ended = findings.deadlock(outcome, program.locator)
+    ended = ended or findings.wrong(outcome, program.locator)
     if ended is not None:
         message = f"a compiled program does not run: {ended.message}"
         help = "this is a fault of the compiler: please report the source and the command"
