@@ -37,7 +37,7 @@ def is_recorded_name(name: str) -> bool:
 
 def stray_name(name: str) -> Diagnostic:
     """PL0707 for a name within a file that is not as `recorded_name` makes it."""
-    message = f"the file names the source '{name}', which is not relative and without `..`"
+    message = f"the file names the source '{name}': such a name is relative, and without `..`"
     return Diagnostic("PL0707", message, help="create the file again with this version; do not trust one from others")
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import polyloom
+from polyloom import _native
 from polyloom.exploration import store
 
 _OUTPUTS: Final = ("-o", "--report", "--trace", "--out")
@@ -33,8 +34,8 @@ _MACHINE: Final = (
 
 def _installed() -> tuple[str, ...]:
     """Python, its packages, and this one with its native modules, wherever an editable installation builds them."""
-    native = [str(Path(m.__file__).parent) for n, m in sys.modules.items() if n.startswith("polyloom") and m.__file__]
-    known = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), str(Path(polyloom.__file__).parent), *native)
+    own = [str(Path(polyloom.__file__).parent), *polyloom.__path__, *_native.__path__]
+    known = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *own)
     return tuple(sorted({os.path.realpath(path) + "/" for path in known} | {f"{path}/" for path in known}))
 
 
