@@ -7,7 +7,7 @@ compulsory bytes; then `reference` is None, and each row is compared with its ow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -102,9 +102,17 @@ def _hidden(nest: Nest, values: Mapping[str, int]) -> frozenset[str]:
         return frozenset()
 
 
-def task(origin: Origin, given: Mapping[str, Any], seed: int, fill: Fill | None) -> Task:
-    """For these values: parameters, scalars and arrays by name. Errors: PL0230 to PL0233, PL0804, PL0819, PL0820."""
-    values, taken = inputs_of(origin.signature, given, seed, fill, origin.hidden)
+def task(
+    origin: Origin,
+    given: Mapping[str, Any],
+    seed: int,
+    fill: Fill | None,
+    ranges: made.Ranges | None = None,
+    others: Sequence[Signature] = (),
+) -> Task:
+    """For these values: parameters, scalars and arrays by name, which may have the shapes that `others` declare.
+    Errors: PL0230 to PL0233, PL0804, PL0819, PL0820."""
+    values, taken = inputs_of(origin.signature, given, seed, fill, origin.hidden, ranges, others)
     expected = deeply(origin.reference)(values, {name: array.copy() for name, array in taken.items()})
     return Task(
         origin.signature.name,
@@ -119,17 +127,38 @@ def task(origin: Origin, given: Mapping[str, Any], seed: int, fill: Fill | None)
     )
 
 
-def without_reference(path: str, of: Signature, given: Mapping[str, Any], seed: int, fill: Fill | None) -> Task:
+def without_reference(
+    path: str,
+    of: Signature,
+    given: Mapping[str, Any],
+    seed: int,
+    fill: Fill | None,
+    ranges: made.Ranges | None = None,
+) -> Task:
     """The task of a function that only targets read: of the first one's signature."""
-    values, taken = inputs_of(of, given, seed, fill, None)
+    values, taken = inputs_of(of, given, seed, fill, None, ranges)
     return Task(of.name, path, of, values, taken)
 
 
 def inputs_of(
-    of: Signature, given: Mapping[str, Any], seed: int, fill: Fill | None, hidden: made.Hidden | None
+    of: Signature,
+    given: Mapping[str, Any],
+    seed: int,
+    fill: Fill | None,
+    hidden: made.Hidden | None,
+    ranges: made.Ranges | None,
+    others: Sequence[Signature] = (),
 ) -> tuple[dict[str, int], Arrays]:
     """Values of the parameters, and every input, given or made up."""
     numbers = {n: v for n, v in given.items() if not hasattr(v, "shape")}
     arrays = {n: v for n, v in given.items() if n not in numbers}
     values, scalars = made.values(of, numbers)
-    return values, made.inputs(of, values, {**scalars, **arrays}, seed=seed, fill=fill, hidden=hidden)
+    arrays = {**scalars, **{name: _laid(of, others, values, name, array) for name, array in arrays.items()}}
+    return values, made.inputs(of, values, arrays, seed=seed, fill=fill, hidden=hidden, ranges=ranges)
+
+
+def _laid(of: Signature, others: Sequence[Signature], values: Mapping[str, int], name: str, array: Any) -> Any:
+    """An array in the shape of the signature, where it has one that another signature of the source declares."""
+    own = of.argument(name)
+    declared = {a.extents(values) for other in others if (a := other.argument(name)) is not None}
+    return array if own is None or array.shape not in declared else array.reshape(own.extents(values))

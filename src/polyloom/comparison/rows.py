@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.api import compile_subject, subject_of
 from polyloom.comparison.figures import Figures, figures
@@ -113,26 +115,34 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     # The outputs are compared below, and not with every oracle: these are the source again.
     outcome = execute(target, instance.data, job, replace(subject, oracles=()), job.values)
     execution = outcome.execution
+    outputs = {n: _laid(array, task.outputs[n].shape) for n, array in execution.outputs.items()} if task.outputs else {}
     costs = _costs(instance, execution)
     reason = costs.arithmetic or (REASSOCIATED if reassociate else None)
     return Row(
         placed.on,
         target.title,
         None,
-        judge(task, subject, job, execution.outputs, reason),
+        judge(task, subject, job, execution.outputs, outputs, reason),
         execution.cycles,
         costs,
         figures(execution.cycles, costs, task.work),
-        {name: describe_array(array) for name, array in execution.outputs.items()},
+        {name: describe_array(array) for name, array in (outputs or execution.outputs).items()},
     )
 
 
 def _given(of: Signature, task: Task) -> tuple[dict[str, int], dict[str, Any]]:
     """Of the task: parameters that are no arguments, and arguments, by the row's signature."""
     values = {n: v for n, v in task.values.items() if n in of.sizes and of.argument(n) is None}
-    arguments = {a.name for a in of.inputs}
+    arguments = {a.name: a for a in of.inputs}
     numbers = {n: v for n, v in task.values.items() if n in arguments}
-    return values, {**numbers, **{n: array for n, array in task.inputs.items() if n in arguments}}
+    arrays = {n: array for n, array in task.inputs.items() if n in arguments}
+    return values, {**numbers, **{n: _laid(a, arguments[n].extents(task.values)) for n, a in arrays.items()}}
+
+
+def _laid(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """The same elements in the shape that a row has them in: flat arrays of C are the matrices that they hold where
+    subscripts were split."""
+    return array.reshape(shape) if array.ndim != len(shape) and array.size == prod(shape) else array
 
 
 def _costs(instance: Instance, execution: Execution) -> Costs:
@@ -141,15 +151,18 @@ def _costs(instance: Instance, execution: Execution) -> Costs:
     return instance.target.costs(instance.program, execution)
 
 
-def judge(task: Task, subject: Subject, job: Job, got: Arrays, reason: str | None) -> Judged:
-    """Against the source, or, with a reason or without a source, by the target's own oracles."""
+def judge(task: Task, subject: Subject, job: Job, got: Arrays, laid: Arrays, reason: str | None) -> Judged:
+    """Against the source, or, with a reason or without a source, by the target's own oracles; `laid` are the outputs in
+    the shapes of the source."""
     if task.outputs is None:
         return Judged(_by_oracles(subject, job, got))
     held = {n: task.inputs[n] for n in task.outputs if n not in got and n in task.inputs}
-    found = compare(task.outputs, {**held, **got}, Oracle("source", "the source", lambda values, inputs: None))
+    found = compare(
+        task.outputs, {**held, **laid}, Oracle("source", f"the source, {task.path}", lambda values, inputs: None)
+    )
     if found.difference is None or reason is None:
         return Judged((found,))
-    own, far = _by_oracles(subject, job, got), _farthest(task.outputs, got)
+    own, far = _by_oracles(subject, job, got), _farthest(task.outputs, laid)
     if far is None:
         return Judged(own, reason)
     of_source = [each for each in own if each.name in _SOURCES]

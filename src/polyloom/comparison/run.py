@@ -16,7 +16,7 @@ from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
-from polyloom.run.inputs import Fill
+from polyloom.run.inputs import Fill, Ranges
 from polyloom.run.instance import named
 from polyloom.run.verdict import Compared
 from polyloom.targets import registry
@@ -55,11 +55,13 @@ def compare(
     reading = reading if function is None else replace(reading, function=function)
     origin = _origin(path, reading)
     load = loader(path, reading)
-    shared = None if isinstance(origin, PolyloomError) else task(origin, given, seed, fill)
     loaded = [(place, _attempt(lambda place=place: load(place))) for place in places]
-    if shared is None:
-        assert isinstance(origin, PolyloomError)
-        shared = _of_first(path, origin, [found for _, found in loaded], given, seed, fill)
+    subjects = [found for _, found in loaded if not isinstance(found, PolyloomError)]
+    ranges = next((s.ranges for s in subjects if s.ranges is not None), None)
+    if isinstance(origin, PolyloomError):
+        shared = _of_first(path, origin, subjects, given, seed, fill, ranges)
+    else:
+        shared = task(origin, given, seed, fill, ranges, [s.signature for s in subjects])
     rows: list[Row] = []
     for number, (place, subject) in enumerate(loaded):
         if isinstance(subject, PolyloomError):
@@ -134,16 +136,16 @@ def _attempt(action: Any) -> Any:
 def _of_first(
     path: Any,
     error: PolyloomError,
-    loaded: Sequence[Subject | PolyloomError],
+    subjects: Sequence[Subject],
     given: Mapping[str, Any],
     seed: int,
     fill: Fill | None,
+    ranges: Ranges | None,
 ) -> Task:
     """The task of a source that only targets read. Errors: that of reading, where no target reads it either."""
-    subjects = [found for found in loaded if not isinstance(found, PolyloomError)]
     if not subjects:
         raise error
-    return without_reference(str(path), subjects[0].signature, given, seed, fill)
+    return without_reference(str(path), subjects[0].signature, given, seed, fill, ranges)
 
 
 def _alike(rows: Sequence[Row]) -> Iterator[Row]:

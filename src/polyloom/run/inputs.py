@@ -28,6 +28,9 @@ Fill = Literal["random"]
 """What may be asked for in place of arrays that are missing."""
 Hidden = Callable[[Mapping[str, int]], frozenset[str]]
 """For values of the parameters: the arrays whose elements at entry show nowhere, although they are inputs."""
+Range = tuple[int, int]
+Ranges = Callable[[Mapping[str, int]], Mapping[str, Range]]
+"""For values of scalars: the least and the greatest value of inputs that are used as indices."""
 _COPIES: Final = 6
 """As many copies of an array are made, for each that a run is compared with."""
 
@@ -152,10 +155,11 @@ def inputs(
     is_known: bool = True,
     fill: Fill | None = None,
     hidden: Hidden | None = None,
+    ranges: Ranges | None = None,
 ) -> dict[str, Array]:
     """Every input: those that are given, checked, and others made up from `seed`: scalars always, arrays where none is
-    given or `fill` is "random". Of a program whose source is not known, nothing is made up unless `fill` asks for it.
-    Errors: PL0230 to PL0232, PL0804, PL0820."""
+    given or `fill` is "random"; what is used as an index within `ranges`. Of a program whose source is not known,
+    nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232, PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
     known = {a.name: a for a in signature.inputs}
@@ -185,11 +189,21 @@ def inputs(
             sizes,
             hidden,
         )
-    made = {a.name: _made_up(a, sizes, seed) for a in missing}
+    made = dict[str, Array]()
+    for few in ([a for a in missing if a.is_scalar], [a for a in missing if not a.is_scalar]):
+        # Ranges of arrays may depend on scalars that are made up.
+        known_values = {**sizes, **_integers(taken), **_integers(made)}
+        within = ranges(known_values) if ranges is not None and few else dict[str, Range]()
+        made |= {a.name: _made_up(a, sizes, seed, within.get(a.name)) for a in few}
     return {
         name: next(d[name] for d in (taken, own, made) if name in d)
         for name in (*known, *(taken if signature.is_open else ()))
     }
+
+
+def _integers(arrays: Mapping[str, Array]) -> dict[str, int]:
+    """The scalars among them."""
+    return {name: int(array) for name, array in arrays.items() if array.shape == () and array.dtype.kind in "iu"}
 
 
 def results(signature: Signature) -> tuple[Argument, ...]:
@@ -237,8 +251,9 @@ def _array(argument: Argument, sizes: Mapping[str, int], value: object, what: st
     return found
 
 
-def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
-    """From the seed and the argument's name. Errors: PL0804 for a bad seed, PL0230 for what memory cannot hold."""
+def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int, within: Range | None = None) -> Array:
+    """From the seed and the argument's name, `within` the range of what is used as an index. Errors: PL0804 for a bad
+    seed, PL0230 for what memory cannot hold."""
     try:
         generator = np.random.default_rng([index(seed), *argument.name.encode()])
     except (TypeError, ValueError):
@@ -246,11 +261,14 @@ def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
     shape = _shape(argument, sizes)
     needed = prod(shape) * max(argument.dtype.itemsize, 8) * _COPIES
     memory.require(needed, f"the array `{argument.name}` with the shape {shape}", "give smaller sizes")
-    return _random_array(generator, argument.dtype, shape)
+    return _random_array(generator, argument.dtype, shape, within)
 
 
-def _random_array(generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...]) -> Array:
-    """Integers from -4 to 4, or from 0 to 8 without a sign; floats uniform in [-1, 1)."""
+def _random_array(
+    generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...], within: Range | None = None
+) -> Array:
+    """Integers from -4 to 4, or from 0 to 8 without a sign, unless they must be `within` others; floats uniform in
+    [-1, 1)."""
     if dtype.fields is not None:
         made = np.zeros(shape, dtype)
         for name, (inner, *_) in dtype.fields.items():
@@ -260,6 +278,10 @@ def _random_array(generator: np.random.Generator, dtype: Dtype, shape: tuple[int
     if dtype.kind == "f":
         return np.asarray(generator.uniform(-1, 1, shape)).astype(dtype)
     low, high = (0, 2) if dtype.kind == "b" else (0, 9) if dtype.kind == "u" else (-4, 5)
+    if within is not None and dtype.kind in "iu" and not within[0] <= low < high <= within[1] + 1:
+        least, most = _range(dtype)
+        inner = max(within[0], least), min(within[1], most) + 1
+        low, high = inner if inner[0] < inner[1] else (low, high)
     return np.asarray(generator.integers(low, high, shape)).astype(dtype)
 
 

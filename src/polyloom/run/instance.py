@@ -175,9 +175,16 @@ class Instance(File):
             fixed, scalars = made.values(signature, numbers)
         else:
             fixed, scalars = self.parameters, made.scalars(signature, numbers)
-        hidden = subject.hidden if subject is not None else None
+        hidden, ranges = (subject.hidden, subject.ranges) if subject is not None else (None, None)
         return fixed, made.inputs(
-            signature, fixed, {**scalars, **rest}, seed=seed, is_known=subject is not None, fill=fill, hidden=hidden
+            signature,
+            fixed,
+            {**scalars, **rest},
+            seed=seed,
+            is_known=subject is not None,
+            fill=fill,
+            hidden=hidden,
+            ranges=ranges,
         )
 
     def _split(self, arrays: object, more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -69,7 +69,8 @@ class Oracle:
 class Subject:
     """`content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better error for a
     run that failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values of the
-    parameters, the input arrays whose elements at entry show nowhere. `seconds` is how long reading took; `source` is
+    parameters, the input arrays whose elements at entry show nowhere, `ranges`, for values of scalars, between which
+    values inputs must lie that are used as indices. `seconds` is how long reading took; `source` is
     what a front end gave; `watch` sees what passes make of it; `warnings` have the exit code 0. `texts` are the files
     that operations come from, as `Provenance.file` calls them, with what they said when they were read."""
 
@@ -81,6 +82,7 @@ class Subject:
     seconds: float = 0.0
     explain: Callable[[PolyloomError, Mapping[str, int], Arrays], PolyloomError] | None = None
     hidden: Callable[[Mapping[str, int]], frozenset[str]] | None = None
+    ranges: Callable[[Mapping[str, int]], Mapping[str, tuple[int, int]]] | None = None
     source: object = None
     watch: Watch | None = None
     warnings: tuple[Diagnostic, ...] = ()

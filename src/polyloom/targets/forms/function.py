@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom import frontend, temporary, transform
+from polyloom.analysis.index_ranges import index_ranges
 from polyloom.analysis.stores import stored
 from polyloom.deep import deeply
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, Span
@@ -217,9 +219,21 @@ def _subject(
         seconds,
         oracles.explain,
         oracles.hidden,
+        ranges=partial(_ranges, function, declared, signature),
         watch=watch,
         texts=texts([declared.span if nest is None else nest.span]),
     )
+
+
+def _ranges(
+    function: Function, declared: Prototype, signature: Signature, values: Mapping[str, int]
+) -> dict[str, tuple[int, int]]:
+    """Of inputs that are used as indices, by the user's names; extents need the values of all sizes."""
+    names = {inner.name: own.name for inner, own in zip(function.parameters, declared.parameters, strict=True)}
+    known = {inner: values[own] for inner, own in names.items() if own in values}
+    arrays = {inner: a for inner, own in names.items() if (a := signature.argument(own)) is not None and a.shape}
+    shapes = {inner: (a.dtype.itemsize, a.extents(values)) for inner, a in arrays.items()}
+    return {names[inner]: found for inner, found in index_ranges(function, known, shapes).items()}
 
 
 def _read(path: str, text: _Text, model: Model, watch: Watch | None) -> tuple[Function, Prototype]:

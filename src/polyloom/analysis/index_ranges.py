@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of index data: between which values an input must lie so that what is addressed with it is in its array.
+
+Addresses are linear forms over what is loaded, over scalars and over variables of loops, as in scalar evolution; each
+access asks that its subscripts are from 0 to the extent. What a subscript asks of a loop's variable, that asks of the
+loop's bounds. So `x[col[k]]` bounds `col` by the extent of x, and `for (k = row[i]; k < row[i + 1]; k++) ... col[k]`
+bounds `row` by that of `col`. Only values of inputs are bounded; whether C means an access at all (a condition around
+it, say) is not looked at, so that a range may be narrower than it had to be, and is never trusted for anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Final
+
+from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, edges_of
+
+Range = tuple[int, int]
+ANY: Final[Range] = (-(1 << 62), 1 << 62)
+_SAME: Final = ("sext", "zext", "trunc", "copy")
+_PAIRS: Final = (("slt", "sgt"), ("sle", "sge"), ("ult", "ugt"), ("ule", "uge"), ("eq", "eq"), ("ne", "ne"))
+_SWAPPED: Final = {a: b for pair in _PAIRS for a, b in (pair, pair[::-1])}
+"""A comparison with its operands exchanged."""
+_DEEPEST: Final = 8
+"""Loops whose bounds depend on each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A constant, and coefficients of atoms: values that are not computed of others linearly."""
+
+    constant: int = 0
+    terms: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def plus(self, other: _Form, factor: int = 1) -> _Form:
+        names = {*self.terms, *other.terms}
+        sums = {n: self.terms.get(n, 0) + factor * other.terms.get(n, 0) for n in names}
+        return _Form(self.constant + factor * other.constant, {n: c for n, c in sums.items() if c})
+
+    def times(self, factor: int) -> _Form:
+        return _Form().plus(self, factor)
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """Of a loop: where it begins, whether it rises, and forms that it does not pass, with what is to be added."""
+
+    begins: tuple[_Form, ...]
+    rises: bool
+    ends: tuple[tuple[_Form, int], ...]
+
+
+def index_ranges(
+    function: Function, values: Mapping[str, int], shapes: Mapping[str, tuple[int, Sequence[int]]]
+) -> dict[str, Range]:
+    """By parameter: the range of its elements, or of itself. `values` are those of scalars that are known, `shapes` the
+    bytes of an element and the extents of arrays; what is not bounded is left out."""
+    found = _Ranges(function, values, shapes)
+    for instruction in found.instructions:
+        found.access(instruction)
+    return {name: range for name, range in found.bounds.items() if range != ANY and range[0] <= range[1]}
+
+
+class _Ranges:
+    def __init__(
+        self, function: Function, values: Mapping[str, int], shapes: Mapping[str, tuple[int, Sequence[int]]]
+    ) -> None:
+        self.function, self.values, self.shapes = function, values, shapes
+        self.instructions = [i for block in function.blocks for i in block.instructions]
+        self.defined = {i.results[0].name: i for i in self.instructions if i.results}
+        self.incoming = dict(_incoming(function))
+        self.parameters = {p.name for p in function.parameters}
+        self.bounds: dict[str, Range] = dict.fromkeys(self.parameters, ANY)
+        self.forms = dict[str, _Form]()
+
+    def form(self, operand: Operand) -> _Form | None:
+        """The linear form of an integer; None for what has no value."""
+        if isinstance(operand, Constant):
+            return _Form(operand.value)
+        if not isinstance(operand, Value):
+            return None
+        if operand.name not in self.forms:
+            self.forms[operand.name] = self._computed(operand.name)
+        return self.forms[operand.name]
+
+    def _computed(self, name: str) -> _Form:
+        if name in self.values:
+            return _Form(self.values[name])
+        itself, instruction = _Form(0, {name: 1}), self.defined.get(name)
+        if instruction is None:
+            return itself
+        parts = [self.form(o) for o in instruction.operands]
+        match instruction.operation, parts:
+            case operation, [_Form() as a] if operation in _SAME:
+                return a
+            case "add", [_Form() as a, _Form() as b]:
+                return a.plus(b)
+            case "sub", [_Form() as a, _Form() as b]:
+                return a.plus(b, -1)
+            case "or", [_Form() as a, _Form(terms={}) as b] if a.terms and b.constant >= 0:
+                return a.plus(b)  # of what is unrolled: the lowest bits are zeros
+            case "mul", [_Form() as a, _Form() as b] if not a.terms or not b.terms:
+                return a.times(b.constant) if not b.terms else b.times(a.constant)
+            case "shl", [_Form() as a, _Form(terms={}) as b] if 0 <= b.constant < 64:
+                return a.times(1 << b.constant)
+            case _:
+                return itself
+
+    def place(self, pointer: Operand) -> tuple[str, _Form] | None:
+        """The parameter that a pointer is made of, and the bytes from there."""
+        if not isinstance(pointer, Value):
+            return None
+        if pointer.name in self.parameters:
+            return pointer.name, _Form()
+        instruction = self.defined.get(pointer.name)
+        if instruction is None or instruction.operation != "offset":
+            return None
+        base, offset = self.place(instruction.operands[0]), self.form(instruction.operands[1])
+        return None if base is None or offset is None else (base[0], base[1].plus(offset))
+
+    def data(self, atom: str) -> str | None:
+        """The parameter that a value comes from: as itself, or by a load through it."""
+        if atom in self.parameters:
+            return atom
+        instruction = self.defined.get(atom)
+        if instruction is None or instruction.operation != "load":
+            return None
+        found = self.place(instruction.operands[0])
+        return None if found is None else found[0]
+
+    def access(self, instruction: Instruction) -> None:
+        """What a load or a store asks of the subscripts of its array."""
+        if instruction.operation not in ("load", "store"):
+            return
+        found = self.place(instruction.operands[0 if instruction.operation == "load" else 1])
+        if found is not None and found[0] in self.shapes:
+            for subscript, extent in _subscripts(found[1], *self.shapes[found[0]]):
+                self.ask(subscript, (0, extent - 1), ())
+
+    def ask(self, form: _Form, asked: Range, around: tuple[str, ...]) -> None:
+        """A form has to be in a range: each of its atoms, whatever the others are."""
+        unknown = sum(self.variable(atom) is None for atom in form.terms)
+        share = (asked[1] - form.constant) // unknown if unknown > 1 else ANY[1]
+        for atom, factor in form.terms.items():
+            rest = [self.spread(other, c, share) for other, c in form.terms.items() if other != atom]
+            if any(each is None for each in rest):
+                continue
+            least = asked[0] - form.constant - sum(each[0] for each in rest if each)
+            most = asked[1] - form.constant - sum(each[1] for each in rest if each)
+            low, high = (-(-least // factor), most // factor) if factor > 0 else (-(-most // factor), least // factor)
+            self._bound(atom, (max(low, ANY[0]), min(high, ANY[1])), around)
+
+    def _bound(self, atom: str, asked: Range, around: tuple[str, ...]) -> None:
+        if (name := self.data(atom)) is not None:
+            before = self.bounds[name]
+            self.bounds[name] = max(before[0], asked[0]), min(before[1], asked[1])
+        variable = self.variable(atom)
+        if variable is None or atom in around or len(around) > _DEEPEST:
+            return
+        inner = (*around, atom)
+        # A loop that makes no turn may begin one behind what its turns may have.
+        wider = (asked[0], asked[1] + 1) if variable.rises else (asked[0] - 1, asked[1])
+        for begin in variable.begins:
+            self.ask(begin, wider, inner)
+        for end, margin in variable.ends:
+            self.ask(end, (asked[0] - max(margin, 0), asked[1] - min(margin, 0)), inner)
+
+    def spread(self, atom: str, factor: int, share: int) -> Range | None:
+        """The range of a multiple of an atom; of data that are not bounded yet, as much as is theirs."""
+        found = self.known(atom)
+        if found is None and self.variable(atom) is None:
+            found = (0, max(share, 0) // abs(factor)) if share != ANY[1] else None
+        return None if found is None else tuple(sorted((factor * found[0], factor * found[1])))  # pyright: ignore[reportReturnType]  # two numbers
+
+    def known(self, atom: str, around: tuple[str, ...] = ()) -> Range | None:
+        """The range of a loop's variable whose bounds are known."""
+        variable = self.variable(atom)
+        if variable is None or atom in around or not variable.ends:
+            return None
+        begins = [self._constant(form, (*around, atom)) for form in variable.begins]
+        ends = [self._constant(form.plus(_Form(margin)), (*around, atom)) for form, margin in variable.ends]
+        if not begins or None in begins or all(end is None for end in ends):
+            return None
+        first, last = [b for b in begins if b], [e for e in ends if e]
+        if variable.rises:
+            return min(b[0] for b in first), min(e[1] for e in last)
+        return max(e[0] for e in last), max(b[1] for b in first)
+
+    def _constant(self, form: _Form, around: tuple[str, ...]) -> Range | None:
+        parts = [(c, self.known(atom, around)) for atom, c in form.terms.items()]
+        if any(found is None for _, found in parts):
+            return None
+        spans = [sorted((c * found[0], c * found[1])) for c, found in parts if found]
+        return form.constant + sum(s[0] for s in spans), form.constant + sum(s[1] for s in spans)
+
+    def variable(self, name: str) -> _Variable | None:
+        """A parameter of a block that one edge gives a constant step, and others a beginning."""
+        if name not in self.incoming:
+            return None
+        forms = [self.form(operand) for operand in self.incoming[name]]
+        steps = [f.constant for f in forms if f is not None and f.terms == {name: 1}]
+        begins = tuple(f for f in forms if f is not None and name not in f.terms)
+        moving = [step for step in steps if step]
+        if None in forms or not moving or len({step > 0 for step in moving}) > 1:
+            return None
+        return _Variable(begins, moving[0] > 0, tuple(self._ends(name, moving[0] > 0)))
+
+    def _ends(self, name: str, rises: bool) -> Iterator[tuple[_Form, int]]:
+        """Of comparisons with the variable: what it does not pass, and by how much less."""
+        for instruction in self.instructions:
+            if instruction.operation not in _SWAPPED:
+                continue
+            a, b = (self.form(operand) for operand in instruction.operands)
+            operation = instruction.operation
+            if b is not None and b.terms.get(name) == 1:
+                a, b, operation = b, a, _SWAPPED[operation]
+            if a is None or b is None or a.terms != {name: 1} or name in b.terms:
+                continue
+            last = _last(operation, a.constant, rises)
+            if last is not None:
+                yield b, last
+
+
+def _last(operation: str, step: int, rises: bool) -> int | None:
+    """How far beyond the other operand a variable goes, which with `step` is compared: of rotated loops the next
+    value is."""
+    ahead = step if rises else -step
+    sign = 1 if rises else -1
+    if operation in ("eq", "ne"):
+        return -sign * max(ahead, 1)
+    strict = ("slt", "ult", "sge", "uge") if rises else ("sgt", "ugt", "sle", "ule")
+    loose = ("sle", "ule", "sgt", "ugt") if rises else ("sge", "uge", "slt", "ult")
+    return -sign if operation in strict else 0 if operation in loose else None
+
+
+def _subscripts(offset: _Form, size: int, shape: Sequence[int]) -> Iterator[tuple[_Form, int]]:
+    """The subscripts of an offset in bytes, outermost first, with their extents: of each term as many whole strides as
+    it has. Where subscripts share a value there are other ways to split it, and with each the offset is in the array."""
+    rest = offset
+    strides = [size * prod(shape[n + 1 :]) for n in range(len(shape))]
+    for stride, extent in zip(strides, shape, strict=True):
+        if stride <= 0:
+            return
+        own = {n: abs(c) // stride * (1 if c > 0 else -1) for n, c in rest.terms.items() if abs(c) >= stride}
+        constant = (rest.constant + stride // 2) // stride if stride > size else rest.constant // stride
+        yield _Form(constant, own), extent
+        rest = rest.plus(_Form(constant, own), -stride)
+
+
+def _incoming(function: Function) -> Iterator[tuple[str, list[Operand]]]:
+    """What edges give each parameter of a block."""
+    edges = [edge for block in function.blocks for edge in edges_of(block.terminator)]
+    for block in function.blocks[1:]:
+        given = [edge.arguments for edge in edges if edge.block == block.name]
+        for number, parameter in enumerate(block.parameters):
+            yield parameter.name, [arguments[number] for arguments in given]
