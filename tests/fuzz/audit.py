@@ -104,6 +104,7 @@ def attempt(guard: Guard, words: Sequence[str], run: Callable[[Sequence[str]], o
     with open(os.path.join(temporary, os.pardir, MANIFEST), "a", encoding="utf-8") as manifest:
         manifest.write(json.dumps({**made, "folder": folder, "temporary": temporary}) + "\n")
 
+    _stopped.clear()
     ended: list[object] = []
     errors = io.StringIO()
 
@@ -118,7 +119,8 @@ def attempt(guard: Guard, words: Sequence[str], run: Callable[[Sequence[str]], o
     finally:
         guard.allowed = None
         os.access(tracing.END, os.F_OK)
-    return [*guard.found, *([errors.getvalue()] if ended == [INTERNAL] else [])]
+    failed = ended == [INTERNAL] and not _stopped
+    return [*guard.found, *([errors.getvalue()] if failed else [])]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -150,12 +152,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def _reported(file: str, words: Sequence[str], found: Sequence[str]) -> int:
     content = Path(file).read_bytes().hex() if Path(file).is_file() else "a folder"
-    print("\n".join(["polyloom " + " ".join(words), *found, content]))
+    print("\n".join([content, "polyloom " + " ".join(words), *found]))
     return 1
 
 
+_stopped: Final[list[int]] = []
+"""The alarm, where it rang: what it interrupts, such as native code, may make another error of it."""
+
+
 def _stop(number: int, frame: object) -> None:
-    del number, frame
+    del frame
+    _stopped.append(number)
     raise TooLong
 
 
@@ -171,6 +178,7 @@ def audited(count: int, seed: int, program: Sequence[str] = ("-m", "tests.fuzz.a
             "TMPDIR": str(home / "tmp"),
             "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPYCACHEPREFIX": "",
             "POLYLOOM_VERIFY_EACH": "",
         }
         command = [*tracing.command(log), sys.executable, *program, str(count), str(seed)]
