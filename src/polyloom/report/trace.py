@@ -25,8 +25,12 @@ def perfetto(trace: Trace) -> bytes:
     events = [rows.span(span, number) for span, number in spans]
     events += [rows.instant(instant) for instant in trace.instants]
     events += [event for number, arrow in enumerate(trace.arrows) for event in rows.arrow(arrow, number, spans)]
-    whole = {"displayTimeUnit": "ns", "traceEvents": [*rows.names(), *events]}
+    whole = {"displayTimeUnit": "ns", "traceEvents": [*rows.names(), *events], **_noticed(trace)}
     return json.dumps(whole, separators=(",", ":")).encode()
+
+
+def _noticed(trace: Trace) -> Object:
+    return {"otherData": {"notice": trace.notice}} if trace.notice else {}
 
 
 def smaller(made: bytes) -> bytes:
@@ -97,7 +101,8 @@ def vcd(trace: Trace) -> bytes:
     """IEEE 1364 value change dump: a string variable per unit, which names what it issued in that cycle, or nothing."""
     spans = trace.spans
     lanes = {lane: _identifier(n) for n, lane in enumerate(dict.fromkeys((s.group, s.lane) for s in spans))}
-    lines = ["$timescale 1 ns $end", "$scope module array $end"]
+    lines = [f"$comment {trace.notice} $end"] if trace.notice else []
+    lines += ["$timescale 1 ns $end", "$scope module array $end"]
     for group in dict.fromkeys(g for g, _ in lanes):
         lines.append(f"$scope module {_word(group)} $end")
         lines += [f"$var string 1 {i} {_word(lane)} $end" for (g, lane), i in lanes.items() if g == group]

@@ -94,13 +94,15 @@ class Deferred(Sequence[T]):
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Everything on one clock; `cycle 0` is the start of the run. `columns` are the starts of all spans as arrays, of a
-    target that has them so; `holds` says that lanes are busy for as long as their spans last."""
+    target that has them so; `holds` says that lanes are busy for as long as their spans last. `notice`
+    says what is missing."""
 
     spans: Sequence[Span] = ()
     instants: Sequence[Instant] = ()
     arrows: Sequence[Arrow] = ()
     columns: Columns | None = None
     holds: bool = False
+    notice: str = ""
 
 
 def apart(spans: Iterable[Span]) -> list[tuple[Span, int]]:
@@ -133,6 +135,7 @@ def later(trace: Trace, cycles: int) -> Trace:
         tuple(replace(s, start=s.start + cycles) for s in trace.spans),
         tuple(replace(i, at=i.at + cycles) for i in trace.instants),
         tuple(replace(a, start=a.start + cycles, end=a.end + cycles) for a in trace.arrows),
+        notice=trace.notice,
     )
 
 
@@ -157,6 +160,7 @@ def _named(trace: Trace, name: str, first: int) -> Trace:
         Deferred(lambda: (replace(a, source=lane(a.source), target=lane(a.target)) for a in trace.arrows)),
         columns,
         trace.holds,
+        trace.notice,
     )
 
 
@@ -188,4 +192,5 @@ def joined(traces: Sequence[Trace]) -> Trace:
         Deferred(lambda: (a for t in traces for a in t.arrows)),
         in_one([t.columns for t in traces if t.columns is not None]),
         any(t.holds for t in traces),
+        "; ".join(dict.fromkeys(t.notice for t in traces if t.notice)),
     )

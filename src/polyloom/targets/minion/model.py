@@ -51,7 +51,7 @@ class Trap:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """`cycles` is None without time. `hart` is the one that failed, trapped, or was running when the cycles had passed,
-    -1 where there is none; `pc` is where it was."""
+    -1 where there is none; `pc` is where it was. `events` are the trace, whole up to the cycle `cut`."""
 
     stop: Stop
     cycles: int | None
@@ -65,6 +65,7 @@ class Outcome:
     counters: Mapping[str, int] = field(default_factory=dict[str, int])
     extrapolated: Sequence[str] = ()
     events: Sequence[Event] = ()
+    cut: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
         found["counters"],
         timing.extrapolated(found["used"]),
         found["events"],
+        found["cut"],
     )
 
 
