@@ -149,6 +149,17 @@ def test_trace(simulate: Simulate) -> None:
     assert {"minion 0", "shire 0"} <= groups
 
 
+def test_a_trace_that_is_cut_says_so(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In what is printed, in the JSON of Perfetto and in waves."""
+    example("tile")
+    monkeypatch.setattr("polyloom.targets.minion.model.MOST_SPANS", 40)
+    for name in ("t.json", "t.vcd"):
+        status, out, _ = call("simulate", "tile.elf", "--on", "minion", "--trace", name, "--hazards", "off")
+        told = out.splitlines()[-1]
+        assert status == 0 and told.startswith("the trace has 40 spans and is complete up to cycle ")
+        assert told in Path(name).read_text(encoding="utf-8")
+
+
 def test_report(simulate: Simulate) -> None:
     """A page of a program that Polyloom did not compile has figures, activity and what is printed."""
     example("tile")

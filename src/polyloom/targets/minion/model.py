@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from polyloom._native.minion import Chip, Event, Finding, Result, Wait
 
 Stop = Literal["passed", "failed", "deadlock", "trap", "hazard", "max-cycles", "tensor-error"]
+MOST_SPANS = 1 << 21
+"""Of a trace. What happens later is left out, and said to be."""
 _POLICIES: Final[Mapping[Hazards, int]] = {"off": 0, "report": 1, "error": 2, "poison": 3}
 
 
@@ -108,6 +110,7 @@ def _options(setup: Setup) -> dict[str, int]:
         "max_cycles": setup.max_cycles,
         "errata": setup.errata,
         "trace": setup.trace,
+        "most_spans": MOST_SPANS,
     }
 
 
