@@ -154,20 +154,6 @@ Answer Chip::accept_load_l2(HartState& h, uint64_t value) {
     return riscv::DONE;
 }
 
-// Whether B comes from where the LoadB before the FMA says.
-bool Chip::pairs(HartState& h, const char* name, const tensor::Fma& fma) {
-    const Unit& unit = units[h.number / 2];
-    const Stream& stream = unit.stream;
-    if (fma.from_tenb == stream.live && (!stream.live || stream.lines == fma.words)) return true;
-    const std::string words = std::to_string(fma.words) + (fma.words == 1 ? " line" : " lines");
-    std::string why = "it takes B from L1Scp, but a LoadB waits for its FMA";
-    if (!stream.live) why = "it takes B from TenB, but no LoadB waits for an FMA";
-    if (stream.live && fma.from_tenb)
-        why = "it takes " + words + " from TenB, but the LoadB has " + std::to_string(stream.lines);
-    set_error(h, tensor::PAIRING, name, why);
-    return false;
-}
-
 Answer Chip::accept_fma(HartState& h, uint64_t value) {
     const tensor::Fma fma = tensor::fma(value);
     const uint32_t minion = h.number / 2;

@@ -42,6 +42,7 @@ Options options_of(unsigned minions, const Numbers& machine, const Numbers& give
     options.threads = unsigned(value_of(given, "threads", 1));
     options.errata = value_of(given, "errata", 0);
     options.trace = value_of(given, "trace", 0);
+    options.most_spans = size_t(value_of(given, "most_spans", int64_t(options.most_spans)));
     options.max_cycles = uint64_t(value_of(given, "max_cycles", int64_t(options.max_cycles)));
     if (!minions || minions > options.shires * MINIONS_PER_SHIRE || options.shires > 32)
         throw std::invalid_argument("a number of minions that the machine does not have");
@@ -117,9 +118,10 @@ nb::dict run(Chip& chip, uint64_t entry) {
         if (chip.parameters.used >> n & 1) used.append(std::string(Parameters::NAMES[n]));
     made["used"] = used;
     nb::list events;
-    for (const Span& each : chip.spans)
+    for (const Span& each : chip.spans.all)
         events.append(nb::make_tuple(each.start, each.end, each.owner, each.track, each.word, each.pc));
     made["events"] = events;
+    made["cut"] = chip.spans.cut == Spans::WHOLE ? nb::object(nb::none()) : nb::object(nb::int_(chip.spans.cut));
     return made;
 }
 

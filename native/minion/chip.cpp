@@ -44,7 +44,8 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       seats(2 * options.minions), pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
       setters(2 * options.minions), flb_free(options.shires), groups(options.shires),
       workers(options.threads, options.minions) {
-    record.on = hazards_on();
+    record.on = hazards_on(), spans.most = options.most_spans;
+    for (uint32_t n = 0; options.trace && options.timed && n < seats.size(); ++n) timelines.emplace_back(spans, n);
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
         MinionState& minion = minions[n];
@@ -169,7 +170,7 @@ riscv::Outcome Chip::run_once(uint32_t number) {
     const riscv::Outcome outcome = seat.core->run();
     running = nullptr;
     seat.executed += outcome.executed;
-    if (options.trace && outcome.executed) trace_run(number, from, h.clock);
+    if (options.trace && !options.timed && outcome.executed) trace_run(number, from, h.clock);
     return outcome;
 }
 
@@ -254,6 +255,7 @@ Result Chip::finish() {
     const bool ended = result.stop == Stop::passed || result.stop == Stop::failed || result.stop == Stop::tensor_error;
     result.cycles = ended ? last : std::max(last, cycle());
     if (result.stop == Stop::max_cycles) result.cycles = options.max_cycles;
+    trace_end();
     return result;
 }
 

@@ -25,6 +25,7 @@
 #include "state.hpp"
 #include "tensor.hpp"
 #include "tensor_unused.hpp"
+#include "timeline.hpp"
 #include "translate.hpp"
 #include "unit.hpp"
 #include "wait.hpp"
@@ -48,6 +49,7 @@ struct Options {
     Response hazards = Response::error;
     unsigned threads = 1;
     uint64_t max_cycles = ~uint64_t(0) >> HART_BITS;
+    size_t most_spans = Spans::MOST;  // of the trace
     unsigned shires = 32, l2_kib = 512, l3_kib = 1024, scratchpad_kib = 2560;
 };
 
@@ -57,14 +59,6 @@ struct Result {
     Stop stop = Stop::passed;
     uint64_t cycles = 0, instructions = 0, pc = 0, value = 0;
     uint32_t hart = 0, cause = 0, word = 0;
-};
-
-// A span of the trace. Tracks: 0 and 1 the harts, 2 to 9 the classes of operations, 10 to 13 the banks of the shire
-// whose number `owner` is; their `word` is an address.
-struct Span {
-    uint64_t start = 0, end = 0;
-    uint32_t owner = 0, track = 0;
-    uint64_t word = 0, pc = 0;
 };
 
 // What a cache operation does, for its time and its wait.
@@ -128,7 +122,9 @@ struct Chip {
     std::vector<ShireState> shires;
     std::string printed;
     std::vector<Reason> reasons;  // of a deadlock
-    std::vector<Span> spans;      // of the trace
+    Spans spans;                  // of the trace
+    // That of a hart, if there is a trace in time.
+    Timeline* timeline(uint32_t hart) { return timelines.empty() ? nullptr : &timelines[hart]; }
     // What happened, by name.
     [[nodiscard]] std::vector<std::pair<std::string, uint64_t>> counters() const;
 
@@ -145,7 +141,6 @@ struct Chip {
     struct Pmu {
         std::array<std::array<uint64_t, COUNTERS>, 2> kept{};
     };
-    static constexpr size_t NO_SPAN = ~size_t(0);
     // Credits on their way.
     struct Gift {
         uint32_t mask = 0;
@@ -158,8 +153,8 @@ struct Chip {
         std::unique_ptr<Core> core;
         uint64_t executed = 0, ticket = 0;
         std::array<Selected, SHARED_COUNTERS> selected{};
-        Wait waited;            // what it was woken from, until the instruction has been done
-        size_t span = NO_SPAN;  // its last one in the trace
+        Wait waited;                // what it was woken from, until the instruction has been done
+        size_t span = Spans::NONE;  // its last one in a trace without time
         bool queued = false, ended = false;
     };
 
@@ -184,6 +179,7 @@ struct Chip {
     // outcome.cpp: what a run leaves
     void note_stall(const HartState& h);
     void trace_run(uint32_t number, uint64_t from, uint64_t to);
+    void trace_end();
     void explain();
     // hazard.cpp: what the checks are told
     [[nodiscard]] bool hazards_on() const { return options.hazards != Response::off; }
@@ -271,6 +267,7 @@ struct Chip {
     std::vector<Seat> seats;
     std::vector<Pmu> pmu;
     std::vector<HartState*> harts;
+    std::vector<Timeline> timelines;  // by hart
     std::vector<std::array<uint32_t, tensor::ERRORS>>
         setters;                     // by hart and bit of tensor_error: the place that set it
     std::vector<uint64_t> flb_free;  // by shire: when its counters take another join

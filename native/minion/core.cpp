@@ -16,6 +16,7 @@ namespace {
 using riscv::Cause;
 using riscv::DONE;
 
+constexpr unsigned FLB = 0x820;
 constexpr uint64_t CODE_PAGE = 1 << 16, SMALL_PAGE = 1 << 12;
 constexpr uint64_t TRAPS_AT_MOST = 4096;
 constexpr unsigned SLEEP_BYTES = 4;  // of wfi, and of a write to stall
@@ -124,7 +125,12 @@ Answer Policy<TIMED>::control(H& h, unsigned number, const riscv::Change& change
     present(h);
     HartState& state = *h.state.hart;
     const Answer answer = access_control(h.state, number, change, old);
-    if constexpr (TIMED) state.clock = std::max(state.clock, state.resume);
+    if constexpr (TIMED) {
+        if (h.timing.timeline && state.resume > state.clock)
+            h.timing.timeline->wait(number == FLB ? Stall::barrier : Stall::cache_operation, state.clock, state.resume,
+                                    state.pc);
+        state.clock = std::max(state.clock, state.resume);
+    }
     if (answer.kind != Answer::done || !change.writes || !(number >> 8 & 3)) return answer;
     return h.state.chip->findings.stop ? riscv::leave(Cause::exit) : go_to(h, behind(h));
 }
@@ -211,7 +217,8 @@ struct Bound final : Core::Body {
           codes(std::move(shared)) {
         hart.state = context;
         state.x = hart.x, state.f = hart.f, state.flags = &hart.flags, state.rounding = &hart.rounding;
-        if constexpr (P::Timing::PRESENT) hart.timing.needs = &codes->needs;
+        if constexpr (P::Timing::PRESENT)
+            hart.timing.needs = &codes->needs, hart.timing.timeline = context.chip->timeline(state.number);
     }
 
     void start(uint64_t pc) override { hart.pc = pc; }

@@ -91,7 +91,7 @@ Served Chip::serve(uint32_t minion, uint64_t address, Class c) {
     if (options.trace) {
         const uint32_t track = 2 + CLASSES + uint32_t(address >> 6 & 3), shire = minion / MINIONS_PER_SHIRE;
         const uint64_t from = served.there - served.latency;
-        spans.push_back({from, from + parameters[Parameter::bank_line], shire, track, address, units[minion][c].pc});
+        spans.add({from, from + parameters[Parameter::bank_line], shire, track, address, units[minion][c].pc});
     }
     return served;
 }

@@ -27,14 +27,21 @@ constexpr std::array<const char*, tensor::ERRORS> CURES = {
     "give the LoadB as many lines as the FMA has words in a row of A, and each LoadB an FMA that takes B from TenB",
     "name memory that the hart may access, as far as the last row reaches",
     "rows have 16, 32 or 64 bytes of one hart, 16 or 32 of each of two, or 16 of each of four",
-    "name another minion, and a function of fadd, fmax, fmin, iadd, imax, imin and move",
+    "name another minion, and a function of fadd, fmax, fmin, add, max, min and move",
 };
 
-}  // namespace
-
-static std::string bit_of_error(unsigned bit, const std::string& why) {
+std::string bit_of_error(unsigned bit, const std::string& why) {
     return "bit " + std::to_string(bit) + " of tensor_error: " + why;
 }
+
+// Bits `first` to `last` of a word, by the lowest run of those that are set.
+std::string bits_named(uint64_t bits) {
+    const int first = std::countr_zero(bits), last = first + std::countr_one(bits >> first) - 1;
+    const std::string number = std::to_string(first);
+    return first == last ? "bit " + number : "bits " + number + " to " + std::to_string(last);
+}
+
+}  // namespace
 
 void Chip::set_error(HartState& of, unsigned bit, Finding found) {
     found.value = bit;
@@ -81,13 +88,6 @@ Answer Chip::scratchpad_off(HartState& h, const char* name) {
     return fails(h, tensor::SCRATCHPAD_OFF, name, "L1Scp is off");
 }
 
-// Bits `first` to `last` of a word, by the lowest run of those that are set.
-static std::string bits_named(uint64_t bits) {
-    const int first = std::countr_zero(bits), last = first + std::countr_one(bits >> first) - 1;
-    const std::string number = std::to_string(first);
-    return first == last ? "bit " + number : "bits " + number + " to " + std::to_string(last);
-}
-
 // What an operand has that does nothing, or what is not defined.
 void Chip::note_operand(HartState& h, const char* name, tensor::Unused unused) {
     if (!unused.any() || !hazards_on()) return;
@@ -106,6 +106,20 @@ void Chip::note_operand(HartState& h, const char* name, tensor::Unused unused) {
     found.cure = unused.x31 ? "a stride is a multiple of 64 bytes, of stores from registers one of 16"
                             : "write 0 there, and addresses that are multiples of what is loaded or stored";
     findings.add(std::move(found));
+}
+
+// Whether B comes from where the LoadB before the FMA says.
+bool Chip::pairs(HartState& h, const char* name, const tensor::Fma& fma) {
+    const Unit& unit = units[h.number / 2];
+    const Stream& stream = unit.stream;
+    if (fma.from_tenb == stream.live && (!stream.live || stream.lines == fma.words)) return true;
+    const std::string words = std::to_string(fma.words) + (fma.words == 1 ? " line" : " lines");
+    std::string why = "it takes B from L1Scp, but a LoadB waits for its FMA";
+    if (!stream.live) why = "it takes B from TenB, but no LoadB waits for an FMA";
+    if (stream.live && fma.from_tenb)
+        why = "it takes " + words + " from TenB, but the LoadB has " + std::to_string(stream.lines);
+    set_error(h, tensor::PAIRING, name, why);
+    return false;
 }
 
 // Of the first row or line that is not there; those before it are done.

@@ -59,6 +59,17 @@ void Issue::withdraw(HartState& state) {
     state.clock = state.now;
     state.minion->slot = state.now;
     ready[destination] = before;
+    if (timeline) timeline->withdraw();
+}
+
+// Why an instruction that reads these registers can issue in `cycle` and not before.
+Stall Issue::why_until(uint64_t cycle, const std::array<unsigned, 4>& reads, Need::Unit unit,
+                       uint64_t multiplier) const {
+    for (const unsigned place : reads)
+        if (ready[place] == cycle) return timeline->loaded[place] ? Stall::data : Stall::result;
+    if (unit == Need::multiplier && multiplier == cycle) return Stall::multiplier;
+    const bool last = *std::max_element(ready.begin(), ready.end()) == cycle;
+    return unit == Need::control && last ? Stall::drain : Stall::code;
 }
 
 uint64_t Issue::drained(uint64_t cycle, unsigned number) const {

@@ -9,6 +9,7 @@
 
 #include "riscv/hart.hpp"
 #include "state.hpp"
+#include "timeline.hpp"
 
 namespace polyloom::minion {
 
@@ -59,9 +60,12 @@ struct Issue {
         if (need.unit == Need::multiplier) cycle = std::max(cycle, minion.multiplier);
         if (need.unit == Need::control) cycle = drained(cycle, unsigned(d.imm) & 0xfff);
         if (cycle >= state.window) {
+            if (timeline) note_stall(state, need, d, cycle);
             state.clock = cycle, refused = true;
             return false;
         }
+        if (timeline) [[unlikely]]
+            note_stall(state, need, d, cycle), note_issue(need, d, std::max(cycle, minion.slot));
         cycle = std::max(cycle, minion.slot);
         state.now = cycle, state.pc = d.pc;
         state.clock = minion.slot = cycle + need.holds;
@@ -79,17 +83,39 @@ struct Issue {
     }
 
     // The data of the load that has just been issued are there in this cycle, or later ones of several.
-    void arrives(uint64_t cycle) { ready[destination] = std::max(ready[destination], cycle); }
+    void arrives(uint64_t cycle) {
+        ready[destination] = std::max(ready[destination], cycle);
+        if (timeline) [[unlikely]]
+            timeline->loaded.set(destination);
+    }
     // The instruction answered "not yet": as if it had not been issued.
     void withdraw(HartState& state);
 
     const Needs* needs = nullptr;
+    Timeline* timeline = nullptr;  // of a run with a trace
     std::array<uint64_t, Need::REGISTERS> ready{};
     uint64_t line = ~uint64_t(0), before = 0;
     uint8_t destination = Need::NOWHERE;
     bool refused = false;  // the window ended the run, and not an instruction that was issued
 
   private:
+    template <class D>
+    [[gnu::noinline, gnu::cold]] void note_stall(const HartState& state, const Need& need, const D& d, uint64_t cycle) {
+        if (cycle <= state.clock) return;
+        const std::array<unsigned, 4> reads = {need.rs1 + d.rs1, need.rs2 + d.rs2, need.rs3 + d.rs3,
+                                               need.stores ? Need::F + (d.rd & 31u) : Need::NONE};
+        timeline->wait(why_until(cycle, reads, need.unit, state.minion->multiplier), state.clock, cycle, d.pc);
+    }
+    // Whatever reads or writes f or m registers is the vector unit's.
+    template <class D>
+    [[gnu::noinline, gnu::cold]] void note_issue(const Need& need, const D& d, uint64_t cycle) {
+        const auto is = [](uint8_t base) { return base == Need::F || base == Need::M; };
+        const bool vector = need.stores || is(need.rd) || is(need.rs1) || is(need.rs2);
+        timeline->loaded.reset(need.rd + (need.rd == Need::X ? d.rd : d.rd & 31u));
+        timeline->issue(d.pc, cycle, cycle + (vector ? need.latency : need.holds), vector);
+    }
+    [[nodiscard]] Stall why_until(uint64_t cycle, const std::array<unsigned, 4>& reads, Need::Unit unit,
+                                  uint64_t multiplier) const;
     [[nodiscard]] uint64_t drained(uint64_t cycle, unsigned number) const;
     uint64_t fetch(ShireState& shire, unsigned neighbourhood, uint64_t pc, uint64_t cycle);
 };

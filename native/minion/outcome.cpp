@@ -7,26 +7,54 @@
 
 namespace polyloom::minion {
 
-// Cycles that a hart has waited, by what for: a class of operations, or what follows them.
-void Chip::note_stall(const HartState& h) {
+namespace {
+
+// The class of operations that a hart waits for; `count` where that is nothing of the tensor unit.
+Class class_of(const Wait& wait) {
     constexpr Class EVENTS[] = {Class::load,  Class::load,   Class::load_l2_0, Class::load_l2_1,
                                 Class::count, Class::count,  Class::count,     Class::fma,
                                 Class::store, Class::reduce, Class::quant};
-    unsigned which = unsigned(h.wait.kind) + STALL_KINDS;
-    if (h.wait.kind == Waits::place) which = h.wait.a;
-    if (h.wait.kind == Waits::event) which = unsigned(EVENTS[h.wait.a % std::size(EVENTS)]);
-    stalls[which] += cycle() - std::min(cycle(), h.wait.since);
+    if (wait.kind == Waits::place) return Class(wait.a);
+    return wait.kind == Waits::event ? EVENTS[wait.a % std::size(EVENTS)] : Class::count;
 }
 
-// Runs of a hart that follow each other are one span.
+Stall stall_of(const Wait& wait) {
+    if (const Class c = class_of(wait); c != Class::count) return Stall(c);
+    switch (wait.kind) {
+        case Waits::registers: return Stall::registers;
+        case Waits::credit: return Stall::credit;
+        case Waits::event: return Stall::cache_operation;
+        default: return Stall::interrupt;
+    }
+}
+
+}  // namespace
+
+// Cycles that a hart has waited, by what for: a class of operations, or what follows them.
+void Chip::note_stall(const HartState& h) {
+    const bool kind = h.wait.kind != Waits::place && h.wait.kind != Waits::event;
+    const unsigned which = kind ? unsigned(h.wait.kind) + STALL_KINDS : unsigned(class_of(h.wait));
+    stalls[which] += cycle() - std::min(cycle(), h.wait.since);
+    if (Timeline* const line = timeline(h.number)) line->wait(stall_of(h.wait), h.wait.since, cycle(), h.wait.pc);
+}
+
+// What harts still do or wait for when the run ends.
+void Chip::trace_end() {
+    for (Timeline& line : timelines) line.commit();
+    for (const HartState* h : harts)
+        if (Timeline* const line = timeline(h->number); line && h->wait.kind != Waits::nothing)
+            if (h->wait.kind != Waits::ended && h->wait.kind != Waits::disabled)
+                line->wait(stall_of(h->wait), h->wait.since, result.cycles, h->wait.pc);
+}
+
+// Without time: runs of a hart that follow each other are one span.
 void Chip::trace_run(uint32_t number, uint64_t from, uint64_t to) {
     Seat& seat = seats[number];
-    if (seat.span != NO_SPAN && from <= spans[seat.span].end + 1) {
-        spans[seat.span].end = std::max(spans[seat.span].end, to);
+    if (seat.span != Spans::NONE && from <= spans.all[seat.span].end + 1) {
+        spans.all[seat.span].end = std::max(spans.all[seat.span].end, to);
         return;
     }
-    seat.span = spans.size();
-    spans.push_back({from, to, number / 2, number & 1, 0, harts[number]->pc});
+    seat.span = spans.add({from, to, number / 2, number & 1, 0, harts[number]->pc});
 }
 
 std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {

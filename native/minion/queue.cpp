@@ -163,7 +163,7 @@ void Chip::complete(uint32_t minion, Class c) {
         unit.last_fma = cycle();
         unit.counts[Unit::FMA_CYCLES] += cycle() - op.started;
     }
-    if (options.trace) spans.push_back({op.started, cycle(), minion, 2 + unsigned(c), op.value, op.pc});
+    if (options.trace) spans.add({op.started, cycle(), minion, 2 + unsigned(c), op.value, op.pc});
     if (options.timed && c == Class::store) last = std::max(last, cycle());
     if (is_load(c)) return wake_minion(minion);
     unit.dequeue(c);

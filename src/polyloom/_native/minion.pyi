@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Event = tuple[int, int, int, int, int, int]
-"""A span of the trace: start, end, minion (of a shire's port: the shire), track, word, pc. Tracks: 0 and 1 issue of a
+"""A span of the trace: start, end, minion (of a shire's port: the shire), track, word, pc. Tracks: 0 and 1 core of a
 hart, 2 load, 3 load to TenB, 4 and 5 load to L2Scp by id, 6 FMA, 7 quant, 8 store, 9 reduce, 10 to 13 the shire's
-banks."""
+banks, 14 and 15 vector unit by hart, 16 and 17 waits by hart, whose word is what for (native/minion/timeline.hpp)."""
 
 class Site(TypedDict):
     """Of an instruction: the number of its hart, 2 · minion + thread, and its cycle, 0 where that was not kept."""
@@ -69,6 +69,8 @@ class Result(TypedDict):
     used: list[str]
     """Parameters of `timing` that the run used."""
     events: list[Event]
+    cut: int | None
+    """The first cycle of which the trace does not have everything."""
 
 @final
 class Chip:
@@ -76,7 +78,8 @@ class Chip:
         self, minions: int, machine: Mapping[str, int], timing: Mapping[str, float], options: Mapping[str, int]
     ) -> None:
         """`machine`: shires, l2_kib, l3_kib, scratchpad_kib. `options`: hazards (0 off, 1 report, 2 error, 3 poison),
-        functional, threads, errata, trace, max_cycles. `timing`: parameters by name; others have their defaults."""
+        functional, threads, errata, trace, most_spans, max_cycles. `timing`: parameters by name; others have their
+        defaults."""
 
     def write(self, address: int, data: bytes | NDArray[np.uint8]) -> str:
         """Nothing, or what is there instead of memory."""

@@ -112,6 +112,20 @@ def test_hazard(call: Call, simulate: Simulate) -> None:
     assert status == 1 and "error[PL138" in err and "early.s:" in out + err
 
 
+@pytest.mark.parametrize("policy", ["report", "error", "off"])
+def test_a_lost_operation_is_an_error(policy: str, call: Call, golden: Golden) -> None:
+    """Whatever hazards are asked for; the file that is written is not trusted to be right."""
+    example("lost")
+    status, out, err = call("simulate", "lost.elf", "--on", "minion", "--functional", "--hazards", policy)
+    assert status == 1
+    golden("run-lost", out + err)
+    status, out, _ = call("simulate", "lost.elf", "--on", "minion", "--json", "--hazards", policy)
+    data = json.loads(out)
+    assert (status, data["stop"]) == (1, "tensor-error")
+    (row,) = data["hazards"]
+    assert (row["kind"], row["still_set"], row["later"]["line"]) == ("tensor_error", 1, 11)
+
+
 def test_the_number_of_threads_changes_nothing(simulate: Simulate) -> None:
     example("tile")
     np.save("a.npy", np.random.default_rng(8).normal(size=(16, 16)).astype(np.float32))
@@ -124,14 +138,26 @@ def test_the_number_of_threads_changes_nothing(simulate: Simulate) -> None:
 
 
 def test_trace(simulate: Simulate) -> None:
-    """Tracks of the issue slot, the load engines, FMA and store."""
+    """Tracks of cores, the vector unit and waits, the load engines, FMA and store."""
     example("tile")
     simulate("tile.elf --on minion --trace t.json --hazards off")
     events = json.loads(Path("t.json").read_text(encoding="utf-8"))["traceEvents"]
     tracks = {e["args"]["name"] for e in events if e["name"] == "thread_name"}
-    assert {"load L1Scp", "load TenB", "FMA", "store"} <= tracks
+    assert {"core 0", "core 1", "waits 0", "load L1Scp", "load TenB", "FMA", "store"} <= tracks
+    assert {"waits: load", "waits: store"} <= {e["name"] for e in events}
     groups = {e["args"]["name"] for e in events if e["name"] == "process_name"}
     assert {"minion 0", "shire 0"} <= groups
+
+
+def test_a_trace_that_is_cut_says_so(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In what is printed, in the JSON of Perfetto and in waves."""
+    example("tile")
+    monkeypatch.setattr("polyloom.targets.minion.model.MOST_SPANS", 40)
+    for name in ("t.json", "t.vcd"):
+        status, out, _ = call("simulate", "tile.elf", "--on", "minion", "--trace", name, "--hazards", "off")
+        told = out.splitlines()[-1]
+        assert status == 0 and told.startswith("the trace has 40 spans and is complete up to cycle ")
+        assert told in Path(name).read_text(encoding="utf-8")
 
 
 def test_report(simulate: Simulate) -> None:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the model recorded, as a trace: one track for the issue slot of each hart, each load engine, FMA, quant, reduce
-and store of a minion, and one for each bank of a shire."""
+"""What the model recorded, as a trace: for each hart its core, the vector unit and its waits; for each minion the load
+engines, FMA, quant, reduce and store; and each bank of a shire.
+
+A core is busy while it issues instructions that are not the vector unit's, the vector unit while one of its
+instructions is in its pipeline. The numbers of tracks and waits are those of native/minion/timeline.hpp.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,8 @@ if TYPE_CHECKING:
 
 TRACKS: Final = (
     *(
-        "issue 0",
-        "issue 1",
+        "core 0",
+        "core 1",
         "load L1Scp",
         "load TenB",
         "load L2Scp 0",
@@ -27,25 +31,45 @@ TRACKS: Final = (
         "reduce",
     ),
     *("bank 0", "bank 1", "bank 2", "bank 3"),
+    *("vector 0", "vector 1", "waits 0", "waits 1"),
 )
 """By the number that the model gives them."""
-_PORTS: Final = TRACKS.index("bank 0")
-_ISSUE: Final = 2
+WAITS: Final = (
+    *("load", "load to TenB", "load to L2Scp", "load to L2Scp", "FMA", "quant", "store", "reduce"),
+    *("registers of a tensor operation", "credit", "interrupt", "barrier", "cache operation", "data of a load"),
+    *("result", "instruction cache", "multiplier", "end of the pipeline"),
+)
+"""What a hart waits for, by number."""
+_PORTS: Final = range(TRACKS.index("bank 0"), TRACKS.index("vector 0"))
+_STALLS: Final = range(TRACKS.index("waits 0"), len(TRACKS))
+_OPERATIONS: Final = range(TRACKS.index("load L1Scp"), _PORTS.start)
 
 
 def trace(outcome: Outcome, locator: Locator) -> Trace:
     """Spans by minion and shire; where the instruction stands is shown beside its span."""
-    return Trace(tuple(_span(event, locator) for event in outcome.events), holds=True)
+    spans = tuple(_span(event, locator) for event in outcome.events)
+    return Trace(spans, holds=True, notice=_notice(outcome))
+
+
+def _notice(outcome: Outcome) -> str:
+    if outcome.cut is None:
+        return ""
+    return f"the trace has {len(outcome.events):,} spans and is complete up to cycle {outcome.cut:,} only"
 
 
 def _span(event: Event, locator: Locator) -> Span:
     start, end, owner, track, word, pc = event
-    group = f"shire {owner}" if track >= _PORTS else f"minion {owner}"
+    group = f"shire {owner}" if track in _PORTS else f"minion {owner}"
     where = locator.at(pc)
     arguments = [("pc", str(where))] if pc else []
     arguments += [("source", where.source)] if pc and where.source else []
     arguments += [("reason", where.reason)] if pc and where.reason else []
-    if word and track >= _ISSUE:
+    if word and (track in _PORTS or track in _OPERATIONS):
         arguments.append(("word", f"{word:#018x}"))
-    name = TRACKS[track].split()[0] if track < _ISSUE or track >= _PORTS else TRACKS[track]
-    return Span(group, TRACKS[track], name, start, max(end - start, 1), tuple(arguments))
+    return Span(group, TRACKS[track], _name(track, word), start, max(end - start, 1), tuple(arguments))
+
+
+def _name(track: int, word: int) -> str:
+    if track in _STALLS:
+        return f"waits: {WAITS[word]}"
+    return TRACKS[track] if track in _OPERATIONS else TRACKS[track].split()[0]

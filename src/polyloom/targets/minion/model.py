@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from polyloom._native.minion import Chip, Event, Finding, Result, Wait
 
 Stop = Literal["passed", "failed", "deadlock", "trap", "hazard", "max-cycles", "tensor-error"]
+MOST_SPANS = 1 << 21
+"""Of a trace. What happens later is left out, and said to be."""
 _POLICIES: Final[Mapping[Hazards, int]] = {"off": 0, "report": 1, "error": 2, "poison": 3}
 
 
@@ -51,7 +53,7 @@ class Trap:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """`cycles` is None without time. `hart` is the one that failed, trapped, or was running when the cycles had passed,
-    -1 where there is none; `pc` is where it was."""
+    -1 where there is none; `pc` is where it was. `events` are the trace, whole up to the cycle `cut`."""
 
     stop: Stop
     cycles: int | None
@@ -65,6 +67,7 @@ class Outcome:
     counters: Mapping[str, int] = field(default_factory=dict[str, int])
     extrapolated: Sequence[str] = ()
     events: Sequence[Event] = ()
+    cut: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ def _options(setup: Setup) -> dict[str, int]:
         "max_cycles": setup.max_cycles,
         "errata": setup.errata,
         "trace": setup.trace,
+        "most_spans": MOST_SPANS,
     }
 
 
@@ -126,6 +130,7 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
         found["counters"],
         timing.extrapolated(found["used"]),
         found["events"],
+        found["cut"],
     )
 
 

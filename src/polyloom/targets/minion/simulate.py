@@ -45,8 +45,9 @@ def simulate(asked: Simulation) -> Simulated:
     if compared is not None:
         measured["peer"] = compared.as_json()
     written = {each.path: places.encoded(each, d) for each, d in found.items()}
-    text = _text(asked, done.outcome, program.locator, compared)
     spans = trace(done.outcome, program.locator) if asked.trace else Trace()
+    text = _text(asked, done.outcome, program.locator, compared)
+    text += f"\n{spans.notice}" if spans.notice else ""
     wrong = _wrong(done.outcome, program, setup)
     return Simulated(_data(asked, program, done.outcome) | measured, text, written, spans, wrong)
 

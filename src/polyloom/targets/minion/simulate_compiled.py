@@ -61,6 +61,7 @@ def simulate(asked: Simulation, note: notes.Note) -> Simulated:
     written = {path: npy.encode(done.outputs[name]) for name, path in paths.items()}
     time = "" if done.cycles is None else f"{done.cycles} cycles, "
     text = f"{data['kernel']} on {data['on']}: passed, {time}{done.operations} instructions"
+    text += f"\n{done.trace.notice}" if done.trace.notice else ""
     return Simulated(data, text, written, done.trace)
 
 
