@@ -237,7 +237,7 @@ def _last(operation: str, step: int, rises: bool) -> int | None:
 
 def _subscripts(offset: _Form, size: int, shape: Sequence[int]) -> Iterator[tuple[_Form, int]]:
     """The subscripts of an offset in bytes, outermost first, with their extents: of each term as many whole strides as
-    it has. Where subscripts share a value there are other ways to split it, and with each the offset is in the array."""
+    it has. Where subscripts share a value it can be split in other ways, and with each the offset is in the array."""
     rest = offset
     strides = [size * prod(shape[n + 1 :]) for n in range(len(shape))]
     for stride, extent in zip(strides, shape, strict=True):
