@@ -202,7 +202,8 @@ def inputs(
     for few in ([a for a in missing if a.is_scalar], [a for a in missing if not a.is_scalar]):
         # Ranges of arrays may depend on scalars that are made up.
         known_values = {**sizes, **_integers(taken), **_integers(made)}
-        within = ranges(known_values) if ranges is not None and few else dict[str, Range]()
+        has_integers = any(a.dtype.kind in "iu" for a in few)
+        within = ranges(known_values) if ranges is not None and has_integers else dict[str, Range]()
         made |= {a.name: _made_up(a, sizes, seed, within.get(a.name)) for a in few}
     return {
         name: next(d[name] for d in (taken, own, made) if name in d)
