@@ -16,6 +16,8 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 INPUT, USAGE, INFEASIBLE, MISMATCH, INTERNAL = 1, 2, 3, 4, 70
+_SHOWN: Final = 8
+"""Lines of an error in a notebook, at most."""
 _BEFORE, _LONGEST = 200, 280  # characters shown of a line, before a place and in all: data files can be one line
 
 
@@ -94,6 +96,15 @@ class PolyloomError(Exception):
 
     def __str__(self) -> str:
         return "\n".join(d.render() for d in self.diagnostics)
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that a notebook shows in the place of a traceback, whose frames are none of the user's: the
+        message, of a long one the beginning."""
+        lines = str(self).split("\n")
+        if len(lines) <= _SHOWN:
+            return lines
+        left = len(lines) - _SHOWN + 1
+        return [*lines[: _SHOWN - 1], f"... and {left} more lines, which `print(error)` shows of a caught error"]
 
     @property
     def code(self) -> str:

@@ -28,6 +28,8 @@ CASES = {
     "missing-concrete": "simulate nowhere.plcc",
     "report-without-file": "run bits.pla N=4 --report",
     "target-for-on": "run bits.pla N=4 --target belt",
+    "target-as-parameter": "run bits.pla N=4 target=belt:gold",
+    "parameter-text-unknown": "run bits.pla N=4 K=many",
     "not-a-program": "run bits.plcc N=4",
     "not-a-file": "show folder",
     "malformed-parameter": "run bits.pla N",

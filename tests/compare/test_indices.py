@@ -101,6 +101,12 @@ def test_compare_of_a_sparse_product(folder: Path) -> None:
     assert [row.verified for row in found.rows] == [True, True, True]
 
 
+def test_a_sweep_of_a_sparse_product(folder: Path) -> None:
+    del folder
+    found = pl.explore("sparse.c:spmv", on="riscv", sweep={"n": [4, 8], "nnz": [5, 50]}, level="verify")
+    assert [row.verified for row in found.rows] == [True] * 4
+
+
 @pytest.mark.parametrize("shape", [None, (25,), (5, 5)])
 def test_compare_of_a_flat_matrix(
     shape: tuple[int, ...] | None, folder: Path, capsys: pytest.CaptureFixture[str]

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+import polyloom as pl
+from polyloom.diagnostics import Diagnostic
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 _TIME = re.compile(r"[0-9.]+ (ms|s)\b")
@@ -34,8 +37,12 @@ def timeless(value: Any) -> str:
     return _TIME.sub("T", json.dumps(value))
 
 
-def test_the_notebook_shows_what_its_cells_give(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+@pytest.mark.parametrize("folder", [ROOT, ROOT / "docs"], ids=["root", "docs"])
+def test_the_notebook_shows_what_its_cells_give(
+    folder: Path, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opened where it lies, too."""
+    monkeypatch.chdir(folder)
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     names: dict[str, Any] = {}
     wanted: list[Any] = []
@@ -49,3 +56,34 @@ def test_the_notebook_shows_what_its_cells_give(pytestconfig: pytest.Config, mon
         return
     assert len(found) >= 4
     assert timeless(found) == timeless(wanted), "write `pytest tests/docs/test_notebook.py --update-golden`"
+
+
+MISTAKES = {
+    "a name": lambda: pl.compile("examples/matmul.pla", on="tpca"),
+    "a file": lambda: pl.compile("nothing.pla"),
+    "sizes": lambda: pl.compile("examples/matmul.pla").run(N=4),
+    "an option": lambda: pl.compile("examples/matmul.pla", candidat=3),
+    "an array": lambda: pl.compile("examples/fir.pla").run(N=4, T=2, u=[1]),
+    "a program": lambda: pl.compile("many.pla"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_a_cell_is_a_few_lines(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What IPython shows in the place of a traceback."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    wrong = "".join(f"  y{n}[i] = nothing{n}(i)\n" for n in range(9))
+    Path("many.pla").write_text(f"parameter N\noutput y[N]: i32\nfor 0 <= i < N do\n{wrong}", encoding="utf-8")
+    with pytest.raises(pl.PolyloomError) as caught:
+        MISTAKES[name]()
+    lines = caught.value._render_traceback_()  # pyright: ignore[reportPrivateUsage]  # the name is IPython's
+    whole = str(caught.value).split("\n")
+    assert lines[0].startswith("error[PL") and all("\n" not in line for line in lines)
+    assert lines == whole if len(whole) <= 8 else (len(lines) == 8 and lines[:7] == whole[:7])
+
+
+def test_what_is_cut_of_a_mistake_is_told() -> None:
+    error = pl.PolyloomError(*(Diagnostic("PL0211", f"number {n}", help="mend it") for n in range(6)))
+    shown = error._render_traceback_()  # pyright: ignore[reportPrivateUsage]
+    assert (len(shown), shown[-1]) == (8, "... and 5 more lines, which `print(error)` shows of a caught error")

@@ -14,6 +14,7 @@ import pytest
 from tests.docs.test_docs import matches, steps
 from tests.install import bare
 
+from polyloom.cli import main
 from polyloom.extras import AGAIN, EXTRAS, command
 
 ROOT = Path(__file__).parents[2]
@@ -73,6 +74,12 @@ def test_doctor_and_help_give_the_command_of_the_readme(folder: Path) -> None:
     assert f"{CLANG}: {command('c')}" in printed
     printed, status = bare.polyloom("explain", "PL0150", folder=folder)
     assert f"`{command('c')}`" in printed
+
+
+def test_doctor_names_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ziglang", reason="without the extra `c`, the test above")
+    assert main(["doctor"]) == 0
+    assert re.search(r"extra \[c\] +ziglang 0\.17\.\d+, llvmlite 0\.50\.\d+\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("on", ["riscv", "belt:silver"])

@@ -12,6 +12,8 @@ from typing import Any, cast
 import pytest
 import yaml
 
+from polyloom.extras import command
+
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
 
@@ -66,5 +68,6 @@ def test_links_of_the_package_page_are_absolute() -> None:
     links = re.findall(r"\]\(([^)]+)\)", page)
     assert len(links) > 10
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
-    assert [word for word in re.findall(r"pip install (\S+)", page) if "polyloom" not in word] == []
+    installed = re.findall(r"pip install [^#`\n]*", page)
+    assert {words.strip() for words in installed} == {"pip install polyloom", command("c")}
     assert "](https://raw.githubusercontent.com/polyloom/polyloom/main/docs/pictures/" in page

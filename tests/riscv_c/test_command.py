@@ -251,7 +251,7 @@ def test_a_run_without_an_end_is_ended(call: Call, monkeypatch: pytest.MonkeyPat
     assert (status, out) == (1, "")
     assert "`forever` has not returned after 1000000 instructions\n  --> commands.c:" in err
     assert "`--max-instructions 10000000` lets it run longer" in err
-    monkeypatch.setattr(run, "bar", lambda: nullcontext(_interrupt))
+    monkeypatch.setattr(run, "bar", lambda _: nullcontext(_interrupt))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     assert call("forever n=3 --on riscv:rv64gc --max-instructions 1000000000000") == (130, "", "")
 
 

@@ -69,11 +69,12 @@ class _Ranges:
     ) -> None:
         self.function, self.values, self.shapes = function, values, shapes
         self.instructions = [i for block in function.blocks for i in block.instructions]
+        self.comparisons = [i for i in self.instructions if i.operation in _SWAPPED]
         self.defined = {i.results[0].name: i for i in self.instructions if i.results}
         self.incoming = dict(_incoming(function))
         self.parameters = {p.name for p in function.parameters}
         self.bounds: dict[str, Range] = dict.fromkeys(self.parameters, ANY)
-        self.forms = dict[str, _Form]()
+        self.forms, self.variables = dict[str, _Form](), dict[str, _Variable | None]()
 
     def form(self, operand: Operand) -> _Form | None:
         """The linear form of an integer; None for what has no value."""
@@ -197,6 +198,11 @@ class _Ranges:
 
     def variable(self, name: str) -> _Variable | None:
         """A parameter of a block that one edge gives a constant step, and others a beginning."""
+        if name not in self.variables:
+            self.variables[name] = self._variable(name)
+        return self.variables[name]
+
+    def _variable(self, name: str) -> _Variable | None:
         if name not in self.incoming:
             return None
         forms = [self.form(operand) for operand in self.incoming[name]]
@@ -209,9 +215,7 @@ class _Ranges:
 
     def _ends(self, name: str, rises: bool) -> Iterator[tuple[_Form, int]]:
         """Of comparisons with the variable: what it does not pass, and by how much less."""
-        for instruction in self.instructions:
-            if instruction.operation not in _SWAPPED:
-                continue
+        for instruction in self.comparisons:
             a, b = (self.form(operand) for operand in instruction.operands)
             operation = instruction.operation
             if b is not None and b.terms.get(name) == 1:
@@ -237,7 +241,7 @@ def _last(operation: str, step: int, rises: bool) -> int | None:
 
 def _subscripts(offset: _Form, size: int, shape: Sequence[int]) -> Iterator[tuple[_Form, int]]:
     """The subscripts of an offset in bytes, outermost first, with their extents: of each term as many whole strides as
-    it has. Where subscripts share a value there are other ways to split it, and with each the offset is in the array."""
+    it has. Where subscripts share a value it can be split in other ways, and with each the offset is in the array."""
     rest = offset
     strides = [size * prod(shape[n + 1 :]) for n in range(len(shape))]
     for stride, extent in zip(strides, shape, strict=True):

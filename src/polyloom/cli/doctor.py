@@ -56,7 +56,7 @@ def _package(name: str) -> Callable[[], str]:
 def _c() -> str:
     """Not having it is no fault."""
     try:
-        return ", ".join(_package(name)() for name in ("ziglang", "llvmlite"))
+        return ", ".join(f"{name} {_package(name)()}" for name in ("ziglang", "llvmlite"))
     except (ImportError, PackageNotFoundError):
         return f"not installed; for C, and for Python kernels on RISC-V and belts: {command('c')}"
 

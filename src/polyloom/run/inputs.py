@@ -21,6 +21,7 @@ from polyloom.ir.arguments import PARAMETER_LIMIT, are, named
 from polyloom.ir.numbers import single
 from polyloom.ir.pla_text import print_condition
 from polyloom.ir.signature import Argument, Dtype, Signature
+from polyloom.targets.entry import entries
 from polyloom.targets.options import integer
 
 Array = npt.NDArray[Any]
@@ -39,7 +40,10 @@ def values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[str, in
     """The parameters that must be given, in their order, and the scalars that are; texts are read. Errors: PL0230,
     PL0232, PL0804, PL0819."""
     known = {a.name: a for a in (*signature.inputs, *signature.unread)}
-    sizes = {n: _size(n, v) for n, v in given.items() if n not in known or n in signature.sizes}
+    for name, value in given.items():
+        if name not in known and name not in signature.sizes:
+            raise _parameter(f"`{signature.name}` has no parameter `{name}`", _meant(signature, name, value))
+    sizes = {n: _size(n, v) for n, v in given.items() if n in signature.sizes}
     return _checked(signature, sizes), scalars(signature, {n: v for n, v in given.items() if n in known})
 
 
@@ -57,6 +61,14 @@ def _no_input(signature: Signature, name: str) -> PolyloomError:
     return input_error("PL0231", f"`{signature.name}` has no input `{name}`", help=f"its inputs are {names or 'none'}")
 
 
+def _meant(signature: Signature, name: str, value: object) -> str:
+    """What to write instead of a value that there is none for: places are named otherwise."""
+    head = str(value).partition(":")[0]
+    return (
+        f"write `--on {value}`" if name in ("on", "target", "machine") and head in entries() else f"it is {signature}"
+    )
+
+
 def _size(name: str, value: Any) -> int:
     if isinstance(value, str):
         return integer(value, f"the parameter {name}")
@@ -66,10 +78,7 @@ def _size(name: str, value: Any) -> int:
 
 
 def _checked(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int]:
-    """Nothing missing, unknown, out of range or outside the domain."""
-    for name in sizes:
-        if name not in signature.sizes:
-            raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {signature}")
+    """Nothing missing, out of range or outside the domain."""
     if missing := [name for name in signature.sizes if name not in sizes]:
         has = "has no value" if len(missing) == 1 else "have no values"
         example = f"give every one, as in `{missing[0]}=16`: {signature}"
@@ -193,7 +202,8 @@ def inputs(
     for few in ([a for a in missing if a.is_scalar], [a for a in missing if not a.is_scalar]):
         # Ranges of arrays may depend on scalars that are made up.
         known_values = {**sizes, **_integers(taken), **_integers(made)}
-        within = ranges(known_values) if ranges is not None and few else dict[str, Range]()
+        has_integers = any(a.dtype.kind in "iu" for a in few)
+        within = ranges(known_values) if ranges is not None and has_integers else dict[str, Range]()
         made |= {a.name: _made_up(a, sizes, seed, within.get(a.name)) for a in few}
     return {
         name: next(d[name] for d in (taken, own, made) if name in d)

@@ -233,7 +233,7 @@ def _ranges(
     known = {inner: values[own] for inner, own in names.items() if own in values}
     arrays = {inner: a for inner, own in names.items() if (a := signature.argument(own)) is not None and a.shape}
     shapes = {inner: (a.dtype.itemsize, a.extents(values)) for inner, a in arrays.items()}
-    return {names[inner]: found for inner, found in index_ranges(function, known, shapes).items()}
+    return {names[inner]: found for inner, found in deeply(index_ranges)(function, known, shapes).items()}
 
 
 def _read(path: str, text: _Text, model: Model, watch: Watch | None) -> tuple[Function, Prototype]:
