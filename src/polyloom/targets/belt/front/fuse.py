@@ -35,7 +35,11 @@ def _block(block: Block | Loop) -> Block | Loop:
             places = sorted((0, 1), key=lambda k: op.operands[k] not in recurrent)
             for k in places:
                 source = made.get(operand) if isinstance(operand := op.operands[k], Value) else None
-                if source is not None and _fits(op, source, op.operands[1 - k]) and counted.get(source.results[0], 0) == 1:
+                if (
+                    source is not None
+                    and _fits(op, source, op.operands[1 - k])
+                    and counted.get(source.results[0], 0) == 1
+                ):
                     found = _joined(op, source, op.operands[1 - k])
                     break
         ops.append(found)
