@@ -326,8 +326,8 @@ class Result:
     def _summary(self) -> list[tuple[str, str]]:
         """The rows that a reader wants first."""
         summary = self.instance.target.summary
-        found = [*([] if summary is None else summary(self.data)), *text.times(self.data)]
-        return [*found, *_noticed(self.execution.trace)]
+        own = [] if summary is None else list(summary(self.data))
+        return [*own, *text.times(self.data), *_noticed(self.execution.trace)]
 
     @property
     def _listing(self) -> str:
