@@ -135,3 +135,17 @@ def test_refusals(name: str, golden: Callable[[str, str], None]) -> None:
     (diagnostic,) = refused.value.diagnostics
     text = f"{diagnostic.code}: {diagnostic.message}\nhelp: {diagnostic.help}\n"
     golden(name, text.replace(str(REFUSED), REFUSED.name))
+
+
+@pytest.mark.parametrize(
+    ("expression", "name"),
+    [("a * 3 + 1", "muladd"), ("a * 4 + 1", "shladd"), ("1 + b * a", "muladd"), ("(a << 2 | 3)", "shladd")],
+)
+def test_one_fused_operation(expression: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(f"unsigned f(unsigned a, unsigned b) {{ return {expression}; }}\n", encoding="utf-8")
+    source = Source(str(path), path.read_text(encoding="utf-8"))
+    function = load_all(source, ("f",), Reading(), 1, "riscv32-unknown-elf")[0]
+    ops = [op.name for b in import_function(function, member("hex4")).functions[0].blocks for op in b.ops]
+    assert ops == [name]
+    assert name not in str(import_function(function, member("gold")))

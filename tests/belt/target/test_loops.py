@@ -11,7 +11,6 @@ import pytest
 
 from polyloom import api
 from polyloom.cli.bench.loops import FAMILIES, Loop, arguments, loops
-from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.frontend.source import Options
 
 MEMBERS = ("silver", "gold", "copper", "tin", "gold5", "hex4", "unit")
@@ -25,13 +24,8 @@ def run(loop: Loop, member: str, n: int, **own: Any) -> Any:
 
 
 def check(loop: Loop, member: str, n: int, **own: Any) -> None:
-    """Verified; or the member's scratch is too short, which is said with the bytes."""
-    try:
-        assert run(loop, member, n, **own).verified
-    except PolyloomError as error:
-        first = error.diagnostics[0]
-        assert first.exit_code == INFEASIBLE and "bytes of scratch" in first.message, str(error)
-        assert member in ("tin", "copper")
+    """Verified: the scratch of the smallest member suffices, too."""
+    assert run(loop, member, n, **own).verified
 
 
 def test_sixty_loops_in_ten_families() -> None:
@@ -41,6 +35,12 @@ def test_sixty_loops_in_ten_families() -> None:
 @pytest.mark.parametrize(("number", "loop"), list(enumerate(ALL)), ids=[loop.name for loop in ALL])
 def test_a_loop_on_one_member(number: int, loop: Loop) -> None:
     check(loop, MEMBERS[number % len(MEMBERS)], 37)
+
+
+def test_a_product_of_floats_on_the_smallest_member() -> None:
+    """Its routine keeps values in scratch from their spill to their last fill: 40 bytes, once 176 of 128."""
+    for name in ("dot_float", "saxpy", "sparse_dot"):
+        check(next(loop for loop in ALL if loop.name == name), "tin", 9)
 
 
 @pytest.mark.long

@@ -89,8 +89,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """`order` is between nodes. `initial[node, result]` are a value's predecessors in iterations -1, -2 and so on. Those
-    of a `steady` one are the last of these in all earlier iterations, too: the first passes keep it."""
+    """`order` is between nodes. `initial[node, result]` are a value's predecessors in iterations -1, -2 and so on;
+    those of a `steady` one are the last of these in all earlier iterations, too: the first passes keep it."""
 
     nodes: tuple[Node, ...]
     order: tuple[Order, ...] = ()

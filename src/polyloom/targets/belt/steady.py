@@ -104,6 +104,8 @@ def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], 
         for r in graph.nodes[n].reads
         if r.distance and r.node in circuit
     }
+    if any(node.spill >= 0 for node in graph.nodes):
+        return None  # a circuit through scratch is not seen in what is read
     if not starts or any(len(set(s)) != 1 or isinstance(s[0], Nothing) for s in starts.values()):
         return None
     before = {key: s[0] for key, s in starts.items()}

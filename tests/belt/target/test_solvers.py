@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops by `best` are never worse than by `exact` or `torus`, and their mean interval is near its bound."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from polyloom import api
+from polyloom.cli.bench.belt import ratio
+from polyloom.cli.bench.hexagon import compiled
+from polyloom.cli.bench.loops import loops
+
+FIR5 = """#include <stdint.h>
+void fir5(int n, const int16_t x[restrict n + 4], const int16_t h[restrict 5], int32_t y[restrict n]) {
+  for (int i = 0; i < n; i++) {
+    int32_t s = 0;
+    for (int k = 0; k < 5; k++) s += x[i + k] * h[k];
+    y[i] = s >> 3;
+  }
+}
+"""
+
+
+def test_fir5(tmp_path: Any) -> None:
+    path = tmp_path / "fir5.c"
+    path.write_text(FIR5, encoding="utf-8")
+    made: Any = api.compile(str(path), "belt:silver")
+    assert made.target.made(made.data)["initiation_interval"] == 3
+    assert made.run(n=20).verified
+
+
+@pytest.mark.parametrize("member", ["silver", "copper"])
+def test_the_better_one_is_kept(member: str) -> None:
+    for loop in tuple(loops())[::4]:
+        found = [
+            [f["initiation_interval"] for f in compiled(loop, f"belt:{member}", solver=solver)["loops"]]
+            for solver in ("best", "exact", "torus")
+        ]
+        for best, exact, torus in zip(*found, strict=True):
+            assert best is not None and best == min(x for x in (exact, torus) if x is not None), loop.name
+
+
+@pytest.mark.parametrize(("member", "most"), [("gold", 1.03), ("silver", 1.06)])
+def test_the_mean_interval_over_its_bound(member: str, most: float) -> None:
+    facts = [f for loop in loops() for f in compiled(loop, f"belt:{member}")["loops"] if f["pipelined"]]
+    assert len(facts) >= 60
+    assert fmean(map(ratio, facts)) <= most
