@@ -154,8 +154,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0157": (
         "call not supported",
         "A call must name a function of the C library that docs/c.md lists, such as `sqrtf`, `expf`, `floorf` or "
-        "`powf(x, 3)`, or a function of the file or of your own headers. The latter must not return within a loop, not call itself, and "
-        "not be called under a condition.",
+        "`powf(x, 3)`, or a function of the file or of your own headers. The latter must not return within a loop, "
+        "not call itself, and not be called under a condition.",
     ),
     "PL0158": (
         "loop not supported",
