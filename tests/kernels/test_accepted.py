@@ -66,6 +66,10 @@ IN_C: Mapping[str, tuple[str, str]] = {
         " for (int i = n - 1; i >= 0; i--)"
         " if ((i & 1) == 0) b[i] += a[i] * b[i / 3]; else b[i % 3 < n ? i % 3 : 0]--; }",
     ),
+    "remainder_of_a_size": (
+        "n",
+        "void f(int n, int a[n + 1], int b[n]) { for (int i = n - 1; i >= 0; i -= 2) b[i / 2] += a[i % 2] + i; }",
+    ),
     "parity_of_two": (
         "n",
         "void f(int n, int a[n][n]) { for (int i = 0; i < n; i++) for (int j = i; j < n; j++)"
@@ -87,6 +91,11 @@ IN_PYTHON: Mapping[str, tuple[str, str]] = {
         "N",
         "def f(a: pl.i32[N + 3], b: pl.i32[N]) -> None:\n    for i in range(N - 1, -1, -1):\n"
         "        a[i % 3] += b[i // 2]\n    for i in range(1, N, 2):\n        b[i // 3] -= a[i]",
+    ),
+    "remainder_of_a_size": (
+        "N",
+        "def f(a: pl.i32[N + 2], b: pl.i32[N]) -> None:\n    for i in range(N - 1, -1, -2):\n"
+        "        b[i // 2] += a[i % 2] + i",
     ),
     "parity_of_two": (
         "N",
