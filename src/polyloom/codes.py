@@ -68,7 +68,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0137": (
         "index that is not affine",
         "An index is a sum of loops, sizes and `int` arguments times integer constants, at least 0. `A[i * j]`, `A[i "
-        "// 2]` and `A[B[i]]` are not;\n"
+        "// N]` and `A[B[i]]` are not;\n"
         "the last element of A[N] is `A[N - 1]`.",
     ),
     "PL0138": (
@@ -156,8 +156,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0157": (
         "call not supported",
         "A call must name a function of the C library that docs/c.md lists, such as `sqrtf`, `expf`, `floorf` or "
-        "`powf(x, 3)`, or a function of the file. The latter must not return within a loop, not call itself, and "
-        "not be called under a condition.",
+        "`powf(x, 3)`, or a function of the file or of your own headers. The latter must not return within a loop, "
+        "not call itself, and not be called under a condition.",
     ),
     "PL0158": (
         "loop not supported",
@@ -194,8 +194,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0165": (
         "variable misused",
-        "A loop variable is assigned in its loop or used outside it, a parameter of a bound is assigned, or a "
-        "variable is declared outside the function.",
+        "A loop variable is assigned in its loop or used where its value is not known, a parameter of a bound is "
+        "assigned, or a variable is declared outside the function.",
     ),
     "PL0166": (
         "scop not usable",

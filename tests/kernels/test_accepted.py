@@ -8,10 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.conftest import Golden
 
 import polyloom as pl
-from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 
 C = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
@@ -68,6 +66,10 @@ IN_C: Mapping[str, tuple[str, str]] = {
         " for (int i = n - 1; i >= 0; i--)"
         " if ((i & 1) == 0) b[i] += a[i] * b[i / 3]; else b[i % 3 < n ? i % 3 : 0]--; }",
     ),
+    "remainder_of_a_size": (
+        "n",
+        "void f(int n, int a[n + 1], int b[n]) { for (int i = n - 1; i >= 0; i -= 2) b[i / 2] += a[i % 2] + i; }",
+    ),
     "parity_of_two": (
         "n",
         "void f(int n, int a[n][n]) { for (int i = 0; i < n; i++) for (int j = i; j < n; j++)"
@@ -89,6 +91,11 @@ IN_PYTHON: Mapping[str, tuple[str, str]] = {
         "N",
         "def f(a: pl.i32[N + 3], b: pl.i32[N]) -> None:\n    for i in range(N - 1, -1, -1):\n"
         "        a[i % 3] += b[i // 2]\n    for i in range(1, N, 2):\n        b[i // 3] -= a[i]",
+    ),
+    "remainder_of_a_size": (
+        "N",
+        "def f(a: pl.i32[N + 2], b: pl.i32[N]) -> None:\n    for i in range(N - 1, -1, -2):\n"
+        "        b[i // 2] += a[i % 2] + i",
     ),
     "parity_of_two": (
         "N",
@@ -157,17 +164,3 @@ def test_functions_of_the_users_headers(tmp_path: Path) -> None:
     path.write_text('#include "twice.h"\n' + body, encoding="utf-8")
     made = pl.compile(path, on="tcpa:wide", options=Options(includes=(str(tmp_path / "inner"),)))
     assert made.instantiate(n=5, pes=(2, 2)).run().verified
-
-
-@C
-def test_a_stale_variable_is_no_value(tmp_path: Path, golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loop within another one leaves a value that depends on whether the outer one runs."""
-    monkeypatch.chdir(tmp_path)
-    text = (
-        "int f(int n, int a[n]) {\n  int i, j, s = 0;\n  for (j = 0; j < n; j++) s += a[j];\n"
-        "  for (i = 0; i < n; i++)\n    for (j = 0; j < 2; j++) s += j;\n  return s + j;\n}\n"
-    )
-    (tmp_path / "f.c").write_text(text, encoding="utf-8")
-    with pytest.raises(PolyloomError) as refused:
-        pl.compile("f.c", on="tcpa:wide")
-    golden("stale_variable", refused.value.diagnostics[0].render())

@@ -178,7 +178,7 @@ def of_nest(
     return Source(path, plan, reference, sized, system, exact=not reassociate)
 
 
-def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest, System, Plan]:
+def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest, System | None, Plan]:
     from polyloom import transform
     from polyloom.analysis import nest_check
     from polyloom.transform.limits import check_size

@@ -75,7 +75,9 @@ class Strips:
 
 
 def strips(counter: Interval, size: int, domain: Condition) -> Strips | None:
-    """The strips of a counter; None where the first one is not known."""
+    """The strips of a counter; None where the first one is not known, or each has one value."""
+    if size == 1:
+        return None
     lower = [_first(form, size, domain) for form in counter.lower]
     known = tuple(form for form in lower if form is not None)
     if len(known) < len(lower):
@@ -106,13 +108,16 @@ def _past(form: Affine, size: int) -> Affine:
 class Period:
     """Of an expression: a counter that grows by `length` makes it grow by `growth`, whatever its value is. Within that,
     some quotient in it changes up to `turns` times, and once more if it is `loose`: if it does not change where a strip
-    begins. `rest` is what the expression is for 0, as far as that is affine."""
+    begins. `rest` is what the expression is for 0, as far as that is affine; `open` are the symbols in one of which a
+    remainder by `parts` decides."""
 
     growth: int
     length: int = 1
     turns: int = 0
     loose: bool = False
     rest: Affine | None = None
+    open: frozenset[str] = frozenset()
+    parts: int = 1
 
     @staticmethod
     def of(form: Affine, name: str) -> Period:
@@ -124,7 +129,10 @@ class Period:
         lengths = by // gcd(by, self.growth)
         growth, rest = self.growth * lengths // by, None if self.rest is None else divided(self.rest, by)
         turns = max(self.turns * lengths, abs(growth))
-        return Period(growth, self.length * lengths, turns, self.loose or rest is None, rest)
+        undecided = {name for name, c in self.rest.terms if c % by} if self.rest is not None else set[str]()
+        parts = lcm(self.parts, by) if undecided else self.parts
+        is_loose = self.loose or rest is None
+        return Period(growth, self.length * lengths, turns, is_loose, rest, self.open | undecided, parts)
 
     def remainder(self, by: int) -> Period:
         return replace(self.quotient(by), growth=0, rest=None)
@@ -134,7 +142,8 @@ class Period:
         a, b = length // self.length, length // other.length
         growth, turns = self.growth * a + other.growth * b, max(self.turns * a, other.turns * b)
         rest = None if self.rest is None or other.rest is None else self.rest + other.rest
-        return Period(growth, length, turns, self.loose or other.loose, rest)
+        parts = lcm(self.parts, other.parts)
+        return Period(growth, length, turns, self.loose or other.loose, rest, self.open | other.open, parts)
 
     def times(self, factor: int) -> Period:
         return replace(self, growth=self.growth * factor, rest=None if self.rest is None else self.rest * factor)
@@ -142,10 +151,13 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of the strips that divisions need. `unrolls` if a quotient has more values in a strip than are taken apart."""
+    """Of the strips that divisions need. `unrolls` if a quotient has more values in a strip than are taken apart;
+    `open` are the symbols in one of which a remainder by `parts` decides an index."""
 
     size: int
     unrolls: bool
+    open: frozenset[str]
+    parts: int
 
 
 def sized(periods: Iterable[Period]) -> Size | None:
@@ -153,4 +165,35 @@ def sized(periods: Iterable[Period]) -> Size | None:
     found = tuple(periods)
     size = lcm(*(period.length for period in found))
     most = max((period.turns * (size // period.length) + period.loose for period in found), default=0)
-    return Size(size, most > MOST_PIECES and size <= COPIES) if 1 < size <= LARGEST else None
+    undecided = frozenset[str]().union(*(period.open for period in found))
+    parts = lcm(*(period.parts for period in found if period.open))
+    if size > LARGEST or parts > COPIES or (size == 1 and not undecided):
+        return None
+    return Size(size, most > MOST_PIECES and size <= COPIES, undecided, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """A parameter as `size * whole + rest`: two loops, of which one iteration has its value, around what divides it.
+    Of many rests each has a copy instead."""
+
+    parameter: str
+    size: int
+    whole: str
+    rest: str
+
+    def loops(self, body: Body, span: Span | None) -> tuple[Node, ...]:
+        if self.size > MOST_PIECES:
+            inner = tuple(node for n in range(self.size) for node in self._at(Affine((), n), body, span))
+        else:
+            made = self._at(Affine.symbol(self.rest), body, span)
+            inner = (Loop(self.rest, (Affine(),), (Affine((), self.size),), made, 1, span),) if made else ()
+        past = Affine.symbol(self.parameter) + 1
+        return (Loop(self.whole, (Affine(),), (past,), inner, 1, span),) if inner else ()
+
+    def _at(self, rest: Affine, body: Body, span: Span | None) -> tuple[Node, ...]:
+        whole = Affine.symbol(self.whole)
+        form = whole * self.size + rest
+        apart = form - Affine.symbol(self.parameter)
+        made = body(form, Condition((Polyhedron((whole, rest, -rest + (self.size - 1), apart, -apart)),)))
+        return (If(Condition((Polyhedron((apart, -apart)),)), made, (), span),) if made else ()

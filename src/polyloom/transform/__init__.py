@@ -24,6 +24,7 @@ from polyloom.ir.plan_text import print_plan
 from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
+from polyloom.transform.entry import shown
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.residues import by_residues
 from polyloom.transform.reverse import reversal
@@ -68,9 +69,15 @@ def _shown(plan: Plan, watch: Watch | None) -> Plan:
 
 
 def only_written(nest: Nest) -> frozenset[str]:
-    """The arguments of a checked nest whose elements at entry show nowhere. Raises what `analyse` does."""
-    system = analyse(nest)
-    return frozenset(s.name for s in nest.storage if s.role == "argument") - held(system)
+    """The arguments of a checked nest whose elements at entry show nowhere. Raises what `analyse` does, but for what
+    meets at a stride."""
+    try:
+        read = held(analyse(nest))
+    except PolyloomError as error:
+        if error.diagnostics[0].code not in STRIDED:
+            raise
+        read = shown(nest)
+    return frozenset(s.name for s in nest.storage if s.role == "argument") - read
 
 
 def _verify(plan: Plan) -> None:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 void f(int n, int A[n]) {
-  int i;
-  for (i = 0; i < n; i++) A[i] = 0;
-  A[0] = i;
+  int i, j;
+  for (i = 0; i < n; i++)
+    for (j = 0; j < 2; j++) A[i] = j;
+  A[0] = j;
 }

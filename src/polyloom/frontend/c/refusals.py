@@ -139,9 +139,9 @@ def unknown(node: Node, scope: Scope) -> PolyloomError:
     if node.declaration in scope.loops:
         return refuse(
             "PL0165",
-            f"the loop variable `{name}` is used outside of its loop",
+            f"the loop variable `{name}` is used where its value is not known",
             node,
-            "write the value that is meant, such as a bound of the loop",
+            "use it behind its loop in the same block, or write the value that is meant, such as a bound of the loop",
         )
     if kind == "VarDecl":
         return refuse(

@@ -8,6 +8,7 @@ that decides. `t / 5` and `t % 5` need as many pieces as `t` has fives; there th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, affine, condition
@@ -59,16 +60,16 @@ def stride(body: Node, name: str, scope: Scope) -> Size | None:
     return sized(_periods(body, name, scope))
 
 
-def _periods(node: Node, name: str, scope: Scope) -> Iterator[Period]:
-    """The periods of the divisions in a statement that no condition decides."""
+def _periods(node: Node, name: str, scope: Scope, indexes: bool = False) -> Iterator[Period]:
+    """The periods of the divisions in a statement that no condition decides; only an index must be affine."""
     if node.kind == "ForStmt":
         scope = _varying(node, scope)
     elif divides(node) and (found := _period(node, name, scope)) is not None:
-        if found.length > 1 and all(border(part, scope) is None for part in node):
-            yield found
+        if (found.length > 1 or (indexes and found.open)) and all(border(part, scope) is None for part in node):
+            yield found if indexes else replace(found, open=frozenset())
         return
     for child in node.inner:
-        yield from _periods(child, name, scope)
+        yield from _periods(child, name, scope, indexes or node.kind == "ArraySubscriptExpr")
 
 
 def _varying(loop: Node, scope: Scope) -> Scope:

@@ -26,7 +26,7 @@ from polyloom.frontend.c.values import binary, truth, value
 from polyloom.frontend.convert import converted
 from polyloom.frontend.known import rounded
 from polyloom.frontend.predicate import inlines, merge
-from polyloom.frontend.strips import Interval, strips
+from polyloom.frontend.strips import Interval, Parted, strips
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, negate
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import INTEGERS, ElementType
@@ -49,7 +49,8 @@ class Statements:
     def __init__(self, roles: Roles, storage: Iterable[Storage], names: Iterable[str]) -> None:
         self.roles = roles
         self.storage = {s.name: s for s in storage}
-        self.taken = {*names, *self.storage}
+        self.parameters = frozenset(names)
+        self.taken = {*self.parameters, *self.storage}
         self.temporaries = set[str]()
         self.labels = 0
 
@@ -293,6 +294,10 @@ class Statements:
 
         behind = ended(found, run, scope)
         parts = stride(body, name, inside)
+        open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "ForStmt" else []
+        if parts is not None and open_:
+            parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
+            return parted.loops(lambda f, w: self.loop(node, _parted(scope, open_[0], f).within(w)), node.span), behind
         cut = None if parts is None else strips(counter, parts.size, scope.domain)
         if parts is None or cut is None:
             made = at(symbol, counter.holds(symbol))
@@ -396,6 +401,14 @@ class Statements:
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
         self.labels += 1
         return (Assign(self.fresh(f"S{self.labels}"), target, stored, node.span),)
+
+
+def _parted(scope: Scope, parameter: str, form: Affine) -> Scope:
+    """The scope in which a parameter is a form of others."""
+    to = {parameter: form}
+    symbols = {name: form.substitute(to) for name, form in scope.symbols.items()}
+    named = {name: form.substitute(to) for name, form in scope.named.items()}
+    return replace(scope, symbols=symbols, named=named)
 
 
 def _entered(scope: Scope, found: Header, value: Affine) -> Scope:

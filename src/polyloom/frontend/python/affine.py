@@ -33,13 +33,15 @@ NOTHING = object()
 class Scope:
     """What names mean at one place of a function: `integers` are loops, integer parameters and names for affine
     expressions; names that are `bound` by the function otherwise are data; all others are looked up in `namespace`, the
-    module's. `domain` is where the place is executed, as far as loops and affine tests say."""
+    module's. `domain` is where the place is executed, as far as loops and affine tests say; `sizes` are forms of
+    parameters that loops around take apart."""
 
     text: Text
     namespace: Mapping[str, object]
     bound: frozenset[str]
     integers: Mapping[str, Affine]
     domain: Condition = field(default_factory=Condition)
+    sizes: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
 
     def having(self, name: str, value: Affine) -> Scope:
         return replace(self, integers={**self.integers, name: value})
@@ -95,9 +97,10 @@ def affine(node: ast.expr, scope: Scope) -> Affine | None:
         case ast.Constant(value=int(value)):
             return Affine((), int(value))
         case ast.Name(id=name) if name in scope.integers:
-            return scope.integers[name]
+            return scope.integers[name].substitute(scope.sizes)
         case ast.Name() | ast.Attribute():
-            return _module_integer(scope.value(node))
+            found = _module_integer(scope.value(node))
+            return None if found is None else found.substitute(scope.sizes)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
             value = affine(operand, scope)
             return -value if value is not None and isinstance(sign, ast.USub) else value

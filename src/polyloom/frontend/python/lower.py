@@ -25,7 +25,7 @@ from polyloom.frontend.python.operators import BINARY
 from polyloom.frontend.python.outcome import Place, affine_part, affine_test, outcome
 from polyloom.frontend.python.remainders import stride
 from polyloom.frontend.python.value import Values
-from polyloom.frontend.strips import Interval, strips
+from polyloom.frontend.strips import Interval, Parted, strips
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, assignments
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
@@ -204,6 +204,9 @@ class _Lowering:
         (name,), span = symbol.symbols, self.text.span(node)
         inner = self.inside(node, course, counter.holds(symbol), place)
         found = stride(node.body, name, inner.scope)
+        size = next((p for p in self.function.parameters if found is not None and p in found.open), None)
+        if size is not None and found is not None:
+            return self.parted(node, Parted(size, found.parts, fresh(size, self.taken), fresh(size, self.taken)), place)
         cut = None if found is None else strips(counter, found.size, place.scope.domain)
         if found is None or cut is None:
             body = self.body(node, inner, course, place)
@@ -214,6 +217,15 @@ class _Lowering:
             return self.body(node, self.inside(node, moved, where, place), moved, place)
 
         return cut.loops(fresh(name, self.taken), None if found.unrolls else name, at, span)
+
+    def parted(self, node: ast.For, parted: Parted, place: Place) -> tuple[Node, ...]:
+        """A loop in which a remainder of a parameter decides an index."""
+
+        def at(form: Affine, where: Condition) -> tuple[Node, ...]:
+            sizes = {**place.scope.sizes, parted.parameter: form}
+            return self.loop(node, replace(place, scope=replace(place.scope.within(where), sizes=sizes)))
+
+        return parted.loops(at, self.text.span(node))
 
     def inside(self, node: ast.For, course: _Course, where: Condition, place: Place) -> Place:
         """The place of a loop's body, where the counter has a value."""

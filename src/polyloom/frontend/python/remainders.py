@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from polyloom.frontend.known import quotient_border
 from polyloom.frontend.python.affine import Scope, affine, condition
@@ -46,8 +47,8 @@ def stride(body: Sequence[ast.stmt], name: str, scope: Scope) -> Size | None:
     return sized(period for statement in body for period in _periods(statement, name, scope))
 
 
-def _periods(node: ast.AST, name: str, scope: Scope) -> Iterator[Period]:
-    """The periods of the divisions in a statement that no condition decides."""
+def _periods(node: ast.AST, name: str, scope: Scope, indexes: bool = False) -> Iterator[Period]:
+    """The periods of the divisions in a statement that no condition decides; only an index must be affine."""
     if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
         yield from _periods(node.iter, name, scope)
         inside = scope.having(node.target.id, _varying(node, scope))
@@ -55,11 +56,11 @@ def _periods(node: ast.AST, name: str, scope: Scope) -> Iterator[Period]:
             yield from _periods(statement, name, inside)
         return
     if isinstance(node, ast.expr) and (found := _period(node, name, scope)) is not None:
-        if found.length > 1 and border(node, scope) is None:
-            yield found
+        if (found.length > 1 or (indexes and found.open)) and border(node, scope) is None:
+            yield found if indexes else replace(found, open=frozenset())
         return
     for child in ast.iter_child_nodes(node):
-        yield from _periods(child, name, scope)
+        yield from _periods(child, name, scope, indexes or isinstance(node, ast.Subscript))
 
 
 def _varying(loop: ast.For, scope: Scope) -> Affine:
