@@ -61,8 +61,9 @@ SCALAR = (
 )
 """Scalars alone, with names and lines; switches stay, because tables of their results are integers of odd widths, and
 loops stay loops."""
-ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
-"""Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
+ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-fno-strict-float-cast-overflow")
+"""Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link. A
+float beyond the range of an integer saturates, as the operations `to_...` do, where C has no rule."""
 
 _DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
 _MOST = 1 << 30
