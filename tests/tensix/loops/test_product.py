@@ -190,4 +190,4 @@ def test_a_page_without_activity_says_so(on: str, monkeypatch: pytest.MonkeyPatc
     assert result.activity is None and traced.activity is not None
     notice = f"not drawn, since {result.execution.operations:,} operations are too many to repeat: add --trace FILE"
     assert notice in result.page() and notice not in traced.page()
-    assert notice in result._repr_mimebundle_()["text/html"]
+    assert notice in cast(Any, result)._repr_mimebundle_()["text/html"]
