@@ -220,11 +220,11 @@ constexpr T truncated(double value) {
     return value <= double(Limits::min()) - 1 ? Limits::min() : T(value);
 }
 
-// Conversion to `R`; narrow integers are the i32, wrapped.
+// Conversion to `R`; floats beyond its range saturate, NaN is 0, integers wrap.
 template <class R, class T>
 constexpr Word converted(T value) {
     if constexpr (std::is_floating_point_v<T> && std::is_integral_v<R> && !std::is_same_v<R, bool>)
-        return word(R(truncated<std::conditional_t<std::is_same_v<R, uint32_t>, uint32_t, int32_t>>(value)));
+        return value != value ? Word(0) : word(truncated<R>(value));
     else
         return word(R(value));
 }

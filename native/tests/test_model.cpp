@@ -353,7 +353,9 @@ static void test_operations() {
     expect(execute(code(Operation::madd, Type::f64), d(1 + 0x1p-30), d(1 - 0x1p-30), d(-1)) == d(-0x1p-60),
            "multiply-add of doubles rounds once");
     expect(execute(code(Operation::to_i32, Type::f32), f(3e9f), 0, 0) == i(INT32_MAX), "to_i32 saturates");
-    expect(execute(code(Operation::to_u8, Type::f32), f(3e9f), 0, 0) == 255, "to_u8 is to_i32, wrapped");
+    expect(execute(code(Operation::to_u8, Type::f32), f(3e9f), 0, 0) == 255, "to_u8 saturates");
+    expect(execute(code(Operation::to_i8, Type::f32), f(-129), 0, 0) == i(-128), "to_i8 saturates");
+    expect(execute(code(Operation::to_u32, Type::f32), f(NAN), 0, 0) == 0, "a NaN becomes 0");
     expect(execute(code(Operation::round_i32, Type::f64), d(2.5), 0, 0) == 2, "round_i32 rounds ties to even");
     expect(execute(code(Operation::bits_i32, Type::f32), f(-0.0f), 0, 0) == i(INT32_MIN), "bits_i32 keeps the bits");
     expect(!valid_opcode(code(Operation::sqrt, Type::i32)) && !valid_opcode(code(Operation::bit_and, Type::f32)) &&

@@ -97,6 +97,25 @@ def test_given_arrays_are_those_of_every_row() -> None:
     assert (made.task.outputs["C"] == b).all() and made.rows[0].verified
 
 
+def test_a_conversion_that_c_leaves_undefined_is_no_difference(tmp_path: Path) -> None:
+    """Loops saturate; a function in C is refused by name, since nothing else says what its author meant."""
+    file = tmp_path / "narrow.c"
+    file.write_text(
+        "void narrow(int n, const float x[n], unsigned char y[n]) {\n"
+        "  for (int i = 0; i < n; i++) y[i] = (unsigned char)x[i];\n"
+        "}\n"
+    )
+    x = np.array([1.9, 255.9, 256.0, np.nan, -1.0], np.float32)
+    made = pl.compare(file, n=5, x=x, on="tcpa:1x1,minion:1,riscv,belt:gold")
+    assert made.task.outputs is not None and made.task.outputs["y"].tolist() == [1, 255, 255, 0, 0]
+    assert [row.verdict for row in made.rows] == ["equal bits", "equal bits", None, None]
+    assert [row.refused.code for row in made.rows if row.refused is not None] == ["PL0972", "PL0972"]
+    inside = pl.compare(
+        file, n=5, x=np.minimum(np.abs(x), 255, where=x == x, out=np.ones_like(x)), on="tcpa:1x1,riscv,belt"
+    )
+    assert [row.verdict for row in inside.rows] == ["equal bits"] * 3
+
+
 def test_options_go_to_the_places_whose_target_has_them() -> None:
     made = pl.compare(MATMUL, SMALL, on="tensix,tcpa:1x1", own={"format": "bf16"})
     assert made.rows[0].judged is not None and "bf16" in str(made.rows[0].judged.why)

@@ -3,7 +3,7 @@
 
 Fenced blocks of one page run in order, in one scratch folder that holds examples/. `console` blocks are commands after
 `$ ` and their output, both streams together; a command may fail only where the page shows an error. `python` blocks
-share their names; an `output` block after one is what it printed. In expected output `...` stands for any text.
+share their names; an `output` block after one is what it printed. A `cpp` block is the file kernel.h. In expected output `...` stands for any text.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ def steps(page: str) -> Iterator[Step]:
         elif language == "python":
             following = blocks[number + 1] if number + 1 < len(blocks) else ("", "", 0)
             yield Step(line, body, True, following[1] if following[0] == "output" else None)
+        elif language == "cpp":
+            yield Step(line, f"cat >kernel.h <<'END'\n{body}END\n", False, None)
 
 
 READER = """

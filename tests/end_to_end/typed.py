@@ -146,7 +146,7 @@ def _converted(value: Number, dtype: ElementType) -> Number:
         return NUMPY[dtype].type(value)
     if isinstance(value, int):
         return _wrapped(value, dtype)
-    return _wrapped(_saturated(float(value), math.trunc, "u32" if dtype == "u32" else "i32"), dtype)
+    return 0 if math.isnan(value) else _saturated(float(value), math.trunc, dtype)
 
 
 def _saturated(value: float, to_integer: Callable[[float], int], dtype: ElementType) -> int:

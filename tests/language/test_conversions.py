@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
 from polyloom.ir.interpret import interpret
+from polyloom.ir.numbers import NUMPY
 from polyloom.ir.semantics import apply
 
 TEXT = """
@@ -61,6 +64,61 @@ def test_rounding_to_integers(value: float, expected: int) -> None:
 def test_saturation(value: int, low: int, high: int) -> None:
     operand = [np.array([value], np.int32)]
     assert (int(apply("sat8", "i32", operand)[0]), int(apply("satu8", "i32", operand)[0])) == (low, high)
+
+
+INTEGRAL = ("i8", "i16", "i32", "u8", "u16", "u32")
+MACHINES = {
+    "tcpa:unit:1x1": ("f32", "f64"),
+    "riscv:rv64gc": ("f32", "f64"),
+    "riscv:rv32gc": ("f32", "f64"),
+    "riscv:rv64gc_zicond_zbb": ("f32", "f64"),
+    "belt:gold": ("f32", "f64"),
+    "belt:tin": ("f32", "f64"),
+    "minion:1": ("f32",),
+}
+"""The types of floats that a machine has."""
+TRUNCATED = """
+import polyloom as pl
+N = pl.size("N")
+@pl.kernel
+def truncated(x: pl.{source}[N], y: pl.{to}[N]) -> None:
+    for i in range(N):
+        y[i] = pl.{to}(x[i])
+"""
+
+
+def truncated(value: float, least: int, most: int) -> int:
+    """The rule: toward zero, the nearest number of the type, 0 for a NaN."""
+    return 0 if math.isnan(value) else most if value >= most else least if value <= least else int(value)
+
+
+def floats(source: str) -> Any:
+    """Not numbers, what is next to the limits of every type, and random bits."""
+    limits = [float(limit) for to in INTEGRAL for limit in (np.iinfo(NUMPY[to]).min, np.iinfo(NUMPY[to]).max)]
+    near = [limit + by for limit in (*limits, 0.0) for by in (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)]
+    beyond = [np.nan, -np.nan, np.inf, -np.inf, 256.0, 3.4e38, -3.4e38, -0.0, 1e-40]
+    kind = np.dtype(NUMPY[source])  # pyright: ignore[reportArgumentType]: a type's name
+    made = np.array([*beyond, *near, *(2 * limit for limit in limits)], kind)
+    neighbours = [np.nextafter(made[len(beyond) :], to, dtype=kind) for to in (kind.type(np.inf), kind.type(-np.inf))]
+    random = np.random.default_rng(3).integers(0, 1 << 8 * kind.itemsize, 64, np.uint64).astype(f"u{kind.itemsize}")
+    return np.concatenate([made, *neighbours, random.view(kind)])
+
+
+@pytest.mark.parametrize(
+    ("on", "to"), [(on, to) for on in MACHINES for to in INTEGRAL if (on, to) != ("minion:1", "u32")]
+)
+def test_a_float_beyond_an_integer_saturates_on_every_machine(on: str, to: str, tmp_path: Path) -> None:
+    """Equal to the rule, and, since the run compares, to the interpreter and to the function itself."""
+    limits = np.iinfo(NUMPY[to])  # pyright: ignore[reportArgumentType]: a type's name
+    for source in MACHINES[on]:
+        file = tmp_path / f"{source}_{to}.py"
+        file.write_text(TRUNCATED.format(source=source, to=to))
+        x = floats(source)
+        with np.errstate(all="ignore"):
+            result = pl.compile(str(file), on=on).run({"x": x}, N=len(x))
+        expected = [truncated(float(value), limits.min, limits.max) for value in x]
+        assert result.outputs["y"].tolist() == expected
+        assert result.verdict == "equal bits"
 
 
 def test_no_arithmetic_on_stored_types() -> None:

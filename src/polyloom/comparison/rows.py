@@ -157,12 +157,14 @@ def judge(task: Task, subject: Subject, job: Job, got: Arrays, laid: Arrays, rea
     if task.outputs is None:
         return Judged(_by_oracles(subject, job, got))
     held = {n: task.inputs[n] for n in task.outputs if n not in got and n in task.inputs}
-    found = compare(
-        task.outputs, {**held, **laid}, Oracle("source", f"the source, {task.path}", lambda values, inputs: None)
-    )
-    if found.difference is None or reason is None:
+    oracle = Oracle("source", f"the source, {task.path}", lambda values, inputs: None)
+    found = compare(task.outputs, {**held, **laid}, oracle)
+    if found.difference is None:
         return Judged((found,))
-    own, far = _by_oracles(subject, job, got), _farthest(task.outputs, laid)
+    own = _by_oracles(subject, job, got)  # also where nothing excuses a difference: what C leaves undefined is refused
+    if reason is None:
+        return Judged((found,))
+    far = _farthest(task.outputs, laid)
     if far is None:
         return Judged(own, reason)
     of_source = [each for each in own if each.name in _SOURCES]

@@ -24,7 +24,8 @@ Reference = Callable[[Mapping[str, int], Arrays], Arrays]
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a file is to be read. `shapes` are texts such as "A=n,m" for bare pointers of C; `reassociate` lets f32
-    reductions change their order; `single_constants` takes unsuffixed C constants as single precision."""
+    reductions change their order; `single_constants` takes unsuffixed C constants as single precision. `instead` is
+    what is read in the place of C files: their paths and texts."""
 
     function: str | None = None
     includes: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class Options:
     shapes: tuple[str, ...] = ()
     single_constants: bool = False
     reassociate: bool = False
+    instead: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

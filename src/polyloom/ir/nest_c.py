@@ -14,10 +14,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from polyloom.diagnostics import Span
 from polyloom.ir.c_library import FUNCTIONS
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, loops, statements
-from polyloom.ir.numbers import WIDTH
+from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, UNSIGNED, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh
@@ -101,9 +103,7 @@ _BODIES = {
     "satu8": "a < 0 ? 0 : a > 255 ? 255 : a",
 }
 _UNSIGNED = {"div": "a / b", "rem": "a % b", "floordiv": "a / b", "mod": "a % b"}
-_TRUNCATED = "a != a || a >= 2147483648.0 ? 2147483647 : a < -2147483648.0 ? -2147483647 - 1 : (int)a"
 _ROUNDED = "a != a || a >= 2147483647.5 ? 2147483647 : a < -2147483648.0 ? -2147483647 - 1 : (int)__builtin_rint(a)"
-_UNSIGNED_LIMITS = "a != a || a >= 4294967296.0 ? 4294967295u : a < 0 ? 0 : (unsigned int)a"
 """The meaning of operations that are called; the operands are a, b and c."""
 
 
@@ -175,11 +175,18 @@ def _body(operation: str, dtype: ElementType) -> str:
         return f"__builtin_{call}({', '.join('abc'[: BY_NAME[operation].arity])})"
     if operation == "round_i32":
         return _ROUNDED
-    if operation == "to_u32" and dtype not in (*INTEGERS, "bool"):
-        return _UNSIGNED_LIMITS
-    if dtype not in (*INTEGERS, "bool") and BY_NAME[operation].gives in INTEGERS and operation != "bits_i32":
-        return _TRUNCATED
+    result = BY_NAME[operation].gives
+    if dtype not in (*INTEGERS, "bool") and result in INTEGERS and operation != "bits_i32":
+        return _truncated(result)
     return (_UNSIGNED if dtype in UNSIGNED else _BODIES).get(operation, _BODIES[operation])
+
+
+def _truncated(result: ElementType) -> str:
+    """A float as an integer, toward zero, saturated, a NaN as 0; C's own conversion is undefined beyond the range."""
+    limits, wide = np.iinfo(NUMPY[result]), "unsigned int" if result == "u32" else "int"
+    least = f"-{limits.max} - 1" if limits.min else "0"
+    most = f"{limits.max}u" if result == "u32" else f"{limits.max}"
+    return f"a != a ? 0 : a >= {limits.max + 1}.0 ? {most} : a < {limits.min}.0 ? {least} : ({wide})a"
 
 
 @dataclass(frozen=True, slots=True)

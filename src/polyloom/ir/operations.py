@@ -9,10 +9,12 @@ min(a, b) and max(a, b) are NaN-aware and ties return the first operand: b if a 
 else a. All operands of an operation have one element type, except the first operand of `select`, which is i32.
 A bool is 0 or 1, in one byte of memory.
 
-Conversions are C's. Integers wrap to narrower ones. Floats go to integers toward zero: `to_i32` and `to_u32` saturate
-(a NaN gives the largest number, as RISC-V's fcvt), the narrower ones are `to_i32` and then wrapped. `to_bool` is "not
-equal to zero". What is converted to a float is rounded to nearest, ties to even. `round_i32` of a float rounds so, too,
-and saturates as `to_i32` does. `sat8` and `satu8` saturate an i32. `bits_i32` and `bits_f32` keep the 32 bits.
+Conversions are C's. Integers wrap to narrower ones. Floats go to integers toward zero and saturate: beyond the range of
+the result's type, the result is its smallest or largest number; of a NaN it is 0. C leaves that undefined and NumPy to
+the processor; this is total, the same for all widths, and what LLVM calls `fptosi.sat`. `to_bool` is "not equal to
+zero". What is converted to a float is rounded to nearest, ties to even. `round_i32` of a float rounds so, too, and
+saturates; of a NaN it gives the largest number. `sat8` and `satu8` saturate an i32. `bits_i32` and `bits_f32` keep the
+32 bits.
 Elements of the types `STORED` are moved, chosen and converted; arithmetic is on the others.
 """
 

@@ -113,11 +113,10 @@ def _fused(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
 
 
 def _truncated_float(result: ElementType) -> Function:
-    """Toward zero, saturated; a narrow integer is the i32, wrapped."""
-    wide = "u32" if result == "u32" else "i32"
+    """Toward zero, saturated; 0 of a NaN."""
 
     def convert(dtype: ElementType, a: Value) -> Value:
-        return _saturated(np.trunc(a.astype(np.float64)), wide).astype(NUMPY[result])
+        return _saturated(np.where(np.isnan(a), 0.0, np.trunc(a.astype(np.float64))), result)
 
     return convert
 

@@ -364,6 +364,14 @@ class Result:
         return [*([] if summary is None else summary(self.data)), *text.times(self.data)]
 
     @property
+    def _drawn(self) -> list[tuple[str, str]]:
+        """The rows of pages, which say what the trace lacks, and that a run is too long to be repeated for its activity."""
+        if not _is_empty(self.execution.trace) or self.execution.operations <= _DRAWN:
+            return [*self._summary, *_noticed(self.trace)]
+        why = f"not drawn, since {self.execution.operations:,} operations are too many to repeat: add --trace FILE"
+        return [*self._summary, ("activity", why)]
+
+    @property
     def _listing(self) -> str:
         """Part of the text where there is no report."""
         return "" if self.views else self.instance.listing
@@ -386,7 +394,7 @@ class Result:
         return html.page(
             html.Shown(
                 self.data,
-                [*self._summary, *_noticed(self.trace)],
+                self._drawn,
                 self.views,
                 self.activity,
                 self.instance.listing,
@@ -417,7 +425,7 @@ class Result:
         return notebook.Embedded(self.page(), text.titled_kernel(self.data))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = notebook.result(self.data, self._summary, self.views, self.activity)
+        html = notebook.result(self.data, self._drawn, self.views, self.activity)
         return notebook.bundle(repr(self), html, include, exclude)
 
     def __repr__(self) -> str:

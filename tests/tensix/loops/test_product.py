@@ -179,3 +179,15 @@ def test_a_difference_from_the_arithmetic_is_told(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(PolyloomError) as error:
         run("f32", 8, 8, 8)
     assert (error.value.code, error.value.exit_code) == ("PL0812", 4)
+
+
+@pytest.mark.parametrize("on", ["tensix", "minion:1", "tcpa:1x1"])
+def test_a_page_without_activity_says_so(on: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left out without a word: a run that is too long to be repeated for its page names the way."""
+    compiled = pl.compile(str(EXAMPLES / "matmul.pla"), on=on)
+    result, traced = compiled.run(N=4, M=4, K=4), compiled.run(N=4, M=4, K=4, trace=True)
+    monkeypatch.setattr("polyloom.run.instance._DRAWN", 1)
+    assert result.activity is None and traced.activity is not None
+    notice = f"not drawn, since {result.execution.operations:,} operations are too many to repeat: add --trace FILE"
+    assert notice in result.page() and notice not in traced.page()
+    assert notice in cast(Any, result)._repr_mimebundle_()["text/html"]

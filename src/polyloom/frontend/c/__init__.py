@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from polyloom.deep import deeply, too_deep
 from polyloom.files import read_source
 from polyloom.frontend.c.affine import Scope, callee
@@ -11,6 +13,7 @@ from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, with_constants
 from polyloom.frontend.c.function import nest
 from polyloom.frontend.c.plain import File
+from polyloom.frontend.c.reached import reading_reached
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.c.tree import aliases
@@ -26,7 +29,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
     user's positions."""
     read_source(path, ".c")
     try:
-        return _load(path, options)
+        return reading_reached(path, options.function, options, partial(_load, path))
     except RecursionError:
         raise too_deep(path) from None
 

@@ -61,8 +61,9 @@ SCALAR = (
 )
 """Scalars alone, with names and lines; switches stay, because tables of their results are integers of odd widths, and
 loops stay loops."""
-ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
-"""Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
+ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-fno-strict-float-cast-overflow")
+"""Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link. A
+float beyond the range of an integer saturates, as the operations `to_...` do, where C has no rule."""
 
 _DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
 _MOST = 1 << 30
@@ -270,7 +271,26 @@ def _clang(
     """What clang writes, with the headers of a machine. Its errors become ours."""
     given = (*(f"-I{folder}" for folder in options.includes), *(f"-D{definition}" for definition in options.defines))
     single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
-    return _run("clang", *language, *LANGUAGE, *_headers(machine), *given, *single, *arguments, explained=explained)
+    with _instead(options.instead) as overlay:
+        words = (*language, *LANGUAGE, *_headers(machine), *given, *single, *overlay, *arguments)
+        return _run("clang", *words, explained=explained)
+
+
+@contextlib.contextmanager
+def _instead(texts: Sequence[tuple[str, str]]) -> Generator[tuple[str, ...]]:
+    """The words that make clang read other texts at these paths (LLVM's virtual file system)."""
+    if not texts:
+        yield ()
+        return
+    with temporary.folder() as folder:
+        roots: list[dict[str, object]] = []
+        for number, (path, text) in enumerate(texts):
+            other = Path(folder, f"{number}.c")
+            other.write_text(text, encoding="utf-8", errors="surrogateescape")
+            roots.append({"name": str(Path(path).resolve()), "type": "file", "external-contents": str(other)})
+        overlay = Path(folder, "overlay.yaml")
+        overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": roots}), encoding="utf-8")
+        yield "-ivfsoverlay", str(overlay)
 
 
 def _run(*arguments: str, explained: Explain | None = None) -> str:

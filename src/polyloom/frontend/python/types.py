@@ -278,7 +278,7 @@ def rint(x: _Float) -> _Float:
 
 
 def to_i32(x: i8 | i16 | u8 | u16 | u32 | f32 | f64) -> i32:
-    """The integer part of a float, saturated; of an integer, the number of the same low bits."""
+    """The integer part of a float, saturated, 0 of a NaN; of an integer, the number of the same low bits."""
     return cast(i32, _converted("to_i32", x))
 
 

@@ -25,6 +25,7 @@ from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, Span
 from polyloom.frontend.c.clang import one_reading
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
+from polyloom.frontend.c.reached import reading_reached
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options, Reference
 from polyloom.ir.nest import Nest
@@ -108,7 +109,10 @@ def _accepts(written: Written) -> bool:
 def _load(written: Written, model: Model) -> Subject:
     start = perf_counter()
     if (path := written.path) is not None and frontend.file_of(path).endswith(".c"):
-        return _subject(_Text(*frontend.named(path, written.options)), model, start, written.watch)
+        file, options = frontend.named(path, written.options)
+        return reading_reached(
+            file, options.function, options, lambda how: _subject(_Text(file, how), model, start, written.watch)
+        )
     nest, reference, path = _kernel(written)
     reading = Options(reassociate=written.options.reassociate)
     text = _Text(path, reading, deeply(print_c)(nest, True), nest)

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from struct import pack, unpack
 from typing import Final
 
+import numpy as np
+
 from polyloom.ir.nest import Apply, Expression, Index
-from polyloom.ir.numbers import WIDTH
+from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import BY_NAME, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
@@ -209,8 +211,12 @@ class Values(Elements):
             case "to_f32":
                 add(f"fcvt.ps.{'f16' if dtype == 'f16' else 'pw'} {into}, {a}")
             case "to_i8" | "to_i16" | "to_i32" | "to_u8" | "to_u16":
-                add(f"fcvt.pw.ps {into}, {a}, rtz" if dtype == "f32" else f"for.pi {into}, {a}, {a}")
-                self._narrowed(BY_NAME[value.operation].result(dtype), into)
+                narrow = BY_NAME[value.operation].result(dtype)
+                if dtype == "f32":
+                    self._truncated(value, into, a, narrow)
+                else:
+                    add(f"for.pi {into}, {a}, {a}")
+                    self._narrowed(narrow, into)
             case "bits_i32" | "bits_f32":
                 add(f"for.pi {into}, {a}, {a}")
             case "round_i32":
@@ -240,6 +246,24 @@ class Values(Elements):
         elif dtype in _NARROW:
             by, back = 32 - WIDTH[dtype], "fsrli" if dtype == "u16" else "fsrai"
             self.text.add(f"fslli.pi {register}, {register}, {by}", f"{back}.pi {register}, {register}, {by}")
+
+    def _truncated(self, value: Apply, into: str, a: str, dtype: ElementType) -> None:
+        """A float as an integer, saturated, a NaN as 0."""
+        number = self.text.vectors.take(value.span)
+        self.text.add(f"feq.ps {number}, {a}, {a}", f"fcvt.pw.ps {into}, {a}, rtz", f"fand.pi {into}, {into}, {number}")
+        self.text.vectors.give(number)
+        self._saturated(dtype, into)
+
+    def _saturated(self, dtype: ElementType, register: str) -> None:
+        """A word as the nearest number of a narrow type."""
+        if dtype in ("i8", "u8"):
+            self.text.add(f"{'fsat8' if dtype == 'i8' else 'fsatu8'}.pi {register}, {register}")
+        elif dtype in _NARROW:
+            limits = np.iinfo(NUMPY[dtype])
+            for operation, limit in (("fmin", limits.max), ("fmax", limits.min)):
+                bound = self.constant("bits", int(limit))
+                self.text.add(f"{operation}.pi {register}, {register}, {bound[0]}")
+                self.drop(bound)
 
     def _called(self, routine: str, into: str, operands: list[str]) -> None:
         self.routines.add(routine)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Only what the chosen function reaches is compiled: where a file has errors, other functions are left out, or become
+declarations where something names them.
+
+Functions are found in the text, as tokens; each identifier that is a function's name reaches it. What this does not
+understand, such as braces in branches of the preprocessor that do not match, stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, TypeVar
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.files import read_source
+from polyloom.frontend.source import Options
+
+T = TypeVar("T")
+_TOKEN: Final = re.compile(
+    r"/\*.*?\*/|//(?:\\\n|[^\n])*|^[ \t]*#(?:\\\n|[^\n])*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\w\s]",
+    re.DOTALL | re.MULTILINE,
+)
+"""Comments, directives, strings, words, and any other character (C17 5.1.1.2, phases 3 and 4)."""
+_IGNORED: Final = ("/*", "//")
+_FAILED: Final = "PL0151"
+"""What clang refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """Where a function and its body begin in the text, and end, and the words in the body."""
+
+    name: str
+    head: int
+    start: int
+    end: int
+    words: frozenset[str]
+
+
+def reading_reached(path: str, function: str | None, options: Options, read: Callable[[Options], T]) -> T:
+    """What `read` gives; where clang refuses the file for what the chosen `function` does not reach, without that.
+    Errors: clang's, unless another one is about what is reached."""
+    try:
+        return read(options)
+    except PolyloomError as error:
+        text = None if error.code != _FAILED or options.instead else without_others(path, function)
+        if text is None:
+            raise
+        try:
+            return read(replace(options, instead=((path, text),)))
+        except PolyloomError as other:
+            raise (error if other.code == _FAILED else other) from None
+
+
+def without_others(path: str, function: str | None) -> str | None:
+    """The text with every body that `function` does not reach as a declaration; None where nothing becomes one."""
+    text = read_source(path, ".c").decode("utf-8", "surrogateescape")
+    bodies = {body.name: body for body in _bodies(text)}
+    if function not in bodies:
+        return None
+    kept = _reached(function, bodies)
+    others = [body for body in bodies.values() if body.name not in kept]
+    for body in others:
+        text = _blank(text, body.start, body.end)
+    for body in others:
+        if len(re.findall(rf"\b{body.name}\b", text)) == 1:  # nothing else names it, such as a table
+            text = _blank(text, body.head, body.end)
+    return text if others else None
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    """Spaces behind a semicolon, which ends a declaration; lines stay."""
+    return text[:start] + ";" + re.sub(r"[^\n]", " ", text[start + 1 : end]) + text[end:]
+
+
+def _reached(function: str, bodies: Mapping[str, _Body]) -> frozenset[str]:
+    found, work = {function}, [function]
+    while work:
+        for name in bodies[work.pop()].words & bodies.keys() - found:
+            found.add(name)
+            work.append(name)
+    return frozenset(found)
+
+
+def _bodies(text: str) -> Iterator[_Body]:
+    """Of all functions at the level of the file; none where braces do not match."""
+    found, head, words, depth, start, first = list[_Body](), list[str](), set[str](), 0, 0, 0
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token.startswith(_IGNORED):
+            continue
+        words.add(token)
+        if token == "{":
+            start, words = (match.start(), set[str]()) if not depth else (start, words)
+            depth += 1
+        elif token == "}":
+            depth -= 1
+            if depth < 0:
+                return
+            if not depth and (name := _called(head)):
+                found.append(_Body(name, first, start, match.end(), frozenset(words)))
+            head = [] if not depth else head
+        elif not depth:
+            first = first if head else match.start()
+            head = [] if token == ";" or token.lstrip().startswith("#") else [*head, token]
+    if not depth:
+        yield from found
+
+
+def _called(head: list[str]) -> str | None:
+    """The name in a function's head: a word before the first parenthesis, outside of attributes; none of an initial
+    value or a structure."""
+    if "=" in head or ")" not in head:
+        return None
+    names = (a for a, b in pairwise(head) if b == "(" and a.isidentifier())
+    return next((name for name in names if not name.startswith("__attribute")), None)
