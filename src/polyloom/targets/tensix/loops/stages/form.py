@@ -16,8 +16,8 @@ from polyloom.analysis.formulas_system import of_system
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import signature
+from polyloom.ir.arguments import sizes_of
 from polyloom.ir.plan_interpret import interpret
-from polyloom.sets import Affine
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Oracle, Subject
 from polyloom.targets.tensix.loops.compile import Arithmetic
@@ -110,7 +110,7 @@ def _judge(
     content: Content, source: Source, inputs: Arrays, expected: Arrays, got: Arrays
 ) -> tuple[Diagnostic | None, dict[str, Any]]:
     """Of all outputs: what is wrong first, and the largest figures."""
-    values = _values(source, {**inputs, **expected})
+    values = sizes_of(source.plan, {**inputs, **expected})
     with np.errstate(all="ignore"):
         made = errors(content, values, inputs)
     allowed = _outputs(content, values, {name: error for name, (_, error) in made.items()})
@@ -118,17 +118,3 @@ def _judge(
     found = [judged(o, expected[o], got[o], allowed[o], result) for o in allowed]
     wrong = next((each for each, _ in found if each is not None), None)
     return wrong, {key: max((told[key] for _, told in found), key=float) for key in ("max_error", "max_ulp", "bound")}
-
-
-def _values(source: Source, arrays: Arrays) -> dict[str, int]:
-    """The parameters, from the shapes of arrays."""
-    plan, known = source.plan, dict[str, int]()
-    shapes = [(a.shape, arrays[a.name].shape) for a in (*plan.inputs, *plan.outputs)]
-    pairs = [pair for shape, extents in shapes for pair in zip(shape, extents, strict=True)]
-    for _ in plan.parameters:  # each time, one more may follow
-        for extent, number in pairs:
-            if len(missing := extent.symbols - set(known)) == 1:
-                (found,) = missing
-                rest = number - extent.substitute({n: Affine((), v) for n, v in known.items()}).constant
-                known[found] = rest // extent.coefficient(found)
-    return {name: known.get(name, 1) for name in plan.parameters}
