@@ -8,9 +8,9 @@
 
 _shtab_polyloom_subparsers=(run compare compile asm instantiate simulate show verify schedule dominators explore sweep float machines explain bench doctor completion device select litmus)
 
-_shtab_polyloom_run_option_strings=(-h --help --function -I -D --shape --single-constants --reassociate --on --in --out --seed --fill --array --at --broadcast --candidate --counts --dest --errata --expect --fidelity --format --fp --functional --hazards --init --layouts --mapping --max-cycles --max-instructions --no-contract --per --profile --resident --solver --spill --spl --split-k --ssa --threads --tiles --vectorize --without --print-after --verify-each --trace --report --json)
-_shtab_polyloom_compare_option_strings=(-h --help --function -I -D --shape --single-constants --reassociate --on --in --seed --fill --array --at --broadcast --candidate --counts --dest --errata --expect --fidelity --format --fp --functional --hazards --init --layouts --mapping --max-cycles --max-instructions --no-contract --per --profile --resident --solver --spill --spl --split-k --ssa --threads --tiles --vectorize --without --report --json)
-_shtab_polyloom_compile_option_strings=(-h --help --function -I -D --shape --single-constants --reassociate --on --broadcast --dest --emit --errata --expect --fidelity --format --fp --init --mapping --no-contract --per --profile --resident --solver --spill --spl --split-k --ssa --vectorize --without --print-after --verify-each -o --json)
+_shtab_polyloom_run_option_strings=(-h --help --function -I -D --shape --single-constants --reassociate --on --in --out --seed --fill --array --at --broadcast --candidate --counts --dest --errata --exact --expect --fidelity --format --fp --functional --hazards --init --layouts --mapping --max-cycles --max-instructions --no-contract --per --profile --resident --solver --spill --spl --split-k --ssa --threads --tiles --vectorize --without --print-after --verify-each --trace --report --json)
+_shtab_polyloom_compare_option_strings=(-h --help --function -I -D --shape --single-constants --reassociate --on --in --seed --fill --array --at --broadcast --candidate --counts --dest --errata --exact --expect --fidelity --format --fp --functional --hazards --init --layouts --mapping --max-cycles --max-instructions --no-contract --per --profile --resident --solver --spill --spl --split-k --ssa --threads --tiles --vectorize --without --report --json)
+_shtab_polyloom_compile_option_strings=(-h --help --function -I -D --shape --single-constants --reassociate --on --broadcast --dest --emit --errata --exact --expect --fidelity --format --fp --init --mapping --no-contract --per --profile --resident --solver --spill --spl --split-k --ssa --vectorize --without --print-after --verify-each -o --json)
 _shtab_polyloom_asm_option_strings=(-h --help --on --form --solver --spl -o --json)
 _shtab_polyloom_instantiate_option_strings=(-h --help --array --at --candidate --layouts --pes -o --json)
 _shtab_polyloom_simulate_option_strings=(-h --help --in --out --on --array --at --core --entry --errata --form --functional --hazards --max-cycles --max-instructions --mmio --peer --raw --thread --threads --tiles --trace --report --json)
@@ -91,6 +91,7 @@ _shtab_polyloom_run___single_constants_nargs=0
 _shtab_polyloom_run___reassociate_nargs=0
 _shtab_polyloom_run___broadcast_nargs=0
 _shtab_polyloom_run___errata_nargs=0
+_shtab_polyloom_run___exact_nargs=0
 _shtab_polyloom_run___functional_nargs=0
 _shtab_polyloom_run___no_contract_nargs=0
 _shtab_polyloom_run___resident_nargs=0
@@ -104,6 +105,7 @@ _shtab_polyloom_compare___single_constants_nargs=0
 _shtab_polyloom_compare___reassociate_nargs=0
 _shtab_polyloom_compare___broadcast_nargs=0
 _shtab_polyloom_compare___errata_nargs=0
+_shtab_polyloom_compare___exact_nargs=0
 _shtab_polyloom_compare___functional_nargs=0
 _shtab_polyloom_compare___no_contract_nargs=0
 _shtab_polyloom_compare___resident_nargs=0
@@ -116,6 +118,7 @@ _shtab_polyloom_compile___single_constants_nargs=0
 _shtab_polyloom_compile___reassociate_nargs=0
 _shtab_polyloom_compile___broadcast_nargs=0
 _shtab_polyloom_compile___errata_nargs=0
+_shtab_polyloom_compile___exact_nargs=0
 _shtab_polyloom_compile___no_contract_nargs=0
 _shtab_polyloom_compile___resident_nargs=0
 _shtab_polyloom_compile___vectorize_nargs='?'
