@@ -44,7 +44,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Contraction:
     """`result` = `left` x `right`. `over` names the dimension of the sum; `widened` the conversion that both factors go
-    through, if they do; `steps` what becomes of the sum before it is the result."""
+    through, if they do; `steps` what becomes of the sum before it is the result. Each sum begins with the element of
+    the array `begins` that is at the place of the result's, where one is named."""
 
     left: Matrix
     right: Matrix
@@ -52,6 +53,7 @@ class Contraction:
     over: str
     widened: str = ""
     steps: tuple[Step, ...] = ()
+    begins: str = ""
 
 
 def contraction(program: Program, *, with_steps: bool = False) -> Contraction | None:

@@ -35,7 +35,8 @@ class Convolution:
     """`places` of the image's dimensions; `weights`: the dimension of the result that each of the weights is, None
     where the sum runs over it. `order`: the dimensions of the weights over which the sum runs, outermost first; None
     where it has no order that is one of them. `widened`: the conversion that both factors go through. `extents` are
-    those of the weights. `steps`: what becomes of the sum; vectors are along output channels."""
+    those of the weights. `steps`: what becomes of the sum; vectors are along output channels. Each sum begins with the
+    element of the array `begins` that is at the place of the result's, where one is named."""
 
     image: str
     weight: str
@@ -46,6 +47,7 @@ class Convolution:
     widened: str
     extents: tuple[Affine, ...] = ()
     steps: tuple[Step, ...] = ()
+    begins: str = ""
 
     @property
     def channel(self) -> int:

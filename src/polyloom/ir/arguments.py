@@ -18,7 +18,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_condition
-from polyloom.sets import Condition
+from polyloom.sets import Affine, Condition
 
 Arrays = dict[str, npt.NDArray[Any]]
 PARAMETER_LIMIT = 1 << 31
@@ -101,6 +101,20 @@ def _check_integer(name: str, value: Any) -> None:
 def shape_of(array: Array, parameters: Mapping[str, int]) -> tuple[int, ...]:
     """The extents of `array`."""
     return tuple(extent.evaluate(parameters) for extent in array.shape)
+
+
+def sizes_of(signature: Signature, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, int]:
+    """The parameters, from the shapes of all inputs and outputs; 1 for one that no shape tells."""
+    known = dict[str, int]()
+    shapes = [(a.shape, arrays[a.name].shape) for a in (*signature.inputs, *signature.outputs)]
+    pairs = [pair for shape, extents in shapes for pair in zip(shape, extents, strict=True)]
+    for _ in signature.parameters:  # each time, one more may follow
+        for extent, number in pairs:
+            if len(missing := extent.symbols - set(known)) == 1:
+                (found,) = missing
+                rest = number - extent.substitute({n: Affine((), v) for n, v in known.items()}).constant
+                known[found] = rest // extent.coefficient(found)
+    return {name: known.get(name, 1) for name in signature.parameters}
 
 
 def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Mapping[str, Any]) -> Arrays:

@@ -145,6 +145,11 @@ class Options:
         metavar="MODE",
         read=_fp,
     )
+    exact: bool = option(
+        "use the tensor unit only where it gives the bits of the source, not another order within a bound",
+        *_LOOPS,
+        default=False,
+    )
     split_k: int | None = option(
         "split the sum of a product over so many minions, a power of two", *_LOOPS, metavar="P", read=_split_k
     )

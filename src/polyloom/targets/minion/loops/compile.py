@@ -12,13 +12,18 @@ from polyloom.diagnostics import input_error
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.signature import Argument, Extent, Signature, of_array, of_plan
+from polyloom.ir.ssa import Place as IrPlace
 from polyloom.targets.minion.loops.assembly import executable
 from polyloom.targets.minion.loops.layout import DATA, Placed, aligned, check_room, place
+from polyloom.targets.minion.loops.lines import MOST, evicted, prefetched
 from polyloom.targets.minion.loops.note import Note
 from polyloom.targets.minion.loops.product.follow import followed
+from polyloom.targets.minion.loops.product.operand import TILE
 from polyloom.targets.minion.loops.product.resident import Home
+from polyloom.targets.minion.loops.product.tile import PREFETCHED, wait
 from polyloom.targets.minion.loops.program import Mode, Part, Team, barrier, end, start
-from polyloom.targets.minion.loops.work import Made, Setting, Work
+from polyloom.targets.minion.loops.work import Later, Made, Setting, Work
+from polyloom.targets.minion.memory_map import DRAM, SCRATCHPAD
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.target import Json
@@ -27,12 +32,17 @@ _ORDER: Final[tuple[Mode, ...]] = ("shared", "split", "scratchpad")
 """Of modes: a program has the last one that any of its phases asks for."""
 
 
+_OLD: Final = IrPlace(reason="forgets copies of what is about to change")
+_AHEAD: Final = IrPlace(reason="brings arrays nearer before they are needed")
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A plan, and what becomes of its phases."""
+    """A plan, and what becomes of its phases; `off_tensor` are sentences: why products do not go to the tensor unit."""
 
     plan: Plan
     works: tuple[Work, ...]
+    off_tensor: tuple[str, ...] = ()
 
 
 def compile_plan(content: Content, where: Place, values: Mapping[str, int], options: Options) -> bytes:
@@ -41,10 +51,11 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     signature = fixed(of_plan(plan), values)
     _check_extents(signature)
     kept = fixed(replace(of_plan(plan), arguments=tuple(map(_kept, plan.intermediates))), values)
-    placed = place(replace(signature, arguments=(*signature.arguments, *kept.arguments)), {})
-    by_name = {p.name: p for p in placed}
     team = team_of(content.works, where)
-    bytes_ = where.machine.scratchpad_bytes
+    within, bytes_ = _in_scratchpad(kept, team, where.machine.scratchpad_bytes)
+    outside = () if within else kept.arguments
+    placed = place(replace(signature, arguments=(*signature.arguments, *outside)), {})
+    by_name = {p.name: p for p in (*placed, *within)}
     bound = [_bound(phase, by_name) for phase in plan.phases]
     last = len(bound) - 1
     settings = [
@@ -57,11 +68,29 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     arguments = placed[: len(signature.arguments)]
     facts: dict[str, Json] = {
         "phases": [work.what for work in content.works],
+        "off_tensor": list(content.off_tensor),
         **_facts(made),
     }
     home = _home(made)
     note = Note(signature, where.machine, where.minions, arguments, facts, _macs(made), _peak(made), home)
-    return executable(_program(team, made, _meetings(plan, made, team)), note)
+    meetings = _meetings(content, made, team)
+    parts = [start(team), *_ahead(content, by_name, team)]
+    first = 0
+    for number, (each, meets) in enumerate(zip(made, meetings, strict=True)):
+        parts += [barrier(team, f"p{number}.join", 31)] if meets else []
+        parts += [*_forgotten(content, first, each.phases, by_name, team), *each.parts]
+        first += each.phases
+    return executable([*parts, end()], note)
+
+
+def _in_scratchpad(kept: Signature, team: Team, room: int) -> tuple[tuple[Placed, ...], int]:
+    """Where the arrays between phases are in the scratchpad of the shire, if it is the only one and half of it holds
+    them: at its end, behind the bytes that phases have to themselves. Else nowhere, and all of these."""
+    made = place(kept, {}, 0) if team.shires == 1 else ()
+    size = aligned(made[-1].address + made[-1].room) if made else room
+    if size > room // 2:
+        return (), room
+    return place(kept, {}, SCRATCHPAD + room - size), room - size
 
 
 def _made(content: Content, settings: Sequence[Setting], free: int) -> list[Made]:
@@ -87,11 +116,14 @@ def _is_kept(plan: Plan, number: int) -> bool:
     return bool(written & (later | {array.name for array in plan.outputs}))
 
 
-def _later(plan: Plan, number: int) -> tuple[frozenset[str], frozenset[str]]:
-    """The arrays that phases behind one touch, and those that they write."""
-    behind = plan.phases[number + 1 :]
-    written = frozenset(name for phase in behind for _, name in phase.outputs)
-    return written | {name for phase in behind for _, name in phase.inputs}, written
+def _later(plan: Plan, number: int) -> Later:
+    touched, again, written = frozenset[str](), frozenset[str](), frozenset[str]()
+    for phase in reversed(plan.phases[number + 1 :]):
+        own = frozenset(name for _, name in phase.outputs)
+        again |= own & touched
+        written |= own
+        touched |= own | {name for _, name in phase.inputs}
+    return Later(touched, written, again)
 
 
 def _facts(made: Sequence[Made]) -> dict[str, Json]:
@@ -152,28 +184,56 @@ def _peak(made: Sequence[Made]) -> int:
     return max(made, key=lambda m: m.macs).peak
 
 
-def _meetings(plan: Plan, made: Sequence[Made], team: Team) -> list[bool]:
+def _meetings(content: Content, made: Sequence[Made], team: Team) -> list[bool]:
     """Before which phases minions wait for each other: those that touch what one since the last barrier writes, or
-    write what it touches. Second harts, which may be phases ahead, meet before each."""
-    found, first, pending = list[bool](), 0, list[Phase]()
+    write what it touches. Second harts, which may be phases ahead, meet before and behind each phase that is no SIMD
+    loops, in which they do something else than first ones."""
+    found, first, pending = list[bool](), 0, list[tuple[Phase, Work]]()
     for each in made:
-        phases = plan.phases[first : first + each.phases]
-        meets = bool(pending) and (team.harts == 2 or any(_conflict(a, b) for a in pending for b in phases))
+        phases = list(zip(content.plan.phases, content.works, strict=True))[first : first + each.phases]
+        is_apart = team.harts == 2 and any(work.what != "simd" for _, work in (*pending, *phases))
+        meets = bool(pending) and (is_apart or any(_conflict(a, b) for a, _ in pending for b, _ in phases))
         found.append(meets)
         pending = [*phases] if meets else [*pending, *phases]
         first += each.phases
     return found
 
 
+def _ahead(content: Content, placed: Mapping[str, Placed], team: Team) -> list[Part]:
+    """Given arrays that phases read, brought into L2 where a product is behind other phases, and would wait for them.
+    What a phase before the last writes would be old there."""
+    phases, given = content.plan.phases, {array.name for array in content.plan.inputs}
+    if all(work.what != "product" for work in content.works[1:]):
+        return []
+    written = {name for phase in phases[:-1] for _, name in phase.outputs}
+    read = dict.fromkeys(name for phase in phases for _, name in phase.inputs if name in given - written)
+    arrays = [placed[name] for name in read if name in placed and placed[name].size >= TILE]
+    if sum(p.size for p in arrays) > MOST:
+        return []
+    lines = [
+        line for n, p in enumerate(arrays) for line in prefetched(p.address, p.size, team, f"given{n}", all_harts=True)
+    ]
+    return [Part((*lines, wait(PREFETCHED)), _AHEAD)]
+
+
+def _forgotten(content: Content, first: int, count: int, placed: Mapping[str, Placed], team: Team) -> list[Part]:
+    """In front of phases: arrays that they change and others behind them touch, of which L2 may have copies that phases
+    before have read. Those of one shire see what its harts store, but not what tensor units store."""
+    phases = content.plan.phases
+    if team.shires == 1 and all(work.what == "simd" for work in content.works[first : first + count]):
+        return []
+    written = dict.fromkeys(name for phase in phases[first : first + count] for _, name in phase.outputs)
+    before, behind = _touched(phases[:first]), _touched(phases[first + count :])
+    arrays = [placed[name] for name in written if name in before & behind and placed[name].address >= DRAM]
+    lines = [line for n, p in enumerate(arrays) for line in evicted(p.address, p.size, team, f"p{first}.old{n}")]
+    return [Part(tuple(lines), _OLD)] if lines else []
+
+
+def _touched(phases: Sequence[Phase]) -> frozenset[str]:
+    return frozenset(name for phase in phases for _, name in (*phase.inputs, *phase.outputs))
+
+
 def _conflict(one: Phase, other: Phase) -> bool:
     written, theirs = ({name for _, name in phase.outputs} for phase in (one, other))
     touched, others = ({name for _, name in phase.inputs} for phase in (one, other))
     return bool(written & (others | theirs) or touched & theirs)
-
-
-def _program(team: Team, made: Sequence[Made], meetings: Sequence[bool]) -> list[Part]:
-    parts = [start(team)]
-    for number, (each, meets) in enumerate(zip(made, meetings, strict=True)):
-        parts += [barrier(team, f"p{number}.join", 31)] if meets else []
-        parts += each.parts
-    return [*parts, end()]

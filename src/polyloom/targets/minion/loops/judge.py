@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.frontend.source import Arrays
+from polyloom.ir.arguments import shape_of, sizes_of
 from polyloom.ir.interpret import box_size
 from polyloom.ir.nest import Nest, statements
+from polyloom.ir.numbers import NUMPY
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.work import operators
@@ -116,15 +118,18 @@ def _is_finite(error: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
 def _errors(plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Arrays) -> dict[str, Any]:
     """Of all arrays that phases write."""
     arrays, errors = dict[str, Any](inputs), dict[str, Any]()
+    values = sizes_of(plan, {**inputs, **expected})
+    types = {a.name: NUMPY[a.dtype] for a in plan.intermediates}
+    shapes = {a.name: shape_of(a, values) for a in (*plan.outputs, *plan.intermediates)}
     for phase, work in zip(plan.phases, works, strict=True):
         assert work.bounds is not None
         ((inner, name),) = phase.outputs
         read = {own: arrays[outer] for own, outer in phase.inputs}
         known = {own: errors[outer] for own, outer in phase.inputs if outer in errors}
-        shape = expected[name].shape if name in expected else None
-        errors[name] = work.bounds(read, known, shape)
-        if shape is None:
-            arrays[name] = work.results({}, read, {inner: np.zeros(errors[name].shape, np.float32)})[inner]
-        else:
+        errors[name] = work.bounds(values, read, known, shapes[name])
+        if name in expected:
             arrays[name] = expected[name]
+        else:
+            held = np.zeros(shapes[name], types[name])
+            arrays[name] = work.results(values, read, {inner: held})[inner]
     return errors

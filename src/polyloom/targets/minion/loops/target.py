@@ -55,6 +55,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     busy = f", {used:.1%} of the {unit} peak" if isinstance(used, float) else ""
     rows = [("minions", f"{data['minions']}")]
     rows += [("in order", str(why)) for why in cast(Sequence[str], data.get("serial") or ())]
+    rows += [("not on tensor units", str(why)) for why in cast(Sequence[str], data.get("off_tensor") or ())]
     return [*rows, ("cycles", f"{data['cycles']}{busy}")] if data["cycles"] is not None else rows
 
 

@@ -13,25 +13,37 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from polyloom.analysis.contraction import Contraction
+from polyloom.analysis.contraction import Contraction, Matrix
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.loops.layout import Placed
 from polyloom.targets.minion.loops.product.operand import Kind
 from polyloom.targets.minion.loops.product.resident import Home
+from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Mode, Part, Team
 from polyloom.targets.minion.options import Options
 from polyloom.targets.target import Json
 
 Arrays = dict[str, NDArray[Any]]
 Shape = tuple[int, ...]
+Bounds = Callable[[Mapping[str, int], Arrays, Arrays, Shape], NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The arrays of the program that phases behind one touch, those that they write, and those that one of them writes
+    before another one touches them."""
+
+    touched: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
+    again: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
     from `scratch` on is memory for what the phase itself makes, which nothing has read;
-    `scratchpad` are the bytes of each shire's. Of the last phase nobody but the host reads what it wrote. `later`: the
-    arrays of the program that phases behind touch, and those that they write."""
+    `scratchpad` are the bytes of each shire's. Of the last phase nobody but the host reads what it wrote. `later`: what
+    phases behind do."""
 
     values: Mapping[str, int]
     arrays: Mapping[str, Placed]
@@ -41,7 +53,13 @@ class Setting:
     options: Options
     scratchpad: int = 0
     is_last: bool = False
-    later: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+    later: Later = field(default_factory=lambda: Later())
+
+    def view(self, matrix: Matrix) -> View:
+        """A factor of a product, or its result, in memory."""
+        found = view(matrix, self.arrays[matrix.array])
+        assert found is not None, "the form was checked"
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +91,8 @@ class Work:
     """`what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and `mode` are what the code
     asks of the team. `results`: values of the parameters, the inputs by the program's names, and what outputs hold
     before, to what they hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether
-    second harts help at these sizes. `bounds`: how far elements of a result may be from `results`, by its inputs, the
-    bounds of their errors, and its shape, None where the inputs' shapes tell. `product`: what may become one loop with
+    second harts help at these sizes. `bounds`: how far elements of a result may be from `results`, by the
+    parameters, its inputs, the bounds of their errors, and its shape. `product`: what may become one loop with
     the product that reads its result. `is_discrete`: results are integers, which the source has, too."""
 
     what: str
@@ -82,7 +100,7 @@ class Work:
     mode: Mode
     code: Callable[[Setting], Made]
     results: Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
-    bounds: Callable[[Arrays, Arrays, Shape | None], NDArray[Any]] | None = None
+    bounds: Bounds | None = None
     helpers: Callable[[Setting], bool] | None = None
     exact: bool = True
     product: Multiplied | None = None

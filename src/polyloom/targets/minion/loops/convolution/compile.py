@@ -13,7 +13,7 @@ from polyloom.targets.minion.loops.convolution.loop import Buffer, loop
 from polyloom.targets.minion.loops.convolution.move import moved
 from polyloom.targets.minion.loops.convolution.place import Room, shape
 from polyloom.targets.minion.loops.convolution.predict import chosen, cycles
-from polyloom.targets.minion.loops.product.compile import by_first, settled
+from polyloom.targets.minion.loops.product.compile import by_first, evicts, settled, streams
 from polyloom.targets.minion.loops.product.operand import TILE, Kind
 from polyloom.targets.minion.loops.product.tile import STORED, wait
 from polyloom.targets.minion.loops.program import Part, barrier
@@ -43,6 +43,8 @@ def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Set
         message = f"a row of `{c.image}` is too long for the masks of a padded convolution, or its steps are"
         help = "give rows of fewer than 32768 pixels and strides below 128, or an image that has its border"
         raise infeasible("PL1341", message, help=help)
+    if c.begins:
+        s = replace(s, begins=setting.arrays[c.begins].address, evicts=evicts(c.begins, c.result, setting))
     parts = list[Part]()
     packs = replace(place, reason="packs an operand into the order of the tensor unit")
     for number, group in enumerate(room.groups):
@@ -60,7 +62,9 @@ def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Set
         parts.append(barrier(setting.team, f"{setting.prefix}.summed", _PACKED))
         setting = replace(setting, prefix=f"{setting.prefix}.back")
         lines = moved(room.last, setting.team, setting.prefix)
-    parts.append(by_first(Part((*lines, *settled(setting)), place), setting, "skip"))
+    parts.append(
+        by_first(Part((*lines, *settled(setting, streams=streams(setting, c.weight))), place), setting, "skip")
+    )
     facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": cycles(s, setting.team.minions)}
     depth = setting.arrays[c.image].shape[c.channel]
     return Made(tuple(parts), facts, s.pairs * s.channels * depth, kind.peak, room.free - setting.scratch)

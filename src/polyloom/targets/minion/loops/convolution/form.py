@@ -38,9 +38,19 @@ class Convolved:
     reorders: bool
 
 
-def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Place, *, fuses: bool) -> Work | None:
+def work(
+    sums: Summed | None,
+    types: Mapping[str, str],
+    fp: str,
+    place: Place,
+    *,
+    fuses: bool,
+    begins: str = "",
+    is_exact: bool = True,
+) -> Work | None:
     """None where these are no sums of a convolution, or ones that only other arithmetic computes, or whose order is not
-    that of the machine: input channels innermost. `fuses`: whether the source adds products with one rounding."""
+    that of the machine: input channels innermost. `fuses`: whether the source adds products with one rounding. Sums of
+    floats of a matrix and a vector may begin with a vector, `begins`. `is_exact`: its terms are the source's."""
     several = () if sums is None else convolutions(sums)
     kind = _kind(several[0], types) if several else None
     found = min(several, key=lambda each: _packing(each, kind), default=None)
@@ -60,7 +70,10 @@ def work(sums: Summed | None, types: Mapping[str, str], fp: str, place: Place, *
         found = found if outermost else replace(found, order=None)
     if found.steps and not _is_quantized(found, kind, types, fp, outermost=outermost):
         return None
-    made = Convolved(found, kind, fp == "reassociate")
+    if begins and (kind is INT8 or found.windows or len(found.places) > 2):
+        return None
+    found = replace(found, begins=begins)
+    made = Convolved(found, kind, fp == "reassociate" or not is_exact)
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     if not exact and not all(p.offset.is_constant for p in found.places):
         return None
@@ -108,33 +121,33 @@ def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
 
 def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
     pixels, weights = _matrices(made.found, values, read, held[made.found.result].shape)
+    begins = _begins(made.found, read, (len(pixels), weights.shape[1]))
     if made.kind is INT8:
         sums = (pixels.astype(np.float64) @ weights.astype(np.float64)).astype(np.int64).astype(np.int32)
     elif made.kind is FP32 and not made.reorders:
-        sums = arithmetic.summed(pixels, weights)
+        sums = arithmetic.summed(pixels, weights) if begins is None else arithmetic.product(pixels, weights, begins)
     else:
-        sums = arithmetic.doubles(pixels, weights)
+        sums = arithmetic.doubles(pixels, weights, begins)
     if made.found.steps:
         sums = applied(made.found.steps, sums, read)
     return {**held, made.found.result: _back(made.found, sums, held[made.found.result].shape)}
 
 
-def _bounds(made: Convolved, read: Arrays, errors: Arrays, shape: tuple[int, ...] | None) -> Array:
+def _bounds(made: Convolved, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
     c = made.found
-    shape = shape or _shape(c, read)
     zeros = {name: np.zeros(read[name].shape) for name in (c.image, c.weight)}
-    pixels, weights = _matrices(c, {}, read, shape)
-    of_pixels, of_weights = _matrices(c, {}, {**zeros, **errors}, shape)
-    allowed = arithmetic.grown((pixels, of_pixels), (weights, of_weights), made.kind is FP16)
+    pixels, weights = _matrices(c, values, read, shape)
+    of_pixels, of_weights = _matrices(c, values, {**zeros, **errors}, shape)
+    start = _begins(c, read, (len(pixels), weights.shape[1]))
+    of_start = _begins(c, {c.begins: np.zeros(shape), **errors}, (len(pixels), weights.shape[1]))
+    begins = None if start is None or of_start is None else (start, of_start)
+    allowed = arithmetic.grown((pixels, of_pixels), (weights, of_weights), made.kind is FP16, begins)
     return _back(c, allowed * (made.kind is not INT8), shape)
 
 
-def _shape(c: Convolution, read: Arrays) -> tuple[int, ...]:
-    """Of a result without windows."""
-    extents = {p.result: read[c.image].shape[n] for n, p in enumerate(c.places) if p.result is not None}
-    if c.output is not None:
-        extents[c.output] = read[c.weight].shape[c.weights.index(c.output)]
-    return tuple(extents[n] for n in range(len(extents)))
+def _begins(c: Convolution, read: Arrays, shape: tuple[int, int]) -> Array | None:
+    """What the sums of a vector begin with, as a matrix."""
+    return read[c.begins].reshape(shape) if c.begins else None
 
 
 def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tuple[int, ...]) -> tuple[Array, Array]:

@@ -25,8 +25,9 @@ from polyloom.targets.minion.loops.convolution.ahead import ahead
 from polyloom.targets.minion.loops.convolution.ordered import ordered
 from polyloom.targets.minion.loops.convolution.shape import Shape, Tap
 from polyloom.targets.minion.loops.convolution.taps import PAIRS, added, over
+from polyloom.targets.minion.loops.product.begin import column, forgotten, row
 from polyloom.targets.minion.loops.product.loop import parted, shortened, step
-from polyloom.targets.minion.loops.product.operand import LINE, ROWS, TILE
+from polyloom.targets.minion.loops.product.operand import LINE, ROWS, TILE, WORD
 from polyloom.targets.minion.loops.product.quant import begin
 from polyloom.targets.minion.loops.product.tile import (
     COLUMN_FIELD,
@@ -70,8 +71,9 @@ def loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
         li("t0", s.tiles),
     ]
     lines += [f"bgeu s2, t0, {done}", *_words(s, prefix)]
-    # Of the tile before: a store from L1Scp and a multiplication need a wait between them.
-    lines += [wait(STORED)] if s.turns and s.tiles > team.minions else []
+    # Of the tile before: a store from L1Scp and a multiplication need a wait between them, and so do a store and a
+    # vector instruction.
+    lines += [wait(STORED)] if (s.turns or s.begins is not None) and s.tiles > team.minions else []
     lines += begin(s.quant, _QUANT, s.tile, _BLOCK) if s.quant else []
     lines += [*_cleared(s), *_sums(s, prefix), *_finished(s), *_quantized(s)]
     lines += _turned(s, buffer) if s.turns else ["mv t6, s11", "csrw tensor_store, a1"]
@@ -160,8 +162,13 @@ def _masked(s: Shape, **fields: int) -> list[str]:
 
 
 def _cleared(s: Shape) -> list[str]:
-    """Sums, in registers or in TenC, become +0."""
-    return _masked(s, first=1)
+    """Sums, in registers or in TenC, become +0, or those of a vector what they begin with."""
+    if s.begins is None:
+        return _masked(s, first=1)
+    is_row = s.along.extent == 1 and s.channels > 1
+    lines = [li("t2", s.begins)]
+    lines += scaled("t1", "s2", LINE if is_row else s.tile * WORD, "t2")
+    return [*lines, *(row("t2") if is_row else column("t2")), *(forgotten("t2", 1, LINE) if s.evicts else [])]
 
 
 def _finished(s: Shape) -> list[str]:

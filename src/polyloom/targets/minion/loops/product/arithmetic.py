@@ -22,13 +22,14 @@ _ELEMENTS: Final = 1 << 16
 """Of the result that are computed at once, so that intermediate arrays stay in caches."""
 
 
-def product(left: Array, right: Array) -> Array:
-    """Of single-precision matrices."""
+def product(left: Array, right: Array, begins: Array | None = None) -> Array:
+    """Of single-precision matrices; sums may begin with a matrix."""
     made = np.zeros((left.shape[0], right.shape[1]), np.float32)
     at_once = max(1, _ELEMENTS // max(right.shape[1], 1))
     with np.errstate(all="ignore"):
         for first in range(0, left.shape[0], at_once):
-            made[first : first + at_once] = _rows(left[first : first + at_once], right)
+            rows = slice(first, first + at_once)
+            made[rows] = _rows(left[rows], right, None if begins is None else begins[rows])
     return made
 
 
@@ -50,11 +51,12 @@ def multiplied(left: Array, right: Array) -> Array:
         return _rounded(_double(_flushed(left)) * _double(_flushed(right)))
 
 
-def _rows(left: Array, right: Array) -> Array:
+def _rows(left: Array, right: Array, total: Array | None = None) -> Array:
     a, b = (_double(_flushed(each)) for each in (left, right))
     no_a, no_b = (each.view(np.uint32) == 0 for each in (np.ascontiguousarray(left), np.ascontiguousarray(right)))
-    total = _rounded(a[:, :1] * b[:1])
-    for k in range(1, left.shape[1]):
+    first = int(total is None)
+    total = _rounded(a[:, :1] * b[:1]) if total is None else total
+    for k in range(first, left.shape[1]):
         made = _rounded(_odd(a[:, k : k + 1] * b[k : k + 1], _double(_flushed(total))))
         some = no_a[:, k].any() or no_b[k].any()
         total = np.where(no_a[:, k : k + 1] | no_b[k : k + 1], total, made) if some else made
@@ -89,24 +91,29 @@ def _rounded(total: Array) -> Array:
     return made
 
 
-def doubles(left: Array, right: Array) -> Array:
-    """The product in double precision, as singles."""
+def doubles(left: Array, right: Array, begins: Array | None = None) -> Array:
+    """The product in double precision, as singles; sums may begin with a matrix."""
     with np.errstate(all="ignore"):
-        return (left.astype(np.float64) @ right.astype(np.float64)).astype(np.float32)
+        made = left.astype(np.float64) @ right.astype(np.float64)
+        return (made if begins is None else begins + made).astype(np.float32)
 
 
-def grown(left: tuple[Array, Array], right: tuple[Array, Array], halves: bool) -> Array:
-    """The same for factors each of which may itself be off by an array of bounds."""
+def grown(
+    left: tuple[Array, Array], right: tuple[Array, Array], halves: bool, begins: tuple[Array, Array] | None = None
+) -> Array:
+    """`bound` for factors, and what sums begin with, each of which may itself be off by an array of bounds."""
     (a, of_a), (b, of_b) = left, right
+    c, of_c = (0.0, 0.0) if begins is None else begins
     with np.errstate(all="ignore"):
         a, b = np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64))
-        passed = a @ of_b + of_a @ b + of_a @ of_b
-        return passed + bound(a + of_a, b + of_b, halves)
+        passed = a @ of_b + of_a @ b + of_a @ of_b + of_c
+        return passed + bound(a + of_a, b + of_b, halves, np.abs(c) + of_c)
 
 
-def bound(left: Array, right: Array, halves: bool) -> Array:
+def bound(left: Array, right: Array, halves: bool, begins: Array | float = 0.0) -> Array:
     """By how much an element may be off where sums take another order, or operands are half precision: each step and
-    each of at most 2^10 parts rounds what is at most the sum of |a b|, or loses less than the least normal number."""
+    each of at most 2^10 parts rounds what is at most the sum of |a b| and what it begins with, or loses less than the
+    least normal number."""
     a, b = np.abs(left.astype(np.float64)), np.abs(right.astype(np.float64))
     with np.errstate(all="ignore"):
-        return (left.shape[1] + _PARTS) * ((2.0**-22 if halves else 2.0**-23) * (a @ b) + _LEAST)
+        return (left.shape[1] + _PARTS) * ((2.0**-22 if halves else 2.0**-23) * (a @ b + begins) + _LEAST)

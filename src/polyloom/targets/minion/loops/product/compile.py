@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Place
-from polyloom.targets.minion.loops.product.grid import Grid, grid
+from polyloom.targets.minion.loops.product.begin import Begin
+from polyloom.targets.minion.loops.product.choose import fitted, is_staged
+from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.loop import Problem, loop
 from polyloom.targets.minion.loops.product.operand import (
     INT8,
@@ -28,13 +29,10 @@ from polyloom.targets.minion.loops.product.resident import Home, Resident
 from polyloom.targets.minion.loops.product.staged import Stage, staged
 from polyloom.targets.minion.loops.product.tile import COMBINED, MULTIPLIED, STORED, refreshed, wait
 from polyloom.targets.minion.loops.product.together import can_share
-from polyloom.targets.minion.loops.product.view import View, view
 from polyloom.targets.minion.loops.program import Part, barrier
 from polyloom.targets.minion.loops.work import Made, Multiplied, Setting
 from polyloom.targets.target import Json
 
-_FEW: Final = 8
-_LONG: Final = 8
 """Minions of a shire, and steps of a minion, from which on staging is worth while."""
 _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
@@ -44,7 +42,7 @@ def code(m: Multiplied, setting: Setting) -> Made:
     """Errors: PL1331 for --split-k that does not fit, PL1332 for a sum of floats whose order it would change, PL1333
     for --broadcast where nothing is split."""
     p, source = problem(m, setting)
-    g = chosen(m, p, setting)
+    p, g = fitted(m, p, setting)
     stages = setting.team.harts == 2 and not setting.options.resident and is_staged(p, g, setting)
     p = replace(p, shares=_is_shared(p, g, stages))
     if setting.options.resident:
@@ -52,9 +50,12 @@ def code(m: Multiplied, setting: Setting) -> Made:
     made, scratch = packing(p, source, m.place, setting)
     if stages:
         stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
-        made.append(Part((*staged(stage, setting.prefix), *settled(setting, stages=True)), m.place))
+        made.append(Part((*staged(stage, setting.prefix), *settled(setting, streams=True)), m.place))
     else:
-        lines = (*loop(p, g, setting.prefix), *settled(setting, splits=g.parts > 1))
+        lines = (
+            *loop(p, g, setting.prefix),
+            *settled(setting, splits=g.parts > 1, streams=streams(setting, m.found.right.array)),
+        )
         made.append(by_first(Part(lines, m.place), setting, "skip"))
     facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": cycles(p, g, stages)}
     return Made(tuple(made), facts, macs(m, setting), m.kind.peak, scratch)
@@ -62,7 +63,7 @@ def code(m: Multiplied, setting: Setting) -> Made:
 
 def macs(m: Multiplied, setting: Setting) -> int:
     """Useful multiply-adds."""
-    left, right = (view_of(each, setting) for each in (m.found.left, m.found.right))
+    left, right = (setting.view(each) for each in (m.found.left, m.found.right))
     return left.rows * left.columns * right.columns
 
 
@@ -76,16 +77,16 @@ def packing(p: Problem, source: Tiles | None, place: Place, setting: Setting) ->
     return [*parts, barrier(setting.team, f"{setting.prefix}.all", _PACKED)], p.block_columns * p.steps * TILE
 
 
-def settled(setting: Setting, *, splits: bool = False, stages: bool = False) -> list[str]:
+def settled(setting: Setting, *, splits: bool = False, streams: bool = False) -> list[str]:
     """What other phases read is in memory, and their hart 0 may read registers and load lines of L1Scp; behind the last
-    phase, the machine itself drains stores. Where sums are split, some minions store nothing. Where tiles are staged,
-    second harts of the next phase overwrite what the last multiplication has streamed."""
+    phase, the machine itself drains stores. Where sums are split, some minions store nothing. `streams`: the next
+    phase may overwrite what the last multiplication has streamed, as second harts do that stage tiles."""
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
     second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
     fresh = refreshed() if setting.options.errata else []
-    before = [*([wait(COMBINED)] if splits else []), *([wait(MULTIPLIED)] if stages else [])]
+    before = [*([wait(COMBINED)] if splits else []), *([wait(MULTIPLIED)] if streams else [])]
     return [*second, *before, wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
 
 
@@ -94,6 +95,9 @@ def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
     if g.parts > 1:
         message = "--resident gives each block to one minion, and --split-k to several"
         raise input_error("PL1339", message, help="leave one of them out")
+    if p.begins is not None:
+        message = f"--resident starts with packed operands, and sums begin with what is in `{m.found.begins}`"
+        raise input_error("PL1339", message, help="leave --resident out")
     r = Resident(g, p.kind.bytes, p.rows, p.columns, p.words)
     r.check(setting.scratchpad)
     left, right, result = r.tiles()
@@ -106,17 +110,8 @@ def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
 def has_helpers(m: Multiplied, setting: Setting) -> bool:
     """Whether second harts stage the operands."""
     p, _ = problem(m, setting)
-    g = chosen(m, p, setting)
+    p, g = fitted(m, p, setting)
     return not setting.options.resident and is_staged(p, g, setting)
-
-
-def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
-    """Where minions of a shire share tiles for long enough."""
-    stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
-    rows, columns = stage.rounds
-    fits = stage.fits and g.parts == 1
-    lies_well = p.left.transform in ("plain", "transpose32")
-    return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
 
 
 def _is_shared(p: Problem, g: Grid, stages: bool) -> bool:
@@ -125,17 +120,10 @@ def _is_shared(p: Problem, g: Grid, stages: bool) -> bool:
     return (stages or p.kind is INT8) and can_share(g, p.block_rows, p.block_columns)
 
 
-def view_of(matrix: Matrix, setting: Setting) -> View:
-    """A factor or the result in memory."""
-    found = view(matrix, setting.arrays[matrix.array])
-    assert found is not None, "the form was checked"
-    return found
-
-
 def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
     """And where tiles of the right factor are that have to be packed."""
     found, kind = m.found, m.kind
-    left, right, result = (view_of(m, setting) for m in (found.left, found.right, found.result))
+    left, right, result = (setting.view(m) for m in (found.left, found.right, found.result))
     unsigned = tuple(setting.arrays[m.array].dtype.kind == "u" for m in (found.left, found.right))
     words = -(-left.columns * kind.bytes // WORD)
     source = right_tiles(right, kind)
@@ -153,8 +141,29 @@ def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
         unsigned=signs,
         quant=quant_of(found.steps, kind, setting.arrays),
         broadcast=setting.options.broadcast,
+        begins=_begin(m, setting),
     )
     return p, None if tiles is source else source
+
+
+def _begin(m: Multiplied, setting: Setting) -> Begin | None:
+    """Where the blocks are with which sums begin."""
+    if not m.found.begins:
+        return None
+    found = setting.view(replace(m.found.result, array=m.found.begins))
+    tiles = Tiles(found.address, ROWS * found.row_step, ROWS * found.bytes, found.row_step)
+    return Begin(tiles, evicts(m.found.begins, m.found.result.array, setting))
+
+
+def evicts(begins: str, result: str, setting: Setting) -> bool:
+    """Whether somebody reads the array with which sums begin after it was changed, by this phase or a later one."""
+    name, later = setting.arrays[begins].name, setting.later
+    return name in later.again or (name == setting.arrays[result].name and name in later.touched)
+
+
+def streams(setting: Setting, factor: str) -> bool:
+    """Whether a phase behind writes lines that the last multiplication has streamed."""
+    return setting.arrays[factor].name in setting.later.written
 
 
 def by_first(part: Part, setting: Setting, name: str) -> Part:
@@ -163,38 +172,3 @@ def by_first(part: Part, setting: Setting, name: str) -> Part:
         return part
     skip = f"{setting.prefix}.{name}"
     return Part(("andi t0, s1, 1", f"bnez t0, {skip}", *part.lines, f"{skip}:"), part.place)
-
-
-def chosen(m: Multiplied, p: Problem, setting: Setting) -> Grid:
-    """The grid, with as many parts of the sum as asked for, or else as predicted to be fastest."""
-    grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in counts(m, setting)]
-    if p.broadcast:
-        grids = [g for g in grids if g.parts > 1]
-    if not grids:
-        message = "--broadcast gives the result of a split sum to all who share it, and no sum is split"
-        help = "write --split-k P, and --reassociate for floats; or leave --broadcast out"
-        raise input_error("PL1333", message, help=help)
-    return min(grids, key=lambda g: (cycles(p, g, is_staged(p, g, setting)), g.parts))
-
-
-def counts(m: Multiplied, setting: Setting) -> list[int]:
-    """Of minions that may share a sum. Errors: PL1331, PL1332."""
-    depth, minions, asked = view_of(m.found.left, setting).columns, setting.team.minions, setting.options.split_k
-    reorders = m.fp == "reassociate" or m.kind is INT8
-    if asked is not None:
-        _check_parts(asked, depth, minions, reorders)
-        return [asked]
-    most = min(depth, minions) if reorders and not setting.options.resident else 1
-    return [1 << n for n in range(most.bit_length()) if minions % (1 << n) == 0]
-
-
-def _check_parts(asked: int, depth: int, minions: int, reorders: bool) -> None:
-    """Errors: PL1331, PL1332."""
-    if asked > 1 and not reorders:
-        message = "--split-k adds parts of sums, and floats keep the order of their sums"
-        help = "write --reassociate, which allows another order, or leave --split-k out"
-        raise input_error("PL1332", message, help=help)
-    if asked > min(depth, minions) or minions % asked:
-        message = f"--split-k is {asked}, for {depth} terms on {minions} minions"
-        help = "give a power of two that divides the number of minions, at most the number of terms"
-        raise input_error("PL1331", message, help=help)

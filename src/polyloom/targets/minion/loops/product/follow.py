@@ -11,15 +11,14 @@ from typing import Final
 from polyloom.analysis.contraction import Matrix
 from polyloom.targets.minion.loops.product import chain
 from polyloom.targets.minion.loops.product.chain import Chain, chained
+from polyloom.targets.minion.loops.product.choose import chosen, counts, is_staged
 from polyloom.targets.minion.loops.product.compile import (
     by_first,
-    chosen,
-    counts,
-    is_staged,
     macs,
     packing,
     problem,
     settled,
+    streams,
 )
 from polyloom.targets.minion.loops.product.operand import FP32
 from polyloom.targets.minion.loops.program import Part
@@ -36,13 +35,19 @@ def followed(works: Sequence[Multiplied | None], settings: Sequence[Setting], *,
         return None
     result = settings[0].arrays[first.found.result.array].name
     names = [settings[1].arrays[m.array].name for m in (second.found.left, second.found.right)]
-    if names.count(result) != 1:
+    if names.count(result) != 1 or settings[1].arrays[second.found.result.array].name in _read(first, settings[0]):
         return None
     on_right = names[1] == result
     if not _alike(first.found.result, second.found.right if on_right else second.found.left):
         return None
     best = _best(first, second, settings, on_right=on_right, kept=kept)
     return None if best is None else _made(best, (first, second), settings)
+
+
+def _read(m: Multiplied, setting: Setting) -> frozenset[str]:
+    """What other groups may still read when one writes the second result."""
+    names = (m.found.left.array, m.found.right.array, *([m.found.begins] if m.found.begins else []))
+    return frozenset(setting.arrays[name].name for name in names)
 
 
 def _alike(one: Matrix, other: Matrix) -> bool:
@@ -77,7 +82,10 @@ def _made(c: Chain, works: tuple[Multiplied, Multiplied], settings: Sequence[Set
     if c.on_right:
         source = None
     more, also = packing(second, source, works[1].place, last)
-    lines = (*chained(replace(c, second=second), first.prefix), *settled(last))
+    lines = (
+        *chained(replace(c, second=second), first.prefix),
+        *settled(last, streams=streams(last, works[1].found.right.array)),
+    )
     facts = {"split_k": c.parts, "broadcast": c.parts > 1, "predicted_cycles": chain.cycles(c)}
     each = sum(macs(m, s) for m, s in zip(works, settings, strict=True))
     parts = (*before, *more, by_first(Part(lines, works[1].place), first, "skip"))

@@ -5,7 +5,7 @@ its oracle."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Contraction, Matrix, contraction, span_of
 from polyloom.analysis.dataflow import Unlike
+from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
+from polyloom.ir.ssa import Place
 from polyloom.targets.minion.loops.product import arithmetic
 from polyloom.targets.minion.loops.product.compile import code, has_helpers
 from polyloom.targets.minion.loops.product.matrix import flat, unflat
@@ -54,12 +56,27 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
         return None
     if found.steps and not is_only and _of_type(phase.program, found, ("i8", "u8")):
         return None
-    made = Product(found, kind, fp == "reassociate")
+    is_discrete = kind is INT8 and not _of_type(phase.program, found, ("f32",))
+    return _work(found, kind, fp, place_of(span_of(phase.program)), is_discrete=is_discrete)
+
+
+def of_contraction(
+    found: Contraction, types: Mapping[str, ElementType], fp: str, place: Place, *, is_exact: bool
+) -> Work | None:
+    """What becomes of a product; None where only other arithmetic computes it. `is_exact`: its terms and their order
+    are the source's."""
+    kind = _KINDS.get((types[found.left.array], types[found.right.array], found.widened))
+    if kind is None or not _lies_well(found) or (kind is not INT8 and fp == "strict"):
+        return None
+    return _work(found, kind, fp, place, is_exact=is_exact, is_discrete=kind is INT8)
+
+
+def _work(found: Contraction, kind: Kind, fp: str, place: Place, *, is_exact: bool = True, is_discrete: bool) -> Work:
+    made = Product(found, kind, fp == "reassociate" or not is_exact)
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     # Bounds are those of sums.
     bounds = None if found.steps else partial(_bounds, made)
-    is_discrete = kind is INT8 and not _of_type(phase.program, found, ("f32",))
-    product = Multiplied(found, kind, fp, place_of(span_of(phase.program)))
+    product = Multiplied(found, kind, fp, place)
     compiled, helped = partial(code, product), partial(has_helpers, product)
     return Work(
         "product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact, product, is_discrete
@@ -100,12 +117,13 @@ def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Ar
     del values
     c, kind = product.contraction, product.kind
     left, right = (flat(m, read[m.array]) for m in (c.left, c.right))
+    begins = flat(replace(c.result, array=c.begins), read[c.begins]) if c.begins else None
     if kind is INT8:
         made = (left.astype(np.float64) @ right.astype(np.float64)).astype(np.int64).astype(np.int32)
     elif kind is FP32 and not product.reorders:
-        made = arithmetic.product(left, right)
+        made = arithmetic.product(left, right, begins)
     else:
-        made = arithmetic.doubles(left, right)
+        made = arithmetic.doubles(left, right, begins)
     if c.steps:
         made = applied(c.steps, made, read)
     return {**held, c.result.array: unflat(c.result, made, held[c.result.array].shape)}
@@ -116,11 +134,12 @@ def _with_error(matrix: Matrix, read: Arrays, errors: Arrays) -> tuple[Array, Ar
     return flat(matrix, array), flat(matrix, errors.get(matrix.array, np.zeros(array.shape)))
 
 
-def _bounds(product: Product, read: Arrays, errors: Arrays, shape: tuple[int, ...] | None) -> Array:
-    del shape
+def _bounds(product: Product, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
+    del values, shape
     c = product.contraction
     left, right = (_with_error(m, read, errors) for m in (c.left, c.right))
-    allowed = arithmetic.grown(left, right, product.kind is FP16) * (product.kind is not INT8)
+    begins = _with_error(replace(c.result, array=c.begins), read, errors) if c.begins else None
+    allowed = arithmetic.grown(left, right, product.kind is FP16, begins) * (product.kind is not INT8)
     rows = [read[c.left.array].shape[n] for n in c.left.rows]
     columns = [read[c.right.array].shape[n] for n in c.right.columns]
     order = (*c.result.rows, *c.result.columns)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.targets.minion.loops.product.begin import Begin, continues, started
 from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, Kind, Tiles
 from polyloom.targets.minion.loops.product.quant import WORD, Quant, begin
@@ -45,7 +46,8 @@ class Problem:
     """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are: by a block's
     row and column in the whole, or, where `is_local`, among those of its shire.
     `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
-    each stores rows of it."""
+    each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of
+    a block."""
 
     kind: Kind
     rows: int
@@ -59,10 +61,12 @@ class Problem:
     unsigned: tuple[bool, bool] = (False, False)
     quant: Quant | None = None
     broadcast: bool = False
+    begins: Begin | None = None
+    height: int = ROWS
 
     @property
     def block_rows(self) -> int:
-        return -(-self.rows // ROWS)
+        return -(-self.rows // self.height)
 
     @property
     def block_columns(self) -> int:
@@ -140,10 +144,12 @@ def own_range(p: Problem, split: Split, prefix: str) -> list[str]:
 
 def words(p: Problem, split: Split, prefix: str) -> list[str]:
     """s6, s7, s8 and a1 of the block's first step."""
-    fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=1, rows=1, columns=4)
+    fma = encode(
+        "tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=not continues(p.begins, split), rows=1, columns=4
+    )
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
     load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address, coop=p.shares)
-    lines = [*least(p.rows, "s4", "t3", f"{prefix}.height"), *least(p.columns, "s5", "t4", f"{prefix}.width")]
+    lines = [*least(p.rows, "s4", "t3", f"{prefix}.height", p.height), *least(p.columns, "s5", "t4", f"{prefix}.width")]
     lines += ["and s6, s6, a3", "add s6, s6, t3", li("t0", load.value), "add s6, s6, t0"]
     lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
@@ -152,7 +158,7 @@ def words(p: Problem, split: Split, prefix: str) -> list[str]:
     row, column = ("a5", "a6") if p.is_local else ("s4", "s5")
     lines += [*scaled("t1", row, p.left.block_step, "s6"), *scaled("t1", column, p.right.block_step, "s7")]
     lines += [*scaled("t1", row, p.result.block_step, "a1"), *scaled("t1", column, p.result.depth_step, "a1")]
-    return [*lines, *_from(p, split)]
+    return [*lines, *_from(p, split), *started(p.begins, split, prefix)]
 
 
 def _from(p: Problem, split: Split) -> list[str]:
@@ -168,12 +174,12 @@ def _from(p: Problem, split: Split) -> list[str]:
     return lines
 
 
-def least(extent: int, block: str, register: str, label: str) -> list[str]:
-    """Rows or columns of a block, less 1: 15, or what is left in the last block."""
-    lines = [li(register, ROWS - 1)]
-    if extent % ROWS == 0:
+def least(extent: int, block: str, register: str, label: str, each: int = ROWS) -> list[str]:
+    """Rows or columns of a block, less 1: those of `each`, or what is left in the last block."""
+    lines = [li(register, each - 1)]
+    if extent % each == 0:
         return lines
-    return [*lines, li("t0", extent // ROWS), f"bne {block}, t0, {label}", li(register, extent % ROWS - 1), f"{label}:"]
+    return [*lines, li("t0", extent // each), f"bne {block}, t0, {label}", li(register, extent % each - 1), f"{label}:"]
 
 
 def steps(p: Problem, split: Split, prefix: str) -> list[str]:

@@ -18,9 +18,10 @@ from polyloom.targets.minion.loops.product.operand import ROWS
 from polyloom.targets.minion.loops.product.split import Split
 from polyloom.targets.minion.loops.program import Team
 
-_FMA: Final = {"fp32": 529, "fp16": 529, "int8": 280}
-"""Of a whole step, its right tile streamed."""
-_FROM_DRAM: Final = 45 * ROWS + 300
+_FMA: Final = {"fp32": (32, 17), "fp16": (32, 17), "int8": (16, 24)}
+"""Of a whole step, its right tile streamed: for each row, and beside."""
+_LINE: Final = 45
+_FROM_DRAM: Final = _LINE * ROWS + 300
 """A left tile, and what the first lines of the right one wait for."""
 _FROM_SCRATCHPAD: Final = 10 * ROWS
 START: Final = 500
@@ -41,19 +42,29 @@ def cycles(p: Problem, g: Grid, is_staged: bool) -> int:
     return START + (_FILL if is_staged else 0) + g.rounds(p.block_rows, p.block_columns) * round_
 
 
+def is_fed(p: Problem, g: Grid, team: Team) -> bool:
+    """Whether second harts bring the lines of a step from DRAM while first harts multiply one."""
+    return _LINE * (g.rows * p.height + g.columns * ROWS) <= team.in_shire * _fma(p)
+
+
 def block(p: Problem, parts: int, *, is_staged: bool = False, broadcast: bool = False) -> int:
     """Of a block of the result whose sum so many minions share."""
     split = Split(parts, p.words)
-    fma = _FMA[p.kind.name]
+    fma = _fma(p)
     step = max(fma, _FROM_SCRATCHPAD) if is_staged else max(fma, _FROM_DRAM)
     messages = split.height * (2 if broadcast or p.broadcast else 1)
     return -(-split.chunk // ROWS) * step + _STORE + messages * _MESSAGE
 
 
+def _fma(p: Problem) -> int:
+    each, beside = _FMA[p.kind.name]
+    return each * p.height + beside
+
+
 def reading(p: Problem, new: int, known: int) -> int:
     """Blocks of a product of which one factor was just written: of so many, no minion of the shire has read the other
     factor's tiles before; of the others, one has."""
-    steps, fma = p.steps, _FMA[p.kind.name]
+    steps, fma = p.steps, _fma(p)
     return new * (steps * max(fma, _FROM_DRAM) + _STORE) + known * (steps * fma + _STORE)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.targets.minion.loops.product.begin import begun
 from polyloom.targets.minion.loops.product.grid import Grid
 from polyloom.targets.minion.loops.product.loop import Problem, least, parted, position, shortened, step, store_word
 from polyloom.targets.minion.loops.product.operand import LINE, ROWS, TILE
@@ -26,6 +27,7 @@ from polyloom.targets.minion.loops.product.tile import (
     COLUMN_FIELD,
     FIRST,
     LAST,
+    MULTIPLIED,
     ROW_FIELD,
     TURN_FMA,
     TURN_LOAD,
@@ -96,6 +98,13 @@ class Stage:
         return -(-self.p.steps // self.length)
 
     @property
+    def is_uneven(self) -> bool:
+        """Whether a minion that has had blocks may have none in a later round."""
+        (rows, columns), g = self.rounds, self.g
+        below = rows > 1 and self.p.block_rows % g.all_rows > 0
+        return below or (columns > 1 and self.p.block_columns % g.all_columns > 0)
+
+    @property
     def rounds(self) -> tuple[int, int]:
         """Blocks of the busiest minion, by rows and columns."""
         return -(-self.p.block_rows // self.g.all_rows), -(-self.p.block_columns // self.g.all_columns)
@@ -140,16 +149,22 @@ def _within(g: Grid) -> list[str]:
 def _block(stage: Stage, prefix: str) -> list[str]:
     """The block of hart 0, if it has one, and its chunks."""
     p = stage.p
-    fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=1, rows=1, columns=4)
+    fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=p.begins is None, rows=1, columns=4)
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
     lines = [li("t0", p.block_rows), "sltu tp, s4, t0", li("t0", p.block_columns), "sltu t1, s5, t0", "and tp, tp, t1"]
-    lines += [*least(p.rows, "s4", "t3", f"{prefix}.height"), *least(p.columns, "s5", "t4", f"{prefix}.width")]
+    lines += [
+        *least(p.rows, "s4", "t3", f"{prefix}.height", p.height),
+        *least(p.columns, "s5", "t4", f"{prefix}.width"),
+    ]
     lines += ["add t5, sp, t3", "srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}"]
     lines += ["and s8, s8, a4", li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
     lines += [li("a1", store_word(p)), "add a1, a1, t3"]
-    lines += [f"beqz tp, {prefix}.plain", *begin(p.quant, _QUANT), f"{prefix}.plain:"] if p.quant else []
+    before = [*(begin(p.quant, _QUANT) if p.quant else []), *(begun(p.begins, "s4", "s5") if p.begins else [])]
+    lines += [f"beqz tp, {prefix}.plain", *before, f"{prefix}.plain:"] if before else []
     lines += [*scaled("t1", "s4", p.result.block_step, "a1"), *scaled("t1", "s5", p.result.depth_step, "a1")]
-    lines += [li("gp", stage.chunks), f"{prefix}.chunk:", "csrw fcc, zero", f"beqz tp, {prefix}.used"]
+    # Who has no block says that its slots are free before another multiplication would prove it.
+    idle = [f"bnez tp, {prefix}.busy", wait(MULTIPLIED), f"{prefix}.busy:"] if stage.is_uneven else []
+    lines += [*idle, li("gp", stage.chunks), f"{prefix}.chunk:", "csrw fcc, zero", f"beqz tp, {prefix}.used"]
     lines += [
         *_chunk(stage, prefix),
         f"{prefix}.used:",
@@ -229,7 +244,7 @@ def _chunks(stage: Stage, prefix: str) -> list[str]:
     lines += [f"srli t1, a0, {shift}", f"andi t2, a0, {stage.length - 1}", "add t2, t2, gp", li("t0", p.steps)]
     lines += [f"bgeu t2, t0, {prefix}.next", li("t0", g.rows), f"bgeu t1, t0, {prefix}.right"]
     lines += ["add t1, t1, s4", li("t0", p.block_rows), f"bgeu t1, t0, {prefix}.next"]
-    lines += [li("s6", encode("tensor_load_l2", rows=ROWS, address=p.left.address).value), "mv t6, s9"]
+    lines += [li("s6", encode("tensor_load_l2", rows=p.height, address=p.left.address).value), "mv t6, s9"]
     lines += [*scaled("t3", "t1", p.left.block_step, "s6"), *scaled("t3", "t2", p.left.depth_step, "s6")]
     lines += [f"j {prefix}.load", f"{prefix}.right:", "sub t1, t1, t0", "add t1, t1, s5", li("t0", p.block_columns)]
     lines += [f"bgeu t1, t0, {prefix}.next", "mv t6, s10"]

@@ -27,7 +27,7 @@ DEPTH_FIELD: Final = 47
 """Where an FMA has words of depth - 1."""
 OFFSET_FIELD: Final = 43
 """Where an FMA has the left factor's first word in its lines."""
-LOADED, STORED, MULTIPLIED, COMBINED, PREFETCHED = "load0", "store", "fma", "reduce", "prefetch0"
+LOADED, STORED, MULTIPLIED, COMBINED, PREFETCHED, EVICTED = "load0", "store", "fma", "reduce", "prefetch0", "cacheop"
 
 
 def wait(event: str) -> str:

@@ -19,6 +19,8 @@ from polyloom.targets.minion.loops.simd.values import Values
 from polyloom.targets.minion.loops.simd.vectors import LANES
 
 _MOST: Final = 4
+_MOST_KNOWN: Final = 12
+"""Of a loop whose rounds are so many times a number: none of them is left for single rounds."""
 _FREE: Final = 4
 """Vector registers that stay free for expressions."""
 
@@ -31,11 +33,16 @@ class Writer(Protocol):
     def assign(self, node: Assign, around: Around) -> None: ...
 
 
-def copies(loop: Loop, around: Around, free: int) -> int:
-    """How many rounds are worth being one; 1 where the loop has more than assignments, or loads nothing ahead."""
+def copies(loop: Loop, around: Around, free: int, rounds: int | None) -> int:
+    """How many rounds are worth being one; 1 where the loop has more than assignments, or loads nothing ahead.
+    `rounds`: how many there are, where that is known."""
     body = [node for node in loop.body if isinstance(node, Assign)]
     loads = len({key(r) for r in early(body, around)})
-    return min(_MOST, (free - _FREE) // loads) if loads and len(body) == len(loop.body) else 1
+    if not loads or len(body) != len(loop.body):
+        return 1
+    most = (free - _FREE) // loads
+    known = range(_MOST + 1, min(_MOST_KNOWN, most) + 1) if rounds else ()
+    return max((n for n in known if rounds and rounds % n == 0), default=min(_MOST, most))
 
 
 def ahead(writer: Writer, loop: Loop, around: Around, times: int) -> None:

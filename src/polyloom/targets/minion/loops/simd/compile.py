@@ -2,8 +2,8 @@
 """The pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
 
 - `concrete`: parameters become numbers; `a * b + c` is one operation where --fp allows it.
-- `ordered`: reductions by partial results of harts and lanes; loops that carry dependences are split, and interchanged
-  with parallel ones inside.
+- `ordered`: arrays of their own for temporaries of iterations; reductions by partial results of harts and lanes; loops
+  that carry dependences are split, and interchanged with parallel ones inside.
 - `phased`: dependences, ownership of lines, vectors: which hart executes what.
 - `parts`: code, evictions and barriers.
 """
@@ -21,6 +21,7 @@ from polyloom.targets.minion.loops.simd import works
 from polyloom.targets.minion.loops.simd.arrange import arranged
 from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.count import operations
+from polyloom.targets.minion.loops.simd.expand import expanded
 from polyloom.targets.minion.loops.simd.memory import memory
 from polyloom.targets.minion.loops.simd.phases import phased
 from polyloom.targets.minion.loops.simd.reductions import reduced
@@ -64,4 +65,4 @@ def _plain(text: str) -> str:
 
 def ordered(nest: Nest, harts: int, fp: Fp) -> Nest:
     """In the order of the code. The second time, reductions are found that were parts of other loops."""
-    return reduced(arranged(reduced(nest, harts, fp)), harts, fp)
+    return reduced(arranged(reduced(expanded(nest), harts, fp)), harts, fp)

@@ -61,7 +61,10 @@ class Control:
     def loop(self, loop: Loop, around: Around) -> None:
         """All iterations."""
         with self.bounds(loop, around) as (low, high):
-            self.iterations(loop, around, low, high)
+            known = loop.lower + loop.upper
+            count = known[1].constant - known[0].constant if len(known) == 2 else 0
+            is_known = len(known) == 2 and all(end.is_constant for end in known)
+            self.iterations(loop, around, low, high, count // LANES if is_known else None)
 
     @contextmanager
     def bounds(self, loop: Loop, around: Around) -> Generator[tuple[str, str]]:
@@ -81,12 +84,12 @@ class Control:
             self.values.integer(other, around, "t0", "t1")
             self.text.add(f"{keeps} {register}, t0, {done}", f"mv {register}, t0", f"{done}:")
 
-    def iterations(self, loop: Loop, around: Around, low: str, high: str) -> None:
-        """From `low` up to `high`; `low` becomes the loop's register."""
+    def iterations(self, loop: Loop, around: Around, low: str, high: str, rounds: int | None = None) -> None:
+        """From `low` up to `high`; `low` becomes the loop's register. `rounds`: how often whole vectors, if known."""
         self.path.append(loop)
         with self.locals(around) as inner:
             if loop.name in self.vectors:
-                self.wide(loop, replace(inner, lane=loop.name), low, high)
+                self.wide(loop, replace(inner, lane=loop.name), low, high, rounds)
             elif loop.step > 0:
                 self.upwards(loop, inner, low, high)
             else:
@@ -127,14 +130,14 @@ class Control:
             self.text.back("bge", "blt", f"{high}, {low}", again, since)
         self.text.add(f"{end}:")
 
-    def wide(self, loop: Loop, around: Around, low: str, high: str) -> None:
+    def wide(self, loop: Loop, around: Around, low: str, high: str, rounds: int | None) -> None:
         """Eight iterations at a time, several times eight where the loop has no other inside; the rest together, under
         a mask."""
         end = self.text.label("end")
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
-            times = copies(loop, ready, len(self.text.vectors.free))
+            times = copies(loop, ready, len(self.text.vectors.free), rounds)
             if times > 1:
                 self.rounds(loop, low, high, times * LANES, moves, lambda: ahead(self, loop, ready, times))
             self.rounds(loop, low, high, LANES, moves, lambda: self.block(loop.body, ready))

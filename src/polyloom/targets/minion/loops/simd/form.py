@@ -27,7 +27,7 @@ from polyloom.targets.minion.loops.simd.compile import compiled, ordered
 from polyloom.targets.minion.loops.simd.concrete import concrete
 from polyloom.targets.minion.loops.simd.equations import Equations
 from polyloom.targets.minion.loops.simd.oracle import computed
-from polyloom.targets.minion.loops.work import Arrays, Made, Setting, Work
+from polyloom.targets.minion.loops.work import Arrays, Bounds, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
@@ -81,6 +81,12 @@ def work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
     parametric = {inner: p for p in phase.parametric for inner, outer in bound.items() if outer == p.name}
     made = _Equations(Equations(phase.program), parametric, fp, minions, others)
     return Work("simd", HARTS, "shared", made.code, made.results)
+
+
+def staged(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
+    """A nest that is one phase of several, with the bounds of its errors."""
+    code, results = partial(_code, nest, fp, True), partial(_results, nest, fp, minions)
+    return Work("simd", HARTS, "shared", code, results, bounds, is_discrete=is_of_integers(nest))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from polyloom.targets.minion.loops.simd.text import SHARES, Text
 from polyloom.targets.minion.loops.simd.values import Values
 from polyloom.targets.minion.loops.simd.vectors import LANES
 from polyloom.targets.minion.loops.simd.visible import FIRST, LAST, Extent, Order, barriers, extents
+from polyloom.targets.minion.loops.work import Later
 
 EVICT_VA, TENSOR_WAIT = 0x89F, 0x830
 _CACHE_OPERATIONS: Final = 6
@@ -33,10 +34,6 @@ _LEVEL_SHIFT: Final = 58
 _L2, _L3 = 1, 2
 _LINES: Final = 16
 """Of one cache operation."""
-
-
-Later = tuple[frozenset[str], frozenset[str]]
-"""The arrays that phases behind touch, and those that they write."""
 
 
 def parts(nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, later: Later | None) -> Sequence[Part]:
@@ -196,8 +193,10 @@ class _Program:
         if self.later is None:
             return frozenset()
         own = {self.memory.placed[name].name: name for name in work.touched() if self.nest[name].role == "argument"}
-        touched, written = ({own[name] for name in names & own.keys()} for names in self.later)
-        return frozenset((touched & work.written()) | written)
+        touched, again = (
+            {own[name] for name in names & own.keys()} for names in (self.later.touched, self.later.again)
+        )
+        return frozenset((touched & work.written()) | again)
 
     def lines(self, extent: Extent, around: Around) -> None:
         """Evicts the lines of an extent, sixteen at a time."""
