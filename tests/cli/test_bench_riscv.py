@@ -23,10 +23,10 @@ from polyloom.riscv.select import select
 ISA = {name: names.parse(name) for name in harts.ISAS}
 UNITS = (executed.EXECUTED, executed.BYTES)
 MOST = {
-    ("rv64gc", executed.EXECUTED): 1.15,
-    ("rv64gc", executed.BYTES): 1.4,
-    ("rv32imc", executed.EXECUTED): 1.4,
-    ("rv32imc", executed.BYTES): 1.23,
+    ("rv64gc", executed.EXECUTED): 1.03,
+    ("rv64gc", executed.BYTES): 1.05,
+    ("rv32imc", executed.EXECUTED): 1.0,
+    ("rv32imc", executed.BYTES): 1.05,
 }
 """Geometric means of the ratios to clang -O2."""
 
@@ -99,7 +99,6 @@ def test_functions_of_floats_have_no_row_where_there_are_none() -> None:
     }
 
 
-@pytest.mark.long
 @pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
 def test_few_more_instructions_are_executed_than_by_clang() -> None:
     """Which may assume that nothing overflows."""
@@ -111,11 +110,12 @@ def test_few_more_instructions_are_executed_than_by_clang() -> None:
 
 @pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
 @pytest.mark.parametrize("isa", selects.SETS)
-def test_no_select_is_longer_than_without_branches(isa: str) -> None:
-    """Than clang's, where that does without branches, too."""
+def test_no_select_is_longer(isa: str) -> None:
+    """Than clang's: neither what is compiled, nor a sequence of the table where clang does without branches, too."""
+    ours = selects.own(isa)
     theirs = selects.peer(isa)
     assert theirs.keys() == {*selects.GCC, *selects.MORE}
     assert any("b" in length for length in theirs.values()) == ("zicond" not in isa)
     for text, length in theirs.items():
-        ours = select(parse(text), names.parse(isa)).length
-        assert "b" in length or ours <= int(length), text
+        assert int(ours[text].rstrip("b")) <= int(length.rstrip("b")), text
+        assert "b" in length or select(parse(text), names.parse(isa)).length <= int(length), text
