@@ -151,7 +151,7 @@ def comparison(operator: str, a: Expression, b: Expression) -> Expression:
 
 def _less(u: str, a: Expression, b: Expression) -> Expression:
     """a < b; k < b is not b < k + 1, which is an instruction with a constant, where that cannot overflow."""
-    if isinstance(a, int) and a not in (0, -1) and -2048 <= a < 2047:
+    if isinstance(a, int) and a != 0 and -2048 <= a < 2047 and (a != -1 or not u):
         return choose(Node(f"<{u}", (b, a + 1)), 0, 1)
     return Node(f"<{u}", (a, b))
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executed instructions of functions in C, beside those of the same functions from clang -O2, on the same interpreter.
+"""Executed instructions and code size of functions in C, beside those of the same functions from clang -O2, on the same
+interpreter.
 
-`clang` may assume that signed arithmetic never overflows; with `-fwrapv` it keeps to what is computed here. Both get
-the instruction set rv64gc, and neither vectorizes. Arrays are made from one seed; what the three leave in them must be
-the same.
+`clang` may assume that signed arithmetic never overflows; with `-fwrapv` it keeps to what is computed here. All get the
+same instruction set, and none vectorizes. On rv64gc and rv32imc; the latter has no floats, so functions of floats have
+no row there. Arrays are made from one seed; what the three leave in them must be the same. Library routines that a
+function calls count as executed, but not in its size.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,85 +30,134 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.ir.ssa_types import FLOATS, PTR
 from polyloom.riscv import names
+from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.compile import compile_function
 from polyloom.riscv.backend.run import Outcome, call
+from polyloom.riscv.symbols import objects
 from polyloom.transform.ssa.construct import construct
 
 Row = dict[str, object]
-ISA: Final = "rv64gc"
+ISAS: Final = ("rv64gc", "rv32imc")
 PATH: Final = Path(__file__).with_name("executed.c")
 PEERS: Final[dict[str, tuple[str, ...]]] = {"clang -O2": (), "clang -O2 -fwrapv": ("-fwrapv",)}
-_ELEMENTS: Final = {"d": "f8", "f": "f4", "b": "i1", "w": "i8"}
+EXECUTED, BYTES = "instructions executed", "bytes of code"
+_ELEMENTS: Final = {"d": "f8", "f": "f4", "b": "i1", "h": "i2", "q": "i8"}
 _SIZES: Final = {"n": 24, "s": 3, "lo": 20, "hi": 60, "x": 77, "y": 52}
-_TARGET: Final = ("--target=riscv64-freestanding-none", f"-march={ISA}", "-mabi=lp64d", "-O2", "-ffp-contract=off")
+_DEFINED: Final = re.compile(r"^((?:\w+ )+\*?)(\w+)\((.*)\) \{$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a compiler made of a function: its result and arrays, and the figures by unit."""
+
+    outcome: Outcome
+    arrays: list[Argument]
+    figures: dict[str, int]
 
 
 def rows(only: Sequence[str] = ()) -> Iterator[Row]:
-    """A row for each function, or for those that are named, and one with geometric means of the ratios."""
-    functions = [f for f in _functions() if not only or f.name in only]
+    """Two rows for each function, or for those that are named, and for each instruction set and unit one with geometric
+    means of the ratios."""
+    found = list[Row]()
+    for isa in ISAS:
+        for row in _rows(names.parse(isa), only):
+            found.append(row)
+            yield row
+    yield from (_means(found, isa, unit) for isa in ISAS for unit in (EXECUTED, BYTES))
+
+
+def _rows(isa: names.Isa, only: Sequence[str]) -> Iterator[Row]:
+    chosen = [f for f in functions(isa) if not only or f.name in only]
     with TemporaryDirectory() as folder:
-        peers = {peer: _peer(Path(folder), k, words, functions) for k, (peer, words) in enumerate(PEERS.items())}
-        found = list[Row]()
-        for function in functions:
-            found.append(_row(function, peers))
-            yield found[-1]
-    means: Row = {f"to {peer}": _mean(row[f"to {peer}"] for row in found) for peer in PEERS}
-    yield {"what": "geometric mean", "isa": ISA, **means}
+        peers = {p: _peer(Path(folder), k, words, chosen, isa) for k, (p, words) in enumerate(PEERS.items())}
+        for function in chosen:
+            yield from _beside(function, isa, peers)
 
 
-def _functions() -> list[Function]:
+def functions(isa: names.Isa) -> list[Function]:
+    """Those whose types the instruction set has."""
     text = PATH.read_text(encoding="utf-8")
-    wanted = re.findall(r"^(?:\w+ )+\*?(\w+)\(", text, re.MULTILINE)
-    loaded = load_all(Source(str(PATH), text), wanted, Options(), 2, "riscv64-unknown-elf")
+    wanted = [
+        name
+        for result, name, parameters in _DEFINED.findall(text)
+        if "f" in isa.extensions or not re.search(r"\b(float|double)\b", result + parameters)
+    ]
+    loaded = load_all(Source(str(PATH), text), wanted, Options(), 2, f"riscv{isa.xlen}-unknown-elf")
     return [construct(function) for function in loaded]
 
 
-def _row(function: Function, peers: dict[str, dict[str, bytes]]) -> Row:
-    isa = names.parse(ISA)
-    own, left = _run(compile_function(function, isa).elf, function)
-    row: Row = {"what": function.name, "isa": ISA, "polyloom": own.instructions, "unit": "instructions executed"}
-    for peer, files in peers.items():
-        if function.name not in files:
-            row |= {peer: None, f"to {peer}": None}
-            continue
-        theirs, also = _run(files[function.name], function)
-        same = own.result == theirs.result and all(map(np.array_equal, left, also))
+def _beside(function: Function, isa: names.Isa, peers: dict[str, dict[str, bytes]]) -> Iterator[Row]:
+    own = _run(compile_function(function, isa).elf, function, isa)
+    found = {peer: _run(files[function.name], function, isa) for peer, files in peers.items() if function.name in files}
+    for peer, theirs in found.items():
+        same = own.outcome.result == theirs.outcome.result and all(map(np.array_equal, own.arrays, theirs.arrays))
         assert same, f"{function.name} of {peer} computes something else"
-        row |= {peer: theirs.instructions, f"to {peer}": round(own.instructions / theirs.instructions, 2)}
-    return row
+    for unit, figure in own.figures.items():
+        row: Row = {"what": function.name, "isa": str(isa), "polyloom": figure, "unit": unit}
+        for peer in PEERS:
+            other = found[peer].figures[unit] if peer in found else None
+            row |= {peer: other, f"to {peer}": round(figure / other, 2) if other else None}
+        yield row
 
 
-def _run(elf: bytes, function: Function) -> tuple[Outcome, list[Argument]]:
-    arguments = _arguments(function)
-    return call(elf, names.parse(ISA), function, arguments), arguments
+def _run(elf: bytes, function: Function, isa: names.Isa) -> _Made:
+    arguments = _arguments(function, isa)
+    outcome = call(elf, isa, function, arguments)
+    return _Made(outcome, arguments, {EXECUTED: outcome.instructions, BYTES: objects(elf)[function.name][1]})
 
 
-def _arguments(function: Function) -> list[Argument]:
+def _arguments(function: Function, isa: names.Isa) -> list[Argument]:
     random = np.random.default_rng(1)
     made: list[Argument] = []
     for parameter in function.parameters:
         if parameter.type == PTR:
-            made.append(random.integers(1, 100, 1024).astype(_ELEMENTS.get(parameter.name[0], "i4")))
+            # A pointer to long begins with w: it has as many bits as a register.
+            elements = {**_ELEMENTS, "w": f"i{isa.xlen // 8}"}
+            made.append(random.integers(1, 100, 1024).astype(elements.get(parameter.name[0], "i4")))
         else:
             made.append(1.5 if parameter.type in FLOATS else _SIZES[parameter.name])
     return made
 
 
-def _peer(folder: Path, number: int, words: tuple[str, ...], functions: Sequence[Function]) -> dict[str, bytes]:
+def _peer(
+    folder: Path, number: int, words: tuple[str, ...], functions: Sequence[Function], isa: names.Isa
+) -> dict[str, bytes]:
     """By function the executable that clang makes, whose entry it is; nothing where there is no clang."""
-    if find_spec("ziglang") is None:
+    found = find_spec("ziglang")
+    if found is None or found.origin is None:
         return {}
-    object = folder / f"{number}.o"
+    object, library = folder / f"{number}.o", folder / "library.o"
     zig = [sys.executable, "-m", "ziglang"]
-    subprocess.run([*zig, "clang", *_TARGET, *words, "-c", str(PATH), "-o", str(object)], check=True)
+    target = [f"--target=riscv{isa.xlen}-freestanding-none", f"-march={isa}", f"-mabi={abi.name(isa)}"]
+    flags = ["-O2", "-ffp-contract=off", *words]
+    subprocess.run([*zig, "clang", *target, *flags, "-c", str(PATH), "-o", str(object)], check=True)
+    if not library.exists():
+        _build_library(zig, library, Path(found.origin).parent, isa)
     made: dict[str, bytes] = {}
     for function in functions:
         linked = folder / f"{number}-{function.name}"
-        subprocess.run([*zig, "ld.lld", "-static", "-e", function.name, str(object), "-o", str(linked)], check=True)
+        link = ["-static", "-e", function.name, str(object), str(library), "-o", str(linked)]
+        subprocess.run([*zig, "ld.lld", *link], check=True)
         made[function.name] = linked.read_bytes()
     return made
 
 
-def _mean(ratios: Iterator[object]) -> float | None:
-    numbers = [ratio for ratio in ratios if isinstance(ratio, float)]
-    return round(math.exp(sum(map(math.log, numbers)) / len(numbers)), 3) if numbers else None
+def _build_library(zig: Sequence[str], library: Path, package: Path, isa: names.Isa) -> None:
+    """The routines that clang calls, such as for quotients of 64 bits on RV32: those of the same package."""
+    letters = [letter for letter in "mafdc" if letter in isa.extensions]
+    machine = "+".join((f"generic_rv{isa.xlen}", *letters))
+    words = ["-target", f"riscv{isa.xlen}-freestanding-none", f"-mcpu={machine}", "-O", "ReleaseFast"]
+    source = str(package / "lib" / "compiler_rt.zig")
+    subprocess.run([*zig, "build-obj", *words, f"-femit-bin={library}", source], check=True)
+
+
+def _means(rows: Iterable[Row], isa: str, unit: str) -> Row:
+    own = [row for row in rows if row["isa"] == isa and row["unit"] == unit]
+    means: Row = {f"to {peer}": _mean((row["polyloom"], row[peer]) for row in own) for peer in PEERS}
+    return {"what": "geometric mean", "isa": isa, **means, "unit": unit}
+
+
+def _mean(figures: Iterator[tuple[object, object]]) -> float | None:
+    """Of the ratios of those that both have."""
+    logs = [math.log(own / theirs) for own, theirs in figures if isinstance(own, int) and isinstance(theirs, int)]
+    return round(math.exp(sum(logs) / len(logs)), 3) if logs else None

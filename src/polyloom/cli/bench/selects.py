@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lengths of selects beside what two compilers emit for functions of `long` at -O2, without ret.
+"""Lengths of selects in functions of `long`, beside what two compilers emit for them at -O2, without ret.
 
-LLVM is the clang that comes with the extra `c`, run here and now; GCC's lengths are those of 14.2.0. `b` marks a branch
-in theirs, and moves count; ours have no branch. Arithmetic wraps around here, and for LLVM (-fwrapv); GCC's may assume
-that nothing overflows.
+LLVM is the clang that comes with the extra `c`, run here and now; GCC's lengths are those of 14.2.0. `b` marks a
+branch, and moves count. Arithmetic wraps around here, and for LLVM (-fwrapv); GCC's may assume that nothing overflows.
 """
 
 from __future__ import annotations
@@ -11,13 +10,20 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
+from polyloom import temporary
+from polyloom.diagnostics import Source
+from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import Function
 from polyloom.riscv import names
-from polyloom.riscv.notation import parse
-from polyloom.riscv.select import select
+from polyloom.riscv.backend.compile import finished, lowered
+from polyloom.riscv.backend.data import Layout
+from polyloom.transform.ssa.construct import construct
 
 Row = dict[str, object]
 SETS: Final = ("rv64gc", "rv64gc_zicond", "rv64gc_zicond_zbb")
@@ -83,15 +89,36 @@ _NAMED: Final = ("min", "max", "abs", "sgn", "absdiff", "satsubu")
 
 
 def rows() -> Iterator[Row]:
-    theirs = {isa: peer(isa) for isa in SETS}
-    yield from (_row(text, number, theirs[isa]) for text in (*GCC, *MORE) for number, isa in enumerate(SETS))
+    ours, theirs = ({isa: lengths(isa) for isa in SETS} for lengths in (own, peer))
+    for text in (*GCC, *MORE):
+        yield from (_row(text, number, ours[isa], theirs[isa]) for number, isa in enumerate(SETS))
 
 
-def _row(text: str, number: int, llvm: Mapping[str, str]) -> Row:
-    length = select(parse(text), names.parse(SETS[number])).length
+def _row(text: str, number: int, ours: Mapping[str, str], llvm: Mapping[str, str]) -> Row:
     gcc = GCC[text][number] if text in GCC else None
-    cells: Row = {"what": text, "isa": SETS[number], "polyloom": length, "LLVM": llvm.get(text), "GCC": gcc}
+    cells: Row = {"what": text, "isa": SETS[number], "polyloom": ours[text], "LLVM": llvm.get(text), "GCC": gcc}
     return {**cells, "unit": "instructions"}
+
+
+def own(name: str) -> dict[str, str]:
+    """By expression the length of the function that is compiled of it."""
+    isa, texts = names.parse(name), (*GCC, *MORE)
+    with temporary.folder() as folder:
+        path = Path(folder, "selects.c")
+        path.write_text(unit := _unit(texts), encoding="utf-8")
+        wanted = [f"f{k}" for k in range(len(texts))]
+        loaded = load_all(Source(str(path), unit), wanted, Options(), 2, f"riscv{isa.xlen}-unknown-elf")
+    return {text: _own_length(construct(function), isa) for text, function in zip(texts, loaded, strict=True)}
+
+
+def _own_length(function: Function, isa: names.Isa) -> str:
+    code = finished(lowered(function, isa, Layout(function.data))[0])
+    mnemonics = [op.mnemonic for block in code.blocks for op in block.ops if op.mnemonic != "jalr"]
+    return _marked(mnemonics)
+
+
+def _unit(texts: Sequence[str]) -> str:
+    return _FUNCTIONS + "".join(_function(f"f{k}", text) for k, text in enumerate(texts))
 
 
 def peer(isa: str) -> dict[str, str]:
@@ -99,7 +126,7 @@ def peer(isa: str) -> dict[str, str]:
     if find_spec("ziglang") is None:
         return {}
     texts = (*GCC, *MORE)
-    unit = _FUNCTIONS + "".join(_function(f"f{k}", text) for k, text in enumerate(texts))
+    unit = _unit(texts)
     command = [sys.executable, "-m", "ziglang", "clang", "-xc", "-O2", "-fwrapv", "-S", "-o", "-", "-"]
     machine = ["--target=riscv64-freestanding-none", f"-march={isa}", "-mabi=lp64d"]
     assembly = subprocess.run([*command, *machine], input=unit, capture_output=True, text=True, check=True).stdout
@@ -115,7 +142,10 @@ def _function(name: str, text: str) -> str:
 def _length(assembly: str, name: str) -> str:
     """Of a function in assembly: its instructions but for returns."""
     body = assembly.partition(f"\n{name}:")[2].partition(".Lfunc_end")[0]
-    mnemonics = list(_mnemonics(body))
+    return _marked(list(_mnemonics(body)))
+
+
+def _marked(mnemonics: Sequence[str]) -> str:
     is_branching = any(word[0] in "bj" for word in mnemonics)
     return f"{len(mnemonics)}{'b' * is_branching}"
 

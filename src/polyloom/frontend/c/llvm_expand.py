@@ -126,8 +126,11 @@ def _reversed(emit: Emit, value: Operand, name: str, type: Type) -> None:
         # Every second group of n bits.
         low = Constant(type, _as_signed(every // ((1 << n) + 1), width))
         amount = Constant(type, n)
-        right = emit("and", (emit("lshr", (value, amount), "", type), low), "", type)
-        left = emit("shl", (emit("and", (value, low), "", type), amount), "", type)
+        right, left = emit("lshr", (value, amount), "", type), value
+        # Shifts of halves leave no other bits.
+        if 2 * n < width:
+            right, left = emit("and", (right, low), "", type), emit("and", (left, low), "", type)
+        left = emit("shl", (left, amount), "", type)
         value = emit("or", (right, left), name if n == steps[-1] else "", type)
 
 

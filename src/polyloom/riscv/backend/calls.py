@@ -14,7 +14,8 @@ from polyloom.ir.ssa import Instruction, Operand
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I32, Type
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.code import SP, Reg
-from polyloom.riscv.backend.context import IMMEDIATE, Context
+from polyloom.riscv.backend.context import Context
+from polyloom.riscv.backend.folds import IMMEDIATE
 
 
 def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:

@@ -23,11 +23,14 @@ from polyloom.ir.ssa_verify import verify, verify_variables
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.riscv.backend import code_verify
 from polyloom.riscv.backend.allocate import allocate
+from polyloom.riscv.backend.branches import branching
 from polyloom.riscv.backend.check import check
 from polyloom.riscv.backend.code import Code
 from polyloom.riscv.backend.data import Layout
 from polyloom.riscv.backend.expand import expand
-from polyloom.riscv.backend.hoist import hoisted
+from polyloom.riscv.backend.hoist import FEW, hoisted
+from polyloom.riscv.backend.identities import with_identities_inside
+from polyloom.riscv.backend.latches import straightened
 from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.limits import check_size
 from polyloom.riscv.backend.link import executable, joined
@@ -35,7 +38,9 @@ from polyloom.riscv.backend.live import without_dead
 from polyloom.riscv.backend.lower import lower
 from polyloom.riscv.backend.order import ordered
 from polyloom.riscv.backend.propagate import propagated
+from polyloom.riscv.backend.returns import returning
 from polyloom.riscv.backend.schedule import schedule
+from polyloom.riscv.backend.sink import sunk
 from polyloom.riscv.backend.words import Marked
 from polyloom.riscv.names import Isa, parse
 from polyloom.transform.ssa.common import common
@@ -125,9 +130,16 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("dce", dce, _SSA),
         Pass("unwrap", unwrap, _SSA),
         Pass("strength", strength, _SSA),
+        Pass("identities", with_identities_inside, _SSA),
+        # Behind what rewrites loops: a loop of one block is easier to rewrite.
+        Pass("branch", partial(branching, isa=isa), _SSA),
         # Before "order": that pass names edges by blocks, and before "destruct", whose copies stand on edges.
         Pass("edges", split_critical_edges, _SSA),
+        # Behind "edges", which makes jumps of branches.
+        Pass("returns", returning, _SSA),
         Pass("order", ordered, _SSA),
+        # Behind "order": what is behind a block is no loop's beginning.
+        Pass("sink", sunk, _SSA),
         Pass("destruct", destruct, _VARIABLES),
         Pass("lower", lambda plain: [lower(member, isa, layout) for member in plain.members], _CODES),
         # Selection folds operations into their users; those that are folded everywhere are dead here.
@@ -136,15 +148,23 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
 
 
 _HOIST: Final = Pass("hoist", hoisted, _CODE)
+_HOIST_FEW: Final = Pass("hoist", partial(hoisted, most=FEW), _CODE)
 _SCHEDULE: Final = Pass("schedule", schedule, _CODE)
-_WAYS: Final[tuple[tuple[Pass[Code, Code], ...], ...]] = ((_HOIST, _SCHEDULE), (_HOIST,), ())
+_WAYS: Final[tuple[tuple[Pass[Code, Code], ...], ...]] = (
+    (_HOIST, _SCHEDULE),
+    (_HOIST,),
+    (_HOIST_FEW, _SCHEDULE),
+    (_HOIST_FEW,),
+    (),
+)
 """What may be done before the allocation, the best first."""
-_LAST: Final = (Pass("expand", expand, _EXPANDED),)
+_LAST: Final = (Pass("latches", straightened, _CODE), Pass("expand", expand, _EXPANDED))
 PASSES: Final = (
     *(each.name for each in _passes(parse("rv64gc"), Layout(()))),
     "hoist",
     "schedule",
     "allocate",
+    "latches",
     "expand",
 )
 """The names of all passes, in their order."""

@@ -59,7 +59,7 @@ def compile_program(
     """`note` gives the note of a program that has none yet. Errors: those of `compile_function`, and PL0932 where code
     and data are longer than the placement."""
     assert not function.parameters, f"@{function.name} takes {len(function.parameters)} parameters"
-    layout = Layout(function.data, _start_of(function.data, placement.end))
+    layout = Layout(function.data, _start_of(function.data, placement.end), words=False)
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
     linked, starts = joined([_entry(function.name, isa, placement.stack), *codes])
     words, marks = linked.words, linked.marks

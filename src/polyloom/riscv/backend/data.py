@@ -8,17 +8,19 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from polyloom.ir.ssa import Data
-from polyloom.ir.ssa_types import SIZE, Type
+from polyloom.ir.ssa_types import I64, SIZE, Type
 
 BASE: Final = 0x10000
 """Its low twelve bits are 0, so that one instruction makes the upper part of an address near it."""
 
 
 class Layout:
-    """Mutable: constants are added while instructions are selected."""
+    """Mutable: constants are added while instructions are selected. Words of 64 bits are among them where there is room
+    behind the data, near enough for two instructions."""
 
-    def __init__(self, data: Sequence[Data], base: int = BASE) -> None:
+    def __init__(self, data: Sequence[Data], base: int = BASE, *, words: bool = True) -> None:
         self.base: Final = base
+        self.words: Final = words
         self.bytes = bytearray()
         self.places: dict[str, int] = {datum.name: self._add(datum.initial, datum.align) for datum in data}
         self._pointers = [(self.places[d.name] - base + at, address) for d in data for at, address in d.addresses]
@@ -47,6 +49,10 @@ class Layout:
         if (type, bits) not in self._constants:
             self._constants[type, bits] = self._add(bits.to_bytes(SIZE[type], "little"), SIZE[type])
         return self._constants[type, bits]
+
+    def word(self, value: int) -> int | None:
+        """The address of an integer of 64 bits, where it may have one."""
+        return self.constant(I64, value % (1 << 64)) if self.words else None
 
     def _add(self, data: bytes, align: int) -> int:
         self.bytes += bytes(-len(self.bytes) % max(align, 1)) + data

@@ -27,10 +27,11 @@ from polyloom.transform.ssa.editing import names
 
 
 class Editor:
-    """Mutable: the blocks so far, and the one that is being written."""
+    """Mutable: the blocks so far, and the one that is being written. `division` is the name of the routine that divides
+    (legal_division.py)."""
 
-    def __init__(self, function: Function, rule: Callable[[Editor, Instruction], None]) -> None:
-        self.function, self.rule, self.fresh = function, rule, names(function)
+    def __init__(self, function: Function, rule: Callable[[Editor, Instruction], None], division: str = "") -> None:
+        self.function, self.rule, self.fresh, self.division = function, rule, names(function), division
         self.blocks: list[Block] = []
         self.name, self.parameters, self.made, self.place = "", tuple[Value, ...](), list[Instruction](), NOWHERE
 

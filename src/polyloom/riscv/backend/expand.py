@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.ir.ssa import Place
+from polyloom.names import hidden
 from polyloom.riscv.backend.allocate import FAR
 from polyloom.riscv.backend.build import Builder
 from polyloom.riscv.backend.check import saved
-from polyloom.riscv.backend.code import NAMING, RA, SP, ZERO, Block, Code, Op, Operand, Reg, targets
-from polyloom.riscv.backend.context import IMMEDIATE
+from polyloom.riscv.backend.code import BRANCHES, NAMING, RA, SP, ZERO, Block, Code, Op, Operand, Reg, targets
+from polyloom.riscv.backend.folds import IMMEDIATE
 
 _SPILLS: Final = "keeps a value on the stack"
 _SAVES: Final = "saves what belongs to the caller"
@@ -44,9 +45,23 @@ def frame_of(code: Code) -> Frame:
 def expand(code: Code) -> Code:
     """The code with instructions of the table, but for `j`, and without moves from a register to itself."""
     frame = frame_of(code)
+    if frame.end:
+        code = _returning_once(code)
     blocks = [Block(b.name, tuple(e for op in b.ops for e in _expanded(op, code, frame))) for b in code.blocks]
     blocks[0] = Block(blocks[0].name, (*_because(_SAVES, _enter(code, frame)), *blocks[0].ops))
     return _falling(replace(code, blocks=tuple(blocks)))
+
+
+def _returning_once(code: Code) -> Code:
+    """The code with one return at its end, to which the others jump: each would give back the frame."""
+    returns = [op for block in code.blocks for op in block.ops if op.mnemonic == "ret"]
+    if len(returns) < 2:
+        return code
+    name = hidden("return")
+    jump = Op("j", (name,))
+    last = max(k for k, block in enumerate(code.blocks) if block.ops and block.ops[-1].mnemonic == "ret") + 1
+    blocks = [Block(b.name, tuple(jump if op.mnemonic == "ret" else op for op in b.ops)) for b in code.blocks]
+    return replace(code, blocks=(*blocks[:last], Block(name, (returns[-1],)), *blocks[last:]))
 
 
 def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
@@ -152,7 +167,7 @@ def _falling(code: Code) -> Code:
         for b in code.blocks
         if len(b.ops) == 1 and b.ops[0].mnemonic == "j" and b is not code.blocks[0]
     }
-    blocks = [Block(b.name, tuple(_led(op, onward) for op in b.ops)) for b in code.blocks]
+    blocks = _branching_to_one([Block(b.name, tuple(_led(op, onward) for op in b.ops)) for b in code.blocks])
     reached = {blocks[0].name} | {name for b in blocks for op in b.ops for name in targets(op)}
     kept = [b for b in blocks if b.name in reached]
     made: list[Block] = []
@@ -160,6 +175,24 @@ def _falling(code: Code) -> Code:
         before = {b.name for b in made} | {block.name}
         made.append(Block(block.name, _ending(block.ops, following, before)))
     return replace(code, blocks=tuple(made))
+
+
+def _branching_to_one(blocks: list[Block]) -> list[Block]:
+    """Branches to equal blocks that return go to one of them, if possible to one that follows where it is jumped to."""
+    jumped = {op.operands[0] for block in blocks for op in block.ops if op.mnemonic == "j"}
+    ends = [b for b in blocks[1:] if b.ops and b.ops[-1].mnemonic == "jalr"]
+    first: dict[tuple[Op, ...], str] = {}
+    for block in sorted(ends, key=lambda block: block.name not in jumped):
+        first.setdefault(block.ops, block.name)
+    names = {block.name: first[block.ops] for block in ends}
+
+    def led(op: Op) -> Op:
+        return op if op.mnemonic not in BRANCHES else replace(op, operands=(*op.operands[:-1], one(op.operands[-1])))
+
+    def one(target: Operand) -> Operand:
+        return names.get(target, target) if isinstance(target, str) else target
+
+    return [replace(block, ops=tuple(map(led, block.ops))) for block in blocks]
 
 
 def _led(op: Op, onward: dict[str, Operand]) -> Op:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants out of loops: what is made of the zero register alone is made before the outermost loop around it.
 
-That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants per loop
-move, and none where the loop calls, across which fewer are kept.
+That is the end of the one block that enters the loop from outside. Registers are few: a limited number of constants per
+loop moves, and none where the loop calls, across which fewer are kept.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from polyloom.analysis.loops import loop_forest
 from polyloom.riscv.backend.code import CALLS, ENDS, Block, Code, Op, Reg, registers, renamed, successors
 
-MOST: Final = 6
+MANY, FEW = 14, 6
 _MAKERS: Final = ("addi", "addiw", "lui", "slli", "fmv.w.x", "fmv.d.x", "fcvt.d.w")
 
 
-def hoisted(code: Code) -> Code:
-    """The code with constants of loops before them."""
+def hoisted(code: Code, most: int = MANY) -> Code:
+    """The code with constants of loops before them, at most that many per loop."""
     follow = successors(code)
     edges = np.array([(k, target) for k, targets in enumerate(follow) for target in targets], np.int32).reshape(-1, 2)
     forest = loop_forest(len(code.blocks), edges)
@@ -38,16 +38,23 @@ def hoisted(code: Code) -> Code:
         entering = {k for m in inside for k in before[m] if k not in inside}  # an irreducible loop has several
         calls = any(op.mnemonic in CALLS for k in members for op in blocks[k].ops)
         if len(entering) == 1 and not calls:
-            _move(code, blocks, members, next(iter(entering)), several, names)
+            _move(code, blocks, members, next(iter(entering)), several, names, most)
     return replace(code, blocks=tuple(_renamed(block, names) for block in blocks))
 
 
 def _move(
-    code: Code, blocks: list[Block], members: Sequence[int], entering: int, several: set[Reg], names: dict[Reg, Reg]
+    code: Code,
+    blocks: list[Block],
+    members: Sequence[int],
+    entering: int,
+    several: set[Reg],
+    names: dict[Reg, Reg],
+    most: int,
 ) -> None:
     """Moves the constants of one loop; `names` gets the registers that others stand for, everywhere. A register of
     `several` definitions stays one, for none of them is moved."""
     moved: dict[Op, Reg] = {}
+    parts: set[Reg] = set()  # what only other constants are made of needs no register in the loop
     for k in members:
         kept: list[Op] = []
         for op in blocks[k].ops:
@@ -61,7 +68,12 @@ def _move(
                 and defined[0].is_virtual
                 and defined[0] not in several
             )
-            if is_constant and all(r in moved.values() for r in used) and (key in moved or len(moved) < MOST):
+            if (
+                is_constant
+                and all(r in moved.values() for r in used)
+                and (key in moved or len(moved) - len(parts) < most)
+            ):
+                parts.update(used)
                 names[defined[0]] = moved.setdefault(key, defined[0])
             else:
                 kept.append(named)
@@ -74,7 +86,7 @@ def _move(
 
 def _is_number(op: Op, moved: Mapping[Op, Reg], pool: Set[int]) -> bool:
     """Whether this loads a number from where nothing is written."""
-    if op.mnemonic not in ("flw", "fld"):
+    if op.mnemonic not in ("flw", "fld", "ld"):
         return False
     _, low, base = op.operands
     upper = next(

@@ -27,6 +27,7 @@ _NAMES: Final = {
 }
 _LOGIC: Final = ("and", "or", "xor")
 _UNSIGNED: Final = ("udiv", "urem", "lshr")
+_SHIFTS: Final = ("shl", "lshr", "ashr")
 _EXACT: Final = ("and", "or", "xor", "ashr", "sdiv", "srem")
 """Operations whose result is held as it must be where the operands are."""
 _IMMEDIATE: Final = {
@@ -59,6 +60,8 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
         and (found := _complemented(context, operation, a, b)) is not None
     ):
         return found
+    if operation in _SHIFTS:
+        b = _amount(context, type, b)
     # Narrow values are held sign-extended: unsigned operations need zeros above them first.
     narrow = WIDTH[type] < 32
     left = context.unsigned(type, context.reg(a)) if narrow and operation in _UNSIGNED else context.reg(a)
@@ -69,6 +72,13 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
         made = context.b.make(_NAMES[operation] + word, left, right)
     loose = not narrow or operation in _EXACT or instruction.result.name in context.loose
     return made if loose else context.canonical(type, made)
+
+
+def _amount(context: Context, type: Type, amount: Operand) -> Operand:
+    """Of a shift, which reads its low bits only: an amount without a mask of them."""
+    whole, mask = context.masked.get(amount.name, (amount, 0)) if isinstance(amount, Value) else (amount, 0)
+    bits = (32 if type == I32 else context.isa.xlen) - 1
+    return whole if mask & bits == bits else amount
 
 
 def _complemented(context: Context, operation: str, a: Operand, b: Operand) -> Reg | None:
@@ -107,7 +117,10 @@ def sign_extended(context: Context, value: Operand) -> Reg:
 
 
 def _is_unsigned(context: Context, value: Operand) -> bool:
-    return isinstance(value, Value) and value.name in context.zero_extended
+    if not isinstance(value, Value):
+        return False
+    _, mask = context.masked.get(value.name, (value, -1))
+    return value.name in context.zero_extended or mask >= 0
 
 
 def count(context: Context, callee: str, type: Type, operand: Operand) -> Reg:

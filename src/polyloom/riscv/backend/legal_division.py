@@ -2,14 +2,18 @@
 """Multiplication and division where an instruction set has none: without M, and the division of 64-bit integers on
 RV32.
 
-One bit per step, as by hand. A division by zero, which C leaves undefined, ends too.
+Without M one bit per step, as by hand. With M, quotients of 64 bits come from a routine (division.txt) that becomes a
+function of the program. A division by zero, which C leaves undefined, ends too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
-from polyloom.ir.ssa import Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer
+from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_types import I1, I32, I64, WIDTH
 from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.names import Isa
@@ -27,11 +31,22 @@ def rewrite(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     (a, b), result = instruction.operands, instruction.result
     if instruction.operation == "mul":
         _multiply(editor, a, b, result)
+    elif is_wide and "m" in isa.extensions and instruction.operation == "udiv":
+        editor.make("call", I64, a, b, to=result, callee=f"@{editor.division}")
+    elif is_wide and "m" in isa.extensions and instruction.operation == "urem":
+        quotient = editor.make("udiv", I64, a, b)
+        editor.make("sub", I64, a, editor.make("mul", I64, quotient, b), to=result)
     elif instruction.operation in ("udiv", "urem"):
         _unsigned(editor, a, b, instruction.operation == "udiv", result)
     else:
         _signed(editor, a, b, instruction.operation == "sdiv", result)
     return True
+
+
+@cache
+def routine() -> Function:
+    """The quotient of unsigned 64-bit integers."""
+    return read(files("polyloom.riscv.backend").joinpath("division.txt").read_text(encoding="utf-8"))
 
 
 def _bits(editor: Editor, instruction: Instruction, result: Value) -> None:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selects of floats by branches, `minnum` and `maxnum` by comparisons, and conversions between floats and 64-bit
-integers on RV32.
+"""`minnum` and `maxnum` by comparisons, and conversions between floats and 64-bit integers on RV32.
 
 fmin.s would take the smaller of two zeros; `minnum` takes the first of two equal numbers, as everywhere in this
 package.
@@ -8,24 +7,10 @@ package.
 
 from __future__ import annotations
 
-from polyloom.ir.ssa import Edge, Instruction, Operand, Value, floating, integer
-from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I32, I64, Type
+from polyloom.ir.ssa import Instruction, Operand, Value, floating, integer
+from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, Type
 from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.names import Isa
-
-
-def select(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """There is no conditional move of floats."""
-    del isa
-    result = instruction.result
-    if result is None or result.type not in FLOATS:
-        return False
-    condition, a, b = instruction.operands
-    # A branch: moving bits to x registers, selecting there and moving back takes longer.
-    behind = editor.fresh("chosen")
-    editor.branch(condition, Edge(behind, (a,)), Edge(behind, (b,)))
-    editor.begin(behind, (result,))
-    return True
 
 
 def number_first(editor: Editor, instruction: Instruction, isa: Isa) -> bool:

@@ -75,33 +75,91 @@ def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
             count = editor.make("sub", I32, count, integer(I32, 32 - width))
         editor.make("trunc", type, count, to=result)
         return True
-    if "zbb" in isa.extensions and not _is_wide(type, isa):
+    if _is_wide(type, isa):
+        _count_words(editor, callee, a, result)
+        return True
+    if "zbb" in isa.extensions:
         return False
     match callee:
         case "ctpop":
-            _population(editor, a, result)
+            _population(editor, a, result, isa)
         case "cttz":  # the ones below the lowest one
             below = editor.make("sub", type, a, integer(type, 1))
-            _population(editor, editor.make("and", type, editor.make("xor", type, a, integer(type, -1)), below), result)
+            zeros = editor.make("xor", type, a, integer(type, -1))
+            _population(editor, editor.make("and", type, zeros, below), result, isa)
         case _:  # the zeros above the highest one
             for step in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
                 a = editor.make("or", type, a, editor.make("lshr", type, a, integer(type, step)))
-            _population(editor, editor.make("xor", type, a, integer(type, -1)), result)
+            _population(editor, editor.make("xor", type, a, integer(type, -1)), result, isa)
     return True
 
 
-def _population(editor: Editor, a: Operand, result: Value) -> None:
-    """Sums of neighbouring fields, of twice the width each time."""
+def _count_words(editor: Editor, callee: str, a: Operand, result: Value) -> None:
+    """Of both words, or of the one where the first one is found."""
+    high = editor.make("trunc", I32, editor.make("lshr", I64, a, integer(I64, 32)))
+    low = editor.make("trunc", I32, a)
+    if callee == "ctpop":
+        ones = (editor.make("call", I32, word, callee=callee) for word in (low, high))
+        editor.make("zext", I64, editor.make("add", I32, *ones), to=result)
+        return
+    near, far = (high, low) if callee == "ctlz" else (low, high)
+    none = editor.make("eq", I1, near, integer(I32, 0))
+    count = editor.make("call", I32, editor.make("select", I32, none, far, near), callee=callee)
+    before = editor.make("shl", I32, editor.make("zext", I32, none), integer(I32, 5))
+    editor.make("zext", I64, editor.make("add", I32, count, before), to=result)
+
+
+def _population(editor: Editor, a: Operand, result: Value, isa: Isa) -> None:
+    """Sums of neighbouring fields, of twice the width each time, until bytes hold them; these are summed by a product
+    where there is one."""
     type, width = result.type, WIDTH[result.type]
-    for k in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
-        kept, moved = _fields(type, k), editor.make("lshr", type, a, integer(type, k))
-        parts = editor.make("and", type, a, kept), editor.make("and", type, moved, kept)
-        a = editor.make("add", type, *parts, to=result if 2 * k == width else None)
+
+    def half(a: Operand, k: int) -> Value:
+        return editor.make("lshr", type, a, integer(type, k))
+
+    # A pair of bits minus the upper one of them is their number.
+    a = editor.make("sub", type, a, editor.make("and", type, half(a, 1), _fields(type, 1)))
+    low, high = (editor.make("and", type, each, _fields(type, 2)) for each in (a, half(a, 2)))
+    a = editor.make("add", type, low, high)
+    a = editor.make("and", type, editor.make("add", type, a, half(a, 4)), _fields(type, 4))
+    if "m" in isa.extensions:
+        ones = integer(type, ((1 << width) - 1) // 255)
+        editor.make("lshr", type, editor.make("mul", type, a, ones), integer(type, width - 8), to=result)
+        return
+    for k in (8, 16, 32)[: width.bit_length() - 4]:
+        a = editor.make("add", type, a, half(a, k))
+    editor.make("and", type, a, integer(type, 2 * width - 1), to=result)
 
 
 def _fields(type: Type, k: int) -> Constant:
     """Ones in every second group of k bits, from the lowest on."""
     return integer(type, ((1 << WIDTH[type]) - 1) // ((1 << 2 * k) - 1) * ((1 << k) - 1))
+
+
+def shifted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """An i64 by an amount that is not constant, on RV32: a shift by n from 32 on moves one word by n - 32, and n modulo
+    32 is the same. Bits from one word to the other are moved by one and by 31 - n, so that no shift is by 32."""
+    (a, amount), result = instruction.operands, _result(instruction)
+    if not _is_wide(result.type, isa) or isinstance(amount, Constant):
+        return False
+    make = editor.make
+    low, high = make("trunc", I32, a), make("trunc", I32, make("lshr", I64, a, integer(I64, 32)))
+    n = make("trunc", I32, amount)
+    near = make("and", I32, n, integer(I32, 31))
+    rest = make("and", I32, make("xor", I32, n, integer(I32, -1)), integer(I32, 31))
+    far = make("ne", I1, make("and", I32, n, integer(I32, 32)), integer(I32, 0))
+    left = instruction.operation == "shl"
+    source, other = (low, high) if left else (high, low)
+    back, one = ("lshr" if left else "shl"), integer(I32, 1)
+    moved = make(instruction.operation, I32, source, near)
+    carried = make(back, I32, make(back, I32, source, one), rest)
+    kept = make("or", I32, make("shl" if left else "lshr", I32, other, near), carried)
+    filled = make("ashr", I32, high, integer(I32, 31)) if instruction.operation == "ashr" else integer(I32, 0)
+    first, second = make("select", I32, far, filled, moved), make("select", I32, far, moved, kept)
+    words = (first, second) if left else (second, first)
+    wide = [make("zext", I64, word) for word in words]
+    make("or", I64, wide[0], make("shl", I64, wide[1], integer(I64, 32)), to=result)
+    return True
 
 
 def swapped(editor: Editor, instruction: Instruction, isa: Isa) -> bool:

@@ -9,6 +9,7 @@ The meaning does not change, so that `ir.ssa_interpret` runs the result as it do
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
@@ -26,6 +27,7 @@ from polyloom.ir.ssa import (
     integer,
 )
 from polyloom.ir.ssa_types import F32, F64, I1, PTR, SCALARS, SIZE, WIDTH, Type
+from polyloom.names import fresh
 from polyloom.riscv.backend import legal_atomics, legal_division, legal_floats, legal_integers, legal_memory
 from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.backend.push import WORD
@@ -35,8 +37,8 @@ from polyloom.transform.ssa.editing import throughout
 Rule = Callable[[Editor, Instruction, Isa], bool]
 _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(("mul", "sdiv", "udiv", "srem", "urem"), legal_division.rewrite),
+    **dict.fromkeys(("shl", "lshr", "ashr"), legal_integers.shifted),
     **dict.fromkeys(("fptosi", "fptoui", "sitofp", "uitofp"), legal_floats.convert),
-    "select": legal_floats.select,
     **dict.fromkeys(("load", "store"), legal_memory.access),
     "rmw": legal_atomics.modification,
     "cas": legal_atomics.exchange,
@@ -61,10 +63,19 @@ _CALLS: Final[dict[str, Rule]] = {
 }
 
 
-@throughout
 def legalize(function: Function, isa: Isa) -> Function:
-    """Errors: PL0930 for floats that the instruction set does not have, PL0931 for what is not supported at all."""
+    """The program, with the routine that divides where a function calls it. Errors: PL0930 for floats that the
+    instruction set does not have, PL0931 for what is not supported at all."""
+    name = fresh("unsigned_division", {member.name for member in function.program})
+    done = _legal(function, isa, name)
+    if not any(i.called == name for f in done.program for b in f.blocks for i in b.instructions):
+        return done
+    divides = replace(legal_division.routine(), name=name, pointers=function.pointers)
+    return replace(done, others=(*done.others, _legal(divides, isa, name)))
 
+
+@throughout
+def _legal(function: Function, isa: Isa, division: str) -> Function:
     def rule(editor: Editor, instruction: Instruction) -> None:
         _check(function, instruction, isa)
         if not _RULES.get(instruction.operation, _nothing)(editor, instruction, isa):
@@ -80,7 +91,7 @@ def legalize(function: Function, isa: Isa) -> Function:
             _check_type(function, parameter.type, isa, block.terminator.place)
     for type in (*(p.type for p in function.parameters), *([function.result] if function.result else [])):
         _check_type(function, type, isa, NOWHERE)
-    return Editor(function, rule).run(_end)
+    return Editor(function, rule, division).run(_end)
 
 
 def _end(editor: Editor, terminator: Terminator) -> None:

@@ -36,6 +36,18 @@ _EFFECTS: Final = (*ENDS, *STORES, *CALLS, "fence", "keep", "spill", *PUSHES)
 
 def live_out(code: Code) -> list[set[Reg]]:
     """By block what some path behind it uses."""
+    found, order = _live(code)
+    return [_union([found[s] for s in next], order) for next in successors(code)]
+
+
+def live_in(code: Code) -> list[set[Reg]]:
+    """By block what it or some path behind it uses."""
+    found, order = _live(code)
+    return [_union([members], order) for members in found]
+
+
+def _live(code: Code) -> tuple[Sequence[int], list[Reg]]:
+    """By block the registers that are live at its beginning, as bits; and their order."""
     summaries = [_exposed(code, block) for block in code.blocks]
     # Sets as bits of integers: union and difference of hundreds of registers are single operations.
     number = {
@@ -46,9 +58,7 @@ def live_out(code: Code) -> list[set[Reg]]:
     used, defined = (
         [sum(1 << number[r] for r in members) for members in side] for side in zip(*summaries, strict=True)
     )
-    follow = successors(code)
-    found = live(follow, used, defined)
-    return [_union([found[s] for s in next], order) for next in follow]
+    return live(successors(code), used, defined), order
 
 
 def _exposed(code: Code, block: Block) -> tuple[dict[Reg, None], dict[Reg, None]]:

@@ -59,6 +59,7 @@ def lower(function: Function, isa: Isa, layout: Layout) -> Code:
     context = Context(function, isa, layout, _emit)
     blocks: list[Block] = []
     for number, block in enumerate(function.blocks):
+        context.block = block.name
         if number == 0:
             _enter(context, function)
         for instruction in block.instructions:

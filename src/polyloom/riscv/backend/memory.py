@@ -12,7 +12,8 @@ from typing import Final
 from polyloom.ir.ssa import Access, Address, Constant, Instruction, Operand, Value
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, PTR, Type
 from polyloom.riscv.backend.code import Reg
-from polyloom.riscv.backend.context import IMMEDIATE, Context
+from polyloom.riscv.backend.context import Context
+from polyloom.riscv.backend.folds import IMMEDIATE
 
 _LOADS: Final[dict[Type, str]] = {I1: "lbu", I8: "lb", I16: "lh", I32: "lw", I64: "ld", F32: "flw", F64: "fld"}
 _STORES: Final[dict[Type, str]] = {I1: "sb", I8: "sb", I16: "sh", I32: "sw", I64: "sd", F32: "fsw", F64: "fsd"}
@@ -102,6 +103,11 @@ def address(context: Context, operand: Operand, room: int = 0) -> tuple[Reg, int
             if offset + distance.value in IMMEDIATE and offset + distance.value + room in IMMEDIATE:
                 return base, offset + distance.value
             return context.b.make("addi", context.reg(inner.operands[0]), distance.value), 0
+        case Value(name) if name in context.near and context.near[name][2] in ("", context.block):
+            # Others need the sum itself, but who reads it here need not wait for it.
+            base, offset = address(context, context.near[name][0])
+            total = offset + context.near[name][1]
+            return (base, total) if total in IMMEDIATE and total + room in IMMEDIATE else (context.reg(operand), 0)
         case Address(name, offset) if name in context.layout.places:
             place = context.layout.places[name] + offset
             # `lui` and a signed distance of 12 bits: the low part may be negative, and the upper part makes up for it.

@@ -29,6 +29,8 @@ from polyloom.riscv.names import Isa
 _ALIGNMENT: Final = 64
 STACK: Final = 1 << 23
 """Bytes, as many as Linux gives a process."""
+LARGEST: Final = (1 << 31) - 1
+"""Bytes of an object."""
 _GUARD: Final = b"\xa5" * (1 << 20)
 _ONES: Final = 0xFFFFFFFF << 32
 
@@ -70,6 +72,7 @@ def call_in(
     isa = image.isa
     top = max(s.address + s.size for s in image.segments)
     arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+    _check_sizes(arrays)
     # A gap behind each array: an access past its end reads other bytes than the host would, and shows as a difference.
     room = sum(a.nbytes + 2 * _ALIGNMENT for a in arrays)
     machine = Machine(image, room + _ALIGNMENT + len(_GUARD) + STACK)
@@ -95,6 +98,14 @@ def call_in(
     for array, address in zip(arrays, addresses, strict=True):
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
     return Outcome(_result(machine, isa, function), done.instructions, machine.moved, done.executed)
+
+
+def _check_sizes(arrays: Sequence[np.ndarray]) -> None:
+    """What a loop accesses in two iterations is less than that far apart (`transform.ssa.unwrap`)."""
+    largest = max((array.nbytes for array in arrays), default=0)
+    if largest > LARGEST:
+        message = f"an array has {largest} bytes, and an object of a compiled function at most {LARGEST}"
+        raise input_error("PL0605", message, help="give smaller sizes")
 
 
 @contextmanager

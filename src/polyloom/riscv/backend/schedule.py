@@ -8,7 +8,7 @@ for floats.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -21,7 +21,7 @@ from polyloom.riscv.backend.code import (
     Block,
     Code,
     Op,
-    Operand,
+    Reg,
     is_atomic,
     is_move,
     registers,
@@ -52,9 +52,13 @@ class _Node:
 
 def schedule(code: Code) -> Code:
     """The code with the instructions of each block in another order."""
-    returns = frozenset(op.operands for block in code.blocks for op in block.ops if is_move(op))
+    nexts: dict[Reg, list[Reg]] = {}
+    for op in (op for block in code.blocks for op in block.ops if is_move(op)):
+        variable, value = op.operands
+        if isinstance(variable, Reg) and isinstance(value, Reg):
+            nexts.setdefault(value, []).append(variable)
     return replace(
-        code, blocks=tuple(Block(block.name, tuple(_block(code, block.ops, returns))) for block in code.blocks)
+        code, blocks=tuple(Block(block.name, tuple(_block(code, block.ops, nexts))) for block in code.blocks)
     )
 
 
@@ -67,8 +71,8 @@ def latency(op: Op) -> int:
     return _LATENCIES.get(op.mnemonic, 1)
 
 
-def _block(code: Code, ops: Sequence[Op], returns: Set[tuple[Operand, ...]]) -> list[Op]:
-    nodes = _graph(code, ops, returns)
+def _block(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) -> list[Op]:
+    nodes = _graph(code, ops, nexts)
     for node in reversed(nodes):
         # List scheduling by critical path: the longest way to the end of the block first.
         node.height = max((distance + nodes[k].height for k, distance in node.after.items()), default=0)
@@ -93,10 +97,10 @@ def _block(code: Code, ops: Sequence[Op], returns: Set[tuple[Operand, ...]]) -> 
     return made
 
 
-def _graph(code: Code, ops: Sequence[Op], returns: Set[tuple[Operand, ...]]) -> list[_Node]:
+def _graph(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) -> list[_Node]:
     """Who must follow whom: by registers, by memory (loads may pass loads), and calls and the ends of the block after
-    everything. `returns` are the copies: the next value of a variable, which a copy puts there, is made behind what
-    reads the variable, so that both can be one register."""
+    everything. `nexts` has the variables that copies give a value to: that is made behind what reads the variable
+    before it, so that both can be one register."""
     nodes = [_Node(op) for op in ops]
     wrote: dict[object, int] = {}
     read: dict[object, list[int]] = {}
@@ -116,10 +120,9 @@ def _graph(code: Code, ops: Sequence[Op], returns: Set[tuple[Operand, ...]]) -> 
             if register in wrote:
                 _edge(nodes, wrote[register], k, 1)
             wrote[register] = k
-        for variable in used if len(defined) == 1 else ():
-            if (variable, defined[0]) in returns:
-                for reader in read[variable]:
-                    _edge(nodes, reader, k, 0)
+        for variable in nexts.get(defined[0], ()) if len(defined) == 1 else ():
+            for reader in read.get(variable, ()):
+                _edge(nodes, reader, k, 0)
         if op.mnemonic in _BARRIERS or op.mnemonic in STORES or is_atomic(op):
             # Without alias analysis a store waits for all loads and the last store; loads pass each other.
             for earlier in (*loaded, stored):

@@ -2,7 +2,7 @@
 """Selection of 64-bit integers on RV32, in two registers: schoolbook arithmetic. What is not used of it is removed
 later.
 
-Division, and conversions from and to floats, have been legalized before (`legalize`).
+Division, shifts by what is not constant, and conversions from and to floats have been legalized before (`legalize`).
 """
 
 from __future__ import annotations
@@ -33,30 +33,53 @@ def arithmetic(context: Context, instruction: Instruction) -> Pair:
             return _multiply(context, context.pair(a), context.pair(b))
         case "and" | "or" | "xor" as operation:
             pairs = zip(context.pair(a), context.pair(b), strict=True)
-            low, high = (context.b.make(operation, x, y) for x, y in pairs)
+            low, high = (_bitwise(context, operation, x, y) for x, y in pairs)
             return low, high
-        case operation if isinstance(b, Constant):
-            return _shift_by(context, operation, context.pair(a), b.value)
         case operation:
-            return _shift(context, operation, context.pair(a), context.pair(b)[0])
+            # Others are legalized before.
+            assert isinstance(b, Constant)
+            return _shift_by(context, operation, context.pair(a), b.value)
+
+
+def _bitwise(context: Context, operation: str, x: Reg, y: Reg) -> Reg:
+    if ZERO in (x, y):
+        return ZERO if operation == "and" else y if x == ZERO else x
+    return context.b.make(operation, x, y)
+
+
+def _sum(context: Context, *words: Reg) -> Reg:
+    """Modulo two to the 32."""
+    total, *rest = [word for word in words if word != ZERO] or [ZERO]
+    for word in rest:
+        total = context.b.make("add", total, word)
+    return total
+
+
+def _product(context: Context, mnemonic: str, x: Reg, y: Reg) -> Reg:
+    return ZERO if ZERO in (x, y) else context.b.make(mnemonic, x, y)
 
 
 def _add(context: Context, a: Pair, b: Pair) -> Pair:
+    if ZERO in (a[0], b[0]):
+        return _sum(context, a[0], b[0]), _sum(context, a[1], b[1])
     low = context.b.make("add", a[0], b[0])
     # A sum of unsigned words has wrapped exactly if it is less than an operand.
-    carry = context.b.make("sltu", low, a[0] if b[0] == ZERO else b[0])
-    return low, context.b.make("add", context.b.make("add", a[1], b[1]), carry)
+    return low, _sum(context, a[1], b[1], context.b.make("sltu", low, b[0]))
 
 
 def _subtract(context: Context, a: Pair, b: Pair) -> Pair:
+    high = a[1] if b[1] == ZERO else context.b.make("sub", a[1], b[1])
+    if b[0] == ZERO:
+        return a[0], high
     borrow = context.b.make("sltu", a[0], b[0])
-    return context.b.make("sub", a[0], b[0]), context.b.make("sub", context.b.make("sub", a[1], b[1]), borrow)
+    return context.b.make("sub", a[0], b[0]), context.b.make("sub", high, borrow)
 
 
 def _multiply(context: Context, a: Pair, b: Pair) -> Pair:
     # Schoolbook multiplication modulo 2^64: the product of the high words does not count.
-    crossed = context.b.make("add", context.b.make("mul", a[0], b[1]), context.b.make("mul", a[1], b[0]))
-    return context.b.make("mul", a[0], b[0]), context.b.make("add", context.b.make("mulhu", a[0], b[0]), crossed)
+    crossed = _product(context, "mul", a[0], b[1]), _product(context, "mul", a[1], b[0])
+    high = _sum(context, _product(context, "mulhu", a[0], b[0]), *crossed)
+    return _product(context, "mul", a[0], b[0]), high
 
 
 def _shift_by(context: Context, operation: str, a: Pair, amount: int) -> Pair:
@@ -68,33 +91,17 @@ def _shift_by(context: Context, operation: str, a: Pair, amount: int) -> Pair:
     if operation == "shl":
         if k >= _HALF:
             return ZERO, _by(context, "slli", a[0], k - _HALF)
-        return make("slli", a[0], k), make("or", make("slli", a[1], k), make("srli", a[0], _HALF - k))
+        high = _bitwise(context, "or", _by(context, "slli", a[1], k), _by(context, "srli", a[0], _HALF - k))
+        return _by(context, "slli", a[0], k), high
     right = "srli" if operation == "lshr" else "srai"
     if k >= _HALF:
         return _by(context, right, a[1], k - _HALF), sign
-    return make("or", make("srli", a[0], k), make("slli", a[1], _HALF - k)), make(right, a[1], k)
+    low = _bitwise(context, "or", _by(context, "srli", a[0], k), _by(context, "slli", a[1], _HALF - k))
+    return low, _by(context, right, a[1], k)
 
 
 def _by(context: Context, mnemonic: str, a: Reg, amount: int) -> Reg:
-    return context.b.make(mnemonic, a, amount) if amount else a
-
-
-def _shift(context: Context, operation: str, a: Pair, amount: Reg) -> Pair:
-    """Both words for an amount below 32, with the carried bits shifted by one and by 31 - amount, which is never 32;
-    and for one from 32 on."""
-    make = context.b.make
-    far = make("andi", amount, _HALF)
-    rest = make("xori", amount, -1)  # shifts read its five low bits: 31 - amount
-    if operation == "shl":
-        low = make("sll", a[0], amount)
-        high = make("or", make("sll", a[1], amount), make("srl", make("srli", a[0], 1), rest))
-        return _choose(context, far, ZERO, low), _choose(context, far, low, high)
-    right = "srl" if operation == "lshr" else "sra"
-    high = make(right, a[1], amount)
-    # a << (32 - n) as (a << 1) << (31 - n): a shift by 32, for n = 0, would be a shift by 0 on the hardware.
-    low = make("or", make("srl", a[0], amount), make("sll", make("slli", a[1], 1), rest))
-    sign = make("srai", a[1], 31) if operation == "ashr" else ZERO
-    return _choose(context, far, high, low), _choose(context, far, sign, high)
+    return context.b.make(mnemonic, a, amount) if amount and a != ZERO else a
 
 
 def _choose(context: Context, condition: Reg, a: Reg, b: Reg, is_boolean: bool = False) -> Reg:

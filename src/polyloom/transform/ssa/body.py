@@ -9,7 +9,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from polyloom.ir.ssa import Block, Constant, Edge, Function, Instruction, Operand, Value, integer, with_edges, wrapped
+from polyloom.analysis.loops import Loop, LoopForest
+from polyloom.ir.ssa import (
+    Block,
+    Constant,
+    Edge,
+    Function,
+    Instruction,
+    Operand,
+    Value,
+    edges_of,
+    integer,
+    with_edges,
+    wrapped,
+)
 from polyloom.ir.ssa_types import PTR
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
@@ -85,3 +98,34 @@ def _with_argument(block: Block, target: str, argument: Operand) -> Block:
         return replace(edge, arguments=(*edge.arguments, argument)) if edge.block == target else edge
 
     return replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
+
+
+def entry_of(body: Body, loop: Loop, members: Sequence[int]) -> int:
+    """The block that enters a loop which has a preheader."""
+    header = body.blocks[loop.header].name
+    entering = (k for k, b in enumerate(body.blocks) if any(edge.block == header for edge in edges_of(b.terminator)))
+    return next(k for k in entering if k not in members)
+
+
+def place_of(body: Body, forest: LoopForest, number: int, above: Sequence[int]) -> Place | None:
+    """A loop that has a preheader; None where it is irreducible, or is repeated by several jumps. `above` has by block
+    the one that dominates it immediately."""
+    loop, members = forest.loops[number], forest.members(number)
+    if loop.irreducible or len(loop.latches) != 1:
+        return None
+    latch = loop.latches[0]
+    header = body.blocks[loop.header].name
+    if sum(edge.block == header for edge in edges_of(body.blocks[latch].terminator)) != 1:
+        return None
+    own = tuple(sorted(loop.own))
+    each = tuple(sorted(_dominating(latch, loop.header, above) & set(own)))
+    return Place(loop.header, entry_of(body, loop, members), latch, members, each, own)
+
+
+def _dominating(node: int, header: int, above: Sequence[int]) -> set[int]:
+    """The blocks of a loop that every iteration runs through."""
+    found = {node}
+    while node != header:
+        node = above[node]
+        found.add(node)
+    return found

@@ -79,6 +79,8 @@ class Scope:
         if self.stays(operand):
             return (operand, Linear()) if isinstance(operand, Value | Address) else None
         made = self.made.get(operand.name) if isinstance(operand, Value) else None
+        if made is not None and made.operation == "copy" and depth > 0:
+            return self.pointer(made.operands[0], depth - 1)
         if made is None or made.operation != "offset" or depth == 0:
             return None
         base, distance = self.pointer(made.operands[0], depth - 1), self.integer(made.operands[1])

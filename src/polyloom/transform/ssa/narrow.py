@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integers of 64 bits that are the low 32 of a linear sum, extended by their sign: what C's `int` indices become.
 
-The sum is over what stays in a loop, its counter, and the product of these, exact modulo two to the 32. An extension is
-written as `sext`, or as a shift to the left by 32 and more and one back, as LLVM prefers for multiples.
+The sum is over what stays in a loop, its counters, and products of these with it, exact modulo two to the 32. An
+extension is written as `sext`, or as a shift to the left by 32 and more and one back, as LLVM prefers for multiples.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _DEPTH: Final = 16
 _HALF: Final = 32
 
 
-Products = dict[Value, Value]
-"""By what stands for the product of the counter and of what stays: the latter."""
+Products = dict[Value, tuple[Value, Value]]
+"""By what stands for the product of a counter and of what stays: both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _product(a: Linear, b: Linear, scope: Scope, products: Products) -> Linear |
         return None
     # No value of the source has such a name.
     product = Value(f"{counter.name}*{stays.name}", I64)
-    products[product] = stays
+    products[product] = counter, stays
     return Linear(((product, factor),)).plus(Linear(((stays, a.constant),)))
 
 

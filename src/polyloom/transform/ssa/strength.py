@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.analysis.dominators import dominators
-from polyloom.analysis.loops import Loop, loop_forest
-from polyloom.ir.ssa import Function, edges_of, flow_edges
-from polyloom.transform.ssa.body import Body, Place
+from polyloom.analysis.loops import Loop, LoopForest, loop_forest
+from polyloom.ir.ssa import Function, flow_edges
+from polyloom.transform.ssa.body import Body, entry_of, place_of
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.counters import counts, multiply
 from polyloom.transform.ssa.dce import dce
@@ -35,27 +35,16 @@ def strength(function: Function) -> Function:
     body = Body(function)
     for number, loop in reversed(list(enumerate(forest.loops))):
         if not loop.irreducible:
-            _reduce(body, loop, forest.members(number), above)
+            _reduce(body, loop, number, forest, above)
     return dce(common(replace(function, blocks=tuple(body.blocks))))
 
 
-def _reduce(body: Body, loop: Loop, members: tuple[int, ...], above: list[int]) -> None:
-    inside = set(members)
-    header = body.blocks[loop.header].name
-    entry = next(
-        k
-        for k, b in enumerate(body.blocks)
-        if k not in inside and any(edge.block == header for edge in edges_of(b.terminator))
-    )
-    move(body, members, entry)
-    if len(loop.latches) != 1:
+def _reduce(body: Body, loop: Loop, number: int, forest: LoopForest, above: list[int]) -> None:
+    members = forest.members(number)
+    move(body, members, entry_of(body, loop, members))
+    place = place_of(body, forest, number, above)
+    if place is None:
         return
-    latch = loop.latches[0]
-    if sum(edge.block == header for edge in edges_of(body.blocks[latch].terminator)) != 1:
-        return
-    own = tuple(sorted(loop.own))
-    each = tuple(sorted(_dominating(latch, loop.header, above) & set(own)))
-    place = Place(loop.header, entry, latch, members, each, own)
     multiply(body, place, body.scope(members))
     scope = body.scope(members)
     known = counts(body, place, scope)
@@ -64,12 +53,3 @@ def _reduce(body: Body, loop: Loop, members: tuple[int, ...], above: list[int]) 
     found = pointers(body, place, known, scope)
     if found:
         by_pointer(body, place, rewrite(body, place, found))
-
-
-def _dominating(node: int, header: int, above: list[int]) -> set[int]:
-    """The blocks of a loop that every iteration runs through."""
-    found = {node}
-    while node != header:
-        node = above[node]
-        found.add(node)
-    return found

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selects as branches, where the instruction set has no short sequence for them: if-conversion undone by cost.
+
+A select, or a minimum or maximum, whose sequence of the select table executes more than a branch over one instruction
+does, ends its block with that branch, and the next block gets the result as a parameter. Selects on the same condition
+that depend on nothing in between share the branch. What only one arm uses is computed there (code sinking). Floats have
+no other selects.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+from polyloom.analysis.effects import externals_of
+from polyloom.ir.ssa import COMPARISONS, Block, Branch, Constant, Edge, Function, Instruction, Jump, Operand, Value
+from polyloom.ir.ssa_types import FLOATS, I1, I64
+from polyloom.ir.ssa_verify import uses
+from polyloom.riscv.backend.context import FUNCTIONS
+from polyloom.riscv.backend.folds import RING
+from polyloom.riscv.expression import FUNCTIONS as MEANINGS
+from polyloom.riscv.expression import RELATIONS, Expression, binary, choose, comparison, unary
+from polyloom.riscv.names import Isa
+from polyloom.riscv.select import select
+from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.ifconvert import speculable
+
+BRANCH: Final = 3
+"""As many instructions of a sequence are worth less than a branch and what its wrong predictions cost."""
+_EXTREMES: Final = {"smin": "slt", "smax": "sgt", "umin": "ult", "umax": "ugt"}
+_BINARY: Final = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<"}
+
+
+@throughout
+def branching(function: Function, isa: Isa) -> Function:
+    """The function without selects of floats, and without those that are longer than a branch."""
+    work = _Work(function, isa)
+    return replace(function, blocks=tuple(part for block in function.blocks for part in work.parted(block)))
+
+
+class _Work:
+    """Of a function: how often each value is used, and names."""
+
+    def __init__(self, function: Function, isa: Isa) -> None:
+        self.isa, self.fresh = isa, names(function)
+        self.externals = externals_of(function)
+        self.used = Counter(
+            o.name for block in function.blocks for _, read in uses(block) for o in read if isinstance(o, Value)
+        )
+
+    def parted(self, block: Block) -> Iterator[Block]:
+        """The block in parts: each but the last ends in the branch of a select that becomes one."""
+        while (at := self.next(block)) is not None:
+            plain = self.with_comparison(block, at)
+            condition = plain.instructions[at + len(plain.instructions) - len(block.instructions)].operands[0]
+            # A short one on the same condition is part of the branch, too.
+            before, group, behind = self.gathered(plain.instructions, condition)
+            test, before = self.apart(before, condition)
+            before, sunk = self.sunk(before, group, condition)
+            join, place = self.fresh(block.name), group[0].place
+            then, then_blocks = self.arm(join, group, 1, sunk[0])
+            orelse, orelse_blocks = self.arm(join, group, 2, sunk[1])
+            branch = Branch(condition, then, orelse, place)
+            yield Block(block.name, block.parameters, (*before, *test), branch)
+            yield from (*then_blocks, *orelse_blocks)
+            block = Block(join, tuple(i.results[0] for i in group), behind, block.terminator)
+        yield block
+
+    def next(self, block: Block) -> int | None:
+        """The first select that is longer than a branch."""
+        made = {result.name: i for i in block.instructions for result in i.results}
+        return next((k for k, i in enumerate(block.instructions) if self.is_long(i, made)), None)
+
+    def is_long(self, instruction: Instruction, made: dict[str, Instruction]) -> bool:
+        """Whether a branch is better."""
+        result = instruction.result if len(instruction.results) == 1 else None
+        is_extreme = instruction.operation == "call" and instruction.callee in _EXTREMES
+        if result is None or not (is_extreme or instruction.operation == "select"):
+            return False
+        if instruction.operation == "select" and isinstance(instruction.operands[0], Constant):
+            return False
+        if result.type in FLOATS:
+            return True
+        if "zicond" in self.isa.extensions or self.isa.short_branches or result.type == I1:
+            return False
+        if result.type == I64 and self.isa.xlen == 32:
+            return True
+        return _length(_Shape(made, self.used).of(instruction), self.isa) > BRANCH
+
+    def with_comparison(self, block: Block, at: int) -> Block:
+        """The block with a minimum or a maximum as a comparison and a select."""
+        instruction = block.instructions[at]
+        if instruction.operation == "select":
+            return block
+        a, b = instruction.operands
+        found = Value(self.fresh("less"), I1)
+        self.used[found.name] += 1
+        for operand in (a, b):
+            if isinstance(operand, Value):
+                self.used[operand.name] += 1
+        test = Instruction(_EXTREMES[instruction.callee], (a, b), (found,), place=instruction.place)
+        chosen = replace(instruction, operation="select", callee="", operands=(found, a, b))
+        return replace(block, instructions=(*block.instructions[:at], test, chosen, *block.instructions[at + 1 :]))
+
+    def gathered(
+        self, instructions: Sequence[Instruction], condition: Operand
+    ) -> tuple[list[Instruction], list[Instruction], tuple[Instruction, ...]]:
+        """What stands before the branch, the selects that share it, and what stands behind."""
+        at = next(k for k, i in enumerate(instructions) if _is_on(i, condition))
+        before, group = list(instructions[:at]), [instructions[at]]
+        behind: list[Instruction] = []
+        # What depends on the selects, or on what stays behind them, stays behind.
+        late = set(instructions[at].results)
+        rest = instructions[at + 1 :]
+        last = max((k for k, i in enumerate(rest) if _is_on(i, condition)), default=-1)
+        for instruction in rest[: last + 1]:
+            if any(o in late for o in instruction.operands):
+                behind.append(instruction)
+                late |= set(instruction.results)
+            elif _is_on(instruction, condition):
+                group.append(instruction)
+                late |= set(instruction.results)
+            elif speculable(instruction, self.externals):
+                before.append(instruction)
+            else:
+                behind.append(instruction)
+                late |= set(instruction.results)
+        return before, group, (*behind, *rest[last + 1 :])
+
+    def apart(self, before: list[Instruction], condition: Operand) -> tuple[tuple[Instruction, ...], list[Instruction]]:
+        """The comparison that decides alone, to stand last, where it becomes a part of the branch."""
+        test = next((i for i in before if condition in i.results), None)
+        if test is None or test.operation not in COMPARISONS or any(test.results[0] in i.operands for i in before):
+            return (), before
+        return (test,), [i for i in before if i is not test]
+
+    def sunk(
+        self, before: list[Instruction], group: list[Instruction], condition: Operand
+    ) -> tuple[list[Instruction], tuple[list[Instruction], list[Instruction]]]:
+        """Instructions whose results only the selects of one arm use, taken out for each arm."""
+        moved: tuple[list[Instruction], list[Instruction]] = ([], [])
+        wanted = [Counter(o.name for i in group if isinstance(o := i.operands[k], Value)) for k in (1, 2)]
+        kept: list[Instruction] = []
+        for instruction in reversed(before):
+            result = instruction.results[0] if len(instruction.results) == 1 else None
+            arm = next((k for k in (0, 1) if result and wanted[k][result.name] == self.used[result.name] > 0), None)
+            if arm is None or result == condition or not speculable(instruction, self.externals):
+                kept.append(instruction)
+                continue
+            moved[arm].insert(0, instruction)
+            wanted[arm].update(o.name for o in instruction.operands if isinstance(o, Value))
+        return kept[::-1], moved
+
+    def arm(self, join: str, group: list[Instruction], k: int, moved: list[Instruction]) -> tuple[Edge, list[Block]]:
+        """The edge to the arm of the selects' operands k, which is a block where it computes something."""
+        edge = Edge(join, tuple(i.operands[k] for i in group))
+        if not moved:
+            return edge, []
+        name = self.fresh("arm")
+        return Edge(name), [Block(name, (), tuple(moved), Jump(edge, group[0].place))]
+
+
+@cache
+def _length(expression: Expression, isa: Isa) -> int:
+    return select(expression, isa).length
+
+
+def _is_on(instruction: Instruction, condition: Operand) -> bool:
+    return instruction.operation == "select" and instruction.operands[0] == condition
+
+
+class _Shape:
+    """A select as an expression of the table, with what nothing else uses as parts."""
+
+    def __init__(self, made: dict[str, Instruction], used: Counter[str]) -> None:
+        self.made, self.used, self.known = made, used, dict[Operand, str]()
+
+    def of(self, instruction: Instruction) -> Expression:
+        if instruction.callee in FUNCTIONS:
+            a, b = map(self.leaf, (instruction.operands[0], instruction.operands[-1]))
+            return MEANINGS[FUNCTIONS[instruction.callee]][1](a, b)
+        return choose(*map(self.part, instruction.operands))
+
+    def part(self, operand: Operand) -> Expression:
+        made = self.made.get(operand.name) if isinstance(operand, Value) and self.used[operand.name] == 1 else None
+        if made is None:
+            return self.leaf(operand)
+        if made.operation in COMPARISONS and made.operands[0].type != I1:
+            return comparison(RELATIONS[made.operation], *map(self.leaf, made.operands))
+        if made.operation in RING and made.operation in _BINARY:
+            a, b = map(self.leaf, made.operands)
+            return unary("~", a) if made.operation == "xor" and b == -1 else binary(_BINARY[made.operation], a, b)
+        return choose(*map(self.part, made.operands)) if made.operation == "select" else self.leaf(operand)
+
+    def leaf(self, operand: Operand) -> Expression:
+        if isinstance(operand, Constant):
+            return operand.value
+        kind = "s" if operand.type == I1 else "v"
+        return self.known.setdefault(operand, f"{kind}{len(self.known)}")

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tail duplication: a jump to a block that only returns becomes that return, so that each way ends where it stands,
+with its result in place.
+
+Where returning takes more than one instruction, because of a frame, `expand` makes one of all returns again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.ir.ssa import Block, Function, Jump, Operand, Return, Value
+from polyloom.transform.ssa.editing import reached, throughout
+
+
+@throughout
+def returning(function: Function) -> Function:
+    """The function with a return in each block that jumped to one."""
+    ends = {block.name: block for block in function.blocks if _only_returns(block)}
+    return reached(replace(function, blocks=tuple(_ended(block, ends) for block in function.blocks)))
+
+
+def _only_returns(block: Block) -> bool:
+    return not block.instructions and isinstance(block.terminator, Return)
+
+
+def _ended(block: Block, ends: dict[str, Block]) -> Block:
+    jump = block.terminator
+    last = ends.get(jump.target.block) if isinstance(jump, Jump) else None
+    if last is None or not isinstance(jump, Jump) or not isinstance(last.terminator, Return):
+        return block
+    given = dict(zip(last.parameters, jump.target.arguments, strict=True))
+    value: Operand | None = last.terminator.value
+    found = given.get(value, value) if isinstance(value, Value) else value
+    return replace(block, terminator=replace(last.terminator, value=found))

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code sinking to the way back of a loop: where the test at the end of a loop reads a variable, and not its next value,
+both would be held at once and be copied in each iteration. What the next iteration alone uses is computed behind the
+test instead, in the place of what it follows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Jump, Operand, Value, edges_of
+from polyloom.ir.ssa_verify import uses
+from polyloom.transform.ssa.dce import dce
+from polyloom.transform.ssa.editing import names, throughout
+
+
+@throughout
+def sunk(function: Function) -> Function:
+    """The function, whose critical edges are split and whose blocks are in order, with such steps in the blocks on the
+    edges."""
+    position = {block.name: k for k, block in enumerate(function.blocks)}
+    arrivals = Counter(edge.block for block in function.blocks for edge in edges_of(block.terminator))
+    work = _Work(function)
+    for block in function.blocks:
+        for edge in edges_of(block.terminator) if isinstance(block.terminator, Branch) else ():
+            way = work.blocks[edge.block]
+            if way.instructions or arrivals[way.name] != 1 or not isinstance(way.terminator, Jump):
+                continue
+            if position[way.terminator.target.block] <= position[block.name]:
+                work.sink(block, way, way.terminator)
+    return dce(replace(function, blocks=tuple(work.blocks.values())))
+
+
+class _Work:
+    """Mutable: the blocks; how often each value is read, and what makes it."""
+
+    def __init__(self, function: Function) -> None:
+        self.blocks, self.fresh = {block.name: block for block in function.blocks}, names(function)
+        self.read = Counter(
+            o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value)
+        )
+        self.made = {r.name: i for b in function.blocks for i in b.instructions for r in i.results}
+
+    def sink(self, block: Block, way: Block, jump: Jump) -> None:
+        """Makes the next values of the variables of a loop on its way back, where its last block tests one of them."""
+        assert isinstance(block.terminator, Branch)
+        test = self._making(block.terminator.condition)
+        variables = self.blocks[jump.target.block].parameters
+        steps = [self._step(variable, value) for variable, value in zip(variables, jump.target.arguments, strict=True)]
+        tested = [v for v, step in zip(variables, steps, strict=True) if step and test and v in test.operands]
+        if not tested:
+            return
+        moved = [
+            replace(step, results=(Value(self.fresh(v.name), v.type),)) if step else None
+            for v, step in zip(variables, steps, strict=True)
+        ]
+        arguments = tuple(m.results[0] if m else a for m, a in zip(moved, jump.target.arguments, strict=True))
+        edge = replace(jump.target, arguments=arguments)
+        self.blocks[way.name] = replace(
+            way, instructions=tuple(m for m in moved if m), terminator=replace(jump, target=edge)
+        )
+
+    def _making(self, operand: Operand) -> Instruction | None:
+        return self.made.get(operand.name) if isinstance(operand, Value) else None
+
+    def _step(self, variable: Value, value: Operand) -> Instruction | None:
+        """What makes the variable's next value by a constant, where only this edge reads it, or where it is an address
+        that loads and stores can make themselves."""
+        step = self._making(value)
+        is_step = step is not None and step.operands[:1] == (variable,) and isinstance(step.operands[-1], Constant)
+        if step is None or not is_step or not isinstance(value, Value):
+            return None
+        alone = step.operation == "add" and self.read[value.name] == 1
+        return step if step.operation == "offset" or alone else None
