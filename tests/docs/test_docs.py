@@ -3,7 +3,8 @@
 
 Fenced blocks of one page run in order, in one scratch folder that holds examples/. `console` blocks are commands after
 `$ ` and their output, both streams together; a command may fail only where the page shows an error. `python` blocks
-share their names; an `output` block after one is what it printed. A `cpp` block is the file kernel.h. In expected output `...` stands for any text.
+share their names; an `output` block after one is what it printed. A `cpp` block is the file kernel.h. In
+expected output `...` stands for any text.
 """
 
 from __future__ import annotations

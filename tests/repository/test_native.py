@@ -24,9 +24,9 @@ def declared(stub: str) -> dict[str, set[str]]:
             found[node.target.id] = set()
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not _is_typed_dict(node):
             members = node.body if isinstance(node, ast.ClassDef) else []
-            functions = {m.name for m in members if isinstance(m, ast.FunctionDef)}
+            functions = {m.name for m in members if isinstance(m, ast.FunctionDef) and not m.name.startswith("_")}
             fields = {m.target.id for m in members if isinstance(m, ast.AnnAssign) and isinstance(m.target, ast.Name)}
-            found[node.name] = functions - {"__init__"} | fields - _EXCEPTION
+            found[node.name] = functions | fields - _EXCEPTION
     return found
 
 

@@ -365,7 +365,7 @@ class Result:
 
     @property
     def _drawn(self) -> list[tuple[str, str]]:
-        """The rows of pages, which say what the trace lacks, and that a run is too long to be repeated for its activity."""
+        """The rows of pages, which say what the trace lacks, and why there is no activity of a long run."""
         if not _is_empty(self.execution.trace) or self.execution.operations <= _DRAWN:
             return [*self._summary, *_noticed(self.trace)]
         why = f"not drawn, since {self.execution.operations:,} operations are too many to repeat: add --trace FILE"

@@ -189,7 +189,7 @@ def limited_sum(terms: list[Term]) -> tuple[Bits, Bits]:
     made = (np.clip(exponent, 0, 254) << 23 | fraction & 0x7FFFFF).astype(np.uint32)
     made = np.where(over, LARGEST, np.where(under | zero, np.uint32(0), made))
     # Of zeros alone, as single-precision values add up: -0 where all are.
-    negative = np.logical_and.reduce([term for term, _, _ in terms])
+    negative: NDArray[np.bool_] = np.logical_and.reduce([term for term, _, _ in terms])
     made |= np.where(np.where(total == 0, negative, sign), SIGN, np.uint32(0))
     return made, flag(lost | (cut & ~under), NX) | flag(under, UF | NX) | flag(over, OF | NX)
 
