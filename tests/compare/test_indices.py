@@ -119,7 +119,7 @@ def test_compare_of_a_flat_matrix(
     places = "tcpa:2x2,belt:silver,riscv:rv64gc,minion"
     assert main(["compare", "flat.c", "n=5", "p=2", "--on", places, *more]) == 0
     rows = [line.split("|") for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
-    assert [row[2].strip() for row in rows[:3]] == ["yes"] * 3
+    assert [row[2].strip() for row in rows[:3]] == ["equal bits"] * 3
     assert "refused" not in rows[3][2]
 
 

@@ -71,7 +71,8 @@ def simulate(parser: Parser) -> None:
     of_target.on_option(parser)
     of_target.target_options(parser, "simulate")
     help = "the source that the program was compiled from; trace and page show its lines; may be repeated"
-    parser.add_argument("--source", dest="sources", metavar="FILE", action="append", default=[], help=help)
+    group = parser.group(shared.RESULTS)
+    group.add_argument("--source", dest="sources", metavar="FILE", action="append", default=[], help=help)
     shared.output_options(parser)
 
 

@@ -63,11 +63,12 @@ class Row:
         return {**self.point, **{name: value for name, value in figures.items() if self.point.get(name) is None}}
 
 
-_TYPES: Final[Mapping[str, type]] = {
-    **dict.fromkeys(("level", "code", "message"), str),
-    **dict.fromkeys(("verified", "exact"), bool),
-    **dict.fromkeys(("cycles", "predicted_cycles", "elements"), int),
-    "facts": dict,
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("level", "code", "message", "verdict"), (str,)),
+    **dict.fromkeys(("verified", "exact"), (bool,)),
+    **dict.fromkeys(("cycles", "predicted_cycles", "elements"), (int,)),
+    **dict.fromkeys(("error", "bound"), (int, float, str)),  # "inf" and "nan" are no numbers of JSON
+    "facts": (dict,),
 }
 _MOST: Final = 1 << 63
 _STORED: Final = tuple(f.name for f in fields(Row) if f.name != "point")
@@ -83,7 +84,7 @@ def decode(point: Mapping[str, Any], text: str) -> Row:
     """Errors: PL1407 for a text that is no row."""
     try:
         made = json.loads(text, parse_int=_integer, parse_float=_number, parse_constant=_number)
-        if any(type(value) is not _TYPES[name] for name, value in made.items()):
+        if any(type(value) not in _TYPES[name] for name, value in made.items()):
             raise ValueError
         row = Row(point, **made)
         if row.level not in LEVELS:

@@ -164,7 +164,7 @@ def _of_nest(read: simd.Read, asked: _Asked, written: Written, why: str) -> Subj
     oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
     bounds = loops.close if fp == "reassociate" else None
     is_known = bounds is not None or simd.is_of_integers(read.nest)
-    known = Oracle("source", f"the source, {read.path}", read.reference, bounds) if is_known else None
+    known = Oracle("source", "the source", read.reference, bounds) if is_known else None
     source = known or judges.of_unknown_error(read)
     oracles = (oracle,) if source is None else (oracle, source)
     taken = signature.of_plan(plan, read.nest)
