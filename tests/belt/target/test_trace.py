@@ -39,7 +39,7 @@ def test_what_is_cut_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.setattr(model, "TRACED", 100)
     words = ["run", "dot.c", "n=500", "--on", "belt:silver", "--trace", "run.json", "--report", "run.html"]
     assert main(words) == 0
-    assert CUT in capsys.readouterr().out
+    assert CUT in capsys.readouterr().err
     assert CUT in Path("run.html").read_text(encoding="utf-8")
     made = json.loads(Path("run.json").read_text(encoding="utf-8"))
     assert CUT in made["otherData"]["notice"]
@@ -62,5 +62,5 @@ def test_a_page_says_why_it_has_no_activity(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(instance, "_DRAWN", 1000)
     result: Any = api.compile("dot.c", "belt:silver").run(n=500)
     assert result.activity is None
-    assert "run with a trace" in result.page()
+    assert "add --trace FILE" in result.page()
     assert "trace" not in result.report()
