@@ -95,11 +95,11 @@ def words() -> tuple[str, ...]:
 def made(source: Source) -> tuple[str, ...]:
     """Every name in what the compiler shows of a function: the nest as C, its dataflow, the equations and their
     arrays."""
-    assert source.nest is not None and source.system is not None
+    assert source.nest is not None
     plan = source.plan
     texts = (
         print_c(source.nest),
-        print_system(source.system),
+        *([] if source.system is None else [print_system(source.system)]),
         *(print_program(phase.program) for phase in plan.phases),
     )
     arrays = (a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))

@@ -36,6 +36,7 @@ def test_it_fits_and_can_be_read(chrome: Browser, sweep: pl.Sweep, tmp_path: Pat
     }
     assert cycles == {row.cycles for row in front}
     chrome.run("document.querySelector('summary').click()")
+    chrome.settle()
     rows = "document.querySelectorAll('details tbody tr')"
     assert chrome.run(f"{rows}.length") == len(sweep) == 8
     assert "PL0505" in chrome.run(f"{rows}[3].textContent")

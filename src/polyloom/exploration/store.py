@@ -164,7 +164,7 @@ def _shown(value: Any) -> str:
 def _connect(path: Path) -> sqlite3.Connection:
     """Each statement is a transaction. A write-ahead log survives the end of the process without a wait for the disk;
     where the machine itself loses power the last rows may be missing, and are computed again. Errors: PL1407."""
-    has_log = _has_log(path / ROWS)
+    has_log, is_new = _has_log(path / ROWS), not (path / ROWS).exists()
     connection = sqlite3.connect(path / ROWS, isolation_level=None)
     try:
         _confine(connection)
@@ -175,6 +175,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         _check_schema(connection, path)
     except (sqlite3.Error, PolyloomError):
         connection.close()
+        for name in (ROWS, _LOG, _INDEX) if is_new else ():  # no half of a file where there was no room for it
+            (path / name).unlink(missing_ok=True)
         raise
     return connection
 

@@ -118,7 +118,7 @@ def test_the_bits_of_the_source(text: str, tmp_path: Path) -> None:
     result = run(tmp_path, text, exact=True)
     assert result.verified
     assert "product" in phases(result)
-    assert "bound" not in data(result)
+    assert data(result)["comparisons"][0]["verdict"] == "equal bits"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,8 @@ def test_other_bits_within_a_bound(text: str, tmp_path: Path) -> None:
     result = run(tmp_path, text)
     assert result.verified
     assert "product" in phases(result)
-    assert 0 <= data(result)["max_error"] <= data(result)["bound"]
+    assert data(result)["comparisons"][0]["verdict"] == "within"
+    assert 0 <= data(result)["error"] <= data(result)["bound"]
     forbidden = run(tmp_path, text, exact=True)
     assert forbidden.verified
     assert phases(forbidden) == ["simd"]
