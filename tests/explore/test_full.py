@@ -14,6 +14,7 @@ from polyloom.cli.examples import folder
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # half a file of bytecode would stay
 from polyloom.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 sys.exit(main(sys.argv[2:]))
