@@ -172,7 +172,7 @@ def _within(folder: str) -> Iterator[str]:
     """The tests in a folder. Errors: PL0807 for a link that leads out of it, to a file that nobody named."""
     for path, _, inside in os.walk(folder):
         for name in fnmatch.filter(inside, "*.litmus"):
-            test = os.path.join(path, name)
+            test = str(Path(path, name))
             if os.path.islink(test) and not Path(test).resolve().is_relative_to(Path(folder).resolve()):
                 raise input_error(
                     "PL0807", f"'{test}' is a link that leads out of '{folder}'", help="name the file itself"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from polyloom.frontend.known import quotient_border
 from polyloom.frontend.python.affine import Scope, affine, condition
@@ -55,12 +56,17 @@ def _periods(node: ast.AST, name: str, scope: Scope, indexes: bool = False) -> I
         for statement in node.body:
             yield from _periods(statement, name, inside)
         return
-    if isinstance(node, ast.expr) and (found := _period(node, name, scope)) is not None:
+    if _divides(node) and (found := _period(node, name, scope)) is not None:
         if (found.length > 1 or (indexes and found.open)) and border(node, scope) is None:
             yield found if indexes else replace(found, open=frozenset())
         return
     for child in ast.iter_child_nodes(node):
         yield from _periods(child, name, scope, indexes or isinstance(node, ast.Subscript))
+
+
+def _divides(node: ast.AST) -> TypeGuard[ast.BinOp]:
+    """Whether an expression is a quotient or a remainder."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod)
 
 
 def _varying(loop: ast.For, scope: Scope) -> Affine:
