@@ -102,8 +102,9 @@ struct Issue {
     template <class D>
     [[gnu::noinline, gnu::cold]] void note_stall(const HartState& state, const Need& need, const D& d, uint64_t cycle) {
         if (cycle <= state.clock) return;
-        const std::array<unsigned, 4> reads = {need.rs1 + d.rs1, need.rs2 + d.rs2, need.rs3 + d.rs3,
-                                               need.stores ? Need::F + (d.rd & 31u) : Need::NONE};
+        const unsigned stored = need.stores ? Need::F + (d.rd & 31u) : Need::NONE;
+        const std::array<unsigned, 4> reads = {0u + need.rs1 + d.rs1, 0u + need.rs2 + d.rs2, 0u + need.rs3 + d.rs3,
+                                               stored};
         timeline->wait(why_until(cycle, reads, need.unit, state.minion->multiplier), state.clock, cycle, d.pc);
     }
     // Whatever reads or writes f or m registers is the vector unit's.
