@@ -14,7 +14,6 @@ import io
 import json
 import os
 import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ from typing import Any, Final
 from tests.device.devices import ROOT
 from tests.fuzz import tracing
 from tests.fuzz.allowed import Allowed, of_command
-from tests.fuzz.isolated import MEMORY, TooLong, limited
+from tests.fuzz.isolated import MEMORY, TooLong, heed_limits, limited
 
 from polyloom.diagnostics import INTERNAL
 
@@ -130,7 +129,7 @@ def main(arguments: Sequence[str]) -> int:
     from polyloom.cli import main as command
 
     count, seed = map(int, arguments)
-    signal.signal(signal.SIGALRM, _stop)
+    heed_limits(_stop)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY, resource.RLIM_INFINITY))
     made, guard, random = kinds.prepare(), Guard(), Random(seed)
