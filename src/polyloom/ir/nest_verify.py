@@ -15,7 +15,7 @@ from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, N
 from polyloom.ir.numbers import is_constant
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Constant, Reference
-from polyloom.sets import Affine, Condition
+from polyloom.sets import Affine
 
 Rule = Callable[[Nest], Iterator[Diagnostic]]
 
@@ -71,7 +71,7 @@ def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
 
 def symbols_are_known(nest: Nest) -> Iterator[Diagnostic]:
     parameters = frozenset(nest.parameters)
-    yield from _unknown(_symbols(nest.assumptions), parameters, nest.span)
+    yield from _unknown(nest.assumptions.symbols, parameters, nest.span)
     for storage in nest.storage:
         yield from _unknown(_all(storage.shape), parameters, storage.span)
     for place in _places(nest.body):
@@ -84,7 +84,7 @@ def _used(node: Node) -> frozenset[str]:
         case Loop():
             return _all((*node.lower, *node.upper))
         case If():
-            return _symbols(node.condition)
+            return node.condition.symbols
         case Assign():
             indices = [a for r in (node.target, *accesses(node.value)) for a in r.index]
             return _all((*indices, *(e.value for e in _expressions(node.value) if isinstance(e, Index))))
@@ -187,7 +187,3 @@ def _unknown(used: frozenset[str], known: frozenset[str], span: Span | None) -> 
 
 def _all(affines: tuple[Affine, ...]) -> frozenset[str]:
     return frozenset[str]().union(*(a.symbols for a in affines))
-
-
-def _symbols(condition: Condition) -> frozenset[str]:
-    return _all(tuple(c for p in condition.pieces for c in p.constraints))
