@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from polyloom.diagnostics import Diagnostic, Span, enforce
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, dtype_of
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, data, dtype_of
 from polyloom.ir.numbers import is_constant
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Constant, Reference
@@ -71,11 +71,12 @@ def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
 
 def symbols_are_known(nest: Nest) -> Iterator[Diagnostic]:
     parameters = frozenset(nest.parameters)
+    scalars = parameters | data(nest)
     yield from _unknown(nest.assumptions.symbols, parameters, nest.span)
     for storage in nest.storage:
         yield from _unknown(_all(storage.shape), parameters, storage.span)
     for place in _places(nest.body):
-        yield from _unknown(_used(place.node), parameters.union(place.loops), place.node.span)
+        yield from _unknown(_used(place.node), scalars.union(place.loops), place.node.span)
 
 
 def _used(node: Node) -> frozenset[str]:

@@ -121,8 +121,8 @@ def _load(written: Written, model: Model) -> Subject:
 
 def _kernel(written: Written) -> tuple[Nest, Reference, str]:
     if isinstance(written.value, Kernel):
-        return written.value.nest, written.value.reference, written.value.path
-    nest, reference = frontend.python_nest(str(written.path), written.options)
+        return written.value.indirect, written.value.reference, written.value.path
+    nest, reference = frontend.python_nest(str(written.path), written.options, indirect=True)
     return nest, reference, str(written.path)
 
 
