@@ -268,7 +268,7 @@ def not_affine(node: ast.expr, scope: Scope, code: str, what: str) -> PolyloomEr
         case ast.Subscript():
             help = (
                 "which iterations run and which elements they access must be known before data is: access a fixed "
-                "range and select"
+                "range and select, or run the function as it is on a processor, `--on riscv`"
             )
             return error(code, f"{what} depends on data: `{ast.unparse(part)}`", part, help)
         case ast.BinOp(op=ast.Mult()):
