@@ -62,14 +62,15 @@ CODES: dict[str, tuple[str, str]] = {
         "loop whose iterations are not affine",
         "Loops are `for i in range(start, stop)` or `range(start, stop, -1)`. A bound is a sum of outer loops, sizes "
         "and `int` arguments times integer\n"
-        "constants; a first value may be the `max` of several, a last one the `min`.\n"
+        "constants; a first value may be the `max` of several, a last one the `min`. On RISC-V and the belt machine it "
+        "may also be data, `range(row[i], row[i + 1])`.\n"
         "    range(0, N, 2)       write    range(M)    with M as a size, and A[2 * i]",
     ),
     "PL0137": (
         "index that is not affine",
         "An index is a sum of loops, sizes and `int` arguments times integer constants, at least 0. `A[i * j]`, `A[i "
         "// N]` and `A[B[i]]` are not;\n"
-        "the last element of A[N] is `A[N - 1]`.",
+        "the last element of A[N] is `A[N - 1]`. RISC-V and the belt machine also take `A[B[i]]`.",
     ),
     "PL0138": (
         "not an element of an array",

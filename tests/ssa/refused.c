@@ -91,9 +91,9 @@ int threaded(int n) { return own += n; }
 double exchanged(double *p, double a) { return __atomic_fetch_max(p, a, __ATOMIC_SEQ_CST); }
 
 #include <assert.h>
-int asserted(int n) {
-  assert(n);
-  return n;
+int asserted(int *p) {
+  assert(*p);
+  return *p;
 }
 
 struct big again(struct big a, int n) { return n ? again(a, n - 1) : a; }

@@ -2,18 +2,19 @@
 """What must hold of a nest for all parameter values, decided by isl; each failure comes with a smallest counterexample.
 
 Subscripts are inside the shape wherever the access is executed, extents are not negative, and something is computed.
+Of what depends on data nothing is known: conditions on data may hold, and subscripts of data are not checked.
 That every value was written before it is read is found by the dataflow (`transform.dataflow`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, enforce
-from polyloom.ir.nest import Nest, Statement, accesses, statements
+from polyloom.ir.nest import Nest, Statement, accesses, data, statements
 from polyloom.ir.nest_verify import verify
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -27,7 +28,7 @@ FEW = 9
 def check(nest: Nest) -> None:
     """Raise every failure of the first rule that fails: those of `ir.nest_verify`, PL0224, PL0223, PL0242, PL0240."""
     verify(nest)
-    enforce(RULES, _Context(nest, parameter_set(nest.assumptions, nest.parameters), statements(nest)))
+    enforce(RULES, _context(nest))
 
 
 def checked(nest: Nest) -> Nest:
@@ -47,12 +48,12 @@ def checked(nest: Nest) -> Nest:
 
 
 def _with_least_sizes(nest: Nest) -> Nest:
-    context = _Context(nest, parameter_set(nest.assumptions, nest.parameters), statements(nest))
+    context = _context(nest)
     least = dict[str, int]()
     for statement in context.statements:
         points = context.points(statement)
         for reference in (*accesses(statement.assign.value), statement.assign.target):
-            for index, extent in zip(reference.index, nest[reference.name].shape, strict=True):
+            for index, extent in context.known(reference):
                 outside = points.intersect(_bad(index, extent, statement, nest))
                 found = None if outside.is_empty() else _least(context, outside)
                 if found is not None:
@@ -71,6 +72,14 @@ class _Context:
     nest: Nest
     domain: isl.Set
     statements: tuple[Statement, ...]
+    unknown: frozenset[str]
+    """Symbols that are data, and loops that data bound."""
+
+    def known(self, reference: Reference) -> Iterator[tuple[Affine, Affine]]:
+        """The subscripts that do not depend on data, with their extents."""
+        for index, extent in zip(reference.index, self.nest[reference.name].shape, strict=True):
+            if not index.symbols & self.unknown:
+                yield index, extent
 
     def points(self, statement: Statement) -> isl.Set:
         """The instances of a statement for the parameter values that are known to hold."""
@@ -80,6 +89,34 @@ class _Context:
         """` when N = 4, i = 3`, or nothing where there is nothing to choose."""
         values = ", ".join(f"{name} = {point[name]}" for name in (*self.nest.parameters, *loops))
         return f" when {values}" if values else ""
+
+
+def _context(nest: Nest) -> _Context:
+    found, scalars = statements(nest), data(nest)
+    unknown = set(scalars)
+    for statement in found:
+        for piece in statement.domain.pieces:
+            unknown.update(_bounded_by(unknown, piece, statement.loops))
+    known = tuple(replace(s, domain=_without(s.domain, scalars)) for s in found) if scalars else found
+    return _Context(nest, parameter_set(nest.assumptions, nest.parameters), known, frozenset(unknown))
+
+
+def _bounded_by(unknown: Set[str], piece: Polyhedron, loops: tuple[str, ...]) -> frozenset[str]:
+    """The loops that these symbols bound: each constraint is one on its innermost loop."""
+    found = set[str]()
+    for depth, loop in enumerate(loops):
+        inner = frozenset(loops[depth + 1 :])
+        own = (c.symbols for c in piece.constraints if loop in c.symbols and not c.symbols & inner)
+        if any(symbols & (unknown | found) - {loop} for symbols in own):
+            found.add(loop)
+    return frozenset(found)
+
+
+def _without(domain: Condition, scalars: frozenset[str]) -> Condition:
+    """Without the constraints on data, as if they held."""
+    return Condition(
+        tuple(Polyhedron(tuple(c for c in p.constraints if not c.symbols & scalars)) for p in domain.pieces)
+    )
 
 
 def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
@@ -135,12 +172,13 @@ def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
 
 def _outside(context: _Context, statement: Statement, reference: Reference, points: isl.Set) -> Iterator[Diagnostic]:
     shape = context.nest[reference.name].shape
-    for index, extent in zip(reference.index, shape, strict=True):
+    for index, extent in context.known(reference):
         outside = points.intersect(_bad(index, extent, statement, context.nest))
         point = sample(outside)
         if point is not None:
             size = " x ".join(str(e.evaluate(point)) for e in shape)
-            element = f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]"
+            at = (str(a if a.symbols & context.unknown else a.evaluate(point)) for a in reference.index)
+            element = f"{reference.name}[{', '.join(at)}]"
             message = (
                 f"{element} is outside the {size} element{'' if size == '1' else 's'} of "
                 f"`{reference.name}`{context.when(point, statement.loops)}"

@@ -85,7 +85,7 @@ def ssa(
 
     file, chosen = named(path, options)
     if file.endswith(".py"):
-        return nest_ssa(python_nest(path, options)[0], level, target, watch)
+        return nest_ssa(python_nest(path, options, indirect=True)[0], level, target, watch)
     if not file.endswith((".c", *CPP_ENDINGS)):
         raise _usage(f"'{file}' is no function, of which SSA form is made", "give the path of a .c or .py file")
     function: Function = run_passes(file, _ssa_passes(chosen, level, target, externals), watch)
@@ -117,14 +117,16 @@ def nest_ssa(nest: Nest, level: int = 0, target: str | None = None, watch: Watch
         return ssa(str(file), Options(function=c_name(nest)), level, target, watch=watch)
 
 
-def python_nest(path: str, options: Options) -> tuple[Nest, Reference]:
-    """The nest of a Python function, and the function itself, without a plan for arrays. Errors: PL010x, PL024x."""
+def python_nest(path: str, options: Options, *, indirect: bool = False) -> tuple[Nest, Reference]:
+    """The nest of a Python function, and the function itself, without a plan for arrays; with `indirect`, indices and
+    bounds may be data. Errors: PL010x, PL024x."""
     from polyloom.analysis import nest_check
-    from polyloom.frontend.python import load as read
+    from polyloom.frontend.python import load_kernel
 
     file, chosen = named(path, options)
     _check(file, chosen)
-    nest, reference = read(file, chosen)
+    kernel = load_kernel(file, chosen.function)
+    nest, reference = kernel.indirect if indirect else kernel.nest, kernel.reference
     return deeply(nest_check.checked)(nest), reference
 
 

@@ -8,11 +8,14 @@ have names that are unique in the nest, so a symbol means one loop. Both front e
 takes it apart, `ir.nest_c` prints it as a C function that the C front end reads back, `ir.nest_interpret` executes it
 in its order. A `Reference` reads or writes an element, whatever its index; a `Constant` is an immediate, as in
 `ir.pla`.
+
+Machines that execute a nest as it stands also take indices, bounds and conditions that are data: in them a symbol may
+be the name of a local integer scalar, and means what that holds at the time (`data`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -176,6 +179,27 @@ def leaves(expression: Expression) -> Iterator[Reference | Constant | Index]:
 def accesses(expression: Expression) -> Iterator[Reference]:
     """The elements that `expression` reads, from left to right, repeated as written."""
     return (leaf for leaf in leaves(expression) if isinstance(leaf, Reference))
+
+
+def data(nest: Nest) -> frozenset[str]:
+    """The scalars of a nest that may be symbols in indices, bounds and conditions."""
+    return frozenset(s.name for s in nest.storage if s.role == "local" and not s.shape and s.dtype == "i32")
+
+
+def depends(nodes: Iterable[Node], names: Collection[str]) -> bool:
+    """Whether an index, a bound or a condition has one of these symbols."""
+    return any(_depends(node, frozenset(names)) for node in nodes)
+
+
+def _depends(node: Node, names: frozenset[str]) -> bool:
+    match node:
+        case Assign():
+            references = (node.target, *accesses(node.value))
+            return any(index.symbols & names for reference in references for index in reference.index)
+        case Loop():
+            return any(b.symbols & names for b in (*node.lower, *node.upper)) or depends(node.body, names)
+        case If():
+            return bool(node.condition.symbols & names) or depends((*node.body, *node.orelse), names)
 
 
 def dtype_of(expression: Expression, nest: Nest) -> ElementType:

@@ -14,7 +14,7 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
-from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, accesses, statements
+from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, accesses, data, statements
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import divides
 from polyloom.ir.pla import Array, Reference
@@ -67,7 +67,10 @@ class _Source:
     def __init__(self, nest: Nest, scope: Scope) -> None:
         self.scope, self.nest = scope, nest
         self.arrays = {s.name: f"a{n}" for n, s in enumerate(nest.storage)}
-        self.scope.values["fault"] = _fault
+        self.scope.values |= {"fault": _fault, "inside": _inside}
+        self.data = data(nest)
+        for name in self.data:
+            self.scope.bind(name, f"int({self.arrays[name]}[()])")
 
     def function(self) -> str:
         lines = [f"    {self.scope.name(p)} = values[{p!r}]" for p in self.nest.parameters]
@@ -112,7 +115,10 @@ class _Source:
         return texts[0] if len(texts) == 1 else f"{chosen}({', '.join(texts)})"
 
     def element(self, reference: Reference) -> str:
-        return f"{self.arrays[reference.name]}[{self.scope.tuple(reference.index)}]"
+        index = self.scope.tuple(reference.index)
+        if any(form.symbols & self.data for form in reference.index):
+            index = f"inside({index})"
+        return f"{self.arrays[reference.name]}[{index}]"
 
 
 def may_fault(value: Expression) -> bool:
@@ -132,3 +138,10 @@ def compiled(nest: Nest, scope: Scope) -> Any:
 def _fault(node: Assign, loops: tuple[str, ...], where: tuple[int, ...]) -> PolyloomError:
     at = ", ".join(f"{name} = {value}" for name, value in zip(loops, where, strict=True))
     return division_by_zero(node.name, at, node.span)
+
+
+def _inside(index: tuple[int, ...]) -> tuple[int, ...]:
+    """NumPy counts negative indices from the end."""
+    if min(index) < 0:
+        raise IndexError(f"index {min(index)} is negative")
+    return index

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from polyloom.diagnostics import Diagnostic, Span, enforce
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, dtype_of
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, data, dtype_of
 from polyloom.ir.numbers import is_constant
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Constant, Reference
-from polyloom.sets import Affine, Condition
+from polyloom.sets import Affine
 
 Rule = Callable[[Nest], Iterator[Diagnostic]]
 
@@ -71,11 +71,12 @@ def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
 
 def symbols_are_known(nest: Nest) -> Iterator[Diagnostic]:
     parameters = frozenset(nest.parameters)
-    yield from _unknown(_symbols(nest.assumptions), parameters, nest.span)
+    scalars = parameters | data(nest)
+    yield from _unknown(nest.assumptions.symbols, parameters, nest.span)
     for storage in nest.storage:
         yield from _unknown(_all(storage.shape), parameters, storage.span)
     for place in _places(nest.body):
-        yield from _unknown(_used(place.node), parameters.union(place.loops), place.node.span)
+        yield from _unknown(_used(place.node), scalars.union(place.loops), place.node.span)
 
 
 def _used(node: Node) -> frozenset[str]:
@@ -84,7 +85,7 @@ def _used(node: Node) -> frozenset[str]:
         case Loop():
             return _all((*node.lower, *node.upper))
         case If():
-            return _symbols(node.condition)
+            return node.condition.symbols
         case Assign():
             indices = [a for r in (node.target, *accesses(node.value)) for a in r.index]
             return _all((*indices, *(e.value for e in _expressions(node.value) if isinstance(e, Index))))
@@ -187,7 +188,3 @@ def _unknown(used: frozenset[str], known: frozenset[str], span: Span | None) -> 
 
 def _all(affines: tuple[Affine, ...]) -> frozenset[str]:
     return frozenset[str]().union(*(a.symbols for a in affines))
-
-
-def _symbols(condition: Condition) -> frozenset[str]:
-    return _all(tuple(c for p in condition.pieces for c in p.constraints))

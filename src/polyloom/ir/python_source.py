@@ -35,6 +35,10 @@ class Scope:
         """The identifier of a loop or parameter."""
         return self._names.setdefault(symbol, f"x{len(self._names)}")
 
+    def bind(self, symbol: str, source: str) -> None:
+        """What a symbol is that is neither a loop nor a parameter."""
+        self._names[symbol] = source
+
     def affine(self, value: Affine) -> str:
         return " + ".join([*(f"{factor} * {self.name(symbol)}" for symbol, factor in value.terms), str(value.constant)])
 

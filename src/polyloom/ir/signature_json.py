@@ -9,17 +9,20 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.ir.signature import RESULT, Argument, Dtype, Extent, Signature
+from polyloom.sets import Affine, Condition, Polyhedron
 
 _DEEPEST: Final = 16
 """Levels of structures in structures."""
 
 
 def as_json(signature: Signature) -> dict[str, object]:
-    """The keys `name`, `sizes` and `arguments`."""
+    """The keys `name`, `sizes`, `arguments`, and `assumptions` where there are some."""
+    assumptions = [[str(Extent.of(c)) for c in piece.constraints] for piece in signature.assumptions.pieces]
     return {
         "name": signature.name,
         "sizes": list(signature.sizes),
         "arguments": [_argument(a) for a in signature.arguments],
+        **({} if signature.assumptions == Condition() else {"assumptions": assumptions}),
     }
 
 
@@ -30,9 +33,12 @@ def of_json(made: Mapping[str, Any]) -> Signature:
     sizes = tuple(str(size) for size in made["sizes"])
     if not set(sizes) <= set(scalars) or len({a.name for a in arguments}) < len(arguments):
         raise ValueError
-    if not {name for a in arguments for extent in a.shape for name in extent.names} <= set(sizes):
+    assumptions = Condition()
+    if "assumptions" in made:
+        assumptions = Condition(tuple(Polyhedron(tuple(map(_affine, piece))) for piece in made["assumptions"]))
+    if not {name for a in arguments for extent in a.shape for name in extent.names} | assumptions.symbols <= set(sizes):
         raise ValueError
-    return Signature(str(made["name"]), scalars, sizes, arguments)
+    return Signature(str(made["name"]), scalars, sizes, arguments, assumptions)
 
 
 def _argument(argument: Argument) -> dict[str, object]:
@@ -55,6 +61,14 @@ def _read_argument(made: Mapping[str, Any]) -> Argument:
     shape = tuple(_extent(str(text)) for text in made.get("extents", ()))
     name = str(made["name"])
     return Argument(name, _dtype(made["type"]), shape, name != RESULT, bool(made["output"]))
+
+
+def _affine(text: Any) -> Affine:
+    """Of an extent without products."""
+    terms = _extent(str(text)).terms
+    if any(len(names) > 1 for names, _ in terms):
+        raise ValueError
+    return Affine(tuple((names[0], c) for names, c in terms if names), sum(c for names, c in terms if not names))
 
 
 def _extent(text: str) -> Extent:

@@ -109,5 +109,13 @@ class Condition:
     def contains(self, point: Mapping[str, int]) -> bool:
         return any(p.contains(point) for p in self.pieces)
 
+    def substitute(self, values: Mapping[str, Affine]) -> Condition:
+        """Replace symbols by affine expressions; symbols that `values` does not name stay."""
+        return Condition(tuple(p.substitute(values) for p in self.pieces))
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        return frozenset(name for p in self.pieces for c in p.constraints for name in c.symbols)
+
     def __str__(self) -> str:
         return " or ".join(str(p) for p in self.pieces) or "false"

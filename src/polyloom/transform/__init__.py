@@ -25,6 +25,7 @@ from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.entry import shown
+from polyloom.transform.indirect import is_indirect, touched
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.residues import by_residues
 from polyloom.transform.reverse import reversal
@@ -71,13 +72,18 @@ def _shown(plan: Plan, watch: Watch | None) -> Plan:
 def only_written(nest: Nest) -> frozenset[str]:
     """The arguments of a checked nest whose elements at entry show nowhere. Raises what `analyse` does, but for what
     meets at a stride."""
+    return frozenset(s.name for s in nest.storage if s.role == "argument") - _read(nest)
+
+
+def _read(nest: Nest) -> frozenset[str]:
+    if is_indirect(nest):
+        return shown(touched(nest))
     try:
-        read = held(analyse(nest))
+        return held(analyse(nest))
     except PolyloomError as error:
         if error.diagnostics[0].code not in STRIDED:
             raise
-        read = shown(nest)
-    return frozenset(s.name for s in nest.storage if s.role == "argument") - read
+        return shown(nest)
 
 
 def _verify(plan: Plan) -> None:

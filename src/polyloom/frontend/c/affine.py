@@ -18,7 +18,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-_NARROW = ("char", "signed char", "unsigned char", "short", "unsigned short", "_Bool")
+NARROW = ("char", "signed char", "unsigned char", "short", "unsigned short", "_Bool")
 COUNTING = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
 """The types of variables that count loops. No size that memory has room for leaves the range of `int`, so that a
 conversion between them keeps a value unless it is negative and becomes unsigned."""
@@ -151,9 +151,9 @@ def _by_powers(node: Node, scope: Scope) -> Affine | None:
 
 def _keeps(cast: Node) -> bool:
     """Whether a conversion of integers keeps values that are not negative."""
-    known = (*COUNTING, *_NARROW)
+    known = (*COUNTING, *NARROW)
     source = cast.inner[0].ctype
-    return source in known and (cast.ctype in COUNTING or (cast.ctype in _NARROW and _widens(cast.ctype, source)))
+    return source in known and (cast.ctype in COUNTING or (cast.ctype in NARROW and _widens(cast.ctype, source)))
 
 
 def _widens(to: str, source: str) -> bool:

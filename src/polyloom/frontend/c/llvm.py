@@ -28,9 +28,10 @@ from polyloom.frontend.c.growth import is_small
 from polyloom.frontend.c.library import called_kernels, with_kernels
 from polyloom.frontend.c.llvm_data import datum, name_of
 from polyloom.frontend.c.llvm_flow import phi, terminator
-from polyloom.frontend.c.llvm_lower import Lowering, to_type
+from polyloom.frontend.c.llvm_lower import ASSERTION, Lowering, to_type
 from polyloom.frontend.c.llvm_places import Places
 from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
+from polyloom.frontend.c.preconditions import preconditions
 from polyloom.frontend.c.reference import ENTRY
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import (
@@ -42,6 +43,7 @@ from polyloom.ir.ssa import (
     Edge,
     Function,
     Operand,
+    Place,
     Terminator,
     Unreachable,
     Value,
@@ -78,27 +80,37 @@ def load_ssa(
     PL0150 to PL0152, PL0975."""
     text = read_source(path, ".c").decode("utf-8", "replace")
     try:
-        name, inlines = (_named(path, options), True) if path.endswith(CPP_ENDINGS) else _chosen(path, options, target)
+        chosen = _named(path, options) if path.endswith(CPP_ENDINGS) else _chosen(path, options, target)
     except RecursionError:
         raise too_deep(path) from None
     language = CPP if path.endswith(CPP_ENDINGS) else C
-    return load_all(Source(path, text), (name,), options, level, target, inlines, externals, language)[0]
+    source, names, asserted = Source(path, text), (chosen.name,), chosen.asserted
+    return load_all(source, names, options, level, target, chosen.inlines, externals, language, asserted)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A function by its name, whether what it calls becomes part of it, and where its preconditions are asserted."""
+
+    name: str
+    inlines: bool = True
+    asserted: frozenset[tuple[int, int]] = frozenset()
 
 
 @deeply
-def _chosen(path: str, options: Options, target: str) -> tuple[str, bool]:
-    """The name of the function, and whether what it calls becomes part of it."""
+def _chosen(path: str, options: Options, target: str) -> _Chosen:
     chosen, functions = choose(path, syntax_tree(path, options, target), options.function, calls=True)
-    return chosen.name, is_small(chosen, {function.name: function for function in functions.values()})
+    inlines = is_small(chosen, {function.name: function for function in functions.values()})
+    return _Chosen(chosen.name, inlines, preconditions(chosen).asserted)
 
 
-def _named(path: str, options: Options) -> str:
+def _named(path: str, options: Options) -> _Chosen:
     """C++ has no tree here in which a function could be looked for."""
     if options.function is None:
         raise input_error(
             "PL0152", f"{path} is C++, whose function is not chosen", help="name it, such as --function 'scale<8>'"
         )
-    return options.function
+    return _Chosen(options.function)
 
 
 def load_all(
@@ -110,25 +122,31 @@ def load_all(
     inlines: bool = True,
     externals: Externals | None = None,
     language: tuple[str, ...] = C,
+    asserted: frozenset[tuple[int, int]] = frozenset(),
 ) -> tuple[Function, ...]:
     """These functions of the file, compiled at once; with `inlines` what they call becomes part of them. In C++ a name
-    is an expression."""
+    is an expression. What is `asserted` at these lines and columns is taken to hold."""
     kept = ", ".join(f"(void *){f'&{name}' if language is CPP else name}" for name in names)
     before, after = _INLINED if inlines else ("", "")
     linkage = 'extern "C" ' if language is CPP else ""
     unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept, linkage=linkage)
     if language is C:
         unit = with_kernels(unit, called_kernels(source.text), ENTRY)
-    return imported(llvm_module(unit, level, target, options, language=language), source, externals)
+    return imported(llvm_module(unit, level, target, options, language=language), source, externals, asserted)
 
 
-def imported(module: str, source: Source, externals: Externals | None = None) -> tuple[Function, ...]:
+def imported(
+    module: str,
+    source: Source,
+    externals: Externals | None = None,
+    asserted: frozenset[tuple[int, int]] = frozenset(),
+) -> tuple[Function, ...]:
     """The functions of LLVM's text whose addresses the unit keeps in `polyloom_kept`, in that order; `source` is what
-    messages show.
+    messages show, and where something is `asserted`.
 
     A target that makes units of its own, around the user's file, gets here by `clang.llvm_module`.
     """
-    reader = _Reader(_checked(module), source, externals or Externals())
+    reader = _Reader(_checked(module), source, externals or Externals(), asserted)
     return tuple(verify(reader.function(name)) for name in reader.kept())
 
 
@@ -154,12 +172,13 @@ class _Raw:
 
 
 class _Reader:
-    def __init__(self, module: str, source: Source, externals: Externals) -> None:
+    def __init__(self, module: str, source: Source, externals: Externals, asserted: frozenset[tuple[int, int]]) -> None:
         self.module, self.source = module, source
         pointers = _POINTERS.search(module)
         self.model = Model(dict(_STRUCTURE.findall(module)), int(pointers[1]) if pointers else 64, externals.spaces)
         self.externals = {external.name: external for external in externals.functions}
         self.places = Places(module, source.name, externals.headers if externals.functions else None)
+        self.asserted = frozenset(Place(source.name, *where) for where in asserted)
         self.place, self.numbers = NOWHERE, count()
         self.defined = set(_DEFINED.findall(module))
         self.globals = {name_of(f"@{name}"): text for name, text in _GLOBAL.findall(module)}
@@ -272,7 +291,7 @@ class _Reader:
         return tuple(found), unsigned, frozenset(restricted)
 
     def _block(self, name: str, lines: list[str], parts: dict[str, Value]) -> _Raw:
-        lowering = Lowering(self.model, self._fresh, self._called, self.externals, parts)
+        lowering = Lowering(self.model, self._fresh, self._called, self.externals, parts, self.asserted)
         phis: list[tuple[Value, dict[str, Operand]]] = []
         end: Terminator = Unreachable()
         for line in lines:
@@ -312,10 +331,14 @@ class _Reader:
         text = lines[line - 1] if 0 < line <= len(lines) else ""
         start = sum(len(line) + 1 for line in lines[: line - 1]) + len(text) - len(text.lstrip())
         span = Span(source, start, start + len(text.strip())) if text.strip() else None
-        return input_error("PL0975", f"{what} is not supported in SSA form", span=span, help=_HELP)
+        help = _ASSERT_HELP if what == ASSERTION else _HELP
+        return input_error("PL0975", f"{what} is not supported in SSA form", span=span, help=help)
 
 
 _HELP: Final = "use scalars of at most 64 bits and pointers; call functions of the same file"
+_ASSERT_HELP: Final = (
+    "assert what integer parameters satisfy, at the head of the function; leave other assertions out by -D NDEBUG"
+)
 
 
 def _enclosed(text: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from typing import Final
 from polyloom.frontend.c import llvm_atomics, llvm_expand, llvm_overflow, llvm_widths
 from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
 from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, size_of
+from polyloom.frontend.c.preconditions import FAILED
 from polyloom.ir.ssa import (
     ARITHMETIC,
     CASTS,
@@ -49,11 +50,12 @@ _LIBRARY: Final = {
     "fmaf": "fma",
     **llvm_expand.LIBRARY,
 }
+ASSERTION: Final = "this `assert`"
 _IN_C: Final = {
     "stacksave": "an array whose size is known at run time only",
     "address": "a thread-local variable",
     "trap": "`__builtin_trap`",
-    "__assert_fail": "`assert`, which -D NDEBUG leaves out,",
+    FAILED: ASSERTION,
 }
 """What C has of instructions, and of intrinsics by their names or by what follows the first point in these."""
 _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
@@ -65,7 +67,7 @@ class Lowering:
     is that of a function of the file.
 
     `parts` are the results of external functions by the names of the integers as which C has them, for the whole
-    function.
+    function. At the places of `asserted`, `assert` says what is checked before a run.
     """
 
     model: Model
@@ -73,6 +75,7 @@ class Lowering:
     prototype: Callable[[str], Function | None]
     externals: Mapping[str, External]
     parts: dict[str, Value]
+    asserted: frozenset[Place] = frozenset()
     place: Place = NOWHERE
     made: list[Instruction] = field(default_factory=list[Instruction])
 
@@ -323,10 +326,18 @@ class Lowering:
         if known in llvm_expand.EXPANDED and isinstance(returned, Scalar):
             llvm_expand.expanded(known, self.emit, _arguments(words), name, returned.type)
             return
+        if callee[1:] == FAILED and self._is_precondition(_arguments(words)):
+            return
         if known not in INTRINSICS and known not in EFFECTS:
             unknown = f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`"
             raise Unsupported(_IN_C.get(known.partition(".")[2] or known or callee[1:], unknown))
         self._intrinsic(known, name, _arguments(words))
+
+    def _is_precondition(self, operands: list[Operand]) -> bool:
+        """Whether an assertion that fails here is one of the function's own; what is inlined has the place of its call,
+        but names its own line."""
+        line = operands[2] if len(operands) == 4 else None
+        return self.place in self.asserted and isinstance(line, Constant) and line.value == self.place.line
 
     def _indirect(self, pointer: Value, name: str, returned: Layout | None, words: Words) -> None:
         """A call through a pointer: what it gives, and the types of what it gets, are the function's."""

@@ -21,10 +21,11 @@ from polyloom.deep import deeply
 from polyloom.diagnostics import Span
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import constants, printed_function, syntax_tree
+from polyloom.frontend.c.preconditions import preconditions
 from polyloom.frontend.c.signature import affine_text, declarators, extents, given_shapes, is_pointer, names_in
 from polyloom.frontend.c.tree import Node, aliases, ctype, refuse, strip
 from polyloom.frontend.source import Options
-from polyloom.sets import Affine
+from polyloom.sets import Affine, Condition
 
 Dtype = np.dtype[Any]
 _TYPES: Final[dict[str, str]] = {
@@ -67,19 +68,23 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Prototype:
-    """A function's name, parameters and type of result, None for void. `sizes` are the parameters that extents need."""
+    """A function's name, parameters and type of result, None for void. `sizes` are the parameters that extents and
+    `assumptions` need, which hold for them."""
 
     name: str
     parameters: tuple[Parameter, ...]
     result: Dtype | None
     sizes: frozenset[str]
     span: Span
+    assumptions: Condition = field(default_factory=Condition)
 
     def called(self, names: Mapping[str, str]) -> Prototype:
         """The same function with other names of its parameters, by those that they have."""
         written = {names.get(p.name, p.name): p.name for p in self.parameters}
         parameters = tuple(replace(p, name=names.get(p.name, p.name), written=written) for p in self.parameters)
-        return replace(self, parameters=parameters, sizes=frozenset(names.get(n, n) for n in self.sizes))
+        sizes = frozenset(names.get(n, n) for n in self.sizes)
+        assumptions = self.assumptions.substitute({n: Affine.symbol(own) for n, own in names.items()})
+        return replace(self, parameters=parameters, sizes=sizes, assumptions=assumptions)
 
 
 @deeply
@@ -113,9 +118,11 @@ def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
     integers = {p.name for p in parameters if p.extents is None and p.dtype.kind in "iu"}
     sizes = frozenset(name for text in texts.values() for part in text for name in names_in(part))
     _check_sizes(nodes, texts, integers)
-    return Prototype(
-        function.name, parameters, None if result == "void" else types.by_value(result, function), sizes, function.span
+    returned, assumed = (
+        None if result == "void" else types.by_value(result, function),
+        preconditions(function).condition,
     )
+    return Prototype(function.name, parameters, returned, sizes | assumed.symbols, function.span, assumed)
 
 
 def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], integers: set[str]) -> None:

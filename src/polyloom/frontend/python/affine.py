@@ -242,6 +242,15 @@ def integer(node: ast.expr, scope: Scope, code: str, what: str, least: int = 1 -
     return found
 
 
+def depends_on_data(node: ast.expr, scope: Scope) -> bool:
+    """Whether data are all that keeps an expression from being affine, at its innermost such part."""
+    part = next((n for n in _inside_out(node) if affine(n, scope) is None and not isinstance(n, ast.Slice)), None)
+    return part is not None and any(
+        isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in scope.bound and n.id not in scope.integers)
+        for n in ast.walk(part)
+    )
+
+
 def not_affine(node: ast.expr, scope: Scope, code: str, what: str) -> PolyloomError:
     """Why an expression is not affine, at its innermost part that is not."""
     part = next(n for n in _inside_out(node) if affine(n, scope) is None and not isinstance(n, ast.Slice))
@@ -259,7 +268,7 @@ def not_affine(node: ast.expr, scope: Scope, code: str, what: str) -> PolyloomEr
         case ast.Subscript():
             help = (
                 "which iterations run and which elements they access must be known before data is: access a fixed "
-                "range and select"
+                "range and select, or run the function as it is on a processor, `--on riscv`"
             )
             return error(code, f"{what} depends on data: `{ast.unparse(part)}`", part, help)
         case ast.BinOp(op=ast.Mult()):

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.frontend.python import types as elements
-from polyloom.frontend.python.affine import affine, as_integer, condition
+from polyloom.frontend.python.affine import affine, as_integer, condition, depends_on_data
 from polyloom.frontend.python.function import Function
 from polyloom.frontend.python.infer import Types, conversion, is_affine
 from polyloom.frontend.python.operators import BINARY, CALLS
@@ -204,6 +204,19 @@ class _Names(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return self.replaced(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """An index that is data has its type."""
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        index = [self.index(part) for part in parts]
+        slice = ast.Tuple(index, ast.Load()) if isinstance(node.slice, ast.Tuple) else index[0]
+        return ast.copy_location(ast.Subscript(self.visit(node.value), slice, node.ctx), node)
+
+    def index(self, part: ast.expr) -> ast.expr:
+        if not depends_on_data(part, self.rewriter.scope):
+            return self.visit(part)
+        self.rewriter.types.slot(part)
+        return self.rewriter.data(part)
 
     def replaced(self, node: ast.Name | ast.Attribute) -> ast.expr:
         value: Any = self.rewriter.scope.value(node)

@@ -46,7 +46,7 @@ class Kernel:
 
     def __call__(self, /, *arguments: object, **named: object) -> None:
         """Execute on NumPy arrays, in place; sizes that no shape gives go by keyword. Raises PL0145."""
-        assumptions = self.nest.assumptions
+        assumptions = self._nest.assumptions
         parameters, values = bind(self._read, assumptions, arguments, named)
         self._execute(parameters, values)
 
@@ -67,14 +67,27 @@ class Kernel:
         except RecursionError:
             raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
 
+    @cached_property
+    def indirect(self) -> Nest:
+        """`nest`, in which indices, bounds of loops and branches may be data (`ir.nest.data`)."""
+        try:
+            return deeply(lambda: written_out(lower(self._read, self._types, indirect=True)))()
+        except RecursionError:
+            raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
+
+    @property
+    def _nest(self) -> Nest:
+        """The nest that is there, or else the more general one."""
+        return self.__dict__.get("nest") or self.indirect
+
     def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         """What the function writes: each array that it assigns, from copies of `arrays` (zeros where none is given)."""
         values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
         self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
-        written = {assign.target.name for assign in assignments(self.nest.body)}
+        written = {assign.target.name for assign in assignments(self._nest.body)}
         return {
             storage.name: values[storage.name]
-            for storage in self.nest.storage
+            for storage in self._nest.storage
             if storage.writable and storage.role == "argument" and storage.name in written
         }
 

@@ -24,9 +24,9 @@ from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.operators import BINARY
 from polyloom.frontend.python.outcome import Place, affine_part, affine_test, outcome
 from polyloom.frontend.python.remainders import stride
-from polyloom.frontend.python.value import Values
+from polyloom.frontend.python.value import Values, not_zero
 from polyloom.frontend.strips import Interval, Parted, strips
-from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, assignments
+from polyloom.ir.nest import Assign, Expression, If, Loop, Nest, Node, Storage, accesses, assignments, depends
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh, hidden
@@ -60,16 +60,16 @@ class _Course:
         return _Course(self.value.substitute(to), turn, within, self.exact)
 
 
-def lower(function: Function, types: Types) -> Nest:
-    """The nest of a typed function."""
-    return _Lowering(function, types).nest()
+def lower(function: Function, types: Types, *, indirect: bool = False) -> Nest:
+    """The nest of a typed function; with `indirect`, indices and bounds may be data."""
+    return _Lowering(function, types, indirect).nest()
 
 
 class _Lowering:
     """Holds the names that are taken and the local variables made so far; `names` are those of the text's variables in
     the nest."""
 
-    def __init__(self, function: Function, types: Types) -> None:
+    def __init__(self, function: Function, types: Types, indirect: bool) -> None:
         self.function, self.types, self.text = function, types, function.text
         self.taken = {*function.storage, *function.parameters}
         self.locals: dict[str, Storage] = {}
@@ -82,7 +82,7 @@ class _Lowering:
             name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored
         }
         self.names = own | self.copies
-        self.values = Values(function, types, self.names)
+        self.values = Values(function, types, self.names, self.local if indirect else None)
         self.assumptions = _assumptions(function)
 
     def nest(self) -> Nest:
@@ -180,6 +180,12 @@ class _Lowering:
     def loop(self, node: ast.For, place: Place) -> tuple[Node, ...]:
         assert isinstance(node.target, ast.Name)
         lower, upper, step = self.bounds(node.iter, place)
+        return (*self.values.taken(), *self.bounded(node, lower, upper, step, place))
+
+    def bounded(
+        self, node: ast.For, lower: tuple[Affine, ...], upper: tuple[Affine, ...], step: int, place: Place
+    ) -> tuple[Node, ...]:
+        assert isinstance(node.target, ast.Name)
         # Two loops may have the same variable in Python; in a nest each has a name of its own.
         name = fresh(node.target.id.lstrip("_") or "t", self.taken)
         symbol = Affine.symbol(name)
@@ -248,18 +254,18 @@ class _Lowering:
                     raise self.text.error("PL0136", "a range with a step cannot be reversed", node, help)
                 return lower, upper, -step
             case ast.Call(func=function, args=[stop], keywords=[]) if scope.value(function) is builtins.range:
-                return (Affine(),), self.extreme(stop, builtins.min, scope), 1
+                return (Affine(),), self.extreme(stop, builtins.min, place), 1
             case ast.Call(func=function, args=[start, stop, *steps], keywords=[]) if (
                 scope.value(function) is builtins.range and len(steps) <= 1
             ):
                 by = self.step(steps[0], scope) if steps else 1
                 if by > 0:
-                    first = self.extreme(start, builtins.max, scope)
-                    return self.one(first, by, start), self.extreme(stop, builtins.min, scope), by
+                    first = self.extreme(start, builtins.max, place)
+                    return self.one(first, by, start), self.extreme(stop, builtins.min, place), by
                 # `range(start, stop, -1)` ends before stop and includes start; a loop of the nest has its first value
                 # and the one after its last.
-                after = tuple(bound + 1 for bound in self.extreme(stop, builtins.max, scope))
-                first = tuple(bound + 1 for bound in self.extreme(start, builtins.min, scope))
+                after = tuple(bound + 1 for bound in self.extreme(stop, builtins.max, place))
+                first = tuple(bound + 1 for bound in self.extreme(start, builtins.min, place))
                 return after, self.one(first, by, start), by
             case _:
                 help = "write `range(start, stop)`, or with a step of -1"
@@ -279,12 +285,13 @@ class _Lowering:
             raise self.text.error("PL0136", f"a loop's step is a constant, not {ast.unparse(node)}", node, help)
         return step.constant
 
-    def extreme(self, node: ast.expr, function: Callable[..., object], scope: Scope) -> tuple[Affine, ...]:
+    def extreme(self, node: ast.expr, function: Callable[..., object], place: Place) -> tuple[Affine, ...]:
         """The affine operands of max (of a first value) or min (of a last one); other ways would need several loops."""
+        scope = place.scope
         match node:
             case ast.Call(func=called, args=operands, keywords=[]) if scope.value(called) is function:
                 return tuple(
-                    dict.fromkeys(bound for operand in operands for bound in self.extreme(operand, function, scope))
+                    dict.fromkeys(bound for operand in operands for bound in self.extreme(operand, function, place))
                 )
             case ast.Call(func=called) if scope.value(called) in (builtins.min, builtins.max):
                 help = (
@@ -296,10 +303,10 @@ class _Lowering:
                 shift = integer(right, scope, "PL0136", "a loop's bound")
                 return tuple(
                     bound + (shift if isinstance(sign, ast.Add) else -shift)
-                    for bound in self.extreme(left, function, scope)
+                    for bound in self.extreme(left, function, place)
                 )
             case _:
-                return (integer(node, scope, "PL0136", "a loop's bound"),)
+                return (self.values.integer(node, place, "PL0136", "a loop's bound"),)
 
     def assign(
         self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, value: ast.expr, place: Place
@@ -316,7 +323,7 @@ class _Lowering:
             dtype, span = self.types.operation(node), self.text.span(node)
             operands = converted(target, of, dtype, span), self.values.of_type(value, dtype, place)
             found = converted(self.values.apply(BINARY[type(node.op)][0], dtype, operands, node), dtype, of, span)
-        return (Assign("", target, found, self.text.span(node)),)
+        return (*self.values.taken(), Assign("", target, found, self.text.span(node)))
 
     def target(self, node: ast.expr, place: Place) -> Reference:
         if isinstance(node, ast.Subscript):
@@ -337,6 +344,13 @@ class _Lowering:
         span = None if isinstance(test, Condition) else self.text.span(test)
         return (If(where, body, orelse, span),) if body or orelse else ()
 
+    def branching(
+        self, node: ast.expr, test: Expression, body: tuple[Node, ...], orelse: tuple[Node, ...]
+    ) -> tuple[Node, ...]:
+        """A branch on data: its test is held by a scalar, which is 0 where it fails."""
+        held = Reference(self.local("test", "i32"), (), self.text.span(node))
+        return (Assign("", held, test, held.span), If(not_zero(held), body, orelse, held.span))
+
     def branch(self, node: ast.If, place: Place) -> tuple[Node, ...]:
         known = outcome(node.test, place)
         if known is not None:
@@ -354,16 +368,20 @@ class _Lowering:
         if part is not None:
             return self.split(part, place, lambda inner: self.select(node, inner))
         test = self.values.test(node.test, place)
+        before = self.values.taken()
         if isinstance(test, Constant):
-            return self.block(node.body if test.value else node.orelse, place)
+            return (*before, *self.block(node.body if test.value else node.orelse, place))
         then, orelse = self.block(node.body, place), self.block(node.orelse, place)
+        if self.values.held is not None and depends((*then, *orelse), self.locals):
+            return (*before, *self.branching(node.test, test, then, orelse))
         free = self.temporaries | {self.names[name] for name in _private(node, self.function)}
         if inlines(then, orelse):
-            return merge(test, then, orelse, self.dtype, free)
+            return (*before, *merge(test, then, orelse, self.dtype, free))
         name = self.local("test", "i32")
         self.temporaries.add(name)
         held = Reference(name, (), self.text.span(node.test))
-        return (Assign("", held, test, self.text.span(node.test)), *merge(held, then, orelse, self.dtype, free))
+        kept = Assign("", held, test, self.text.span(node.test))
+        return (*before, kept, *merge(held, then, orelse, self.dtype, free))
 
 
 def _assumptions(function: Function) -> Condition:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 from polyloom.ir.semantics import apply
 from polyloom.sets import Affine
 
-Subscript = int | tuple[int, ...]
+Subscript = SupportsIndex | tuple[SupportsIndex, ...]
 
 
 class Element:
@@ -67,6 +67,7 @@ class Integer(Element):
     if TYPE_CHECKING:
 
         def __init__(self, value: int) -> None: ...
+        def __index__(self) -> int: ...
         def __setitem__(self, index: Subscript, value: Self | int, /) -> None: ...
         def __lt__(self, other: Self | int, /) -> bool: ...
         def __invert__(self) -> Self: ...

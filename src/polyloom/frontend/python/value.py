@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -13,26 +13,65 @@ import numpy as np
 from polyloom.diagnostics import Span
 from polyloom.frontend.convert import comparison, converted
 from polyloom.frontend.predicate import choice, guarded
-from polyloom.frontend.python.affine import LIMIT, affine, integer
+from polyloom.frontend.python.affine import LIMIT, affine, depends_on_data, integer
 from polyloom.frontend.python.function import Function
 from polyloom.frontend.python.infer import Types, conversion, is_affine, subscripts
 from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
 from polyloom.frontend.python.outcome import Place, outcome
 from polyloom.ir.library import KERNELS
-from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Node
 from polyloom.ir.numbers import NUMPY, constant_in
-from polyloom.ir.operations import BY_NAME, ElementType, divides
+from polyloom.ir.operations import BY_NAME, INTEGERS, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.semantics import apply
-
-Node = ast.expr | ast.stmt
+from polyloom.sets import Affine, Condition, Polyhedron
 
 
 class Values:
     """Builds expressions; `names` are the nest's for local variables and for copies of assigned scalar arguments."""
 
-    def __init__(self, function: Function, types: Types, names: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        types: Types,
+        names: Mapping[str, str],
+        held: Callable[[str, ElementType], str] | None = None,
+    ) -> None:
         self.function, self.types, self.names, self.text = function, types, names, function.text
+        self.held, self.before = held, list[Node]()
+
+    def integer(self, node: ast.expr, place: Place, code: str, what: str) -> Affine:
+        """The affine form of an index or a bound. Where data may be one, an integer scalar of `held` has it, which
+        `before` assigns."""
+        if self.held is None or not depends_on_data(node, place.scope):
+            return integer(node, place.scope, code, what)
+        self.types.slot(node)
+        dtype = self.types.of(node)
+        if dtype not in INTEGERS:
+            help = "convert it: `pl.i32(...)`"
+            raise self.text.error(code, f"{what} is of the type {dtype}, not an integer", node, help)
+        value = self.of_type(node, "i32", place)
+        scalar = Reference(self.held("at", "i32"), (), self.text.span(node))
+        self.before.append(Assign("", scalar, value, scalar.span))
+        return Affine.symbol(scalar.name)
+
+    def taken(self) -> tuple[Node, ...]:
+        """The nodes that must come before what was read since the last call."""
+        found, self.before = tuple(self.before), []
+        return found
+
+    def gathers(self, node: ast.expr, place: Place) -> bool:
+        """Whether an index of data is in an expression, which must be evaluated only where Python does."""
+        slices = (inner.slice for inner in ast.walk(node) if isinstance(inner, ast.Subscript))
+        parts = (part for each in slices for part in (each.elts if isinstance(each, ast.Tuple) else [each]))
+        return self.held is not None and any(depends_on_data(part, place.scope) for part in parts)
+
+    def assigned(self, held: Reference, value: Callable[[], Expression]) -> tuple[Node, ...]:
+        """A branch that gives a scalar a value, which is evaluated in it."""
+        around, self.before = self.before, []
+        found = value()
+        inner, self.before = self.taken(), around
+        return (*inner, Assign("", held, found, held.span))
 
     def value(self, node: ast.expr, place: Place) -> Expression:
         """The value of `node`; raises PL0137, PL0143 and PL0148."""
@@ -103,11 +142,24 @@ class Values:
         parts: list[Expression] = []
         for value in values:
             if outcome(value, place) is None:
+                if parts and self.gathers(value, place):
+                    parts = [self.short(operation, self.joined(operation, parts, node), value, place)]
+                    continue
                 part = self.test(value, place)
                 # Both sides of `and` and `or` execute in the array; only a division in the later one could tell the
                 # difference.
                 parts.append(guarded(part, self.joined(operation, parts, node), operation == "and") if parts else part)
         return self.joined(operation, parts, node)
+
+    def short(self, operation: str, first: Expression, later: ast.expr, place: Place) -> Expression:
+        """`and` and `or` whose later operand is evaluated only where the first has not decided."""
+        assert self.held is not None
+        held = Reference(self.held("test", "i32"), (), self.text.span(later))
+        self.before.append(Assign("", held, first, held.span))
+        inner = self.assigned(held, lambda: self.test(later, place))
+        ways = (inner, ()) if operation == "and" else ((), inner)
+        self.before.append(If(not_zero(held), *ways, held.span))
+        return held
 
     def joined(self, operation: str, parts: Sequence[Expression], node: ast.expr) -> Expression:
         return reduce(lambda a, b: self.apply(operation, "i32", (a, b), node), parts)
@@ -155,7 +207,7 @@ class Values:
         assert isinstance(array, ast.Name)
         for part in parts:
             self.in_scope(part, place)
-        index = tuple(integer(part, place.scope, "PL0137", "an index") for part in parts)
+        index = tuple([self.integer(part, place, "PL0137", "an index") for part in parts])
         for part, found, extent in zip(parts, index, self.function.storage[array.id].shape, strict=True):
             if found.is_constant and found.constant < 0:
                 # Only a constant tells: whether `A[i - 1]` is negative somewhere is for the checks of the nest.
@@ -183,6 +235,12 @@ class Values:
         if isinstance(test, Constant):
             return self.of_type(node.body if test.value else node.orelse, dtype, place)
         sides = (node.body, node.orelse)
+        if self.held is not None and any(self.gathers(side, place) for side in sides):
+            span = self.text.span(node)
+            tested, held = Reference(self.held("test", "i32"), (), span), Reference(self.held("value", dtype), (), span)
+            first, second = [self.assigned(held, partial(self.of_type, side, dtype, place)) for side in sides]
+            self.before += Assign("", tested, test, span), If(not_zero(tested), first, second, span)
+            return held
         body, orelse = (guarded(self.of_type(side, dtype, place), test, side is node.body) for side in sides)
         return choice(test, body, orelse, dtype, self.text.span(node))
 
@@ -197,7 +255,9 @@ class Values:
         operands = [self.of_type(argument, dtype, place) for argument in node.args]
         return reduce(lambda a, b: self.apply(name, dtype, (a, b), node), operands)
 
-    def apply(self, name: str, dtype: ElementType, operands: tuple[Expression, ...], node: Node) -> Expression:
+    def apply(
+        self, name: str, dtype: ElementType, operands: tuple[Expression, ...], node: ast.expr | ast.stmt
+    ) -> Expression:
         """An operation; one of constants is a constant, as the operation computes it."""
         if not BY_NAME[name].works_on(dtype):
             raise self.text.error(
@@ -212,6 +272,12 @@ class Values:
         span = self.text.span(node)
         folded = _fold(name, dtype, values, span) if len(values) == len(operands) and name not in KERNELS else None
         return folded or Apply(name, dtype, operands, span)
+
+
+def not_zero(held: Reference) -> Condition:
+    """Where a scalar that is data is not 0."""
+    value = Affine.symbol(held.name)
+    return Condition((Polyhedron((value - 1,)), Polyhedron((-value - 1,))))
 
 
 def _fold(name: str, dtype: ElementType, values: Sequence[float], span: Span) -> Constant | None:

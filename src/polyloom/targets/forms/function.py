@@ -121,8 +121,8 @@ def _load(written: Written, model: Model) -> Subject:
 
 def _kernel(written: Written) -> tuple[Nest, Reference, str]:
     if isinstance(written.value, Kernel):
-        return written.value.nest, written.value.reference, written.value.path
-    nest, reference = frontend.python_nest(str(written.path), written.options)
+        return written.value.indirect, written.value.reference, written.value.path
+    nest, reference = frontend.python_nest(str(written.path), written.options, indirect=True)
     return nest, reference, str(written.path)
 
 
@@ -286,11 +286,12 @@ def _check_types(declared: Prototype, function: Function) -> None:
 
 
 def _signature(declared: Prototype, names: Sequence[str], name: str) -> Signature:
-    """Scalars are parameters, and arguments too."""
+    """Scalars are parameters, and arguments too; those of preconditions must be given, as sizes are."""
     arguments = tuple(_argument(p, p.name in names) for p in declared.parameters)
     result = () if declared.result is None else (Argument(RESULT, declared.result, (), False, True),)
     scalars = tuple(p.name for p in declared.parameters if p.extents is None)
-    return Signature(name, scalars, tuple(n for n in scalars if n in declared.sizes), (*result, *arguments))
+    sizes = tuple(n for n in scalars if n in declared.sizes)
+    return Signature(name, scalars, sizes, (*result, *arguments), declared.assumptions)
 
 
 def _argument(parameter: Parameter, is_output: bool) -> Argument:

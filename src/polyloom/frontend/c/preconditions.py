@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Preconditions of a C function, whatever else it does: what `assert` and `__builtin_assume` at its head say of integer
+parameters.
+
+The head ends at the first statement that may have an effect, or that is neither one of these nor a declaration: up to
+there parameters have the values that the caller passes. Conditions are affine, as for loops on the array (function.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from polyloom.frontend.c.affine import COUNTING, NARROW, Scope, callee, condition
+from polyloom.frontend.c.roles import assumption
+from polyloom.frontend.c.tree import Node, expanded
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal import conjunction
+
+FAILED: Final = "__assert_fail"
+"""What `assert` calls where its condition does not hold."""
+_SAYS: Final = (FAILED, "__builtin_assume")
+
+
+@dataclass(frozen=True, slots=True)
+class Preconditions:
+    """What holds for the parameters, and the lines and columns, in bytes, of the assertions that say no more."""
+
+    condition: Condition = field(default_factory=Condition)
+    asserted: frozenset[tuple[int, int]] = frozenset()
+
+
+def preconditions(function: Node) -> Preconditions:
+    """Those of a function with a body."""
+    scope, held, said = _scope(function), Condition(), set[int]()
+    for statement in _head(function):
+        asserted = assumption(statement)
+        where = None if asserted is None else condition(asserted, scope)
+        if where is not None:
+            scope, held = scope.within(where), conjunction(held, where)
+            said.update(map(id, statement))
+    calls = [n for n in function if n.kind == "CallExpr" and callee(n) == FAILED]
+    # A macro may have several assertions, all at one place: where one of them says more, none is left out.
+    others = {_place(call) for call in calls if id(call) not in said}
+    return Preconditions(held, frozenset(map(_place, calls)) - others)
+
+
+def _scope(function: Node) -> Scope:
+    """Integer parameters; those without a sign are at least 0."""
+    found = [p for p in function.inner if p.kind == "ParmVarDecl" and p.ctype in (*COUNTING, *NARROW)]
+    unsigned = tuple(Affine.symbol(p.name) for p in found if p.ctype.startswith(("unsigned", "_Bool")))
+    return Scope({p.id: Affine.symbol(p.name) for p in found}, {}, {}, domain=Condition((Polyhedron(unsigned),)))
+
+
+def _head(function: Node) -> Iterator[Node]:
+    for statement in function.inner[-1].inner:
+        if not (statement.kind in ("DeclStmt", "NullStmt") or assumption(statement) is not None):
+            return
+        if any(map(_has_effect, statement)):
+            return
+        yield statement
+
+
+def _has_effect(node: Node) -> bool:
+    assigns = node.opcode in ("=", "++", "--") or node.kind in ("CompoundAssignOperator", "StmtExpr")
+    return assigns or (node.kind == "CallExpr" and callee(node) not in _SAYS)
+
+
+def _place(call: Node) -> tuple[int, int]:
+    """As in debug information: of a macro's expansion."""
+    return call.span.line, expanded(call.data["range"]["begin"]).get("col", 0)
