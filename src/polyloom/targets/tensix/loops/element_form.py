@@ -23,7 +23,7 @@ from polyloom.ir.signature import Signature
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Subject
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements, vectors
-from polyloom.targets.tensix.loops.judgement import oracles
+from polyloom.targets.tensix.loops.judgement import help_with, oracles
 from polyloom.targets.tensix.loops.spread import spread_all
 from polyloom.targets.tensix.loops.steps import Pointwise
 from polyloom.targets.tensix.loops.vector import ADDING, Error, errors, evaluate
@@ -113,7 +113,7 @@ def subject(source: Source, found: Pointwise, options: Any) -> Subject:
         partial(_equations, shaped),
         partial(_bounds, shaped),
         content.elements.packed,
-        _HELP,
+        help_with(found.steps, _HELP),
     )
     known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
     return Subject("loops", content, source.path, of, judges, source.seconds, source=source, texts=known)
