@@ -21,7 +21,7 @@ from polyloom.analysis.dataflow import Apply, Leaf, Number, Term
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.forms.loops import source_of
 from polyloom.targets.tensix.loops import functions
-from polyloom.targets.tensix.loops.function_errors import LEAST, MISSED, REDUCED
+from polyloom.targets.tensix.loops.function_errors import LEAST, MISSED, REDUCED, missed
 from polyloom.targets.tensix.loops.functions import FUNCTIONS, LARGEST_ANGLE, function
 from polyloom.targets.tensix.loops.lanes import Computed
 
@@ -178,6 +178,43 @@ void layer(int M, int N, int K, const float a[M][K], const float b[K][N], float 
     # The product's own error is about 2^-10 of it, and no function here makes much more of that but exp and exp2.
     exact = EXACT[name](0.5 + a.astype(np.float64) @ b) * 0.25
     np.testing.assert_allclose(run.outputs["c"].astype(np.float64), exact, rtol=0.05, atol=0.01)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_errors_of_operands_are_followed(name: str) -> None:
+    """The bound holds the function of both ends, and is not much wider where the function is steepest in between."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(0, 30, 20000)
+    d = np.abs(x) * 2.0 ** rng.uniform(-30, 2, x.size)
+    with np.errstate(all="ignore"):
+        value, error = missed(name, x, d)
+        np.testing.assert_array_equal(value, EXACT[name](x))
+        ends = [EXACT[name](x - d), EXACT[name](x + d)]
+        furthest = np.max(np.abs(np.array(ends) - value), axis=0)
+    meant = np.isfinite(furthest) & (furthest < 1e300)
+    assert (furthest <= error)[meant].all()
+    if name in ("exp", "exp2", "log"):
+        assert (error <= furthest * 1.6 + np.abs(value) * 2.0**-20 + 2.0**-120)[meant & (error < np.inf)].all()
+
+
+def test_a_logarithm_of_what_may_be_negative(tmp_path: Path) -> None:
+    """The product's error decides whether it is a number at all."""
+    file = tmp_path / "near.c"
+    file.write_text("""#include <math.h>
+void near(int M, int N, int K, const float a[M][K], const float b[K][N], float c[M][N]) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            c[i][j] = 0.0f;
+            for (int k = 0; k < K; k++) c[i][j] += a[i][k] * b[k][j];
+            c[i][j] = logf(c[i][j]);
+        }
+}
+""")
+    rng = np.random.default_rng(7)
+    a, b = (rng.normal(0, 1, shape).astype(np.float32) for shape in ((60, 3), (3, 60)))
+    a[:, 2], b[2] = -a[:, 0], b[0] * np.float32(1 + 2.0**-12)
+    run = pl.compile(file, on="tensix").run(M=60, N=60, K=3, a=a * np.array([1, 0, 1], np.float32), b=b)
+    assert run.verified
 
 
 COEFFICIENTS = {"exp": "_EXP", "exp2": "_EXP2", "log": "_LOG", "sin": "_SIN", "cos": "_SIN", "tanh": "_TANH"}

@@ -2,7 +2,7 @@
 """By how much a function of C's library on the tile may miss the program's, whose own is `ir.library.ULP`.
 
 Both operands are within d of the exact one x, so the functions of them differ by what one changes within d: of exp by
-e^x (e^d - 1), of exp2 by 2^x (2^d - 1), of log by d / (x - d), of the others by d at most. What a function itself
+e^x (e^d - 1), of exp2 by 2^x (2^d - 1), of log by -log(1 - d / x), of the others by d at most. What a function itself
 misses is measured over all numbers by a stride (tests/tensix/loops/test_functions.py).
 """
 
@@ -31,19 +31,20 @@ _EXACT: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def missed(name: str, x: Any, of_x: Any) -> Error:
-    """The function of numbers that are missed by `of_x`."""
+    """The function of numbers that are missed by `of_x`. An infinite error allows everything."""
     value = _EXACT[name](x)
     change = _changes(name, x, value, of_x)
     size = np.abs(value) + change
     error = change + size * (MISSED[name] + ULP[name]) * _UNIT + REDUCED.get(name, 0.0) + 2 * LEAST
-    # Where only one of the two results may be beyond the largest number, it is infinite.
+    # Where only one of the two results may be beyond the largest number, it is infinite; or no number, of a logarithm.
     splits = (np.abs(value) - error <= _LARGEST) & (size + error > _LARGEST)
+    splits |= (name == "log") & (np.abs(x) <= of_x)
     return value, np.where(splits, np.inf, error)
 
 
 def _changes(name: str, x: Any, value: Any, of_x: Any) -> Any:
     if name in ("exp", "exp2"):
-        return value * (np.expm1(of_x) if name == "exp" else np.expm1(of_x * np.log(2.0)))
-    if name == "log":
-        return np.where(of_x < x, of_x / (x - of_x), np.inf)
-    return of_x
+        scaled: Any = of_x if name == "exp" else of_x * np.log(2.0)
+        wide = _EXACT[name](x + of_x)
+        return np.where(np.asarray(scaled < 1), np.asarray(value * np.expm1(scaled)), np.asarray(wide))
+    return -np.log1p(-of_x / x) if name == "log" else of_x

@@ -42,8 +42,9 @@ def help_with(steps: Iterable[Step], help: str) -> str:
 
 
 def _known(bounds: ErrorBounds, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
-    """Where no bound can be told, results are the same."""
-    return {name: np.where(np.isnan(by), 0.0, by) for name, by in bounds(values, inputs, expected).items()}
+    """Where no bound can be told, results are the same; where there is none, they may be anything, which is NaN."""
+    found = bounds(values, inputs, expected)
+    return {name: np.where(np.isnan(by), 0.0, np.where(np.isinf(by), np.nan, by)) for name, by in found.items()}
 
 
 def _figures(result: Result, expected: Arrays, got: Arrays) -> dict[str, Any]:

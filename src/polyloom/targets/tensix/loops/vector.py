@@ -110,7 +110,7 @@ def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> W
 
 def errors(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float = ADDING) -> Error:
     """The result, and by how much floats may miss the program's: every operation by `adding` of what it adds up, for
-    tile and program together; values below 2**-126 are zero."""
+    tile and program together; values below 2**-126 are zero. An infinite error is that of the result, too."""
     known: dict[Source, Error] = {("array", n): array for n, array in enumerate(arrays)}
     for n, scalar in enumerate(scalars):
         known["scalar", n] = scalar, 2.0**-126
@@ -119,8 +119,18 @@ def errors(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], addi
         return known[source] if source in known else (float(np.uint32(source[1]).view(np.float32)), 2.0**-126)
 
     for number, step in enumerate(p.steps):
-        known["step", number] = _missed(step, [value(operand) for operand in step.operands], adding)
+        operands = [value(operand) for operand in step.operands]
+        found, error = _missed(step, operands, adding)
+        known["step", number] = found, unbounded(error, *(of for _, of in operands))
     return value(p.value)
+
+
+def unbounded(error: Any, *others: Any) -> Any:
+    """The error, infinite where another one is: infinity times 0 is a NaN."""
+    for other in others:
+        if np.any(np.isinf(other)):
+            error = np.where(np.isinf(other), np.inf, error)
+    return error
 
 
 def _missed(step: Step, operands: Sequence[Error], adding: float) -> Error:
