@@ -12,8 +12,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1231": (
         "operation that a tile does not offer",
-        "Element-wise programs add, subtract, multiply, compare and choose. Division, square root and remainder have "
-        "no instruction;\nwrite them as a vector kernel (docs/sfpi.md), or multiply by a reciprocal that is given.",
+        "Element-wise programs add, subtract, multiply, compare and choose, and compute exp, exp2, log, sin, cos and "
+        "tanh of f32.\nDivision, square root and remainder have no instruction; write them as a vector kernel "
+        "(docs/sfpi.md), or multiply\nby a reciprocal that is given.",
     ),
     "PL1232": (
         "format that does not fit the program",
@@ -23,7 +24,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL1233": (
         "arrays that L1 does not hold",
         "All arrays lie in L1 at once, as tiles of 32 x 32 with a header of 16 bytes each: 4112 bytes of FP32, 2064 of "
-        "16-bit formats,\n1040 of i8. L1 has 1,474,560 bytes for them.",
+        "16-bit formats,\n1040 of i8. L1 has 1,474,560 bytes for them. The programs of an element-wise program have "
+        "8192 bytes of their own;\na formula of very many operations may need more.",
     ),
     "PL1234": (
         "integer that i8 does not hold",

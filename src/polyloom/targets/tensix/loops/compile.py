@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from polyloom.analysis.contraction import Contraction
+from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError
 from polyloom.ir.signature import Extent, Signature
 from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.riscv.backend.link import executable
@@ -50,9 +51,12 @@ def compile_product(c: Contraction, signature: Signature, values: Mapping[str, i
 def alone(
     parts: Parts | None, place: Place, known: Mapping[int, Place] | None = None
 ) -> tuple[bytes, dict[str, int], dict[int, Place]]:
-    """The programs of one stage, where each begins, and the place of each word."""
+    """The programs of one stage, where each begins, and the place of each word. Errors: PL1233 (exit 3)."""
     code, starts, (lines,) = assembled_threads(([[]], [[]], [[]]) if parts is None else joined([parts]))
-    assert CODE + len(code) <= DATA, "the programs are as long as their loops, not as the arrays"
+    if CODE + len(code) > DATA:
+        message = f"the programs of the threads need {len(code)} bytes, and L1 has {DATA - CODE} for them"
+        help = "compute a part of the formula by a program of its own, and give that as an array"
+        raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, help=help))
     return code, starts, origins(lines, place, known)
 
 

@@ -23,10 +23,10 @@ from polyloom.ir.signature import Signature
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Subject
 from polyloom.targets.tensix.loops.elements import ELEMENTS, Elements, vectors
-from polyloom.targets.tensix.loops.judgement import oracles
+from polyloom.targets.tensix.loops.judgement import help_with, oracles
 from polyloom.targets.tensix.loops.spread import spread_all
 from polyloom.targets.tensix.loops.steps import Pointwise
-from polyloom.targets.tensix.loops.vector import ADDING, Error, errors, evaluate
+from polyloom.targets.tensix.loops.vector import ADDING, Error, errors, evaluate, unbounded
 
 Array = NDArray[Any]
 _FORMATS: Final = {("f32", None): "fp32", ("f32", "tf32"): "fp32", ("f32", "bf16"): "bf16", ("f32", "fp16"): "fp16"}
@@ -80,7 +80,7 @@ def missed(p: Pointwise, e: Elements, arrays: Sequence[Error], inputs: Arrays, a
     """The result in numbers, and its error with what the store cuts off."""
     scalars = [float(inputs[name]) for name in p.scalars]  # pyright: ignore[reportArgumentType]: scalars are of rank 0
     value, error = errors(p, arrays, scalars, adding)
-    return value, error + (np.abs(value) + error) * e.storing + e.least
+    return value, unbounded(error + (np.abs(value) + error) * e.storing + e.least, error)
 
 
 def given(array: Array, e: Elements) -> Error:
@@ -113,7 +113,7 @@ def subject(source: Source, found: Pointwise, options: Any) -> Subject:
         partial(_equations, shaped),
         partial(_bounds, shaped),
         content.elements.packed,
-        _HELP,
+        help_with(found.steps, _HELP),
     )
     known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
     return Subject("loops", content, source.path, of, judges, source.seconds, source=source, texts=known)

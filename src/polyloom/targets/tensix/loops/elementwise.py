@@ -111,32 +111,43 @@ def _one(counter: str, slot: int) -> Lines:
 
 
 def _compute(p: Elementwise) -> Part:
-    recorded = p.kernel
-    fits = len(recorded) <= SLOTS
-    replay = word("REPLAY", len=len(recorded)) if fits else NOP
-    set_up = [
-        word("SFPENCC", imm12_math=3, instr_mod1=10),
-        *([word("REPLAY", len=len(recorded), load_mode=1), *recorded] if fits else []),
-    ]
-    halves = [
-        [
-            *inline(
-                *own(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half),
-                word("SETRWC", BitMask=15),
-                word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY),
-            ),
-            *(inline(word("MOP", mop_type=1)) if fits else loop(f"vectors{half}", "s2", VECTORS, inline(*recorded))),
-            *inline(
-                word("STALLWAIT", stall_res=SYNC, wait_res=VECTOR_BUSY),
-                word("SEMGET", sem_sel=_FILLED),
-                word("SEMPOST", sem_sel=_DONE),
-            ),
-        ]
-        for half in range(2)
-    ]
-    expander = mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]) if fits else []
+    expander, program = _replayed(p) if len(p.kernel) <= SLOTS else ([], _handed_over(p))
     advances = own_configured(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
-    return Part({}, advances, VECTOR, [*expander, *_scalars(p), *inline(*set_up), *_alternating(p, halves)])
+    enabled = inline(word("SFPENCC", imm12_math=3, instr_mod1=10))
+    return Part({}, advances, VECTOR, [*expander, *_scalars(p), *enabled, *program])
+
+
+def _replayed(p: Elementwise) -> tuple[Lines, Lines]:
+    """What sets the MOP expander up, and the rest."""
+    replay = word("REPLAY", len=len(p.kernel))
+    halves = [[*inline(_offset(half)), *_one_tile(inline(word("MOP", mop_type=1)))] for half in range(2)]
+    recorded = inline(word("REPLAY", len=len(p.kernel), load_mode=1), *p.kernel)
+    return mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [*recorded, *_alternating(p, halves)]
+
+
+def _handed_over(p: Elementwise) -> Lines:
+    """The words are in the program once: s6 sets the half of Dst, and changes from tile to tile."""
+    vectors = loop("vectors", "s2", VECTORS, inline(*p.kernel))
+    body = [*push("s6"), "xor s6, s6, s7", *_one_tile(vectors)]
+    first, second = map(_offset, range(2))
+    return [f"li s6, {first:#x}", f"li s7, {first ^ second:#x}", *loop("tiles", "s1", p.tiles, body)]
+
+
+def _offset(half: int) -> int:
+    (found,) = own(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half)
+    return found
+
+
+def _one_tile(vectors: Lines) -> Lines:
+    return [
+        *inline(word("SETRWC", BitMask=15), word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY)),
+        *vectors,
+        *inline(
+            word("STALLWAIT", stall_res=SYNC, wait_res=VECTOR_BUSY),
+            word("SEMGET", sem_sel=_FILLED),
+            word("SEMPOST", sem_sel=_DONE),
+        ),
+    ]
 
 
 def _scalars(p: Elementwise) -> Lines:

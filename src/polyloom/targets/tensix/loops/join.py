@@ -58,8 +58,15 @@ def _part(part: Part, shared: Mapping[int, int], own: Mapping[int, int], number:
 
 def _labelled(lines: Lines, prefix: str) -> Lines:
     """Labels of their own."""
-    branches = (line.replace(", ", f", {prefix}") if line.startswith("bnez ") else line for line in lines)
-    return [f"{prefix}{line}" if line.endswith(":") else line for line in branches]
+    return [_label(line, prefix) for line in lines]
+
+
+def _label(line: str, prefix: str) -> str:
+    if line.startswith(("bnez ", "beqz ")):
+        return line.replace(", ", f", {prefix}")
+    if line.startswith("j "):
+        return f"j {prefix}{line.removeprefix('j ')}"
+    return f"{prefix}{line}" if line.endswith(":") else line
 
 
 def _cleared(values: Sequence[Mapping[int, int]]) -> list[dict[int, int]]:

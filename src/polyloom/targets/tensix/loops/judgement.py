@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,13 +15,15 @@ from polyloom.targets.forms.loops import EQUATIONS, what_of
 from polyloom.targets.subject import ErrorBounds, Oracle
 from polyloom.targets.tensix.loops.bound import distance
 from polyloom.targets.tensix.loops.formats import Result
+from polyloom.targets.tensix.loops.functions import LARGEST_ANGLE
+from polyloom.targets.tensix.loops.steps import Step
 
-_HELP = "choose a format or a fidelity that holds these values, or leave them out: --format tf32 --fidelity 4"
+HELP = "choose a format or a fidelity that holds these values, or leave them out: --format tf32 --fidelity 4"
 _Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
 
 
 def oracles(
-    source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str = _HELP
+    source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str = HELP
 ) -> tuple[Oracle, ...]:
     """`result` is the format of the outputs, in which ulps are counted."""
     return (
@@ -32,14 +34,28 @@ def oracles(
     )
 
 
+def help_with(steps: Iterable[Step], help: str) -> str:
+    """With what functions among the steps do not take."""
+    if any(step.name in ("sin", "cos") for step in steps):
+        return f"{help}; sin and cos take angles below {LARGEST_ANGLE:.0f}"
+    return help
+
+
 def _known(bounds: ErrorBounds, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
-    """Where no bound can be told, results are the same."""
-    return {name: np.where(np.isnan(by), 0.0, by) for name, by in bounds(values, inputs, expected).items()}
+    """Where no bound can be told, results are the same; where there is none, they may be anything, which is NaN."""
+    found = bounds(values, inputs, expected)
+    return {name: np.where(np.isnan(by), 0.0, np.where(np.isinf(by), np.nan, by)) for name, by in found.items()}
 
 
 def _figures(result: Result, expected: Arrays, got: Arrays) -> dict[str, Any]:
     with np.errstate(all="ignore"):
-        errors = [np.abs(got[n].astype(np.float64) - want.astype(np.float64)) for n, want in expected.items()]
+        errors = [_apart(want, got[n]) for n, want in expected.items()]
     error = max(float(each.max(initial=0.0)) for each in errors)
     ulp = max(int(distance(want, got[n], result).max(initial=0)) for n, want in expected.items())
     return {"max_error": error if np.isfinite(error) else str(error), "max_ulp": ulp}
+
+
+def _apart(want: Any, got: Any) -> Any:
+    """Equal infinities and NaNs are not."""
+    alike = (want == got) | (np.isnan(want) & np.isnan(got))
+    return np.where(alike, 0.0, np.abs(got.astype(np.float64) - want.astype(np.float64)))

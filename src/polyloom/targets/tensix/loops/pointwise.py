@@ -7,15 +7,16 @@ scalars. The formula becomes a list of operations of vector kernels (`sfpi/opera
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from polyloom.analysis.calls import calls
 from polyloom.analysis.contraction import check_extents, dimensions_of, results
 from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, refuse
 from polyloom.diagnostics import Span, input_error
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Program
+from polyloom.targets.tensix.loops.functions import FUNCTIONS, REGISTERS, bits_of
 from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Goal, Pointwise, Source, Spread, Step
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
@@ -36,7 +37,7 @@ def pointwise(program: Program) -> Pointwise:
     found = results(program)
     if not found:
         refuse(f"`{program.name}` has no result")
-    (equation, value), *others = found
+    (equation, written), *others = found
     if others:
         names = {e.target.name for e, _ in found}
         what = (
@@ -44,6 +45,7 @@ def pointwise(program: Program) -> Pointwise:
         )
         refuse(f"there {what}, and a tile computes one", others[0][0].span)
     out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
+    value = calls(written)
     leaves = list(dict.fromkeys(_leaves(value)))
     check_extents(program, equation, [leaf for leaf in leaves if leaf.index], None)
     types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
@@ -62,11 +64,6 @@ def formula(
     """One element is `value`. `own` gives the dimensions of a leaf; those without any are scalars, but for arrays that
     are `computed`. Errors: as above."""
     return _Maker(goal, own, computed).made(value)
-
-
-def _bits(value: float) -> int:
-    """Of FP32, which holds the constant."""
-    return int.from_bytes(struct.pack("<f", value), "little")
 
 
 def _leaves(term: Term) -> list[Leaf]:
@@ -129,13 +126,14 @@ class _Maker:
     def _need(self, term: Term) -> int:
         if term not in self.needs:
             parts = sorted(map(self._need, term.operands), reverse=True) if isinstance(term, Apply) else []
-            self.needs[term] = max((need + n for n, need in enumerate(parts)), default=1)
+            own = REGISTERS if isinstance(term, Apply) and term.operation in FUNCTIONS else 1
+            self.needs[term] = max([own, *(need + n for n, need in enumerate(parts))])
         return self.needs[term]
 
     def _made(self, term: Term) -> Source:
         match term:
             case Number(value):
-                return "bits", _bits(value) if self.dtype == "f32" else int(value) & 0xFFFFFFFF
+                return "bits", bits_of(value) if self.dtype == "f32" else int(value) & 0xFFFFFFFF
             case Leaf():
                 return self._input(term)
             case Apply():
@@ -180,6 +178,8 @@ class _Maker:
                 return self._step("sfpabs", operands, 1)
             case "min" | "max":
                 return self._step("minimum" if term.operation == "min" else "maximum", operands)
+            case name if name in FUNCTIONS:
+                return self._step(name, operands)
             case _:
                 return _lacks(term.operation, self.dtype, term.span)
 

@@ -116,17 +116,18 @@ def start() -> Lines:
     return [f"li s0, {PUSH:#x}"]
 
 
+_BRANCH: Final = 500
+"""Lines, of two instructions at most, that a branch certainly reaches over; it has 4096 bytes."""
+
+
 def loop(label: str, register: str, count: int, body: Lines) -> Lines:
     """The body so many times; nothing for 0."""
     if count < 2:
         return body * count
-    return [
-        f"li {register}, {count}",
-        f"{label}:",
-        *body,
-        f"addi {register}, {register}, -1",
-        f"bnez {register}, {label}",
-    ]
+    back = [f"bnez {register}, {label}"]
+    if len(body) > _BRANCH:
+        back = [f"beqz {register}, {label}.end", f"j {label}", f"{label}.end:"]
+    return [f"li {register}, {count}", f"{label}:", *body, f"addi {register}, {register}, -1", *back]
 
 
 def assembled(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:

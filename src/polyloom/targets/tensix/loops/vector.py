@@ -8,23 +8,23 @@ The kernel goes through the passes of vector kernels (sfpi/compile.py); the valu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
+from polyloom.targets.tensix.loops import function_errors
+from polyloom.targets.tensix.loops.function_errors import Error
+from polyloom.targets.tensix.loops.functions import FUNCTIONS, function
+from polyloom.targets.tensix.loops.lanes import Computed, Emitted, Lanes, Words
 from polyloom.targets.tensix.loops.steps import Pointwise, Source, Step, place_of
 from polyloom.targets.tensix.sfpi.build import Builder
 from polyloom.targets.tensix.sfpi.compile import Options, lower
-from polyloom.targets.tensix.sfpi.meaning import compared, compared_with_zero, compute
 
-Words = NDArray[np.integer[Any]]
-Error = tuple[Any, Any]
-"""A value, and by how much it may be missed."""
+T = TypeVar("T")
 ADDING: Final = 2.0**-22
 """What an operation may miss, of what it adds up, on the tile and in the program together."""
 SLOT: Final = 64
@@ -69,7 +69,7 @@ def kernel(p: Pointwise, mode: int) -> Function:
 
     for number, step in enumerate(p.steps):
         b.place = place_of(step.span or p.span)
-        made["step", number] = _emit(b, step, [value(operand) for operand in step.operands], p.dtype == "f32")
+        made["step", number] = _applied(Emitted(b), step, list(map(value, step.operands)), p.dtype == "f32")
     b.place = p.place
     b.effect("store", value(p.value), mode, ADVANCES, 0)
     return b.finish()
@@ -82,17 +82,16 @@ def _leaf(b: Builder, source: Source, mode: int) -> Value:
     return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
 
 
-def _emit(b: Builder, step: Step, operands: Sequence[Value], floats: bool) -> Value:
+def _applied(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
+    if step.name in FUNCTIONS:
+        return function(lanes, step.name, *operands)
     if step.name in ("minimum", "maximum"):
-        return b.several("sfpswap", *operands, 1)[step.name == "maximum"]
+        return lanes.extreme(step.name, *operands)
     if step.name != "select":
-        return b.call(step.name, *operands, *step.numbers)
+        return lanes.call(step.name, *operands, *step.numbers)
     left, right, then, orelse = operands
-    b.effect("push")
-    b.effect("cond", b.call("cmp_f" if floats else "cmp_i", *step.numbers, left, right))
-    chosen = b.call("assign", orelse, then)
-    b.effect("pop")
-    return chosen
+    compare, (condition,) = "cmp_f" if floats else "cmp_i", step.numbers
+    return lanes.choose(compare, condition, left, None if step.operands[1] == ("bits", 0) else right, then, orelse)
 
 
 def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> Words:
@@ -105,27 +104,13 @@ def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> W
         return known[source] if source in known else np.full(shape, source[1], np.uint32)
 
     for number, step in enumerate(p.steps):
-        known["step", number] = _computed(p, step, [value(operand) for operand in step.operands])
+        known["step", number] = _applied(Computed(shape), step, list(map(value, step.operands)), p.dtype == "f32")
     return value(p.value)
-
-
-def _computed(p: Pointwise, step: Step, operands: Sequence[Words]) -> Words:
-    if step.name in ("minimum", "maximum"):
-        return compute("sfpswap", [*operands, 1], "wormhole")[step.name == "maximum"]
-    if step.name != "select":
-        return compute(step.name, [*operands, *step.numbers], "wormhole")[0]
-    left, right, then, orelse = operands
-    (condition,) = step.numbers
-    if step.operands[1] == ("bits", 0):
-        truths = compared_with_zero(condition, left)
-    else:
-        truths = compared("cmp_f" if p.dtype == "f32" else "cmp_i", condition, left, right, "wormhole")
-    return np.where(truths, then, orelse)
 
 
 def errors(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float = ADDING) -> Error:
     """The result, and by how much floats may miss the program's: every operation by `adding` of what it adds up, for
-    tile and program together; values below 2**-126 are zero."""
+    tile and program together; values below 2**-126 are zero. An infinite error is that of the result, too."""
     known: dict[Source, Error] = {("array", n): array for n, array in enumerate(arrays)}
     for n, scalar in enumerate(scalars):
         known["scalar", n] = scalar, 2.0**-126
@@ -134,12 +119,24 @@ def errors(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], addi
         return known[source] if source in known else (float(np.uint32(source[1]).view(np.float32)), 2.0**-126)
 
     for number, step in enumerate(p.steps):
-        known["step", number] = _missed(step, [value(operand) for operand in step.operands], adding)
+        operands = [value(operand) for operand in step.operands]
+        found, error = _missed(step, operands, adding)
+        known["step", number] = found, unbounded(error, *(of for _, of in operands))
     return value(p.value)
+
+
+def unbounded(error: Any, *others: Any) -> Any:
+    """The error, infinite where another one is: infinity times 0 is a NaN."""
+    for other in others:
+        if np.any(np.isinf(other)):
+            error = np.where(np.isinf(other), np.inf, error)
+    return error
 
 
 def _missed(step: Step, operands: Sequence[Error], adding: float) -> Error:
     (a, of_a), *rest = operands
+    if step.name in FUNCTIONS:
+        return function_errors.missed(step.name, a, of_a)
     if step.name in _PRODUCTS:
         b, of_b = rest[0]
         product, missed = a * b, np.abs(a) * of_b + np.abs(b) * of_a + of_a * of_b

@@ -29,7 +29,7 @@ from polyloom.targets.tensix.loops.stages.arrange import Arranged, Product
 from polyloom.targets.tensix.loops.stages.arrange import Elements as Applied
 from polyloom.targets.tensix.loops.stages.compile import Content
 from polyloom.targets.tensix.loops.stages.layout import elements_of, shapes_of, sum_of
-from polyloom.targets.tensix.loops.vector import ADDING, Error
+from polyloom.targets.tensix.loops.vector import ADDING, Error, unbounded
 
 Array = NDArray[Any]
 _SINGLE = 2.0**-24
@@ -94,7 +94,7 @@ def _error(
         left, right = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
         value, error = _product_error(left, right, how, each.stage.rounded)
         if how.dest == 32:
-            error = error + (np.abs(value) + error) * e.rounding + e.least
+            error = unbounded(error + (np.abs(value) + error) * e.rounding + e.least, error)
         placed = Placed(each.result, shapes[each.stage.result], 0, 1)
         return placed.unflat(value), placed.unflat(error)
     p, shape = each.stage.pointwise, shapes[each.stage.result]
@@ -121,4 +121,5 @@ def _product_error(left: Error, right: Error, how: Arithmetic, rounded: int) -> 
     (a, of_a), (b, of_b) = left, right
     large_a, large_b = np.abs(a) + of_a, np.abs(b) + of_b
     own = bound(large_a, large_b, FORMATS[how.format], how.dest, how.fidelity)
-    return a @ b, own + large_a @ of_b + of_a @ large_b + rounded * _SINGLE * (large_a @ large_b)
+    error = own + large_a @ of_b + of_a @ large_b + rounded * _SINGLE * (large_a @ large_b)
+    return a @ b, unbounded(error, of_a.max(axis=1, keepdims=True), of_b.max(axis=0))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from polyloom.analysis.calls import with_calls
 from polyloom.analysis.contraction import Contraction, Matrix
 from polyloom.analysis.dataflow import Apply, Leaf, Sum, Term, refuse
 from polyloom.analysis.formulas import Definition, Formulas
@@ -28,6 +29,7 @@ from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Goal
 
 def cut(formulas: Formulas) -> Stages:
     """Raises `Unlike`. Errors: PL1231 for operations, PL1232 for types."""
+    formulas = with_calls(formulas)
     definitions = inlined(formulas)
     dtype = _type(formulas, definitions)
     shapes = {**formulas.shapes}

@@ -21,14 +21,14 @@ from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Subject
 from polyloom.targets.tensix.loops.compile import Arithmetic
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
-from polyloom.targets.tensix.loops.judgement import oracles
+from polyloom.targets.tensix.loops.judgement import HELP, help_with, oracles
 from polyloom.targets.tensix.loops.stages.arithmetic import bits, errors
 from polyloom.targets.tensix.loops.stages.arrange import arranged
 from polyloom.targets.tensix.loops.stages.compile import Content
 from polyloom.targets.tensix.loops.stages.cut import cut
 from polyloom.targets.tensix.loops.stages.layout import elements_of, sum_of
 from polyloom.targets.tensix.loops.stages.run import part
-from polyloom.targets.tensix.loops.stages.stage import Multiply, Stages
+from polyloom.targets.tensix.loops.stages.stage import Apply, Multiply, Stages
 
 
 def subject(source: Source, options: Any) -> Subject:
@@ -41,6 +41,7 @@ def subject(source: Source, options: Any) -> Subject:
         partial(_equations, source),
         partial(_bounds, content),
         elements_of(content.how).packed,
+        help_with((step for s in stages.stages if isinstance(s, Apply) for step in s.pointwise.steps), HELP),
     )
     of = signature.of_plan(source.plan, source.nest)
     known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""By how much a function of C's library on the tile may miss the program's, whose own is `ir.library.ULP`.
+
+Both operands are within d of the exact one x, so the functions of them differ by what one changes within d: of exp by
+e^x (e^d - 1), of exp2 by 2^x (2^d - 1), of log by -log(1 - d / x), of the others by d at most. What a function itself
+misses is measured over all numbers by a stride (tests/tensix/loops/test_functions.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.ir.library import ULP
+
+Error = tuple[Any, Any]
+"""A value, and by how much it may be missed."""
+MISSED: Final = {"exp": 1.5, "exp2": 1.75, "log": 1.0, "sin": 1.25, "cos": 1.25, "tanh": 1.5}
+"""Of the tile's functions (functions.py), in units of 2**-23 of the result."""
+REDUCED: Final = {"sin": 2.0**-33, "cos": 2.0**-33}
+"""What the reduction of the argument adds, wherever the result is."""
+LEAST: Final = 2.0**-126
+"""Smaller results are 0 on the tile."""
+_UNIT: Final = 2.0**-23
+_LARGEST: Final = float(np.finfo(np.float32).max)
+_EXACT: Final[dict[str, Callable[[Any], Any]]] = {
+    "exp": np.exp, "exp2": np.exp2, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
+}  # fmt: skip
+
+
+def missed(name: str, x: Any, of_x: Any) -> Error:
+    """The function of numbers that are missed by `of_x`. An infinite error allows everything."""
+    value = _EXACT[name](x)
+    change = _changes(name, x, value, of_x)
+    size = np.abs(value) + change
+    error = change + size * (MISSED[name] + ULP[name]) * _UNIT + REDUCED.get(name, 0.0) + 2 * LEAST
+    # Where only one of the two results may be beyond the largest number, it is infinite; or no number, of a logarithm.
+    splits = (np.abs(value) - error <= _LARGEST) & (size + error > _LARGEST)
+    splits |= (name == "log") & (np.abs(x) <= of_x)
+    return value, np.where(splits, np.inf, error)
+
+
+def _changes(name: str, x: Any, value: Any, of_x: Any) -> Any:
+    if name in ("exp", "exp2"):
+        scaled: Any = of_x if name == "exp" else of_x * np.log(2.0)
+        wide = _EXACT[name](x + of_x)
+        return np.where(np.asarray(scaled < 1), np.asarray(value * np.expm1(scaled)), np.asarray(wide))
+    return -np.log1p(-of_x / x) if name == "log" else of_x
