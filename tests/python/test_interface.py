@@ -175,7 +175,7 @@ def checker() -> str:
     return str(beside) if beside.exists() else shutil.which("basedpyright") or pytest.skip("needs basedpyright")
 
 
-MISTAKES = ("x[i] = b[i]", "b[i] = 0.5", "x[i] = x[i] + b[i]", "x[b[i]] = 0.0", "b[i] = b[i] / 2")
+MISTAKES = ("x[i] = b[i]", "b[i] = 0.5", "x[i] = x[i] + b[i]", "x[x[i]] = 0.0", "b[i] = b[i] / 2")
 
 
 def test_type_checkers_accept_kernels_and_refuse_mistakes(tmp_path: Path) -> None:
