@@ -94,7 +94,7 @@ litmus: .venv/installed
 
 # Downloads 102 MB into build/ once: the vendor's kernels for Wormhole, which are not part of this repository.
 kernels: .venv/installed
-	$(BIN)/python -m tests.tensix.sfpi.vendor.kernels build/ttnn
+	$(BIN)/python -m tests.targets.tensix.sfpi.vendor.kernels build/ttnn
 
 # Minutes; the tests search a few rows again.
 select-table: .venv/installed

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.files import paper
+from tests.targets.tcpa.files import paper
 
 from polyloom.cli import main
 from polyloom.cli.examples import folder

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tests.end_to_end.test_examples import SIZES, bounds, mapped
-from tests.instantiate import samples
-from tests.instantiate.naive import symbolic
+from tests.frontend.python.helpers import KERNELS
 from tests.kernels.running import compiled
 from tests.kernels.sizes import MINI, PRIMES
-from tests.python.helpers import KERNELS
+from tests.targets.tcpa.end_to_end.test_examples import SIZES, bounds, mapped
+from tests.targets.tcpa.instantiate import samples
+from tests.targets.tcpa.instantiate.naive import symbolic
 
 from polyloom._native import instantiate as native
 from polyloom.targets.tcpa import symbolic_file

@@ -12,8 +12,8 @@ from base64 import b64decode, b64encode
 from pathlib import Path
 
 import pytest
-from tests.page.browser import Browser
-from tests.page.conftest import chrome, gemm, gemm_page
+from tests.report.browser import Browser
+from tests.report.conftest import chrome, gemm, gemm_page
 
 __all__ = ["chrome", "gemm", "gemm_page"]
 _PATH = Path(__file__).parents[2] / "docs" / "pictures" / "report.webp"

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.conftest import Golden
-from tests.model.configurations import BITS, DATA
+from tests.targets.tcpa.model.configurations import BITS, DATA
 
 from polyloom import memory
 from polyloom.codes import CODES

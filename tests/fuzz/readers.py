@@ -18,12 +18,12 @@ from random import Random
 from typing import Final
 
 import numpy as np
-from tests.belt.model.programs import Draw, file
-from tests.belt.model.test_loops import dot
 from tests.device.devices import ROOT
 from tests.fuzz import assembly, damage
 from tests.fuzz.isolated import PATIENCE, Hunt, hunt, limited
-from tests.phases import plans
+from tests.targets.belt.model.programs import Draw, file
+from tests.targets.belt.model.test_loops import dot
+from tests.targets.tcpa.phases import plans
 
 import polyloom as pl
 from polyloom import api, npy
@@ -348,7 +348,7 @@ def notation(path: str) -> None:
 
 def notations() -> Sequence[bytes]:
     """Conasm; genasm has loops that are scheduled."""
-    belt = ROOT / "tests" / "belt"
+    belt = ROOT / "tests" / "targets" / "belt"
     paths = (belt / "words" / "sum.conasm", *sorted((belt / "genasm").glob("*.genasm")))
     return [path.read_bytes() for path in paths]
 

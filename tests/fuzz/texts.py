@@ -634,7 +634,7 @@ def _filled(
 
 def programs() -> list[bytes]:
     """What bytes are changed of: the C programs of tests and examples."""
-    folders = ("tests/c", "tests/riscv_c", "tests/ssa", "examples", "examples/kernels")
+    folders = ("tests/frontend/c", "tests/riscv/backend", "tests/transform/ssa", "examples", "examples/kernels")
     return [path.read_bytes() for folder in folders for path in sorted((ROOT / folder).glob("*.c"))]
 
 

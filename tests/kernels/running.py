@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
-from tests.python.helpers import KERNELS, Arrays, arguments
+from tests.frontend.python.helpers import KERNELS, Arrays, arguments
 
 from polyloom import api
 from polyloom.cli.bench.polybench import REASSOCIATED

@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.frontend.python.helpers import KERNELS, assert_same
 from tests.kernels.running import LANGUAGES, Language, compiled, in_type, run, types
 from tests.kernels.sizes import MINI, PRIMES
-from tests.python.helpers import KERNELS, assert_same
 
 from polyloom import frontend
 from polyloom.cli.bench.polybench import REASSOCIATED
@@ -31,7 +31,7 @@ PRODUCT = [(name, language, dtype) for name in MINI for language in LANGUAGES fo
 
 @pytest.mark.parametrize(("name", "language"), [(name, LANGUAGES[n % 2]) for n, name in enumerate(MINI)])
 def test_kernel_runs_as_both_sources_do(name: str, language: Language) -> None:
-    """Compiled from one language only: tests/c/test_kernels.py shows that both give one nest."""
+    """Compiled from one language only: tests/frontend/c/test_kernels.py shows that both give one nest."""
     made = compiled(KERNELS / f"{name}.{language}", name, types(name)[0])
     inputs, result = run(made, PRIMES[name], REGION)
     assert result.verified

@@ -6,8 +6,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
+from tests.frontend.python.helpers import KERNELS, arguments, assert_same
 from tests.kernels.sizes import PRIMES
-from tests.python.helpers import KERNELS, arguments, assert_same
 
 from polyloom.frontend import c
 from polyloom.frontend.python import load_kernel

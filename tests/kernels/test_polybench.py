@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.frontend.python.helpers import KERNELS
 from tests.kernels import polybench
 from tests.kernels.sizes import PRIMES
-from tests.python.helpers import KERNELS
 
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
 

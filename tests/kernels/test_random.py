@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.frontend.python.helpers import assert_same
 from tests.kernels.nests import kernel
 from tests.kernels.running import run
-from tests.python.helpers import assert_same
 
 from polyloom import api, frontend
 from polyloom.diagnostics import INFEASIBLE, INPUT, PolyloomError

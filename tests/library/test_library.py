@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.python.helpers import assert_same, meaning
+from tests.frontend.python.helpers import assert_same, meaning
 
 from polyloom.frontend import c
 from polyloom.frontend.source import Options

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.python.helpers import Arrays
+from tests.frontend.python.helpers import Arrays
 
 import polyloom as pl
 from polyloom import api

@@ -14,12 +14,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.frontend.python import programs
+from tests.frontend.python.helpers import Arrays, arguments, assert_same
 from tests.kernels import nests
 from tests.names import vocabulary
 from tests.names.renaming import renamed, renaming, with_size
-from tests.python import programs
-from tests.python.helpers import Arrays, arguments, assert_same
-from tests.riscv_c.running import run
+from tests.riscv.backend.running import run
 
 from polyloom import api, frontend
 from polyloom.diagnostics import PolyloomError

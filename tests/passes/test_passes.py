@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Golden
-from tests.nest.text import nest
+from tests.transform.nest.text import nest
 
 from polyloom import frontend, transform
 from polyloom.diagnostics import INTERNAL, USAGE, Diagnostic, PolyloomError, input_error

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.page.conftest import chrome
+from tests.report.conftest import chrome
 
 __all__ = ["chrome"]
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from tests.page.browser import Browser
+from tests.report.browser import Browser
 
 import polyloom
 from polyloom.cli.explain import address

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import Golden
-from tests.nest.text import nest
-from tests.python.helpers import arguments, assert_same, meaning
+from tests.frontend.python.helpers import arguments, assert_same, meaning
+from tests.transform.nest.text import nest
 
 from polyloom import api
 from polyloom.cli import main

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.python.helpers import arguments, assert_same, meaning
+from tests.frontend.python.helpers import arguments, assert_same, meaning
 
 from polyloom.frontend.python import load_kernel
 from polyloom.ir.plan_interpret import interpret

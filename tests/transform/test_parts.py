@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import Golden
-from tests.python.helpers import KERNELS
+from tests.frontend.python.helpers import KERNELS
 
 from polyloom.frontend.python import load_kernel
 from polyloom.ir.pla_text import print_program

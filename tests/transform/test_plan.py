@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.frontend.python.helpers import KERNELS, arguments, assert_same, meaning
 from tests.kernels.sizes import MINI
-from tests.nest.text import nest
-from tests.python.helpers import KERNELS, arguments, assert_same, meaning
+from tests.transform.nest.text import nest
 
 from polyloom.analysis.check import check
 from polyloom.frontend.pla import parse

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.conftest import Golden
 from tests.made_up import random_inputs
-from tests.phases.plans import CASES
+from tests.targets.tcpa.phases.plans import CASES
 
 from polyloom import frontend
 from polyloom.diagnostics import PolyloomError

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.frontend.python.helpers import arguments, assert_same, meaning
 from tests.kernels.strided import Writer
-from tests.nest.text import nest
-from tests.python.helpers import arguments, assert_same, meaning
+from tests.transform.nest.text import nest
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python import load_kernel

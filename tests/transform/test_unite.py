@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.nest.text import nest
-from tests.python.helpers import KERNELS, arguments, assert_same
+from tests.frontend.python.helpers import KERNELS, arguments, assert_same
+from tests.transform.nest.text import nest
 
 from polyloom.frontend.python import load_kernel
 from polyloom.ir.nest import Nest

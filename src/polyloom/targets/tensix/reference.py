@@ -20,7 +20,7 @@ _TITLES: Final[Mapping[str, str]] = {
     "mover": "Mover",
     "misc": "Miscellaneous unit",
 }
-BEGIN: Final = "<!-- instructions: made of the table by tests/tensix/table/test_reference.py -->"
+BEGIN: Final = "<!-- instructions: made of the table by tests/targets/tensix/table/test_reference.py -->"
 END: Final = "<!-- end of instructions -->"
 
 

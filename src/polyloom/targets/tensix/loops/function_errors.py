@@ -3,7 +3,7 @@
 
 Both operands are within d of the exact one x, so the functions of them differ by what one changes within d: of exp by
 e^x (e^d - 1), of exp2 by 2^x (2^d - 1), of log by -log(1 - d / x), of the others by d at most. What a function itself
-misses is measured over all numbers by a stride (tests/tensix/loops/test_functions.py).
+misses is measured over all numbers by a stride (tests/targets/tensix/loops/test_functions.py).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from polyloom.targets.tensix.sfpi.library import (
 )
 from polyloom.targets.tensix.sfpi.operations import CONDITIONS, Operation, operations
 
-BEGIN: Final = "<!-- library: made of library.txt by tests/tensix/sfpi/headers/test_library.py -->"
+BEGIN: Final = "<!-- library: made of library.txt by tests/targets/tensix/sfpi/headers/test_library.py -->"
 END: Final = "<!-- end of library -->"
 _WITHOUT_RESULT: Final = "approx_exp"
 """Of the examples; the rounding of what it compiles to is not published."""

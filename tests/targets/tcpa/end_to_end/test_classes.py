@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processor classes do not grow with the array (the paper, Table 1): tiles of one size on 4x4, 8x8 and 32x32.
+
+The mapping is the one that is fastest on 8x8; on every region its own tile size is kept, so only the number of tiles
+changes.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.targets.tcpa.instantiate.library import instantiate
+
+from polyloom.cli.examples import path
+from polyloom.frontend.pla import load
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.compile import compile_program
+from polyloom.targets.tcpa.symbolic import Symbolic
+
+SIDES = (4, 8, 32)
+TILE = 8
+TILED = {"fir": ("N", "T"), "matmul": ("N", "M"), "conv": ("M", "H")}
+FIXED: dict[str, dict[str, int]] = {"fir": {}, "matmul": {"K": 8}, "conv": {"C": 3, "W": 6, "R": 3, "S": 3}}
+
+
+def _planar(symbolic: Symbolic) -> int:
+    """The first stored candidate that maps two dimensions."""
+    return next(n for n, c in enumerate(symbolic.candidates) if c.rows is not None and c.columns is not None)
+
+
+@pytest.mark.parametrize("member", ["unit", "wide"])
+@pytest.mark.parametrize(("name", "perfect", "imperfect"), [("fir", 9, 9), ("matmul", 2, 4), ("conv", 4, 4)])
+def test_classes_do_not_grow(name: str, member: str, perfect: int, imperfect: int) -> None:
+    symbolic = compile_program(load(path(name)), machine_file.load(member))
+    for missing, limit in ((0, perfect), (1, imperfect)):
+        counts = [
+            len(
+                instantiate(
+                    symbolic,
+                    FIXED[name] | dict.fromkeys(TILED[name], TILE * side - missing),
+                    side,
+                    side,
+                    candidate=_planar(symbolic),
+                ).classes
+            )
+            for side in SIDES
+        ]
+        assert counts == counts[:1] * len(SIDES)
+        assert counts[0] <= limit
+
+
+@pytest.mark.parametrize("member", ["unit", "wide"])
+def test_bits_has_one_class_on_perfect_tilings(member: str) -> None:
+    symbolic = compile_program(load(path("bits")), machine_file.load(member))
+    assert {len(instantiate(symbolic, {"N": 8 * side}, 1, side).classes) for side in SIDES} == {1}

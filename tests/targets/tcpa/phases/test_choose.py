@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Candidates of phases chosen together: transfers count, and what the user chose stays."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import polyloom as pl
+from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.phases import stages
+from polyloom.targets.tcpa.phases import whole as phases
+
+KERNEL = Path(__file__).parents[4] / "examples" / "kernels" / "atax.py"
+SIZES, REGION = {"M": 38, "N": 42}, (4, 4)
+
+
+def test_phases_lay_arrays_out_alike_where_transfers_cost_more() -> None:
+    compiled = pl.compile(KERNEL, on="tcpa:wide")
+
+    def total(data: bytes) -> int:
+        return sum(map(program.cycles, stages.files(data))) + sum(phases.transfers(data))
+
+    found = total(compiled.instantiate(SIZES, pes=REGION).data)
+    files = stages.files(compiled.data)
+    numbers = product(*(range(program.candidates(file)) for file in files))
+    every = [compiled.instantiate(SIZES, pes=REGION, candidate=dict(enumerate(chosen, 1))).data for chosen in numbers]
+    assert found == min(map(total, every))
+    alone = [program.cycles(program.instantiate(file, SIZES, REGION, None)) for file in files]
+    shortest = [data for data in every if [program.cycles(file) for file in stages.files(data)] == alone]
+    assert found < min(map(total, shortest))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a nest becomes: formulas, stages, and how their arrays lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.targets.tensix.loops.stages import kernels
+
+import polyloom as pl
+from polyloom import frontend
+from polyloom.analysis.contraction import Matrix
+from polyloom.analysis.dataflow import Apply, Leaf, Sum
+from polyloom.analysis.formulas import Formulas
+from polyloom.analysis.formulas_system import of_system
+from polyloom.frontend.source import Source
+from polyloom.sets import Affine
+from polyloom.targets.forms.loops import source_of
+from polyloom.targets.tensix.loops.stages.arrange import Product, arranged
+from polyloom.targets.tensix.loops.stages.cut import cut
+from polyloom.targets.tensix.loops.stages.stage import Multiply
+
+KERNELS = Path(__file__).parents[5] / "examples" / "kernels"
+
+
+def formulas(source: Source) -> Formulas:
+    assert source.system is not None
+    return of_system(source.system)
+
+
+def test_what_an_empty_loop_leaves_out_is_dropped() -> None:
+    """gemm's C is beta C where NK is 0; with elements, it is that and a sum."""
+    found = formulas(frontend.load(str(KERNELS / "gemm.py")))
+    scaled, whole = found.definitions
+    assert isinstance(whole.term, Apply) and whole.term.operation == "add"
+    first, added = whole.term.operands
+    assert isinstance(first, Leaf) and first.array == scaled.name
+    assert isinstance(added, Sum) and added.dimension == "k" and whole.extents["k"] == Affine.symbol("NK")
+    assert [(o.array, o.definition, o.at) for o in found.outputs] == [("C", whole.name, (0, 1))]
+
+
+def test_a_part_of_what_a_stage_makes_is_an_output() -> None:
+    """doitgen's sums are those of the last row."""
+    found = formulas(frontend.load(str(KERNELS / "doitgen.py")))
+    last = {o.array: o.at for o in found.outputs}
+    assert last == {"A": (0, 1, 2), "total": (Affine.symbol("NR") - 1, Affine.symbol("NQ") - 1, 0)}
+
+
+def test_scalars_are_multiplied_behind_the_sum() -> None:
+    product, rest = cut(formulas(frontend.load(str(KERNELS / "gemm.py")))).stages
+    assert isinstance(product, Multiply) and not isinstance(rest, Multiply)
+    assert product.reads == ("A", "B") and product.rounded == 1
+    assert rest.pointwise.scalars == ("alpha", "beta") and rest.begun == (Affine.symbol("NK"),)
+
+
+@pytest.mark.parametrize(("kernel", "turned"), [(kernels.gram, [True]), (kernels.layers, [False, False])])
+def test_how_factors_lie(kernel: object, turned: list[bool]) -> None:
+    found = arranged(cut(formulas(source_of(kernel))))
+    assert [each.turned for each in found if isinstance(each, Product)] == turned
+
+
+def test_gemver_keeps_x_as_a_row() -> None:
+    """y A is computed with A as it is, and A x takes that row turned."""
+    found = [e for e in arranged(cut(formulas(frontend.load(str(KERNELS / "gemver.py"))))) if isinstance(e, Product)]
+    assert [(e.result.rows, e.result.columns, e.turned) for e in found] == [((), (0,), False), ((0,), (), True)]
+    assert found[0].contraction.left == Matrix("y", (), (0,))
+
+
+def test_a_run_ends_where_the_watched_word_changes() -> None:
+    tile = pl.tensix.Tile()
+    code = [0x00008137, 0x00700193, 0x00312023, 0x00312223, 0x00100073]  # lui, addi, two stores, ebreak
+    tile.l1[0x6000 : 0x6000 + 20] = list(b"".join(word.to_bytes(4, "little") for word in code))
+    tile.native.watched = 0x8000
+    tile.release("t0", 0x6000)
+    first = tile.run()
+    assert first.stop == "max-cycles" and (tile.l1[0x8000], tile.l1[0x8004]) == (7, 0)
+    assert tile.run().stop == "idle" and tile.l1[0x8004] == 7

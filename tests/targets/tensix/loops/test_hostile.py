@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files from strangers: whatever their note says, they are no files of ours, or they end with a located error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import polyloom as pl
+from polyloom.api import decode
+from polyloom.diagnostics import PolyloomError
+from polyloom.riscv import source_lines, symbols
+from polyloom.targets.tensix.loops import element_file, note
+from polyloom.targets.tensix.loops.stages import note as stages_note
+
+EXAMPLES = Path(__file__).parents[4] / "examples"
+PRODUCT = pl.compile(EXAMPLES / "matmul.pla", on="tensix").ready({"N": 3, "M": 5, "K": 40}).data
+AXPY = pl.compile(EXAMPLES / "axpy.pla", on="tensix").ready({"N": 40}).data
+GEMM = pl.compile(EXAMPLES / "kernels" / "gemm.py", on="tensix").ready({"NI": 3, "NJ": 5, "NK": 40}).data
+FILES = {"product": PRODUCT, "axpy": AXPY, "gemm": GEMM}
+KEYS = [
+    "left",
+    "right",
+    "result",
+    "arrays",
+    "scalars",
+    "shape",
+    "format",
+    "dest",
+    "fidelity",
+    "arguments",
+    "sizes",
+    "areas",
+    "results",
+    "stages",
+    "meeting",
+]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 5) | st.integers(2**31 - 2, 2**70) | st.sampled_from(["A", "z", "<f4"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["name", "shape", "rows"]), inner),
+    max_leaves=6,
+)
+
+
+def changed(data: bytes, change: dict[str, Any]) -> bytes:
+    """The file with another note of the same length, filled with spaces; itself where that is too long."""
+    text = symbols.note(data)
+    assert text is not None
+    made = json.dumps({**json.loads(text), **change}, separators=(",", ":")).encode()
+    return data.replace(text, made.ljust(len(text))) if len(made) <= len(text) else data
+
+
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_our_own_notes_read_back(data: bytes) -> None:
+    again = changed(data, {})
+    (found,) = [each for read in (note, element_file, stages_note) if (each := read.decode(again)) is not None]
+    encoded = {note.Note: note.encode, element_file.Note: element_file.encode, stages_note.Note: stages_note.encode}
+    lines = source_lines.decode(data)
+    places = dict(zip(lines.addresses, lines.places, strict=True))
+    assert encoded[type(found)](found, places) == symbols.note(data)  # pyright: ignore[reportArgumentType]: by its class
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(list(FILES)), st.dictionaries(st.sampled_from(KEYS), VALUES, min_size=1, max_size=2))
+def test_other_notes(name: str, change: dict[str, Any]) -> None:
+    try:
+        instance = decode("file.elf", changed(FILES[name], change))
+        assert isinstance(instance, pl.Instance)
+        inputs = {a.name: np.zeros(a.extents({}), a.dtype) for a in instance.signature.inputs}
+        instance.run(inputs)
+    except PolyloomError as error:
+        assert error.code != "PL0870"
+
+
+def test_a_file_without_one_of_the_programs_is_none_of_ours() -> None:
+    assert note.decode(PRODUCT.replace(b"\0t1\0", b"\0u1\0")) is None

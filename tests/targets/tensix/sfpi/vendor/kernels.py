@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make kernels`: the vendor's Wormhole kernels, unchanged, from C++ to checked outputs.
+
+Each instance of the list is compiled, run on a tile and compared with the interpreter, bit for bit; hazards fail it. A
+header counts where all of its instances run. The exit code is 1 where the list and what was found differ.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.targets.tensix.sfpi.vendor.instances import KINDS, LIST, Instance, instances
+from tests.targets.tensix.sfpi.vendor.wheel import header, includes, unpacked
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tensix.options import Options
+from polyloom.targets.tensix.sfpi import machine
+from polyloom.targets.tensix.sfpi.form import Kernel
+from polyloom.targets.tensix.sfpi.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.sfpi.reference import BITS, Reference
+from polyloom.targets.tensix.sfpi.source import load
+
+NEEDED: Final = {"pure": 90, "mixed": 7}
+"""Headers of each kind that must run."""
+SECONDS: Final = 2.0
+_UNIT: Final = """\
+#include "ckernel_sfpu.h"
+#include "cmath_common.h"
+using namespace ckernel;
+using namespace sfpi;
+#include "{header}"
+using namespace ckernel::sfpu;
+"""
+_DEFINES: Final = ("APPROX=false", "DISABLE_SFPLOADMACRO=1")
+"""What a build of the vendor defines; macros of the vector unit are left out, by the vendor's own switch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`error` is what went wrong, or None; `words` that the program has, `seconds` that compiling took."""
+
+    instance: Instance
+    error: str | None
+    words: int = 0
+    seconds: float = 0.0
+
+
+def measured(instance: Instance, folder: Path) -> Found:
+    """Compiles, runs and compares an instance."""
+    with TemporaryDirectory() as place:
+        unit = Path(place, "unit.h")
+        unit.write_text(_UNIT.format(header=header(folder, instance.group, instance.header)))
+        start = perf_counter()
+        try:
+            defines = (*_DEFINES, *([f"{instance.define}=1"] if instance.define else []))
+            forms = load(str(unit), instance.function, instance.init, defines, includes(folder))
+            options = Options(dest=instance.dest)
+            data = compile_kernel(Kernel(forms.function, forms.init), instance.function, "wormhole", options)
+            seconds = perf_counter() - start
+            return Found(instance, _compared(forms.function, forms.init, data, instance), len(data) // 4, seconds)
+        except PolyloomError as error:
+            return Found(instance, _reason(error), seconds=perf_counter() - start)
+        except Exception as error:  # what is internal is found out here, too
+            return Found(instance, f"{type(error).__name__} {error}"[:200], seconds=perf_counter() - start)
+
+
+def _reason(error: PolyloomError) -> str:
+    first = error.diagnostics[0]
+    where = f", {Path(first.span.source.name).name} line {first.span.line}" if first.span else ""
+    return f"{first.code} {first.message}{where}"
+
+
+def _compared(function: Any, init: Any, data: bytes, instance: Instance) -> str | None:
+    inputs = {"dst:" + ("fp32" if instance.dest == 32 else "bf16"): tiles(instance)}
+    ran = machine.run(data, note_of(data), inputs, hazards="error")
+    reference = Reference(function, init, "wormhole", instance.dest, "face")
+    expected = reference.outputs({}, inputs)[BITS]
+    assert reference.known is not None
+    differing = np.count_nonzero((ran.tile.dst != expected) & reference.known.astype(bool))
+    return f"{differing} datums differ" if differing else None
+
+
+def tiles(instance: Instance) -> NDArray[Any]:
+    """Eight tiles of numbers, small integers' bits for kernels of integers."""
+    random = np.random.default_rng(7)
+    if instance.dest == 32 and "nt" in instance.function:
+        return random.integers(0, 1000, (8, 32, 32)).astype(np.uint32)
+    return random.uniform(-4, 4, (8, 32, 32)).astype(np.float32)
+
+
+def main(arguments: Sequence[str]) -> int:
+    folder = unpacked(Path(arguments[0]).resolve())
+    chosen = [i for i in instances(LIST.read_text()) if len(arguments) == 1 or arguments[1] in i.name]
+    with ProcessPoolExecutor(2) as pool:
+        found = list(pool.map(measured, chosen, repeat(folder), chunksize=4))
+    headers: dict[tuple[str, str, str], list[Found]] = defaultdict(list)
+    for each in found:
+        headers[each.instance.kind, each.instance.group, each.instance.header].append(each)
+        if (each.error is None) == (each.instance.fails is None):
+            continue
+        print(f"{each.instance.name}: {each.error or 'runs, which the list does not say'}")
+    for kind in KINDS:
+        of_kind = [all(f.error is None for f in each) for key, each in headers.items() if key[0] == kind]
+        print(f"{kind}: {sum(of_kind)} of {len(of_kind)} headers run, {NEEDED[kind]} are needed")
+    slowest = max(found, key=lambda each: each.seconds)
+    print(f"{sum(f.error is None for f in found)} of {len(found)} instances; slowest {slowest.seconds:.1f} s,")
+    print(f"  {slowest.instance.name}")
+    return 1 if any((each.error is None) != (each.instance.fails is None) for each in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

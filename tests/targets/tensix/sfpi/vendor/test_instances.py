@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The list of `make kernels`, which needs a download that continuous integration does not make."""
+
+from __future__ import annotations
+
+from tests.targets.tensix.sfpi.vendor.instances import LIST, Instance, instances
+from tests.targets.tensix.sfpi.vendor.wheel import FOLDERS
+
+ALL = list(instances(LIST.read_text(encoding="utf-8")))
+
+
+def test_a_line_is_an_instance() -> None:
+    text = "pure metal recip\n    f<8>(1) | g() | 32 | -D NAME\n    - h() : PL1280 why, line 3\n"
+    assert list(instances(text)) == [
+        Instance("pure", "metal", "recip", "f<8>(1)", "g()", 32, "NAME"),
+        Instance("pure", "metal", "recip", "h()", fails="PL1280 why, line 3"),
+    ]
+
+
+def test_all_headers_with_vector_kernels_are_there() -> None:
+    """96 in the vector language alone, 14 with raw words."""
+    headers = {(i.kind, i.group, i.header) for i in ALL}
+    assert sum(kind == "pure" for kind, *_ in headers) == 96
+    assert sum(kind == "mixed" for kind, *_ in headers) == 14
+    assert {i.group for i in ALL} == set(FOLDERS)
+
+
+def test_enough_of_them_run() -> None:
+    failing = {(i.kind, i.group, i.header) for i in ALL if i.fails}
+    assert sum(kind == "pure" for kind, *_ in failing) <= 6
+    assert sum(kind == "mixed" for kind, *_ in failing) <= 7
+    assert all(i.fails is None or i.fails.startswith("PL") for i in ALL)
