@@ -11,7 +11,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels select-table fuzz device golden clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels select-table fuzz device golden house clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -111,6 +111,10 @@ device: .venv/installed
 
 golden: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --update-golden
+
+# Tokens, odd names, comments and sources named (tests/repository/test_house.py has the bounds).
+house: .venv/tools
+	$(BIN)/python -m tests.repository.house
 
 clean:
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
