@@ -10,6 +10,14 @@ from polyloom.riscv.notation import parse
 from polyloom.riscv.select import Selection, select
 
 
+class Selecting(Request):
+    """The options of `select`."""
+
+    expression: str
+    isa: str
+    short_branches: bool
+
+
 def arguments(parser: Parser) -> None:
     parser.add_argument(
         "expression",
@@ -22,7 +30,7 @@ def arguments(parser: Parser) -> None:
     )
 
 
-def execute(options: Request) -> Answer:
+def execute(options: Selecting) -> Answer:
     isa, expression = names.parse(options.isa), parse(options.expression)
     found = (
         short_branch.selection(expression, isa)

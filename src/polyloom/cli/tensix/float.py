@@ -19,6 +19,12 @@ _TABLES: Final[dict[Form, str]] = {"lut8": "SFPLUT", "fp16a": "SFPLUTFP32"}
 """Formats of which two make a register of a table, and whose it is."""
 
 
+class Converting(Request):
+    """The options of `float`."""
+
+    as_form: str | None
+
+
 def arguments(parser: Parser) -> None:
     help = "a number such as 1.5, 1/3, inf, or bits of a format such as 0x3fc0"
     parser.add_argument("words", metavar="VALUE", nargs="+", help=help)
@@ -26,7 +32,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--as", dest="as_form", choices=FORMS, help=help)
 
 
-def execute(options: Request) -> Answer:
+def execute(options: Converting) -> Answer:
     form: Form | None = next((known for known in FORMS if known == options.as_form), None)
     numbers = [_read(text, form) for text in options.words]
     data: dict[str, object] = {

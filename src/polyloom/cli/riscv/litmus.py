@@ -54,6 +54,17 @@ _NOT_MODELLED: Final = frozenset({"PL0942", "PL0943", "PL0944", "PL0945"})
 """What a test of a collection may be refused for without a mistake in it."""
 
 
+class Judging(Request):
+    """The options of `litmus`."""
+
+    files: list[str]
+    max_executions: str
+    against: list[str]
+    isa: str
+    ordering: Literal["branch", "fence"] | None
+    emit: bool
+
+
 def arguments(parser: Parser) -> None:
     parser.add_argument(
         "files",
@@ -85,7 +96,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--emit", action="store_true", help="C: print the tests instead of judging them")
 
 
-def execute(options: Request) -> Answer:
+def execute(options: Judging) -> Answer:
     limit = positive(options.max_executions, "--max-executions")
     if file_of(options.files[0]).endswith(".c"):
         tests = _of_function(options)
@@ -101,7 +112,7 @@ def execute(options: Request) -> Answer:
     return _answer([_judged(path, limit) for path in paths] if len(paths) > 1 else [_verdict(paths[0], limit)])
 
 
-def _refuse_c(options: Request) -> None:
+def _refuse_c(options: Judging) -> None:
     """Of a request for litmus tests, what is for a C file. Errors: PL0801."""
     for name, option in _FOR_C.items():
         if getattr(options, name) not in (None, False, [], _ISA):
@@ -114,7 +125,7 @@ def _refuse_c(options: Request) -> None:
             raise usage_error(f"'{operand}' is a C file, which stands alone", f"write `polyloom litmus {operand}`")
 
 
-def _of_function(options: Request) -> tuple[Litmus, ...]:
+def _of_function(options: Judging) -> tuple[Litmus, ...]:
     """The tests of a C function."""
     if options.against:
         raise usage_error("--against is for litmus tests, not for a C file", "write the tests to files with --emit")

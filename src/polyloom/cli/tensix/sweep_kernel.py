@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom sweep`: every value of a format through a vector kernel, and how far each result is from a reference or
-from another kernel."""
+"""What `polyloom sweep` executes: every value of a format through a vector kernel, and how far each result is from a
+reference or from another kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request, usage_error
-from polyloom.cli.sweep_page import page, span
+from polyloom.cli.tensix.sweep_page import page, span
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options
 from polyloom.run import inputs as made
@@ -31,7 +31,17 @@ from polyloom.targets.tensix.sfpi.ulp import Bits
 _TARGET: Final = "tensix"
 
 
-def execute(options: Request) -> Answer:
+class Sweeping(Request):
+    """The options of `sweep`."""
+
+    reference: str | None
+    against: list[str]
+    form: str
+    stride: str | None
+    domain: str | None
+
+
+def execute(options: Sweeping) -> Answer:
     target, place = registry.split(options.on or _TARGET)
     if target.name != _TARGET:
         raise usage_error(f"the target {target.name} has no vector kernels", "write --on tensix")
