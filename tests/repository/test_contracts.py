@@ -51,7 +51,6 @@ LARGER: Final = {
     "targets/minion": 36,
     "targets/minion/loops/product": 21,
     "targets/minion/loops/simd": 29,
-    "targets/tcpa": 55,
     "targets/tensix": 30,
     "targets/tensix/loops": 31,
     "targets/tensix/sfpi": 61,
