@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def version() -> str:
     """The one place of the version."""
-    found = re.search(r'^__version__ = "([^"]+)"$', (ROOT / "src/polyloom/__init__.py").read_text(), re.MULTILINE)
+    found = re.search(r'^VERSION: Final = "([^"]+)"$', (ROOT / "src/polyloom/version.py").read_text(), re.MULTILINE)
     assert found is not None
     return found[1]
 
@@ -23,7 +23,7 @@ def version() -> str:
 def notes(changelog: str, tag: str, known: str) -> str:
     """The section of a tag. Errors: ValueError says what to write."""
     if tag != f"v{known}":
-        raise ValueError(f"the tag {tag} is not the version {known} of src/polyloom/__init__.py: tag v{known}")
+        raise ValueError(f"the tag {tag} is not the version {known} of src/polyloom/version.py: tag v{known}")
     sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL))
     found = next((text for title, text in sections.items() if title.split()[0] == known), None)
     if found is None:

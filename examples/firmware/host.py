@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polyloom as pl
-from polyloom.targets.tcpa.concrete_file import bare
-from polyloom.targets.tcpa.phases import running
+from polyloom.targets.tcpa.run.phases import running
+from polyloom.targets.tcpa.words.concrete_file import bare
 
 _END, _SCALAR, _TRANSFER, _STEP = range(4)
 _OUTSIDE = 4

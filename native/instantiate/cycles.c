@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cycles that a configuration will take, from its words alone, from the first issue to the last bank write
 // (docs/targets/tcpa.md, Time). The last write is that of the output generator that finishes last. The first issue is
-// found by following the units' programs with the controller's signals. Equal to targets/tcpa/predict.py.
+// found by following the units' programs with the controller's signals. Equal to targets/tcpa/run/predict.py.
 #include "internal.h"
 
 enum { NEXT, HALT, GOTO, IF };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of a plan that are placed: which words of which memories they have, and which ones the arrays of its phases
-// have (targets/tcpa/layouts.py, and `_lying` of phases/whole.py).
+// have (targets/tcpa/layouts.py, and `_places` of run/phases/whole.py).
 #include "internal.h"
 
 // Adds what a dimension adds to the words from the first element of an array to the last one.

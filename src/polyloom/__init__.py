@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from polyloom.version import VERSION
+
 if TYPE_CHECKING:
     from polyloom import ssa
     from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
     # A target's name, found when it is used: here for editors and type checkers alone.
     from polyloom.targets.tensix import python as tensix  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = [
     "Comparison",
     "Compiled",

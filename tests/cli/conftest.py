@@ -14,7 +14,10 @@ from tests.targets.tcpa.files import paper
 
 from polyloom.cli import main
 from polyloom.cli.examples import folder
-from polyloom.targets.tcpa import access, concrete_file, machine_file, program, symbolic_file
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.map import access
+from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 
 Call = Callable[..., tuple[int, str, str]]
 

@@ -23,9 +23,8 @@ from polyloom.report import activity, text, trace
 from polyloom.report import verdict as words
 from polyloom.run.compare import compare
 from polyloom.run.verdict import Compared, verdict_keys
-from polyloom.targets.activity import of_spans
 from polyloom.targets.subject import Oracle
-from polyloom.targets.trace import Arrow, Instant, Trace
+from polyloom.targets.trace import Arrow, Instant, Trace, span_activity
 from polyloom.targets.trace import Span as Event
 
 _TIMES = re.compile(r"\b\d+(\.\d+)? m?s\b")
@@ -99,7 +98,7 @@ def test_activity_has_a_bit_for_every_cycle_with_an_operation(result: pl.Result)
 
 def test_pictures_of_many_elements_are_of_their_rows() -> None:
     events = [Event(f"element ({n // 12}, {n % 12})", "alu0", "move", n, 1) for n in range(36)]
-    drawn = activity.picture(of_spans(events))
+    drawn = activity.picture(span_activity(events))
     assert re.findall(r">(element [^<]*)<", drawn) == ["element (0, …)", "element (1, …)", "element (2, …)"]
     assert activity.picture(None) == ""
 

@@ -16,8 +16,8 @@ from tests.targets.tcpa.instantiate import samples
 from tests.targets.tcpa.instantiate.naive import symbolic
 
 from polyloom._native import instantiate as native
-from polyloom.targets.tcpa import symbolic_file
-from polyloom.targets.tcpa.phases import stages
+from polyloom.targets.tcpa.words import symbolic_file
+from polyloom.targets.tcpa.words.phases import stages
 
 PRODUCT: Final = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0))
 MATMUL: Final = symbolic_file.encode(PRODUCT)

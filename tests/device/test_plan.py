@@ -14,9 +14,10 @@ from tests.kernels.sizes import MINI
 
 import polyloom as pl
 from polyloom._native import instantiate as native
-from polyloom.targets.tcpa.concrete_file import bare
-from polyloom.targets.tcpa.phases import running, stages
-from polyloom.targets.tcpa.phases.running import Run
+from polyloom.targets.tcpa.run.phases import running
+from polyloom.targets.tcpa.run.phases.running import Run
+from polyloom.targets.tcpa.words.concrete_file import bare
+from polyloom.targets.tcpa.words.phases import stages
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE, BEST = 4, (1 << 32) - 1

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from tests.exploration.killing import FIR, POINTS, begun, resumed, serial, wait_for_rows
 
-import polyloom
 import polyloom as pl
 from polyloom import api
 from polyloom.cli.examples import folder
@@ -143,7 +142,7 @@ def cluster_of(address: str) -> None:
 
 def test_workers_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     with local() as address:
-        monkeypatch.setattr(polyloom, "__version__", "0.0.9")
+        monkeypatch.setattr(cluster, "VERSION", "0.0.9")
         monkeypatch.setattr(cluster, "version", version)
         with pytest.raises(
             pl.PolyloomError, match=r"PL1415\]: the worker at \S+ has Polyloom 0\.0\.8, and here is 0\.0\.9"

@@ -12,9 +12,9 @@ from polyloom import api
 from polyloom._native import tcpa as native
 from polyloom.cli.examples import folder
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file
-from polyloom.targets.tcpa.phases.running import run
-from polyloom.targets.tcpa.predict import predicted_cycles
+from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.predict import predicted_cycles
+from polyloom.targets.tcpa.words import concrete_file
 
 SIZES: Mapping[str, Mapping[str, int]] = {
     "fir.pla": {"N": 13, "T": 5},

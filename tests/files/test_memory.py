@@ -24,9 +24,11 @@ from tests.targets.tcpa.model.configurations import BITS, DATA
 from polyloom import memory
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file, machine_file, verify
-from polyloom.targets.tcpa.concrete import Concrete
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import Concrete
 
 LIMIT = 2 << 30
 HUGE = (1 << 32) - 1

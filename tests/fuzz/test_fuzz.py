@@ -14,7 +14,7 @@ from tests.fuzz.fuzzing import Fuzzer, Native
 
 from polyloom.binary import unpack
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file
+from polyloom.targets.tcpa.words import concrete_file
 
 SECONDS = 5
 REASON = fuzzing.missing()

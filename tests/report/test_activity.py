@@ -18,8 +18,8 @@ from polyloom.report import html
 from polyloom.report.activity import picture
 from polyloom.report.html import Shown
 from polyloom.report.page.packed import deflated
-from polyloom.targets.activity import Activity, Columns, Group, in_one, of_columns, of_spans
-from polyloom.targets.trace import Span
+from polyloom.targets.activity import Activity, Columns, Group, in_one, of_columns
+from polyloom.targets.trace import Span, span_activity
 
 SPANS = st.lists(
     st.builds(
@@ -43,20 +43,20 @@ def bits(found: Activity) -> set[tuple[str, str, int]]:
 
 @given(SPANS)
 def test_a_bit_is_a_start_or_a_cycle_that_a_span_lasts(spans: list[Span]) -> None:
-    assert bits(of_spans(spans)) == {(s.group, s.lane, s.start) for s in spans}
+    assert bits(span_activity(spans)) == {(s.group, s.lane, s.start) for s in spans}
     held = {(s.group, s.lane, c) for s in spans for c in range(s.start, s.start + max(s.cycles, 1))}
-    assert bits(of_spans(spans, holds=True)) == held
+    assert bits(span_activity(spans, holds=True)) == held
 
 
 @given(SPANS, st.booleans())
 def test_long_runs_have_a_bit_for_several_cycles(spans: list[Span], holds: bool) -> None:
-    whole, small = of_spans(spans, holds=holds), of_spans(spans, holds=holds, largest=8)
+    whole, small = span_activity(spans, holds=holds), span_activity(spans, holds=holds, largest=8)
     assert len(small.bits) <= max(8, sum(len(g.lanes) for g in small.groups))
     assert bits(small) == {(group, lane, cycle // small.step) for group, lane, cycle in bits(whole)}
 
 
 def test_groups_are_in_the_order_of_their_numbers() -> None:
-    found = of_spans([Span(f"element (0, {n})", "add0", "x", n, 1) for n in (10, 9, 2)])
+    found = span_activity([Span(f"element (0, {n})", "add0", "x", n, 1) for n in (10, 9, 2)])
     assert [g.name for g in found.groups] == ["element (0, 2)", "element (0, 9)", "element (0, 10)"]
     assert found.utilization("element (0, 2)") == 1 / 11
 
@@ -75,7 +75,7 @@ def test_what_is_deflated_can_be_inflated() -> None:
 
 
 def test_a_thousand_of_one_kind_open_by_their_numbers(chrome: Browser, tmp_path: Path) -> None:
-    found = of_spans([Span(f"minion {n}", "fma", "x", n, 200) for n in range(1024)], holds=True)
+    found = span_activity([Span(f"minion {n}", "fma", "x", n, 200) for n in range(1024)], holds=True)
     drawn = picture(found)
     assert re.findall(r">(minion [^<]*)<", drawn) == []
     assert drawn.count("<path") > 1

@@ -13,12 +13,11 @@ from tests.report.contrasts import CONTRASTS, ON_CANVAS
 import polyloom as pl
 from polyloom.report import html
 from polyloom.report.html import Shown
-from polyloom.targets.activity import of_spans
 from polyloom.targets.costs import Line
 from polyloom.targets.provenance import Provenance
 from polyloom.targets.report import Circuit, Flow, Grid, Operation, Pressure, Report, Reservation, Route, Table
 from polyloom.targets.target import Json
-from polyloom.targets.trace import Span
+from polyloom.targets.trace import Span, span_activity
 
 _SIZES = ((1200, False), (420, True), (1200, True), (420, False))
 
@@ -189,7 +188,7 @@ def test_texts_of_strangers_stay_texts(chrome: Browser, tmp_path: Path) -> None:
         circuit=Circuit((bad,), 1, 1),
     )
     data: dict[str, Json] = {"kernel": bad, "parameters": None, "on": bad, "verified": None}
-    found = of_spans([Span(bad, bad, bad, 0, 1)])
+    found = span_activity([Span(bad, bad, bad, 0, 1)])
     page = tmp_path / "bad.html"
     shown = Shown(data, [(bad, bad)], [view], found, bad * 99, [(bad, bad)], [Line(bad, 1)], (bad, bad))
     page.write_text(html.page(shown), encoding="utf-8")

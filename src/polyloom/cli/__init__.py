@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
-INTERRUPTED: Final = 130
-"""The exit code behind Ctrl-C."""
+from polyloom.cli.interrupt import INTERRUPTED, by_interrupt
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -19,10 +17,3 @@ def main(words: Sequence[str] | None = None) -> int:
             return INTERRUPTED
         raise
     return execute(words)
-
-
-def by_interrupt(error: BaseException | None) -> bool:
-    """Native modules that are interrupted while they are loaded raise an ImportError because of it."""
-    return error is not None and (
-        isinstance(error, KeyboardInterrupt) or by_interrupt(error.__cause__ or error.__context__)
-    )

@@ -13,13 +13,12 @@ from polyloom.targets.options import integer
 
 
 class Request(argparse.Namespace):
-    """The options of every verb; a verb reads those that it declared."""
+    """The options of the verbs of this folder; a verb reads those that it declared. One of a target has a subclass."""
 
     file: str
     words: list[str]
     on: str | None
     places: list[str]
-    pes: str
     output: str
     json: bool
     quiet: bool
@@ -31,12 +30,6 @@ class Request(argparse.Namespace):
     inputs: list[str]
     outputs: list[str]
     name: str | None
-    expression: str
-    isa: str
-    short_branches: bool
-    files: list[str]
-    max_executions: str
-    against: list[str]
     source: str | None
     sources: list[str]
     strategy: str
@@ -53,15 +46,8 @@ class Request(argparse.Namespace):
     level: str | None
     print_after: list[str]
     verify_each: bool
-    ordering: Literal["branch", "fence"] | None
-    emit: bool
     solver: str
     effort: str
-    reference: str | None
-    stride: str | None
-    domain: str | None
-    form: str
-    as_form: str | None
     axes: list[str]
     settings: list[str]
     where: str | None

@@ -17,11 +17,12 @@ from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 import polyloom
-from polyloom.cli import INTERRUPTED, by_interrupt, terminal
+from polyloom.cli import terminal
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, general_options, usage_error
 from polyloom.cli.color import is_colored, painted
 from polyloom.cli.flags import FLAGS
+from polyloom.cli.interrupt import INTERRUPTED, by_interrupt
 from polyloom.cli.of_target import named_targets
 from polyloom.deep import too_deep
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
@@ -39,8 +40,6 @@ VERBS: Final = {
     "schedule": "schedule a loop's operations for the least initiation interval",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
     "explore": "sweep sizes, regions and machines: predict all, verify the best",
-    "sweep": "every value of a format through a vector kernel, against a reference",
-    "float": "a number in the formats of vector kernels",
     "machines": "list the machines, or print one",
     "explain": "explain a diagnostic code",
     "bench": "measure, print a table",

@@ -10,7 +10,6 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target
 from polyloom.cli.arguments import Parser
 from polyloom.exploration.row import LEVELS, OBJECTIVES
-from polyloom.targets.tensix.options import FORMATS, STRIDE
 
 
 def run(parser: Parser) -> None:
@@ -125,26 +124,6 @@ def explore(parser: Parser) -> None:
     shared.report_option(parser)
 
 
-def sweep(parser: Parser) -> None:
-    shared.file_operand(parser, "a vector kernel (.h, .hpp, .cpp with --function)")
-    shared.parameter_operands(parser, "values of the kernel's run-time arguments")
-    shared.function_options(parser)
-    of_target.on_option(parser)
-    of_target.target_options(parser, "sweep")
-    help = "what results are compared with: a function of NumPy or mpmath, or module:function"
-    parser.group("sweep").add_argument("--reference", metavar="NAME", help=help)
-    parser.group("sweep").add_argument(
-        "--against", metavar="FILE", action="append", default=[], help="compare with this kernel"
-    )
-    help = "the format of values and results (bf16)"
-    parser.group("sweep").add_argument("--format", dest="form", choices=FORMATS, default="bf16", help=help)
-    help = f"FP32: every N-th value ({STRIDE})"
-    parser.group("sweep").add_argument("--stride", metavar="N", help=help)
-    parser.group("sweep").add_argument("--domain", metavar="LOW:HIGH", help="only values from LOW to HIGH")
-    shared.array_options(parser)
-    shared.report_option(parser, ": error over the domain")
-
-
 def machines(parser: Parser) -> None:
     help = "a machine such as tcpa:unit, a target, or the name of a .toml file"
     parser.add_argument("name", metavar="NAME", nargs="?", help=help)
@@ -160,7 +139,6 @@ FLAGS: Final[Mapping[str, Callable[[Parser], None]]] = {
     "show": show,
     "verify": verify,
     "explore": explore,
-    "sweep": sweep,
     "machines": machines,
 }
 """By verb; another verb's module has `arguments`."""

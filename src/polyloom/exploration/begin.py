@@ -104,7 +104,7 @@ def _executor(request: Request, jobs: int, scheduler: str | None, folder: Path) 
 
 
 def _targets(on: str | Sequence[str] | None) -> tuple[str, ...]:
-    given = on.split(",") if isinstance(on, str) else list(on or ("tcpa",))
+    given = on.split(",") if isinstance(on, str) else list(on or (registry.default().name,))
     return tuple(dict.fromkeys(given))
 
 

@@ -21,12 +21,12 @@ from importlib import import_module
 from threading import Lock
 from typing import Any, Final
 
-import polyloom
 from polyloom import extras, temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.exploration.pool import given_up
 from polyloom.exploration.shipping import pack, unpack
 from polyloom.exploration.work import Answer, Task, Unit, Work
+from polyloom.version import VERSION
 
 BATCH: Final = 64
 """Tasks of one batch, at most."""
@@ -106,14 +106,14 @@ def _check(client: Any, address: str) -> None:
     if not found:
         raise _unreachable(address, "it has no workers")
     for worker, theirs in sorted(found.items()):
-        if theirs != polyloom.__version__:
-            message = f"the worker at {worker} has Polyloom {theirs}, and here is {polyloom.__version__}"
+        if theirs != VERSION:
+            message = f"the worker at {worker} has Polyloom {theirs}, and here is {VERSION}"
             raise input_error("PL1415", message, help="install the same version on all workers")
 
 
 def version() -> str:
     """Called on every worker."""
-    return polyloom.__version__
+    return VERSION
 
 
 class Cluster:

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from polyloom.exploration import told
 from polyloom.exploration.front import cost, group
+from polyloom.exploration.results import Results
 from polyloom.exploration.row import Row
 from polyloom.report.page.axis import Scale, along, up
 from polyloom.report.page.document import document, folded, scrolled, section
 from polyloom.report.page.svg import picture, short
-
-if TYPE_CHECKING:
-    from polyloom.exploration.sweep import Sweep
 
 _COLOURS: Final = 8
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 76, 30, 44, 16
@@ -33,7 +31,7 @@ _STYLE: Final = "".join(
 )
 
 
-def page(sweep: Sweep) -> str:
+def page(sweep: Results) -> str:
     """The whole file."""
     best = {id(row) for row in sweep.front()} if sweep.rows else set[int]()
     title = f"{sweep.title}: {len(sweep.rows)} points"
@@ -47,17 +45,17 @@ def page(sweep: Sweep) -> str:
     return document(title, _STYLE, body)
 
 
-def _heading(sweep: Sweep) -> str:
+def _heading(sweep: Results) -> str:
     return " against ".join(name.removeprefix("-") for name in sweep.objectives[:2])
 
 
-def _note(sweep: Sweep) -> str:
+def _note(sweep: Results) -> str:
     values = ", ".join(sweep.problem)
     apart = f" One line for each value of {values}." if values else ""
     return f"Full dots are on the front: no other point beats them in {told.listed(sweep.objectives)}.{apart}"
 
 
-def _picture(sweep: Sweep, best: set[int]) -> str:
+def _picture(sweep: Results, best: set[int]) -> str:
     """Costs on logarithmic axes, the second objective to the right. Nothing for one objective, or without points."""
     names = [name.removeprefix("-") for name in sweep.objectives[:2]]
     if len(names) < 2:

@@ -17,7 +17,6 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
-import polyloom
 from polyloom import files
 from polyloom.deep import deeply
 from polyloom.exploration.row import OBJECTIVES, Level
@@ -31,6 +30,7 @@ from polyloom.ir.nest_c import print_c
 from polyloom.targets import registry
 from polyloom.targets.options import taken
 from polyloom.targets.subject import Written
+from polyloom.version import VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def text_of(source: Any, reading: Options) -> Text:
 def specification(request: Request, source: Text, machines: Mapping[str, str]) -> dict[str, Any]:
     """In plain values; `machines` are resolved descriptions by the text of `--on`."""
     return {
-        "version": polyloom.__version__,
+        "version": VERSION,
         "source": request.title,
         "text": _short(source.own),
         "reads": source.digests,
@@ -106,7 +106,7 @@ class Keys:
 
     def __init__(self, request: Request, source: Text) -> None:
         texts = [_digest(source.own), *(_digest(data) for _, data in source.others)]
-        common = [polyloom.__version__, texts, asdict(request.reading), request.seed, request.timeout]
+        common = [VERSION, texts, asdict(request.reading), request.seed, request.timeout]
         self._common = json.dumps(common, sort_keys=True)
         self.source = _digest(self._common.encode())
         self._bases: dict[tuple[str, object], Any] = {}

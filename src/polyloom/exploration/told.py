@@ -5,21 +5,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from polyloom.exploration.front import cost, group
+from polyloom.exploration.results import Results
 from polyloom.exploration.row import Row
 from polyloom.report import verdict
 from polyloom.report.markdown import table
-
-if TYPE_CHECKING:
-    from polyloom.exploration.sweep import Sweep
 
 _SHOWN: Final = 40
 """Rows of the front that are printed."""
 
 
-def report(sweep: Sweep) -> str:
+def report(sweep: Results) -> str:
     """What `polyloom explore` prints."""
     lines, front = [f"{sweep.title}: {outcome(sweep)}"], of_front(sweep)
     if front:
@@ -29,7 +27,7 @@ def report(sweep: Sweep) -> str:
     return "\n".join(lines)
 
 
-def heading(sweep: Sweep) -> str:
+def heading(sweep: Results) -> str:
     """Of the front."""
     return f"the front of {listed(sweep.objectives)}"
 
@@ -39,7 +37,7 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def outcome(sweep: Sweep) -> str:
+def outcome(sweep: Results) -> str:
     """A line: how many points, how many of them verified, which codes the others have."""
     parts = ["1 point" if len(sweep.rows) == 1 else f"{len(sweep.rows)} points"]
     predicted = sum(row.is_ok and row.level == "predict" for row in sweep.rows)
@@ -52,14 +50,14 @@ def outcome(sweep: Sweep) -> str:
     return ", ".join(parts)
 
 
-def of_front(sweep: Sweep) -> list[dict[str, Any]]:
+def of_front(sweep: Results) -> list[dict[str, Any]]:
     """The front's rows: the values that were asked for, the objectives, and how well they are known."""
     names = [objective.removeprefix("-") for objective in sweep.objectives]
     found = sorted(sweep.front(), key=_in_order(sweep)) if sweep.rows else []
     return [{**asked(row, names), **{n: row.columns().get(n) for n in names}, "known by": known(row)} for row in found]
 
 
-def _in_order(sweep: Sweep) -> Callable[[Row], tuple[float, ...]]:
+def _in_order(sweep: Results) -> Callable[[Row], tuple[float, ...]]:
     """Problem by problem in the order of the points, and in each by the first objective."""
     numbers: dict[Hashable, int] = {}
     for row in sweep.rows:

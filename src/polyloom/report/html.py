@@ -16,10 +16,11 @@ from typing import Final
 from polyloom.report import text
 from polyloom.report.page.document import asset, document, folded, section
 from polyloom.report.parts import activity, array, bottleneck, flow, head, lanes, loop, pressure, schedule, tables
-from polyloom.targets.activity import Activity, of_spans
+from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json, Simulated
+from polyloom.targets.trace import trace_activity
 
 _FOREIGN: Final = "The program was not compiled here, so that there is no source to show, and nothing to compare with."
 
@@ -71,12 +72,11 @@ def of_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Show
         "on": on,
     }
     figures = [(key.replace("_", " "), str(value)) for key, value in done.data.items() if type(value) in (int, str)]
-    spans = done.trace.spans
     return Shown(
         data,
         figures,
         (),
-        of_spans(spans, holds=done.trace.holds) if spans else None,
+        trace_activity(done.trace),
         done.text,
         without=_FOREIGN,
         notice=done.trace.notice,

@@ -24,14 +24,14 @@ from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
 from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
-from polyloom.targets.activity import Activity, of_columns, of_spans
+from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
 from polyloom.targets.options import taken
 from polyloom.targets.provenance import Provenance, matched_texts, with_statement
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
-from polyloom.targets.trace import Span, Trace, with_statements
+from polyloom.targets.trace import Span, Trace, trace_activity, with_statements
 
 T = TypeVar("T")
 _DRAWN: Final = 2_000_000
@@ -322,7 +322,7 @@ class Result:
     @cached_property
     def activity(self) -> Activity | None:
         """What was busy when; None where there is no trace."""
-        return of_trace(self.trace)
+        return trace_activity(self.trace)
 
     @cached_property
     def data(self) -> dict[str, Json]:
@@ -439,15 +439,6 @@ def lacking(trace: Trace) -> tuple[Diagnostic, ...]:
     """The warning of a trace that has not all of a run."""
     help = "the outputs and figures are those of the whole run; a smaller size has a whole trace"
     return (Diagnostic("PL0823", trace.notice, 0, help=help),) if trace.notice else ()
-
-
-def of_trace(trace: Trace) -> Activity | None:
-    """What was busy when; None where nothing happened."""
-    if trace.activity is not None:
-        return trace.activity
-    if trace.columns is not None:
-        return of_columns(trace.columns)
-    return of_spans(trace.spans, holds=trace.holds) if trace.spans else None
 
 
 def _noticed(trace: Trace) -> list[tuple[str, str]]:

@@ -10,12 +10,12 @@ from typing import Any
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.report import html
 from polyloom.run.inputs import Fill
-from polyloom.run.instance import Instance, Result, of_trace
+from polyloom.run.instance import Instance, Result
 from polyloom.run.verdict import Compared, severity, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json, need
-from polyloom.targets.trace import Trace, beside
+from polyloom.targets.trace import Trace, beside, trace_activity
 
 
 def measure_together(
@@ -54,7 +54,7 @@ def page(results: Sequence[Result], on: str | None = None) -> str:
     ]
     views = [view for n, r in enumerate(results) for view in _of_program(n, names[n], r.views)]
     listing = "\n".join(f"{name}\n\n{r.instance.listing}" for name, r in zip(names, results, strict=True))
-    return html.page(html.Shown(data, rows, views, of_trace(traced(results)), listing))
+    return html.page(html.Shown(data, rows, views, trace_activity(traced(results)), listing))
 
 
 def _verdict(results: Sequence[Result]) -> Mapping[str, Json]:

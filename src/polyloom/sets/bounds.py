@@ -87,7 +87,7 @@ def _quotient(aff: isl.Aff, least: bool | None) -> tuple[Affine, int]:
         not inner.get_coefficient_val(isl.dim_type.div, n).is_zero() for n in range(inner.dim(isl.dim_type.div))
     )
     # One rounded quotient is what the extents of a symbolic configuration can hold (`Bound` of
-    # targets/tcpa/symbolic.py).
+    # targets/tcpa/words/symbolic.py).
     if denominator != 1 or abs(factor) != 1 or len(divs) > 1 or nested:
         if least is None:
             raise stride(str(aff))

@@ -8,16 +8,13 @@ for several cycles (`step`), set where one of them has something.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from polyloom.targets.trace import Span
 
 LARGEST: Final = 16 << 20
 """Bytes of bits; beyond it a bit stands for more cycles."""
@@ -118,25 +115,8 @@ def _step(lanes: int, cycles: int, largest: int) -> int:
     return step
 
 
-def of_spans(spans: Iterable[Span], *, holds: bool = False, largest: int = LARGEST) -> Activity:
-    """Of the starts of spans, or where they hold their lanes, of all cycles that they last. Groups and lanes are in the
-    order of their numbers."""
-    taken: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for s in spans:
-        taken.setdefault((s.group, s.lane), []).append((s.start, s.start + max(s.cycles, 1)))
-    lanes: dict[str, list[str]] = {}
-    for group, lane in sorted(taken, key=lambda pair: (natural(pair[0]), natural(pair[1]))):
-        lanes.setdefault(group, []).append(lane)
-    groups = tuple(Group(name, tuple(own)) for name, own in lanes.items())
-    rows = [np.array(taken[g.name, lane], np.int64) for g in groups for lane in g.lanes]
-    if holds:
-        return _held(groups, rows, largest)
-    numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    return of_columns(Columns(groups, numbers, np.concatenate([row[:, 0] for row in rows])), largest)
-
-
-def _held(groups: tuple[Group, ...], rows: Sequence[NDArray[np.int64]], largest: int) -> Activity:
-    """`rows` has, by lane, the first cycle of each span and the one after its last."""
+def held_activity(groups: tuple[Group, ...], rows: Sequence[NDArray[np.int64]], largest: int = LARGEST) -> Activity:
+    """Activity of lanes that are held: by lane, `rows` has the first cycle of each span and the one after its last."""
     cycles = max(int(row[:, 1].max()) for row in rows)
     step = _step(len(rows), cycles, largest)
     columns = -(-cycles // step)

@@ -47,6 +47,11 @@ def entries() -> Mapping[str, Entry]:
     return found
 
 
+def record(name: str) -> Any:
+    """The `Target` of a registered target."""
+    return loaded(entries()[name].target)
+
+
 def loaded(place: str) -> Any:
     """What `module:NAME` names."""
     module, _, name = place.partition(":")

@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
-from polyloom.targets.entry import BUILT_IN, entries, loaded
+from polyloom.targets.entry import BUILT_IN, entries, record
 from polyloom.targets.target import Kind, Place, Target
 
 _OTHERS: Final = ("target", "machine", "place", "device", "backend")
@@ -25,7 +25,7 @@ def get(name: str) -> Target:
     if name not in entries():
         help = f"{nearest(name, entries(), 'target')}; write for instance --on {entries()[BUILT_IN[0]].example}"
         raise PolyloomError(Diagnostic("PL0805", f"there is no target '{name}'", USAGE, help=help))
-    return cast(Target, loaded(entries()[name].target))
+    return cast(Target, record(name))
 
 
 def default() -> Target:

@@ -17,6 +17,7 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.signature import Signature
 from polyloom.targets.costs import Costs
+from polyloom.targets.entry import record
 from polyloom.targets.options import NoOptions
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
@@ -213,11 +214,9 @@ class Target:
     passes: tuple[str, ...] = ()
     """The names of all passes between a source and a file, in their order."""
 
-    def __reduce__(self) -> tuple[Callable[[str], Target], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
         """Pickled by name, so that programs go to other processes."""
-        from polyloom.targets.registry import get
-
-        return get, (self.name,)
+        return record, (self.name,)
 
 
 _WORDS: Final = {

@@ -13,7 +13,9 @@ from functools import cached_property
 from heapq import heappop, heappush
 from typing import TypeVar, cast, overload
 
-from polyloom.targets.activity import Activity, Columns, in_one
+import numpy as np
+
+from polyloom.targets.activity import LARGEST, Activity, Columns, Group, held_activity, in_one, natural, of_columns
 
 T = TypeVar("T")
 
@@ -195,3 +197,29 @@ def joined(traces: Sequence[Trace]) -> Trace:
         any(t.holds for t in traces),
         notice="; ".join(dict.fromkeys(t.notice for t in traces if t.notice)),
     )
+
+
+def span_activity(spans: Iterable[Span], *, holds: bool = False, largest: int = LARGEST) -> Activity:
+    """Activity of the starts of spans, or where they hold their lanes, of all cycles that they last. Groups and lanes
+    are in the order of their numbers."""
+    taken: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for s in spans:
+        taken.setdefault((s.group, s.lane), []).append((s.start, s.start + max(s.cycles, 1)))
+    lanes: dict[str, list[str]] = {}
+    for group, lane in sorted(taken, key=lambda pair: (natural(pair[0]), natural(pair[1]))):
+        lanes.setdefault(group, []).append(lane)
+    groups = tuple(Group(name, tuple(own)) for name, own in lanes.items())
+    rows = [np.array(taken[g.name, lane], np.int64) for g in groups for lane in g.lanes]
+    if holds:
+        return held_activity(groups, rows, largest)
+    numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    return of_columns(Columns(groups, numbers, np.concatenate([row[:, 0] for row in rows])), largest)
+
+
+def trace_activity(trace: Trace) -> Activity | None:
+    """Activity of a run: what was busy when; None where nothing happened."""
+    if trace.activity is not None:
+        return trace.activity
+    if trace.columns is not None:
+        return of_columns(trace.columns)
+    return span_activity(trace.spans, holds=trace.holds) if trace.spans else None

@@ -19,9 +19,9 @@ from tests.frontend.python.helpers import ROOT
 import polyloom as pl
 from polyloom import Compiled, PolyloomError
 from polyloom.frontend.python import load_kernel
-from polyloom.targets.tcpa import concrete_file, symbolic_file
-from polyloom.targets.tcpa.phases import file as phase_file
-from polyloom.targets.tcpa.phases import stages
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.phases import file as phase_file
+from polyloom.targets.tcpa.words.phases import stages
 
 BITS = ROOT / "examples/bits.pla"
 

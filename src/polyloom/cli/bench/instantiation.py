@@ -39,7 +39,7 @@ from polyloom.cli.bench.regions import (
     loop,
     regions,
 )
-from polyloom.targets.tcpa import concrete_file
+from polyloom.targets.tcpa.words import concrete_file
 
 RUNS: Final = 1000
 _REQUEST_TURNS: Final = 9

@@ -12,7 +12,8 @@ from polyloom.cli.bench.timing import median_cpu_seconds
 from polyloom.ir.signature import of_plan
 from polyloom.ir.terms import Terms
 from polyloom.run.inputs import inputs
-from polyloom.targets.tcpa import machine_file, model
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run import model
 
 _SIZE = {"N": 64, "M": 64, "K": 64}
 _REGION = (8, 8)

@@ -20,10 +20,10 @@ from polyloom import api
 from polyloom.cli import examples
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options, Source
-from polyloom.targets.tcpa import concrete_file
-from polyloom.targets.tcpa.concrete import ElementProgram
-from polyloom.targets.tcpa.isa import File, Register
-from polyloom.targets.tcpa.phases import running, views, whole
+from polyloom.targets.tcpa.run.phases import running, views, whole
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import ElementProgram
+from polyloom.targets.tcpa.words.isa import File, Register
 
 SIZES: Final[Mapping[str, Mapping[str, int]]] = {
     "gemm": {"NI": 20, "NJ": 25, "NK": 30},

@@ -16,9 +16,10 @@ from typing import Final, cast
 
 from polyloom import api
 from polyloom.cli import examples
-from polyloom.targets.tcpa import program, symbolic_file
-from polyloom.targets.tcpa.phases import stages
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.words import symbolic_file
+from polyloom.targets.tcpa.words.phases import stages
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 Region = tuple[int, int]
 REGIONS: Final = ((1, 1), (1, 16), (1, 32), (4, 4), (8, 8), (32, 32))

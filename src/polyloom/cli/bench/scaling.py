@@ -20,7 +20,9 @@ from polyloom._native import instantiate as native
 from polyloom.cli.bench.instantiation import seconds
 from polyloom.cli.bench.regions import EXTENTS, LARGE, Region, bounds, candidate, instance, loop, regions, title
 from polyloom.cli.bench.timing import median_cpu_seconds
-from polyloom.targets.tcpa import concrete_file, machine_file, verify
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file
 
 _SMALL: Final = (4, 4)
 _MIDDLE: Final = (32, 32)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.cli.bench.regions import EXTENTS, REGIONS, TRIANGULAR, by_region, candidate, instance, loop, regions
-from polyloom.targets.tcpa import concrete_file, symbolic_file
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 PUBLISHED: Final[Mapping[str, tuple[float, ...]]] = {
     "bits": (0.77, 4.46, 8.20),

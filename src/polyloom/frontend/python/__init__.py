@@ -9,9 +9,10 @@ The file is executed as a module of its own, so that its constants and sizes are
 
 from __future__ import annotations
 
+import copyreg
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -51,6 +52,17 @@ def load_kernel(path: str, name: str | None = None) -> Kernel:
         )
     help = f"name one: `{path}:{next(iter(own))}`"
     raise input_error("PL0132", f"{path} has several kernels", notes=(_listed(list(own)),), help=help)
+
+
+def _reduce(kernel: Kernel) -> str | tuple[Callable[..., Kernel], tuple[str, str]]:
+    """Pickled as a function is, by its name in its module; a kernel that was loaded from a file, by the file."""
+    if getattr(sys.modules.get(kernel.function.__module__), kernel.name, None) is kernel:
+        return kernel.name
+    return load_kernel, (kernel.path, kernel.name)
+
+
+# Not a method of `Kernel`, whose module would have to import the loader, which imports it.
+copyreg.pickle(Kernel, _reduce)
 
 
 def _listed(names: list[str]) -> str:

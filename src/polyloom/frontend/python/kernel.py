@@ -9,7 +9,6 @@ run.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property, update_wrapper
 from types import FunctionType, TracebackType
@@ -151,14 +150,6 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
-
-    def __reduce__(self) -> str | tuple[Callable[..., Kernel], tuple[str, str]]:
-        """Pickled as a function is, by its name in its module; a kernel that was loaded from a file, by the file."""
-        if getattr(sys.modules.get(self.function.__module__), self.name, None) is self:
-            return self.name
-        from polyloom.frontend.python import load_kernel
-
-        return load_kernel, (self.path, self.name)
 
 
 def kernel(function: Callable[..., None]) -> Kernel:

@@ -11,8 +11,8 @@ ENTRY: Final = Entry(
     "riscv:rv64gc",
     "polyloom.targets.riscv.options:Options",
     verbs={
-        "select": ("find the shortest RISC-V instructions for a conditional value", "polyloom.cli.select"),
-        "litmus": ("judge litmus tests by the RISC-V memory model", "polyloom.cli.litmus"),
+        "select": ("find the shortest RISC-V instructions for a conditional value", "polyloom.cli.riscv.select"),
+        "litmus": ("judge litmus tests by the RISC-V memory model", "polyloom.cli.riscv.litmus"),
     },
     bench={"litmus": "polyloom.cli.bench.litmus:rows", "riscv": "polyloom.cli.bench.riscv:rows"},
 )

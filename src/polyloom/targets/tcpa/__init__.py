@@ -10,7 +10,7 @@ ENTRY: Final = Entry(
     "polyloom.targets.tcpa.target:TARGET",
     "tcpa:8x8",
     "polyloom.targets.tcpa.options:Options",
-    verbs={"device": ("where the library for firmware is", "polyloom.cli.device")},
+    verbs={"device": ("where the library for firmware is", "polyloom.cli.tcpa.device")},
     bench={
         name: f"polyloom.cli.bench.{function}"
         for name, function in {

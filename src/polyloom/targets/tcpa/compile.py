@@ -23,20 +23,21 @@ from polyloom.ir.pla_text import digest
 from polyloom.ir.rdg import Graph
 from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Progress, silent
-from polyloom.targets.tcpa import access, forms, lifetimes, machine_file, mapping
-from polyloom.targets.tcpa.allocate import allocations, orders
-from polyloom.targets.tcpa.balance import balanced
-from polyloom.targets.tcpa.candidates import Triple, ranked
-from polyloom.targets.tcpa.demand import check_demand, check_outputs
-from polyloom.targets.tcpa.forms import Choices, Mapped
-from polyloom.targets.tcpa.graph import build, limit_destinations
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
-from polyloom.targets.tcpa.origins import origins
-from polyloom.targets.tcpa.registers import bind, feedback_demand
-from polyloom.targets.tcpa.relay import relayed, relayed_if_short
-from polyloom.targets.tcpa.schedule import Scheduled, check_operations, rescheduled, schedules
-from polyloom.targets.tcpa.symbolic import Candidate, Symbolic
+from polyloom.targets.tcpa.map import access, forms, lifetimes, mapping
+from polyloom.targets.tcpa.map.allocate import allocations, orders
+from polyloom.targets.tcpa.map.balance import balanced
+from polyloom.targets.tcpa.map.candidates import Triple, ranked
+from polyloom.targets.tcpa.map.demand import check_demand, check_outputs
+from polyloom.targets.tcpa.map.forms import Choices, Mapped
+from polyloom.targets.tcpa.map.graph import build, limit_destinations
+from polyloom.targets.tcpa.map.mapping import UserMapping, parse_mapping
+from polyloom.targets.tcpa.map.registers import bind, feedback_demand
+from polyloom.targets.tcpa.map.relay import relayed, relayed_if_short
+from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, rescheduled, schedules
+from polyloom.targets.tcpa.words.origins import origins
+from polyloom.targets.tcpa.words.symbolic import Candidate, Symbolic
 
 __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error, nearest
-from polyloom.targets.tcpa.instantiation import Layouts
+from polyloom.targets.tcpa.run.instantiation import Layouts
 
 ROWS, COLUMNS = "rows", "columns"
 _TEXT: Final = re.compile(r"(rows|columns|[0-9]{1,10}(?:,[0-9]{1,10})*)(?:\+([0-9]{1,10}))?(?:@([0-9]{1,5}))?")

@@ -14,7 +14,7 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.targets.options import integer, option
 
 if TYPE_CHECKING:
-    from polyloom.targets.tcpa.phases.whole import Choice
+    from polyloom.targets.tcpa.run.phases.whole import Choice
 
 T = TypeVar("T")
 _AT: Final = re.compile(r"([0-9]{1,9}),([0-9]{1,9})")

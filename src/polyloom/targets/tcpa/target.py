@@ -18,16 +18,19 @@ from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
-from polyloom.targets.tcpa import against, concrete_file, machine_file, symbolic_file
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import PASSES
-from polyloom.targets.tcpa.costs import costs
 from polyloom.targets.tcpa.layouts import read
 from polyloom.targets.tcpa.options import Options, positions
-from polyloom.targets.tcpa.phases import file as phase_file
-from polyloom.targets.tcpa.phases import predicted, stages, together, views, whole
-from polyloom.targets.tcpa.phases.steps_file import STEPS
 from polyloom.targets.tcpa.place import REGION, Place, place, region
-from polyloom.targets.tcpa.summary import brief, summary
+from polyloom.targets.tcpa.run import against
+from polyloom.targets.tcpa.run.costs import costs
+from polyloom.targets.tcpa.run.phases import predicted, together, views, whole
+from polyloom.targets.tcpa.run.summary import brief, summary
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.phases import file as phase_file
+from polyloom.targets.tcpa.words.phases import stages
+from polyloom.targets.tcpa.words.phases.steps_file import STEPS
 
 # One ending for files of a program and for files of phases: users need not know which they have.
 SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.name, symbolic=True)

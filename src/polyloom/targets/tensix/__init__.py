@@ -10,6 +10,13 @@ ENTRY: Final = Entry(
     "polyloom.targets.tensix.target:TARGET",
     "tensix:wormhole",
     "polyloom.targets.tensix.options:Options",
+    verbs={
+        "sweep": (
+            "every value of a format through a vector kernel, against a reference",
+            "polyloom.cli.tensix.sweep",
+        ),
+        "float": ("a number in the formats of vector kernels", "polyloom.cli.tensix.float"),
+    },
     bench={"tensix": "polyloom.cli.bench.tensix:rows", "sfpi": "polyloom.cli.bench.sfpi:rows"},
     codes="polyloom.targets.tensix.codes:CODES",
     names={

@@ -13,8 +13,8 @@ import pytest
 from polyloom import api
 from polyloom.cli import main
 from polyloom.run import instance
-from polyloom.targets.activity import of_spans
 from polyloom.targets.belt import model
+from polyloom.targets.trace import span_activity
 
 DOT = "int dot(int n, const int a[n]) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
 CUT = "the first 100 of "
@@ -32,7 +32,7 @@ def test_long_runs_are_kept() -> None:
     result: Any = api.compile("dot.c", "belt:silver").run(n=20_000, trace=True)
     assert len(result.events) > 100_000 and not result.trace.notice
     assert result.events[-1].start >= result.cycles - 3
-    assert result.activity == of_spans(result.events)
+    assert result.activity == span_activity(result.events)
 
 
 def test_what_is_cut_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,7 +55,7 @@ def test_the_activity_is_whole_where_spans_are_cut(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(model, "TRACED", 100)
     cut = made.run(n=500, trace=True)
     assert len(cut.events) == 100
-    assert cut.activity == whole.activity == of_spans(whole.events)
+    assert cut.activity == whole.activity == span_activity(whole.events)
 
 
 def test_a_page_says_why_it_has_no_activity(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import load
 from polyloom.frontend.source import Options
 from polyloom.ir.pla_text import digest
-from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.run import program
 
 FOLDER = Path(__file__).parents[4] / "examples"
 EXAMPLES = {

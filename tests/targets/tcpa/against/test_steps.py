@@ -12,10 +12,10 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.steps import Steps, Tree
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tcpa import against
-from polyloom.targets.tcpa.phases import file as phase_file
-from polyloom.targets.tcpa.phases import steps_file
-from polyloom.targets.tcpa.phases.file import SYMBOLIC, Phased
+from polyloom.targets.tcpa.run import against
+from polyloom.targets.tcpa.words.phases import file as phase_file
+from polyloom.targets.tcpa.words.phases import steps_file
+from polyloom.targets.tcpa.words.phases.file import SYMBOLIC, Phased
 
 N = pl.size("N")
 

@@ -13,12 +13,14 @@ from tests.targets.tcpa.instantiate.library import instantiate
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.interpret import interpret
 from polyloom.ir.pla import Program
-from polyloom.targets.tcpa import concrete_file, model, symbolic_file, verify
 from polyloom.targets.tcpa.compile import compile_program
-from polyloom.targets.tcpa.concrete import Concrete
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.run.predict import predicted_cycles
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 
 @dataclass(frozen=True, slots=True)

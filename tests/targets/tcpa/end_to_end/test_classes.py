@@ -14,7 +14,7 @@ from polyloom.cli.examples import path
 from polyloom.frontend.pla import load
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 SIDES = (4, 8, 32)
 TILE = 8

@@ -14,7 +14,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import load
 from polyloom.ir.pla import Program
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 FOLDER = Path(__file__).parents[4] / "examples"
 REGIONS = ((1, 1), (1, 3), (3, 1), (2, 3), (4, 4), (8, 8))

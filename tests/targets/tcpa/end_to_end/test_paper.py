@@ -18,11 +18,11 @@ from tests.targets.tcpa.oracle.walk import Issue, issues
 
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program, parse_mapping
-from polyloom.targets.tcpa.concrete import Concrete, ConvexSet
-from polyloom.targets.tcpa.isa import Halt, If, Instruction, Next
-from polyloom.targets.tcpa.listing import show_concrete, show_symbolic
-from polyloom.targets.tcpa.notation import instruction
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.concrete import Concrete, ConvexSet
+from polyloom.targets.tcpa.words.isa import Halt, If, Instruction, Next
+from polyloom.targets.tcpa.words.listing import show_concrete, show_symbolic
+from polyloom.targets.tcpa.words.notation import instruction
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 MAPPING = """
 columns = "i"

@@ -21,9 +21,10 @@ from tests.targets.tcpa.oracle.programs import random_program, random_sizes
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.pla import Program
-from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 
 CHUNKS, PROGRAMS, PLACEMENTS, SHARE = 12, 7, 6, 0.6
 REGIONS = ((1, 1), (1, 2), (1, 4), (3, 1), (2, 2), (2, 3), (4, 4), (4, 1), (3, 3), (3, 4))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
-from polyloom.targets.tcpa.concrete import (
+from polyloom.targets.tcpa.words.concrete import (
     ArrayLayout,
     Concrete,
     Connection,
@@ -22,7 +22,7 @@ from polyloom.targets.tcpa.concrete import (
     Place,
     Side,
 )
-from polyloom.targets.tcpa.isa import (
+from polyloom.targets.tcpa.words.isa import (
     Branch,
     File,
     Goto,
@@ -35,7 +35,7 @@ from polyloom.targets.tcpa.isa import (
     opcode,
     source_type,
 )
-from polyloom.targets.tcpa.symbolic import (
+from polyloom.targets.tcpa.words.symbolic import (
     Access,
     ArrayInfo,
     Bottleneck,

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from polyloom.targets.tcpa.concrete import (
+from polyloom.targets.tcpa.words.concrete import (
     ArrayLayout,
     Concrete,
     Connection,
@@ -16,8 +16,19 @@ from polyloom.targets.tcpa.concrete import (
     ElementProgram,
     Generator,
 )
-from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Instruction, Next, Register, opcode
-from polyloom.targets.tcpa.symbolic import (
+from polyloom.targets.tcpa.words.isa import (
+    OPCODE_NOP,
+    File,
+    Goto,
+    Halt,
+    If,
+    Immediate,
+    Instruction,
+    Next,
+    Register,
+    opcode,
+)
+from polyloom.targets.tcpa.words.symbolic import (
     Access,
     ArrayInfo,
     Bottleneck,

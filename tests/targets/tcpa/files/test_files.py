@@ -18,10 +18,10 @@ from tests.targets.tcpa.files.paper import CONCRETE, SYMBOLIC
 
 from polyloom.binary import CHECKED, fletcher64, remembered
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file, encoding, symbolic_file
-from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.isa import Instruction
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words import concrete_file, encoding, symbolic_file
+from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.isa import Instruction
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 FILES: dict[str, tuple[Callable[[bytes], Any], bytes]] = {
     "symbolic": (symbolic_file.decode, symbolic_file.encode(SYMBOLIC)),

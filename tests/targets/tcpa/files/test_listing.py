@@ -14,12 +14,12 @@ from tests.targets.tcpa.files.generated import concretes, symbolics
 from tests.targets.tcpa.files.paper import CONCRETE, OD0, RD0, SYMBOLIC
 
 from polyloom.sets import Affine
-from polyloom.targets.tcpa import notation
-from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.isa import Goto, If, Immediate, Instruction, opcode
-from polyloom.targets.tcpa.latency import Polynomial, timing
-from polyloom.targets.tcpa.listing import as_json, show_concrete, show_symbolic
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words import notation
+from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.isa import Goto, If, Immediate, Instruction, opcode
+from polyloom.targets.tcpa.words.latency import Polynomial, timing
+from polyloom.targets.tcpa.words.listing import as_json, show_concrete, show_symbolic
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 
 def test_the_running_example_is_listed_as_in_the_paper(golden: Golden) -> None:

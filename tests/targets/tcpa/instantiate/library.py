@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from polyloom.targets.tcpa import concrete_file, instantiation, symbolic_file
-from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.request import check_parameters, check_region, signature
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.run import instantiation
+from polyloom.targets.tcpa.run.request import check_parameters, check_region, signature
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 
 def instantiate(

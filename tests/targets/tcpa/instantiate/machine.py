@@ -15,9 +15,9 @@ from tests.targets.tcpa.instantiate.naive import Cells, execute
 from tests.targets.tcpa.instantiate.oracle.interconnect import LOCATIONS
 from tests.targets.tcpa.oracle.wires import connections
 
-from polyloom.targets.tcpa import scan_sets
-from polyloom.targets.tcpa.concrete import Concrete, Generator
-from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Instruction, Register
+from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator
+from polyloom.targets.tcpa.words.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Instruction, Register
 
 Element = tuple[int, int]
 _STEP = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
-from polyloom.targets.tcpa.isa import opcode, operation_of
-from polyloom.targets.tcpa.symbolic import (
+from polyloom.targets.tcpa.words.isa import opcode, operation_of
+from polyloom.targets.tcpa.words.symbolic import (
     Access,
     ArrayInfo,
     Bottleneck,

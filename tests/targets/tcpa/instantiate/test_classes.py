@@ -9,8 +9,8 @@ from tests.targets.tcpa.instantiate import samples
 from tests.targets.tcpa.instantiate.naive import symbolic
 from tests.targets.tcpa.instantiate.oracle import instantiate
 
-from polyloom.targets.tcpa.concrete import ConvexSet
-from polyloom.targets.tcpa.isa import OPCODE_NOP, Halt, If, Instruction, Next, Register, operation_of
+from polyloom.targets.tcpa.words.concrete import ConvexSet
+from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Halt, If, Instruction, Next, Register, operation_of
 
 
 def test_bits_as_printed_in_the_paper() -> None:

@@ -20,9 +20,11 @@ from polyloom import api
 from polyloom.cli.examples import folder
 from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, USAGE, PolyloomError
 from polyloom.frontend.pla import load
-from polyloom.targets.tcpa import machine_file, program, symbolic_file
-from polyloom.targets.tcpa.phases import views
-from polyloom.targets.tcpa.symbolic import Row, Symbolic
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.run.phases import views
+from polyloom.targets.tcpa.words import symbolic_file
+from polyloom.targets.tcpa.words.symbolic import Row, Symbolic
 
 SEEDS = (("bits", "paper"), ("fir", "unit"), ("matvec", "wide"))
 REGIONS = ((1, 1), (1, 3), (2, 2), (3, 2))

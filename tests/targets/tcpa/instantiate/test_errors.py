@@ -12,7 +12,7 @@ from tests.targets.tcpa.instantiate.oracle import instantiate, predicted_cycles
 
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.symbolic import Limits, Symbolic
+from polyloom.targets.tcpa.words.symbolic import Limits, Symbolic
 
 BITS = symbolic(samples.BITS, rows=None, columns=0, order=(0,), interval=2)
 

@@ -24,9 +24,12 @@ from polyloom._native import instantiate as library
 from polyloom.cli.bench.regions import loop
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.interpret import interpret
-from polyloom.targets.tcpa import concrete_file, instantiation, machine_file, model, symbolic_file, verify
-from polyloom.targets.tcpa.concrete import Place
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run import instantiation, model
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.concrete import Place
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 MATMUL = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0), interval=1)
 VALUES = (5, 7, 3)

@@ -20,8 +20,9 @@ from tests.targets.tcpa.instantiate.test_random import mappings, programs
 from polyloom import binary
 from polyloom._native import instantiate as library
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file, instantiation, symbolic_file
-from polyloom.targets.tcpa.symbolic import ImmediateOperand, Symbolic
+from polyloom.targets.tcpa.run import instantiation
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.symbolic import ImmediateOperand, Symbolic
 
 OVERFLOW = 3
 

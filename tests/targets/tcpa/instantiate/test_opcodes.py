@@ -11,11 +11,12 @@ import pytest
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
-from polyloom.targets.tcpa import concrete_file, encoding, machine_file, symbolic_file
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
-from polyloom.targets.tcpa.instantiation import instantiate
-from polyloom.targets.tcpa.isa import OPCODE_NOP, Immediate, is_operation
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.run.instantiation import instantiate
+from polyloom.targets.tcpa.words import concrete_file, encoding, symbolic_file
+from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Immediate, is_operation
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 VALUES = ("a[i]", "add(a[i], b[i])", "select(a[i], b[i], c[i])")
 

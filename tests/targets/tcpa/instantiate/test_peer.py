@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from polyloom.cli.bench import instantiation, scaling
 from polyloom.cli.bench.regions import EXTENTS, LARGE, TRIANGULAR, Region, instance
-from polyloom.targets.tcpa import concrete_file
-from polyloom.targets.tcpa.isa import Goto, Halt, If, Instruction, Next
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.isa import Goto, Halt, If, Instruction, Next
 
 Node = tuple[tuple[Instruction, ...], bool]
 """A kernel without its branch, and whether it halts."""

@@ -13,7 +13,7 @@ from tests.targets.tcpa.instantiate.oracle import instantiate, predicted_cycles
 from tests.targets.tcpa.instantiate.test_whole import data_of
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 _DIMS = ("i", "j", "k")
 

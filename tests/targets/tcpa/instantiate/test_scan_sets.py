@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.targets.tcpa.instantiate.oracle import cells, stepping
 
-from polyloom.targets.tcpa import scan_sets
-from polyloom.targets.tcpa.concrete import ConvexSet, HalfSpace
+from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.words.concrete import ConvexSet, HalfSpace
 
 Points = set[tuple[int, ...]]
 

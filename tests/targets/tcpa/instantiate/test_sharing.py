@@ -16,9 +16,11 @@ from tests.targets.tcpa.instantiate.oracle.sharing import share
 from tests.targets.tcpa.instantiate.test_native import native, same
 from tests.targets.tcpa.instantiate.test_random import mappings, programs
 
-from polyloom.targets.tcpa import concrete_file, machine_file, scan_sets, verify
-from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file, scan_sets
+from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 SIZES = {"N": 7, "M": 5, "K": 3}
 

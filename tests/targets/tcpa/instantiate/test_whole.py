@@ -13,9 +13,9 @@ from tests.targets.tcpa.instantiate.machine import Run, simulate
 from tests.targets.tcpa.instantiate.naive import UNLIMITED, Cells, Program, reference, symbolic
 from tests.targets.tcpa.instantiate.oracle import instantiate, predicted_cycles
 
-from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.isa import File, If
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.isa import File, If
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 
 def data_of(concrete: Concrete) -> Cells:

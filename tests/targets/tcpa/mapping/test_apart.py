@@ -13,10 +13,13 @@ from tests.targets.tcpa.instantiate.oracle import instantiate as reference
 
 from polyloom import api
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file, instantiation, machine_file, symbolic_file, verify
-from polyloom.targets.tcpa.apart import collide
-from polyloom.targets.tcpa.phases.stages import files
-from polyloom.targets.tcpa.symbolic import Apart, Row, Schedule, Symbolic
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.map.apart import collide
+from polyloom.targets.tcpa.run import instantiation
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.phases.stages import files
+from polyloom.targets.tcpa.words.symbolic import Apart, Row, Schedule, Symbolic
 
 WIDE = machine_file.load("wide")
 

@@ -10,9 +10,9 @@ from polyloom.ir.pla import Constant, Equation
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guarded.bounds import resource_minimum
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.balance import balanced
-from polyloom.targets.tcpa.graph import build
-from polyloom.targets.tcpa.schedule import problem, safe
+from polyloom.targets.tcpa.map.balance import balanced
+from polyloom.targets.tcpa.map.graph import build
+from polyloom.targets.tcpa.map.schedule import problem, safe
 
 TEXT = """parameter N >= 1
 input a[N]: i32, b[N]: i32

@@ -15,7 +15,7 @@ from polyloom.frontend.pla import parse
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program, parse_mapping
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.symbolic import Candidate, Kind, Symbolic, UseOperand
+from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Symbolic, UseOperand
 
 FAST = [
     ("bits", "paper"),

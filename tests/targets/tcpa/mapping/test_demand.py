@@ -24,13 +24,14 @@ from polyloom.ir.nest import statements
 from polyloom.ir.pla_verify import verify
 from polyloom.modulo.guarded.check import violations
 from polyloom.modulo.guarded.problem import Solution
-from polyloom.targets.tcpa import lifetimes, machine_file, schedule
-from polyloom.targets.tcpa.allocate import Allocation
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
-from polyloom.targets.tcpa.demand import demand, distant_reads, greatest_demand
-from polyloom.targets.tcpa.graph import build
-from polyloom.targets.tcpa.relay import relayed
-from polyloom.targets.tcpa.symbolic import Kind
+from polyloom.targets.tcpa.map import lifetimes, schedule
+from polyloom.targets.tcpa.map.allocate import Allocation
+from polyloom.targets.tcpa.map.demand import demand, distant_reads, greatest_demand
+from polyloom.targets.tcpa.map.graph import build
+from polyloom.targets.tcpa.map.relay import relayed
+from polyloom.targets.tcpa.words.symbolic import Kind
 
 THERMAL = Path(__file__).with_name("thermal.py")
 WIDE = machine_file.load("wide")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.route import Demand, check_routes, route
-from polyloom.targets.tcpa.symbolic import Port, Route
+from polyloom.targets.tcpa.map.route import Demand, check_routes, route
+from polyloom.targets.tcpa.words.symbolic import Port, Route
 
 SIDES = ("north", "east", "south", "west")
 NEIGHBOURS = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]

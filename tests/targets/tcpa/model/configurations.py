@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.targets.tcpa import concrete_file, machine_file
-from polyloom.targets.tcpa.concrete import (
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import (
     ArrayLayout,
     Concrete,
     Connection,
@@ -21,7 +22,7 @@ from polyloom.targets.tcpa.concrete import (
     ElementProgram,
     Generator,
 )
-from polyloom.targets.tcpa.isa import File, Halt, If, Immediate, Instruction, Register, opcode
+from polyloom.targets.tcpa.words.isa import File, Halt, If, Immediate, Instruction, Register, opcode
 
 MACHINE = machine_file.load("paper")
 MOVE, SHR, AND = opcode("move", "i32"), opcode("shr", "i32"), opcode("and", "i32")

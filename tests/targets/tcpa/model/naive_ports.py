@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from polyloom.targets.tcpa.concrete import Concrete, Generator, Side, way
-from polyloom.targets.tcpa.ports import Port, route
+from polyloom.targets.tcpa.run.verify.ports import Port, route
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator, Side, way
 
 
 def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Iterator[tuple[Generator, str]]:

@@ -20,8 +20,12 @@ from polyloom import memory
 from polyloom._native import tcpa
 from polyloom.cli.bench import regions
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file, machine_file, model
-from polyloom.targets.tcpa.concrete import (
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.run.verify.verify import by_element, verify
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import (
     ArrayLayout,
     Concrete,
     Connection,
@@ -29,9 +33,7 @@ from polyloom.targets.tcpa.concrete import (
     ElementProgram,
     Generator,
 )
-from polyloom.targets.tcpa.isa import Halt, Instruction
-from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.verify import by_element, verify
+from polyloom.targets.tcpa.words.isa import Halt, Instruction
 
 HOPS: Final = replace(MACHINE, hop_delay=1)
 REGIONS: Final = (
@@ -193,7 +195,7 @@ def test_a_right_configuration_needs_no_look_at_each_element(monkeypatch: pytest
     def never(data: bytes, machine: Machine) -> None:
         pytest.fail("each element was looked at")
 
-    monkeypatch.setattr("polyloom.targets.tcpa.verify.by_element", never)
+    monkeypatch.setattr("polyloom.targets.tcpa.run.verify.verify.by_element", never)
     for kernel in ("fir", "matmul", "trisolv", "syrk"):
         data = regions.instance(kernel, (96, 96), perfect=False)
         assert verify(data, machine_file.load("ideal")) == ()

@@ -21,8 +21,10 @@ from polyloom._native import tcpa
 from polyloom.binary import CHECKED, fletcher64
 from polyloom.cli.examples import folder
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file, machine_file, model
-from polyloom.targets.tcpa.concrete import Concrete, ElementProgram
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import Concrete, ElementProgram
 
 WORD = 0xA5C3
 

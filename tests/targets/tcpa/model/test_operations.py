@@ -15,9 +15,11 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir import semantics
 from polyloom.ir.numbers import NUMPY, limits
 from polyloom.ir.operations import BY_NAME, DIVISIONS, OPERATIONS, STORED, ElementType, Operation, divides
-from polyloom.targets.tcpa import concrete_file, machine_file, model
-from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Controller, ElementProgram, Generator
-from polyloom.targets.tcpa.isa import File, Halt, If, Instruction, Register, opcode
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Controller, ElementProgram, Generator
+from polyloom.targets.tcpa.words.isa import File, Halt, If, Instruction, Register, opcode
 
 MACHINE = machine_file.load("generic")
 CASES = [(o, t) for o in OPERATIONS for t in o.types if o.gives not in STORED]

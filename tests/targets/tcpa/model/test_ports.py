@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from tests.targets.tcpa.model import naive_ports
 
 from polyloom.cli.bench import regions
-from polyloom.targets.tcpa import concrete_file, generator_kinds, ports
-from polyloom.targets.tcpa.concrete import Concrete, Generator, end_of, way
-from polyloom.targets.tcpa.outline import outline
+from polyloom.targets.tcpa.run.verify import generator_kinds, ports
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator, end_of, way
+from polyloom.targets.tcpa.words.outline import outline
 
 CASES = (("matmul", (4, 4)), ("fir", (4, 4)), ("matmul", (5, 3)), ("conv", (3, 4)))
 SOME_PAIRS = frozenset(

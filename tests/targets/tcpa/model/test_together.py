@@ -18,8 +18,8 @@ from tests.conftest import Golden
 import polyloom as pl
 from polyloom.cli.entry import main
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file
-from polyloom.targets.tcpa.phases import running, views
+from polyloom.targets.tcpa.run.phases import running, views
+from polyloom.targets.tcpa.words import concrete_file
 
 ROOT = Path(__file__).parents[4]
 SIZES: dict[str, dict[str, int]] = {

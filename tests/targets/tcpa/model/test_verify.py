@@ -11,11 +11,12 @@ import pytest
 from tests.targets.tcpa.model.configurations import BITS, DATA, FD0, FULL, MACHINE, PARTIAL, RD0, SHR, box
 
 from polyloom.diagnostics import INPUT
-from polyloom.targets.tcpa import concrete_file, machine_file
-from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Connection, ConvexSet, ElementProgram, HalfSpace
-from polyloom.targets.tcpa.isa import File, Goto, Halt, If, Immediate, Instruction, Register
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.verify import verify
+from polyloom.targets.tcpa.run.verify.verify import verify
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Connection, ConvexSet, ElementProgram, HalfSpace
+from polyloom.targets.tcpa.words.isa import File, Goto, Halt, If, Immediate, Instruction, Register
 
 
 def _with(**changes: Any) -> Concrete:

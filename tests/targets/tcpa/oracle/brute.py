@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.isa import File, Immediate, Register, Source
-from polyloom.targets.tcpa.symbolic import (
+from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.isa import File, Immediate, Register, Source
+from polyloom.targets.tcpa.words.symbolic import (
     Access,
     Bound,
     ImmediateOperand,

@@ -18,9 +18,9 @@ from tests.targets.tcpa.oracle.brute import Brute, Element, Token, Transfer, pla
 from tests.targets.tcpa.oracle.walk import Issue, digits_of, in_domain, issues, start_cycle
 from tests.targets.tcpa.oracle.wires import connections
 
-from polyloom.targets.tcpa.concrete import Concrete, Generator
-from polyloom.targets.tcpa.isa import UNUSED, File, Immediate, Register, Source
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator
+from polyloom.targets.tcpa.words.isa import UNUSED, File, Immediate, Register, Source
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 PE, NORTH, EAST, SOUTH, WEST = range(5)
 LOCATION = {"north": NORTH, "east": EAST, "south": SOUTH, "west": WEST}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from polyloom.ir.operations import OPERATIONS, STORED, ElementType
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 
 def fitting(symbolic: Symbolic, latency: int = 1) -> tuple[Symbolic, Machine]:

@@ -17,10 +17,12 @@ from tests.targets.tcpa.oracle.compare import differences
 from tests.targets.tcpa.oracle.naive_machine import fitting
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file, model, verify
-from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.run.predict import predicted_cycles
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 CASES: list[tuple[Program, dict[str, int], int | None, int | None, tuple[int, ...], int, tuple[int, int]]] = [
     (samples.BITS, {"N": 16}, None, 0, (0,), 2, (1, 3)),

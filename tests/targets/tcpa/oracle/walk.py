@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polyloom.targets.tcpa.concrete import Concrete, ConvexSet, Domain
-from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, Register, Source
+from polyloom.targets.tcpa.words.concrete import Concrete, ConvexSet, Domain
+from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, Register, Source
 
 
 @dataclass(frozen=True, slots=True, order=True)

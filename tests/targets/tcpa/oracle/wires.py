@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from polyloom.targets.tcpa.concrete import Concrete
+from polyloom.targets.tcpa.words.concrete import Concrete
 
 Element = tuple[int, int]
 Port = tuple[int, int]

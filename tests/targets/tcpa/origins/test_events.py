@@ -20,7 +20,7 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.report.trace import perfetto
 from polyloom.run.instance import Instance, Result
-from polyloom.targets.tcpa import concrete_file
+from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.trace import Deferred, Span, Trace
 
 CASES = {"fir": (2, 2), "trisolv": (2, 2), "lcs": (2, 3), "seidel2d": (1, 3), "durbin": (2, 2)}

@@ -18,7 +18,7 @@ from polyloom import frontend
 from polyloom.diagnostics import PolyloomError, Source, Span
 from polyloom.ir import pla_verify
 from polyloom.targets.provenance import Provenance, provenance
-from polyloom.targets.tcpa import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 
 FIR = KERNELS / "fir.py"
 

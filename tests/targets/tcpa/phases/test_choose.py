@@ -7,9 +7,9 @@ from itertools import product
 from pathlib import Path
 
 import polyloom as pl
-from polyloom.targets.tcpa import program
-from polyloom.targets.tcpa.phases import stages
-from polyloom.targets.tcpa.phases import whole as phases
+from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.run.phases import whole as phases
+from polyloom.targets.tcpa.words.phases import stages
 
 KERNEL = Path(__file__).parents[4] / "examples" / "kernels" / "atax.py"
 SIZES, REGION = {"M": 38, "N": 42}, (4, 4)

@@ -18,8 +18,8 @@ from tests.targets.tcpa.phases.plans import PRODUCT, SCALE, SQUARE, TRANSPOSED, 
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.plan_interpret import interpret
-from polyloom.targets.tcpa import program as single
-from polyloom.targets.tcpa.phases import whole as phases
+from polyloom.targets.tcpa.run import program as single
+from polyloom.targets.tcpa.run.phases import whole as phases
 
 Vector = np.ndarray[Any, np.dtype[np.int32]]
 _VECTORS = ("u", "v", "w")

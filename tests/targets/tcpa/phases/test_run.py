@@ -23,8 +23,8 @@ from polyloom.run import execute
 from polyloom.sets import Condition
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import silent
-from polyloom.targets.tcpa import program as single
-from polyloom.targets.tcpa.phases import views
+from polyloom.targets.tcpa.run import program as single
+from polyloom.targets.tcpa.run.phases import views
 
 cases = pytest.mark.parametrize("name", CASES)
 

@@ -17,8 +17,9 @@ from polyloom.frontend.source import Options, Source
 from polyloom.ir import plan_interpret
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.targets.tcpa.phases import stages, views
-from polyloom.targets.tcpa.phases.split import ONCE, expanded, fitted
+from polyloom.targets.tcpa.map.phases.split import ONCE, expanded, fitted
+from polyloom.targets.tcpa.run.phases import views
+from polyloom.targets.tcpa.words.phases import stages
 
 
 def cut(plan: Plan, rounds: int) -> Plan:

@@ -25,11 +25,11 @@ from polyloom.ir import nest_interpret, plan_interpret, plan_verify
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.steps import Steps, Tree, leaves, walk
 from polyloom.sets import Affine
-from polyloom.targets.tcpa import program
-from polyloom.targets.tcpa.phases import file as phase_file
-from polyloom.targets.tcpa.phases import steps_file
-from polyloom.targets.tcpa.phases.file import SYMBOLIC
-from polyloom.targets.tcpa.phases.running import run
+from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.words.phases import file as phase_file
+from polyloom.targets.tcpa.words.phases import steps_file
+from polyloom.targets.tcpa.words.phases.file import SYMBOLIC
 
 N = pl.size("N")
 

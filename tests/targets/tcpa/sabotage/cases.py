@@ -10,7 +10,7 @@ from tests.targets.tcpa.end_to_end.run import compiled
 
 from polyloom.frontend.pla import load
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 FOLDER = Path(__file__).parents[4] / "examples"
 Case = tuple[str, str, dict[str, int], tuple[int, int]]

@@ -13,7 +13,7 @@ from tests.targets.tcpa.end_to_end.test_examples import bounds, example, mapped
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.pla import Program
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 OTHER = {"add": "sub", "madd": "madd", "mul": "add", "max": "min", "shr": "shl", "and": "or"}
 CASES = (("bits", (9,)), ("matmul", (4, 3, 3)), ("fir", (7, 3)), ("lcs", (5, 4)), ("matvec", (5, 3)))

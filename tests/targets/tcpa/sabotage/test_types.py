@@ -11,11 +11,13 @@ from tests.targets.tcpa.end_to_end import typed
 
 from polyloom.frontend.pla import parse
 from polyloom.ir.operations import ELEMENT_TYPES
-from polyloom.targets.tcpa import concrete_file, encoding, machine_file, symbolic_file, verify
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
-from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.instantiation import instantiate
-from polyloom.targets.tcpa.isa import OPCODE_NOP, Instruction
+from polyloom.targets.tcpa.run.instantiation import instantiate
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file, encoding, symbolic_file
+from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Instruction
 
 
 def _configuration(seed: int) -> Concrete:

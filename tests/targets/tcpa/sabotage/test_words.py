@@ -28,7 +28,9 @@ from tests.targets.tcpa.sabotage.words import (
 
 from polyloom import frontend
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import against, concrete_file, machine_file
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run import against
+from polyloom.targets.tcpa.words import concrete_file
 
 SEEDS = range(16)
 # Nobody can notice a changed operation on a neutral constant, or one whose value nothing takes: these have neither.

@@ -18,8 +18,10 @@ import numpy.typing as npt
 from polyloom.binary import CHECKED, fletcher64
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.numbers import NUMPY
-from polyloom.targets.tcpa import concrete_file, listing, model, verify
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.words import concrete_file, listing
 
 Arrays = dict[str, npt.NDArray[Any]]
 CHECKSUM = range(8 // 4, CHECKED // 4)

@@ -16,7 +16,7 @@ import islpy as isl
 
 from polyloom.cli.bench.isl.classes import Fragment, Operation, partition
 from polyloom.cli.bench.isl.tiles import IN, OUT, box
-from polyloom.targets.tcpa.isa import UNUSED, Instruction, Register
+from polyloom.targets.tcpa.words.isa import UNUSED, Instruction, Register
 
 Kernel = tuple[Instruction, ...]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from polyloom.cli.bench.isl.control import Palette
 from polyloom.cli.bench.isl.kernels import Graph
-from polyloom.targets.tcpa.isa import Branch, Goto, Halt, If, Instruction
+from polyloom.targets.tcpa.words.isa import Branch, Goto, Halt, If, Instruction
 
 Program = tuple[Instruction, ...]
 

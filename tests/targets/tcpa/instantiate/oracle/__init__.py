@@ -23,10 +23,10 @@ from tests.targets.tcpa.instantiate.oracle.fifo import Depths
 from tests.targets.tcpa.instantiate.oracle.kernels import Graph, control_flow
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, infeasible
-from polyloom.targets.tcpa.concrete import Concrete, Controller, ElementProgram
-from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.request import check_parameters, check_region, signature
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.run.predict import predicted_cycles
+from polyloom.targets.tcpa.run.request import check_parameters, check_region, signature
+from polyloom.targets.tcpa.words.concrete import Concrete, Controller, ElementProgram
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 __all__ = ["instantiate", "predicted_cycles"]
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tests.targets.tcpa.instantiate.oracle.concretize import Tiling
 
-from polyloom.targets.tcpa.symbolic import Apart, Row
+from polyloom.targets.tcpa.words.symbolic import Apart, Row
 
 
 def held(tiling: Tiling, inner: tuple[int, ...]) -> int | None:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from tests.targets.tcpa.instantiate.oracle.apart import held
 from tests.targets.tcpa.instantiate.oracle.concretize import Element, Tiling
 
-from polyloom.targets.tcpa.skew import skew
-from polyloom.targets.tcpa.symbolic import Kind, Link
+from polyloom.targets.tcpa.map.skew import skew
+from polyloom.targets.tcpa.words.symbolic import Kind, Link
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.targets.tcpa.instantiate.oracle.concretize import Element, Tiles
 
-from polyloom.targets.tcpa import scan_sets
-from polyloom.targets.tcpa.concrete import Domain
-from polyloom.targets.tcpa.isa import File, Register, Source
-from polyloom.targets.tcpa.symbolic import Kind, Link
-from polyloom.targets.tcpa.tree import InstructionNode, Leaf, Piece, UnitNode, build, tile_bounds
+from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.words.concrete import Domain
+from polyloom.targets.tcpa.words.isa import File, Register, Source
+from polyloom.targets.tcpa.words.symbolic import Kind, Link
+from polyloom.targets.tcpa.words.tree import InstructionNode, Leaf, Piece, UnitNode, build, tile_bounds
 
 
 @dataclass(frozen=True, slots=True)

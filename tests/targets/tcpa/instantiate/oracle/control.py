@@ -21,9 +21,9 @@ from tests.targets.tcpa.instantiate.oracle.kernels import Graph
 from tests.targets.tcpa.instantiate.oracle.sharing import Branching, share
 
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa import scan_sets
-from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.symbolic import Limits
+from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
+from polyloom.targets.tcpa.words.symbolic import Limits
 
 
 class SignalsExceeded(PolyloomError):

@@ -19,10 +19,10 @@ from tests.targets.tcpa.instantiate.oracle.choose import Timing, slack
 from tests.targets.tcpa.instantiate.oracle.classes import Traffic
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.isa import File, Register
-from polyloom.targets.tcpa.symbolic import Kind
-from polyloom.targets.tcpa.tree import Piece
+from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
+from polyloom.targets.tcpa.words.isa import File, Register
+from polyloom.targets.tcpa.words.symbolic import Kind
+from polyloom.targets.tcpa.words.tree import Piece
 
 _REPLAYED = 1 << 18
 """Steps of the longest tile that is replayed."""

@@ -20,8 +20,8 @@ from tests.targets.tcpa.instantiate.oracle.classes import Traffic
 from tests.targets.tcpa.instantiate.oracle.concretize import Element, Tiling
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa.concrete import Connection, Side
-from polyloom.targets.tcpa.symbolic import Access, Limits, Port
+from polyloom.targets.tcpa.words.concrete import Connection, Side
+from polyloom.targets.tcpa.words.symbolic import Access, Limits, Port
 
 LOCATIONS = ("pe", "north", "east", "south", "west")
 _CODE = {location: i for i, location in enumerate(LOCATIONS)}

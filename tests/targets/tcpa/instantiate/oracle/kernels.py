@@ -17,9 +17,9 @@ from tests.targets.tcpa.instantiate.oracle import cells, stepping
 from tests.targets.tcpa.instantiate.oracle.classes import UnitTree
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa import scan_sets
-from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.isa import UNUSED, Instruction, Register
+from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
+from polyloom.targets.tcpa.words.isa import UNUSED, Instruction, Register
 
 Kernel = tuple[Instruction, ...]
 """pi instructions; their branches are filled in by `program`."""

@@ -13,7 +13,7 @@ from tests.targets.tcpa.instantiate.oracle.kernels import Graph
 from tests.targets.tcpa.instantiate.oracle.sharing import Branching
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.tcpa.isa import Branch, Goto, Halt, If, Instruction, Next
+from polyloom.targets.tcpa.words.isa import Branch, Goto, Halt, If, Instruction, Next
 
 
 def generate(graph: Graph, branchings: dict[int, Branching], words: int | None) -> tuple[Instruction, ...]:

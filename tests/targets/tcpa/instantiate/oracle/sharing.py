@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from tests.targets.tcpa.instantiate.oracle import cells
 
-from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.symbolic import Limits
+from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
+from polyloom.targets.tcpa.words.symbolic import Limits
 
 _SIGNALS = 64
 """Never more: sets of signals are then one machine word."""

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom select`: the shortest RISC-V instructions for an expression such as `c ? a : -b`."""
+
+from __future__ import annotations
+
+from polyloom.cli.answer import Answer
+from polyloom.cli.arguments import Parser, Request
+from polyloom.riscv import names, short_branch
+from polyloom.riscv.notation import parse
+from polyloom.riscv.select import Selection, select
+
+
+class Selecting(Request):
+    """The options of `select`."""
+
+    expression: str
+    isa: str
+    short_branches: bool
+
+
+def arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "expression",
+        metavar="EXPR",
+        help="C's operators over names; s is 0 or 1, <u is unsigned, min(a, b), abs(a), ...",
+    )
+    parser.add_argument("--isa", default="rv64gc", help="such as rv64gc_zicond_zbb")
+    parser.add_argument(
+        "--short-branches", action="store_true", help="the core makes a branch over one instruction cheap"
+    )
+
+
+def execute(options: Selecting) -> Answer:
+    isa, expression = names.parse(options.isa), parse(options.expression)
+    found = (
+        short_branch.selection(expression, isa)
+        if options.short_branches or isa.short_branches
+        else select(expression, isa)
+    )
+    data = {
+        "expression": options.expression,
+        "isa": str(isa),
+        "sequence": [str(line) for line in found.lines],
+        "length": found.length,
+        "proved_minimal": found.proved_minimal,
+        "searched": found.searched,
+    }
+    return Answer(data, "\n".join([*(f"    {line}" for line in found.lines), _summary(found)]))
+
+
+def _summary(found: Selection) -> str:
+    count = f"{found.length} instruction{'s' * (found.length != 1)}"
+    if found.proved_minimal:
+        return f"{count}: none shorter exists"
+    return f"{count}: " + (
+        "shorter ones were not searched for" if found.searched is None else f"none of up to {found.searched} exists"
+    )

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `polyloom sweep` executes: every value of a format through a vector kernel, and how far each result is from a
+reference or from another kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom import api, files, npy
+from polyloom.cli import arguments as shared
+from polyloom.cli import of_target, sources
+from polyloom.cli.answer import Answer
+from polyloom.cli.arguments import Request, usage_error
+from polyloom.cli.tensix.sweep_page import page, span
+from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
+from polyloom.frontend.source import Options
+from polyloom.run import inputs as made
+from polyloom.targets import registry
+from polyloom.targets.target import Target
+from polyloom.targets.tensix.options import FORMATS, Format
+from polyloom.targets.tensix.sfpi import kernel, sweep, ulp
+from polyloom.targets.tensix.sfpi.form import content, reference_of
+from polyloom.targets.tensix.sfpi.note import Note
+from polyloom.targets.tensix.sfpi.sweep import Swept
+from polyloom.targets.tensix.sfpi.ulp import Bits
+
+_TARGET: Final = "tensix"
+
+
+class Sweeping(Request):
+    """The options of `sweep`."""
+
+    reference: str | None
+    against: list[str]
+    form: str
+    stride: str | None
+    domain: str | None
+
+
+def execute(options: Sweeping) -> Answer:
+    target, place = registry.split(options.on or _TARGET)
+    if target.name != _TARGET:
+        raise usage_error(f"the target {target.name} has no vector kernels", "write --on tensix")
+    form: Format = next(known for known in FORMATS if known == options.form)
+    stride = None if options.stride is None else shared.positive(options.stride, "--stride")
+    domain = _domain(options.domain)
+    if (options.reference is None) == (not options.against):
+        number = "is nothing" if options.reference is None else "are two things"
+        raise usage_error(
+            f"there {number} to compare with", "write --reference tanh, or --against other.h, one of them"
+        )
+    outputs = shared.bindings(options.outputs, "--out")
+    if wrong := [name for name in outputs if name not in ("x", "y", "expected")]:
+        raise usage_error(f"a sweep has no output '{wrong[0]}'", "write --out y=y.npy; there are x, y and expected")
+    written = [*outputs.values(), *([options.report] if options.report else [])]
+    files.check_outputs(written, [options.file, *options.against])
+    own = target.options(**of_target.given_options(options, target, "sweep"))
+    evaluate = None if options.reference is None else sweep.reference(options.reference)
+    values = sweep.values_of(form, stride, domain)
+    words = shared.pairs(options.words, "parameter", "param0=0x3f800000")
+    reading = sources.options_of(options)
+    found = _swept(options.file, target, place, reading, own, form, values, words)
+    if evaluate is not None:
+        expected = sweep.expected(found, evaluate)
+    else:
+        expected = _swept(options.against[0], target, place, reading, own, form, values, words).results
+    distances, data = sweep.judged(found, expected)
+    arrays = {"x": found.values, "y": found.results, "expected": expected}
+    results = {path: npy.encode(_numbers(arrays[name], form)) for name, path in outputs.items()}
+    title = f"{options.function or options.file} against {options.reference or options.against[0]}, {form}"
+    if options.report:
+        results[options.report] = page(title, found, distances, data).encode("utf-8", "backslashreplace")
+    files.write(results)
+    return Answer(
+        {"verified": True, "kernel": options.function, "format": form, **data},
+        _text(title, found, expected, data, distances),
+    )
+
+
+def _swept(
+    path: str,
+    target: Target,
+    place: Any,
+    reading: Options,
+    own: Any,
+    form: Format,
+    values: Bits,
+    words: Mapping[str, str],
+) -> Swept:
+    subject = api.subject_of(path, target, place, reading, own)
+    scalars = made.scalars(subject.signature, dict(words))
+    missing = [a.name for a in subject.signature.inputs if a.name not in scalars]
+    if missing:
+        message = f"the argument `{missing[0]}` of {subject.signature.name} has no value"
+        raise input_error("PL1291", message, help=f"write {missing[0]}=0x3f800000, or in decimal")
+    data = api.compile_subject(subject, target, place, own).ready({}).data
+    note: Note = kernel.note_of(data)
+    found = sweep.sweep(data, note, form, values, scalars)
+    tile = sweep.differing(found, reference_of(content(subject), place.member, own), scalars)
+    if tile is not None:
+        first = f"value {tile * sweep.TILE} and the {sweep.TILE} from there on"
+        message = f"{path}: what the tile makes of {first} differs from the interpreter of SSA form"
+        raise PolyloomError(Diagnostic("PL0812", message, MISMATCH))
+    return found
+
+
+def _domain(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    low, colon, high = text.partition(":")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        found = None
+    if found is None or not colon or not found[0] <= found[1]:
+        raise usage_error(f"--domain is '{text}'", "write LOW:HIGH, such as --domain=-4:4")
+    return found
+
+
+def _numbers(bits: Bits, form: Format) -> NDArray[Any]:
+    """As floats that hold the format exactly, or integers."""
+    if form == ulp.INTEGERS:
+        return bits
+    if form == "fp16":
+        return bits.astype(np.uint16).view(np.float16)
+    return ulp.values(bits, form).astype(np.float32)
+
+
+def _text(title: str, found: Swept, expected: Bits, data: Mapping[str, Any], distances: ulp.Distances) -> str:
+    lines = [title, ""]
+    lines.append(f"  values            {data['values']}")
+    if data["max_ulp"] is not None:
+        lines.append(
+            f"  largest error     {data['max_ulp']} ulp, at {data['at']}: {data['got']}, not {data['expected']}"
+        )
+    for entry in data["histogram"]:
+        lines.append(f"    {span(entry):<15} {entry['count']}")
+    lines.append(f"  not finite        {data['nonfinite_mismatches']} on one side only")
+    for at, got, wanted in sweep.mismatches(found, expected, distances):
+        lines.append(f"    at {at}: {got}, not {wanted}")
+    lines.append(f"  instructions      {data['instructions']} per tile")
+    lines.append(f"  cycles per vector {data['cycles_per_vector']:.4g}")
+    return "\n".join(lines)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phases that do not fit become several ones."""

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modulo schedules of a loop body (the paper, section 5.2), one for each set of intra-tile distances.
+
+An operand at distance d is read lambda_J . d cycles of steps after it was produced. With lambda_J of the innermost
+dimension equal to pi and all others proportional to a tile size, only dependences along the innermost dimension bound
+pi for large tiles; the others become the validity domain. So there is one problem per innermost dimension, not one per
+scan order, and one *safe* problem, whose schedule is valid for tiles of any size: every dependence is at least one step
+long. Operations that hold their unit, but meet nowhere along the innermost dimension, give one more problem (`apart`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.ir.operations import BY_NAME, STORED
+from polyloom.ir.pla import Equation
+from polyloom.ir.rdg import Graph
+from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
+from polyloom.modulo.guarded.check import check, violations
+from polyloom.modulo.guarded.problem import Guarded, Short, Solution, operation
+from polyloom.modulo.guarded.solve import solve
+from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
+from polyloom.sets.isl import to_set
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.map import apart
+from polyloom.targets.tcpa.map.apart import NONE, Meeting, Rare
+from polyloom.targets.tcpa.map.graph import destinations
+from polyloom.targets.tcpa.words.symbolic import Bottleneck, Schedule
+
+Distance = Callable[[tuple[int, ...]], int | None]
+"""Steps from producer to consumer at distance d, or None where it depends on tile sizes and bounds them instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """`innermost`: the dimensions that it may be scanned by; a safe one by any, with tiles of any size."""
+
+    innermost: frozenset[int]
+    safe: bool
+    schedule: Schedule
+    bottleneck: Bottleneck
+
+
+def along(dimension: int) -> Distance:
+    """Distances of a scan whose innermost dimension is `dimension`."""
+
+    def steps(d: tuple[int, ...]) -> int | None:
+        return None if any(c for m, c in enumerate(d) if m != dimension) else abs(d[dimension])
+
+    return steps
+
+
+def safe(d: tuple[int, ...]) -> int | None:
+    """The least distance in steps over all tile sizes and legal scan orders."""
+    components = [abs(c) for c in d if c]
+    # Along one axis the distance counts in every order. Across several, a tile of one iteration may bring it down to
+    # one step.
+    return components[0] if len(components) == 1 else min(1, len(components))
+
+
+def check_operations(graph: Graph, machine: Machine) -> None:
+    """PL0401 for an equation that no unit of the machine executes."""
+    for e in graph.equations:
+        if not machine.units_for(e.operation, e.dtype):
+            message = f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs"
+            raise infeasible("PL0401", message, span=e.span, help=_without(e))
+
+
+def _without(equation: Equation) -> str:
+    """What to do where no unit executes the equation."""
+    operation, dtype = equation.operation, equation.dtype
+    if dtype in STORED or BY_NAME[operation].gives in STORED:
+        return "keep such elements as f32, which the array has, and convert the arrays outside of the kernel"
+    able = [m for m in machine_file.members() if machine_file.load(m).units_for(operation, dtype)]
+    others = f"choose a machine that has it ({', '.join(able)}), or add it to a unit"
+    return others if able else "add the operation to a unit of the machine"
+
+
+def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NONE) -> Guarded:
+    """The modulo-scheduling problem of the graph."""
+    operations: list[Operation] = []
+    for v, e in enumerate(graph.equations):
+        pipelined = tuple(u.pipelined or v in rare.operations for u in machine.units)
+        units = machine.units_for(e.operation, e.dtype)
+        latencies = tuple(machine.units[u].latencies[e.operation, e.dtype] for u in units)
+        operations.append(operation(e.name, units, latencies, pipelined))
+    edges = [(w.node, use) for use in graph.uses for w in use.writers]
+    variables = tuple(dict.fromkeys(use.variable for use in graph.uses))
+    groups = (graph.writers_of(v) for v in variables)
+    # Too many readers for one destination each: these must share one general register, whose values live for less than
+    # pi.
+    general = {v for v in variables if destinations(graph, v, separate=True) > machine.destinations}
+    constrained = [(v, use.consumer, distance(use.distance)) for v, use in edges]
+    spans = (
+        # Along each dimension: the slack of a crossing dependence is what the neighbouring tile has to wait for.
+        tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m]))
+        for m in range(len(graph.program.dimensions))
+    )
+    # A unit that is not pipelined is free again when its result is there.
+    waiting = [(v, w, 0) for v, w in rare.serial]
+    dependences = tuple(
+        dict.fromkeys(Dependence(v, w, steps) for v, w, steps in (*constrained, *waiting) if steps is not None)
+    )
+    return Guarded(
+        Problem(tuple(operations), tuple(Resource(u.name) for u in machine.units), dependences),
+        aligned=tuple(dict.fromkeys(g for g in groups if len(g) > 1)),
+        exclusive=graph.exclusive,
+        short=tuple(
+            dict.fromkeys(Short(v, use.consumer) for v, use in edges if use.is_local and use.variable in general)
+        ),
+        spans=tuple(dict.fromkeys(s for s in spans if s)),
+    )
+
+
+def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
+    """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval,
+    because distances are long enough or operations are rare there."""
+    cautious = problem(graph, machine, safe)
+    alone = is_alone(graph)
+    solution = solve(cautious, quickly=alone)
+    found = [_scheduled(graph, cautious, solution, innermost, True)]
+    if alone:
+        return tuple(found)
+    met = apart.meetings(graph, machine)
+    members: dict[tuple[Guarded, Rare], set[int]] = {}
+    for m in sorted(innermost):
+        usual, rare = problem(graph, machine, along(m)), apart.rare(graph, met, m)
+        wanted = problem(graph, machine, along(m), rare) if rare.operations else usual
+        # Reservations that cost nothing make a schedule valid for more tiles.
+        if rare.operations and _least(usual) <= _least(wanted):
+            wanted, rare = usual, NONE
+        members.setdefault((wanted, rare), set()).add(m)
+    packed = resource_minimum(cautious).value
+    for (relaxed, rare), dimensions in members.items():
+        # Bounds are cheap, searches are not: an innermost dimension that cannot do better is not solved.
+        resource = resource_minimum(relaxed).value if rare.operations else packed
+        if max(resource, recurrence_minimum(relaxed).value) < solution.initiation_interval:
+            better = solve(_roomy(graph, relaxed, rare, min(dimensions)))
+            if better.initiation_interval < solution.initiation_interval:
+                found.append(_scheduled(graph, relaxed, better, frozenset(dimensions), False, (met, rare)))
+    return tuple(found)
+
+
+def is_alone(graph: Graph) -> bool:
+    """Whether there is one iteration at most, which no other one follows at any interval."""
+    program = graph.program
+    points = to_set(program.space, program.dimensions, program.parameters)
+    return bool(points.is_singleton())
+
+
+def _roomy(graph: Graph, wanted: Guarded, rare: Rare, dimension: int) -> Guarded:
+    """The problem with values in time for the next row of a tile, where rows are just so long that operations which are
+    rare along `dimension` stay apart: one dimension after another, as far as no recurrence gets longer."""
+    if not rare.operations:
+        return wanted
+    bound = recurrence_minimum(wanted).value
+    row = -(-min(min(wanted.latencies_of(v)) for v in rare.operations) // max(_least(wanted), 1))
+    across = [(w.node, use.consumer, use.distance) for use in graph.uses for w in use.writers]
+    for m in range(len(graph.program.dimensions)):
+        added = tuple(
+            Dependence(v, consumer, row - abs(d[dimension]))
+            for v, consumer, d in across
+            if m != dimension and d[m] and abs(d[dimension]) < row
+        )
+        before = wanted.problem
+        known = replace(before, dependences=tuple(dict.fromkeys((*before.dependences, *added))))
+        made = replace(wanted, problem=known)
+        wanted = made if recurrence_minimum(made).value <= bound else wanted
+    return wanted
+
+
+def _least(wanted: Guarded) -> int:
+    """A lower bound of the initiation interval."""
+    return max(resource_minimum(wanted).value, recurrence_minimum(wanted).value)
+
+
+def given(graph: Graph, machine: Machine, dimension: int, solution: Solution) -> Scheduled | tuple[str, ...]:
+    """A user's schedule for scans with this innermost dimension, or what it violates."""
+    wanted = problem(graph, machine, along(dimension))
+    if found := violations(wanted, solution):
+        met = apart.meetings(graph, machine)
+        rare = apart.rare(graph, met, dimension)
+        if violations(problem(graph, machine, along(dimension), rare), solution):
+            return found
+        return _scheduled(graph, wanted, solution, frozenset((dimension,)), False, (met, rare))
+    is_safe = not violations(problem(graph, machine, safe), solution)
+    return _scheduled(graph, wanted, solution, frozenset((dimension,)), is_safe)
+
+
+def rescheduled(graph: Graph, machine: Machine, of: Scheduled, schedule: Schedule) -> Scheduled:
+    """`of` with another schedule for a graph with more operations, checked. Raises the internal error of `check`."""
+    made = Solution(schedule.initiation_interval, schedule.tau, schedule.unit, 1, False, "")
+    for distance in (safe,) if of.safe else map(along, sorted(of.innermost)):
+        check(problem(graph, machine, distance), made)
+    return replace(of, schedule=schedule)
+
+
+def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
+    """The best schedule for an innermost dimension, to judge a user's by; None where there is none."""
+    try:
+        return solve(problem(graph, machine, along(dimension)))
+    except PolyloomError:
+        return None
+
+
+def _scheduled(
+    graph: Graph,
+    wanted: Guarded,
+    solution: Solution,
+    innermost: frozenset[int],
+    is_safe: bool,
+    of: tuple[Sequence[Meeting], Rare] = ((), NONE),
+) -> Scheduled:
+    latency = tuple(wanted.latency(v, u) for v, u in enumerate(solution.unit))
+    kept = apart.remembered(graph, *of, solution.unit)
+    schedule = Schedule(solution.initiation_interval, solution.start, solution.unit, latency, kept)
+    return Scheduled(innermost, is_safe, schedule, Bottleneck(solution.minimum, solution.proved, solution.bound_by))

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run on the array cost: all units of the region that was asked for, and what banks and elements exchange, both
+read from the machine and from the words that ran.
+
+A generator touches one word per step of its domain, so that the points of the domains are the words that cross the
+border of the array, exactly. Each channel of each border port passes one word per cycle.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from math import prod
+from typing import Any, Final, cast
+
+import numpy as np
+
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.work import Class
+from polyloom.machine import stated
+from polyloom.targets.costs import Costs, Line, Units
+from polyloom.targets.target import Execution, Program
+from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
+from polyloom.targets.tcpa.place import Place, region
+from polyloom.targets.tcpa.run.phases import views
+from polyloom.targets.tcpa.run.phases.running import Own, run
+from polyloom.targets.tcpa.run.phases.whole import Execution as Ran
+from polyloom.targets.tcpa.run.program import machine_of
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import Concrete, ConvexSet
+
+_BOUNDARY: Final = "words between banks and border elements"
+
+
+def costs(program: Program, execution: Execution) -> Costs:
+    """Of a file that ran."""
+    found = run(program.data)
+    where = cast("Place | None", program.place)
+    known, phases = views.facts(program.symbolic, program.data)
+    rows, columns = _region(program, cast("list[int] | None", known["pes"]))
+    machine = machine_of(found.steps[0].data, where.member if where else None) if found.steps else None
+    read = {id(own): concrete_file.decode(own.data) for own in found.configurations}
+    times = Counter(id(own) for own in found.steps)
+    widest = max((_size(a.dtype) for made in read.values() for a in made.arrays), default=0)
+    return Costs(
+        time="cycle-exact",
+        issued=execution.operations,
+        issues="operations of units, moves included",
+        units=None if machine is None else tuple(_units(machine, rows * columns)),
+        moved=sum(_moved(made) * times[own] for own, made in read.items()),
+        boundary=_BOUNDARY,
+        bandwidth=_bandwidth(machine, rows, columns, widest),
+        code_bytes=sum(concrete_file.size_without_names(own.data) for own in found.configurations),
+        bound_by=_bound_by(execution, phases),
+        loop=tuple(_loop(program, found.longest, execution)),
+        stated=stated.of_place(str(where or "")),
+    )
+
+
+def _region(program: Program, used: list[int] | None) -> tuple[int, int]:
+    """What was asked for; of a file that was loaded, what it uses."""
+    if program.options.pes is not None:
+        return region(program.options.pes)
+    if program.place is not None:
+        return cast(Place, program.place).region
+    return (used[0], used[1]) if used else (0, 0)
+
+
+def _units(machine: Machine, elements: int) -> Iterator[Units]:
+    """Units that are alike together."""
+    for name, alike in groupby(machine.units, key=lambda unit: unit.name.rstrip("0123456789")):
+        together = list(alike)
+        yield Units(name, len(together) * elements, _executes(together[0]))
+
+
+def _executes(unit: FunctionalUnit) -> dict[Class, float]:
+    """A unit that is not pipelined is held for its latency."""
+    return {(o, t): 1 if unit.pipelined else latency for (o, t), latency in unit.latencies.items()}
+
+
+def _moved(concrete: Concrete) -> int:
+    """Bytes that generators read and write in one run."""
+    return sum(
+        _size(concrete.arrays[g.array].dtype) * sum(_points(each) for each in g.domain) for g in concrete.generators
+    )
+
+
+def _size(dtype: Any) -> int:
+    return NUMPY[dtype].itemsize
+
+
+def _points(of: ConvexSet) -> int:
+    """Digits that no half-space mentions multiply; the others are enumerated."""
+    extents = [max(0, high - low + 1) for low, high in zip(of.lower, of.upper, strict=True)]
+    bound = [m for m in range(len(extents)) if any(h.coefficients[m] for h in of.half_spaces)]
+    free = prod(extent for m, extent in enumerate(extents) if m not in bound)
+    if not bound:
+        return free
+    grid = np.ogrid[tuple(slice(of.lower[m], of.upper[m] + 1) for m in bound)]
+    inside = np.ones([extents[m] for m in bound], bool)
+    for h in of.half_spaces:
+        inside &= sum((h.coefficients[m] * x for m, x in zip(bound, grid, strict=True)), np.int64(h.constant)) >= 0
+    return free * int(inside.sum())
+
+
+def _bandwidth(machine: Machine | None, rows: int, columns: int, widest: int) -> float | None:
+    """Bytes per cycle over all border ports, of words of the widest type; None where channels have no limit."""
+    if machine is None or machine.channels is None:
+        return None
+    return 2.0 * (rows + columns) * machine.channels * widest
+
+
+def _bound_by(execution: Execution, phases: Any) -> str | None:
+    """Of the phase that takes longest."""
+    ran = cast(Ran, execution.detail)
+    rows = sorted(phases, key=lambda row: -ran.of_phase(row["phase"] - 1)["cycles"])
+    return cast("str | None", rows[0]["bound_by"]) if rows else None
+
+
+def _loop(program: Program, longest: tuple[Own, ...], execution: Execution) -> Iterator[Line]:
+    """The schedule of the phase that takes longest, slot by slot, with the line of each operation."""
+    ran = cast(Ran, execution.detail)
+    reports = views.reports(program.symbolic, program.data)
+    chosen = max(range(len(longest)), key=lambda n: ran.of_phase(longest[n].number)["cycles"], default=None)
+    found = reports[chosen].operations if chosen is not None else ()
+    for each in sorted(found, key=lambda operation: operation.slot):
+        origin = each.provenance
+        reason = f"  ({origin.reason})" if origin is not None and origin.reason else ""
+        yield Line(f"slot {each.slot}  {each.unit:8} {each.text}{reason}", origin.line if origin is not None else 0)

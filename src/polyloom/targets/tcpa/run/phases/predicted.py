@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The time of a configuration that is not kept: it is instantiated, its words are followed, and that is all.
+
+One phase takes what the model's own reader of the words predicts (native/tcpa/predict.cpp, whose oracle is
+`predict.py`). Several phases, and steps, need their transfers besides, for which the file is made whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from polyloom._native import tcpa as native
+from polyloom.ir.arguments import are_plain
+from polyloom.targets.prediction import Prediction
+from polyloom.targets.tcpa.layouts import Layout
+from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.run.phases import whole
+from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.phases.whole import Choice
+from polyloom.targets.tcpa.words.phases.stages import is_phased, opened
+
+_BYTES: Final = 1 << 32
+"""What a reader of the library's own words may take."""
+
+
+def predict(
+    data: bytes,
+    values: Mapping[str, int],
+    region: tuple[int, int],
+    candidate: Choice[int],
+    layouts: Mapping[str, Layout] | None = None,
+    closed: int = 0,
+) -> Prediction:
+    """Arguments and errors are those of `whole.instantiate`."""
+    elements = region[0] * region[1]
+    stage = _only_stage(data, values, candidate) if not layouts and not closed else None
+    if stage is not None:
+        assert not isinstance(candidate, Mapping)
+        return _of_words(program.instantiate(stage, values, region, candidate), elements)
+    concrete = whole.instantiate(data, values, region, candidate, layouts, closed)
+    if not is_phased(concrete):
+        return _of_words(concrete, elements)
+    found = run(concrete)
+    told = {id(own): _read(own.data) for own in found.configurations}
+    predicted = {own: config.predict() for own, config in told.items()}
+    cycles = sum(predicted[id(step)][0] for step in found.steps) + sum(found.transfers)
+    used = max((c.rows for c in told.values()), default=0), max((c.columns for c in told.values()), default=0)
+    facts = {"used": f"{used[0]}x{used[1]}", "phases": len(found.phased.stages), "steps": len(found.steps)}
+    return Prediction(cycles, all(exact for _, exact in predicted.values()), elements, facts)
+
+
+def _only_stage(data: bytes, values: Mapping[str, int], candidate: Choice[int]) -> bytes | None:
+    """The file of the only phase, where that can be asked as it is."""
+    if isinstance(candidate, Mapping):
+        return None
+    if not is_phased(data):
+        return data
+    found = opened(data)
+    return found.phased.stages[0].data if found.is_alone and are_plain(found.phased.parameters, values) else None
+
+
+def _of_words(file: bytes, elements: int) -> Prediction:
+    config = _read(file)
+    cycles, exact = config.predict()
+    facts = {"used": f"{config.rows}x{config.columns}", "initiation_interval": config.initiation_interval}
+    return Prediction(cycles, exact, elements, facts)
+
+
+def _read(file: bytes) -> native.Config:
+    return native.Config(file, _BYTES)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs: the phases of a concrete file in the order of their steps, each with the configuration of its step.
+
+Phases without loops around them have one configuration each, which stands in the file. Steps are instantiated here, for
+the values of the counters that their phase takes; equal ones share a configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import Final
+
+from polyloom import memory
+from polyloom.diagnostics import infeasible
+from polyloom.ir.steps import walk
+from polyloom.targets.tcpa.run import model, program
+from polyloom.targets.tcpa.run.banks import Accesses, accesses
+from polyloom.targets.tcpa.run.phases.transfers import Touched, touched, transfer_cycles
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.outline import outline
+from polyloom.targets.tcpa.words.phases.file import Phased
+from polyloom.targets.tcpa.words.phases.stages import (
+    NamedStage,
+    bound_of,
+    file_kind,
+    is_phased,
+    located,
+    lying_in,
+    named_stages,
+    opened,
+    read,
+)
+from polyloom.targets.tcpa.words.phases.steps_file import STEPS, Bound
+
+MOST: Final = 1 << 20
+"""Steps of one run: each is a configuration that is loaded."""
+_KEPT: Final = 4
+"""Files whose steps are kept, so that what was instantiated to be checked is not instantiated again to be run."""
+
+
+@dataclass(frozen=True)  # without slots, which exclude cached properties
+class Own:
+    """A configuration of phase `number`, counted from 0, with the names of its arrays outside; `is_made` if the library
+    has just made it, and nobody can have changed it."""
+
+    number: int
+    stage: NamedStage
+    is_made: bool = False
+
+    @property
+    def data(self) -> bytes:
+        return self.stage.data
+
+    @cached_property
+    def accesses(self) -> dict[str, Accesses]:
+        return accesses(concrete_file.parse(self.data) if self.is_made else outline(self.data).whole)
+
+    @cached_property
+    def cycles(self) -> int:
+        """As predicted, without transfers."""
+        return model.read(self.data).predict()[0]
+
+    @cached_property
+    def touched(self) -> Touched:
+        return touched(self.stage, self.accesses)
+
+
+@dataclass(frozen=True)  # without slots, which exclude cached properties
+class Run:
+    """`steps` are in the order of time; equal ones are the same object. `phased` has numbers for extents."""
+
+    phased: Phased
+    steps: tuple[Own, ...]
+
+    @cached_property
+    def configurations(self) -> tuple[Own, ...]:
+        """Each that is used, once, in the order of its first use."""
+        return tuple({id(step): step for step in self.steps}.values())
+
+    @cached_property
+    def transfers(self) -> tuple[int, ...]:
+        """The cycles of transfers before each step."""
+        several = len(self.steps) > 1
+        return tuple(transfer_cycles(step.touched for step in self.steps)) if several else (0,) * len(self.steps)
+
+    def of_phase(self, number: int) -> Sequence[int]:
+        """At which places in `steps` a phase runs."""
+        return [n for n, step in enumerate(self.steps) if step.number == number]
+
+    @cached_property
+    def longest(self) -> tuple[Own, ...]:
+        """Of each phase that runs the configuration that takes most cycles, the first one of several."""
+        by_phase: dict[int, list[Own]] = {}
+        for own in self.configurations:
+            by_phase.setdefault(own.number, []).append(own)
+        return tuple(max(found, key=lambda c: c.cycles) for _, found in sorted(by_phase.items()))
+
+
+@lru_cache(_KEPT)
+def run(data: bytes) -> Run:
+    """Of a concrete file of any kind. Errors: those of instantiation, with the phase and its step in notes, and
+    PL0521."""
+    if is_phased(data) and file_kind(data) is STEPS:
+        return _steps(bound_of(data), read(data))
+    phased = read(data)
+    return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(named_stages(phased))))
+
+
+def _steps(bound: Bound, phased: Phased) -> Run:
+    named, given = (
+        opened(bound.symbolic).named,
+        dict(zip(opened(bound.symbolic).phased.parameters, bound.values, strict=True)),
+    )
+    own = [tuple(phased.counters[n] for n in stage.counters) for stage in phased.stages]
+    region, places = (bound.rows, bound.columns), bound.places
+    makers = [
+        program.maker(stage.data, region, c, bound.closed, lying_in(stage, places) if places else None)
+        for stage, c in zip(phased.stages, bound.candidates, strict=True)
+    ]
+    known: dict[tuple[int, ...], Own] = {}
+    steps, size = list[Own](), 0
+    for number, around in walk(phased.tree, given, _limit(phased.name)):
+        counters = [around[name] for name in own[number]]
+        key = number, *counters
+        if (found := known.get(key)) is None:
+            where = ", ".join(f"{n} = {v}" for n, v in zip(own[number], counters, strict=True))
+            file = located(number + 1, len(named), partial(makers[number], (*bound.values, *counters)), where)
+            stage = named[number]
+            found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs), is_made=True)
+            size += len(file)
+            memory.require(size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds")
+        steps.append(found)
+    return Run(phased, tuple(steps))
+
+
+def _limit(name: str) -> Callable[[], None]:
+    """What counts iterations of loops of steps, whether or not there is a phase in them. Raises PL0521."""
+    count = iter(range(MOST))
+
+    def tick() -> None:
+        if next(count, None) is None:
+            raise infeasible("PL0521", f"`{name}` takes more than {MOST} steps", help="use smaller loop bounds")
+
+    return tick

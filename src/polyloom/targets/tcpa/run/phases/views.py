@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people and scripts are told of a configuration in phases: facts, reports, listings, findings."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.diagnostics import Diagnostic
+from polyloom.ir.pla import Array
+from polyloom.ir.steps import as_data, outline
+from polyloom.targets.report import Report
+from polyloom.targets.target import Json
+from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC
+from polyloom.targets.tcpa.words.phases.stages import (
+    NamedStage,
+    bound_of,
+    file_kind,
+    files,
+    in_phase,
+    is_phased,
+    names_of,
+    read,
+)
+from polyloom.targets.tcpa.words.phases.steps_file import STEPS
+
+_ROLES: Final = {
+    0: "intermediate",
+    INPUT: "input",
+    OUTPUT: "output",
+    INPUT | OUTPUT: "input and output",
+    PARAMETRIC: "known from parameters",
+}
+
+
+def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
+    """The keys of `run --json` for the whole, and of them those that belong to each phase: of its longest step,
+    where it has several."""
+    found = run(concrete)
+    longest = found.longest
+    sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
+    each = [program.facts(sources[own.number] if sources else None, own.data) for own in longest]
+    if not each:
+        return {**dict.fromkeys(program.KEYS), "instantiations": 0, **_sizes(symbolic, concrete)}, ()
+    # One phase keeps all its facts: bounds and intervals of several have no meaning as a whole.
+    alone = len(found.steps) == 1
+    cycles = sum(step.cycles for step in found.steps) + sum(found.transfers)
+    whole = each[0] if alone else program.combine(each, cycles)
+    rows = ({key: f[key] for key in program.ALONE} for f in each)
+    counts = ({"phase": own.number + 1, "steps": len(found.of_phase(own.number))} for own in longest)
+    made = {"instantiations": len(found.configurations)}
+    return {**whole, **made, **_sizes(symbolic, concrete)}, tuple(c | r for c, r in zip(counts, rows, strict=True))
+
+
+def _sizes(symbolic: bytes | None, concrete: bytes) -> dict[str, Json]:
+    return {"symbolic_bytes": len(symbolic) if symbolic else None, "concrete_bytes": len(concrete)}
+
+
+def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
+    """One per phase that runs; of one that has several configurations, for its longest step."""
+    found = run(concrete)
+    sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
+    return tuple(program.report(sources[own.number] if sources else None, own.data) for own in found.longest)
+
+
+def show(data: bytes) -> str:
+    """The listing. Of concrete steps it has what every step has in common, the symbolic phases."""
+    if not is_phased(data):
+        return program.show(data)
+    phased = read(data)
+    values = f"({', '.join(phased.parameters)})" if phased.parameters else ""
+    lines = [f"{file_kind(data).name} of {phased.name}{values}", *_asked(data), "arrays:"]
+    lines += [f"  {_declared(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
+    if phased.counters:
+        lines += ["steps:", *outline(phased.tree, "  ")]
+    named = names_of(data)
+    for n, stage in enumerate(named, 1):
+        lines += ["", f"phase {n} of {len(named)}{_renamed(stage)}", program.show(stage.data).rstrip("\n")]
+    return "\n".join(lines)
+
+
+def _asked(data: bytes) -> list[str]:
+    """What a configuration of steps was made for."""
+    if file_kind(data) is not STEPS:
+        return []
+    bound = bound_of(data)
+    names = read(bound.symbolic).parameters
+    values = ", ".join(f"{n} = {v}" for n, v in zip(names, bound.values, strict=True))
+    return [f"for {values or 'no parameters'} on {bound.rows}x{bound.columns} elements"]
+
+
+def _declared(array: Array) -> str:
+    return array.name + "".join(f"[{e}]" for e in array.shape)
+
+
+def _renamed(stage: NamedStage) -> str:
+    names = [f"{inner} is {outer}" for inner, outer in (*stage.inputs, *stage.outputs) if inner != outer]
+    return f", where {', '.join(names)}" if names else ""
+
+
+def as_json(data: bytes) -> Json:
+    """The listing as plain values."""
+    if not is_phased(data):
+        return program.as_json(data)
+    phased = read(data)
+    return {
+        "kernel": phased.name,
+        "parameters": list(phased.parameters),
+        "assumptions": str(phased.assumptions),
+        "arrays": [
+            {"name": a.name, "dtype": a.dtype, "shape": [str(e) for e in a.shape], "role": _ROLES[r]}
+            for a, r in zip(phased.arrays, phased.roles, strict=True)
+        ],
+        **({"steps": as_data(phased.tree)} if phased.counters else {}),
+        "phases": [
+            {
+                "inputs": dict[str, Json](b.inputs),
+                "outputs": dict[str, Json](b.outputs),
+                "configuration": program.as_json(b.data),
+            }
+            for b in names_of(data)
+        ],
+    }
+
+
+def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
+    """The findings of every phase, and of every configuration that steps have; how phases fit together was checked when
+    the file was read."""
+    made = files(data)
+    found = [in_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in program.verify(file, member)]
+    if found or not is_phased(data) or file_kind(data) is not STEPS:
+        return tuple(found)
+    steps = run(data).configurations
+    return tuple(in_phase(d, own.number + 1, len(made)) for own in steps for d in program.verify(own.data, member))

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a target does with one program, done with a plan of several phases: compile, instantiate, simulate.
+
+A plan of one phase whose arrays have the program's own names is the target's own file; every other plan is a file of
+phases (`phase_file`). What a phase writes and which banks it needs is read from its words, never from what they were
+made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from math import prod
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.source import Arrays as Given
+from polyloom.ir.arguments import Arrays, Signature, are_plain, check_parameters
+from polyloom.ir.pla import Array
+from polyloom.ir.plan import Phase, Plan, of_program
+from polyloom.ir.plan_interpret import chain
+from polyloom.ir.steps import Steps, Tree, numbered
+from polyloom.passes import Watch
+from polyloom.targets.subject import Progress
+from polyloom.targets.tcpa.layouts import Layout, Place, placed
+from polyloom.targets.tcpa.map.phases.split import PARTS, Part, expanded, fitted
+from polyloom.targets.tcpa.run import events, program
+from polyloom.targets.tcpa.run.phases.choose import Option, chosen
+from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.program import Simulation
+from polyloom.targets.tcpa.words.phases import file as phase_file
+from polyloom.targets.tcpa.words.phases import steps_file
+from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
+from polyloom.targets.tcpa.words.phases.stages import is_phased, located, lying_in, named_stages, names_of, opened, read
+from polyloom.targets.tcpa.words.phases.steps_file import Bound
+from polyloom.targets.trace import Trace, joined
+
+T = TypeVar("T")
+Choice = T | Mapping[int, T] | None
+"""What the user chose: for the only phase, or by phase, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A run: what the model observed of each step, in the order of time, and the cycles that banks need before it
+    starts. `numbers` are the phases that steps are of, counted from 0, `around` the values of the counters around
+    them, such as `k=3`."""
+
+    outputs: Given
+    phases: tuple[Simulation, ...]
+    transfers: tuple[int, ...]
+    numbers: tuple[int, ...] = (0,)
+    around: tuple[str, ...] = ("",)
+
+    @property
+    def cycles(self) -> int:
+        return sum(p.cycles for p in self.phases) + sum(self.transfers)
+
+    @property
+    def operations(self) -> int:
+        return sum(p.operations for p in self.phases)
+
+    def of_phase(self, number: int) -> dict[str, int]:
+        """The cycles of all steps of a phase, and those of the transfers before them."""
+        steps = [n for n, own in enumerate(self.numbers) if own == number]
+        return {
+            "cycles": sum(self.phases[n].cycles for n in steps),
+            "transfer_cycles": sum(self.transfers[n] for n in steps),
+        }
+
+    @property
+    def trace(self) -> Trace:
+        """The spans of all phases, one after another on one clock."""
+        seen = [phase.events for phase in self.phases if phase.events is not None]
+        if len(seen) < len(self.phases):
+            return Trace()
+        if len(seen) == 1:
+            return events.trace(seen[0], around=self.around[0])
+        reports = {number: n for n, number in enumerate(sorted(set(self.numbers)))}
+        made, start = list[Trace](), 0
+        steps = zip(self.phases, seen, self.transfers, self.numbers, self.around, strict=True)
+        for phase, own, transfer, number, around in steps:
+            # Each phase counts from its own start; on the common clock it begins after the transfers, with what is
+            # issued first.
+            made.append(events.trace(own, reports[number], start + transfer - own.first, around))
+            start += transfer + phase.cycles
+        return joined(made)
+
+
+def compile(
+    plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None
+) -> bytes:
+    """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
+    count = len(plan.phases)
+    given = _chosen(mapping, plan.name, count, "mapping")
+    names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
+    counters = frozenset(loop.counter for loop in plan.loops)
+    short = partial(program.shortage, member=member)
+    made: dict[int, list[Part]] = {}
+    for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
+
+        def compiled(part: Phase, n: int = n, own: tuple[str, str] | None = own) -> bytes:
+            return program.compile(part.program, member, own, _part(progress, n, count), watch)
+
+        # A mapping of the user's is of the whole phase.
+        most = 1 if own is not None else PARTS
+        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most, short))
+        plan = replace(plan, intermediates=(*plan.intermediates, *kept))
+    parts = [part for n in made for part in made[n]]
+    if len(parts) > count:
+        plan = replace(plan, body=expanded(plan.body, iter([[p.phase for p in made[n]] for n in made])))
+    files = [program.explained(part.data, part.reason) if part.reason else part.data for part in parts]
+    return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
+
+
+def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
+    """The choice for each of `count` phases. Errors: PL0818 for another phase, or for none of several."""
+    runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
+    if not isinstance(choice, Mapping):
+        if choice is not None and count > 1:
+            raise input_error(
+                "PL0818",
+                f"{runs}, and the {what} is given for none of them",
+                help=f"name the phase, counted from 1: --{what} 2:...",
+            )
+        return [choice] * count
+    by_phase = cast("Mapping[int, T]", choice)
+    if unknown := [phase for phase in by_phase if phase not in range(1, count + 1)]:
+        raise input_error(
+            "PL0818",
+            f"the {what} is of phase {unknown[0]!r}, but {runs}",
+            help="count phases from 1; `polyloom show` lists them",
+        )
+    return [by_phase.get(number) for number in range(1, count + 1)]
+
+
+def _is_program(plan: Plan) -> bool:
+    """Whether the plan says nothing that its only program does not say."""
+
+    def said(p: Plan) -> tuple[object, ...]:
+        arrays = [[(a.name, a.dtype, a.shape) for a in group] for group in (p.inputs, p.outputs, p.intermediates)]
+        return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
+
+    return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
+
+
+def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
+    arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
+    arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
+    number = {name: n for n, name in enumerate(arrays)}
+    given, results, known = (
+        {a.name for a in plan.inputs},
+        {a.name for a in plan.outputs},
+        {p.name for p in plan.parametric},
+    )
+    roles = tuple(
+        INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays
+    )
+    counters = tuple(loop.counter for loop in plan.loops)
+    stages = tuple(_stage(data, phase, number, counters) for data, phase in zip(files, plan.phases, strict=True))
+    phased = Phased(
+        plan.name,
+        plan.parameters,
+        plan.assumptions,
+        tuple(arrays.values()),
+        roles,
+        stages,
+        tuple(p.value for p in plan.parametric),
+        counters,
+        _without_spans(numbered(plan.body)) if counters else (),
+    )
+    named_stages(phased)
+    return phased
+
+
+def _without_spans(tree: Tree[int]) -> Tree[int]:
+    return tuple(
+        [replace(n, span=None, slow=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree]
+    )
+
+
+def _stage(data: bytes, phase: Phase, number: Mapping[str, int], counters: Sequence[str]) -> Stage:
+    outside = dict((*phase.inputs, *phase.outputs))
+    taken = tuple(n for n, counter in enumerate(counters) if counter in phase.program.parameters)
+    return Stage(data, tuple(number[outside[a.name]] for a, _ in program.arrays(data)), taken)
+
+
+def kernel(data: bytes) -> str:
+    """The name of the function in any file."""
+    return read(data).name if is_phased(data) else program.kernel(data)
+
+
+def parameters(data: bytes) -> tuple[str, ...]:
+    """Their names, of a symbolic file."""
+    return read(data).parameters if is_phased(data) else program.parameters(data)
+
+
+def instantiate(
+    data: bytes,
+    values: Mapping[str, int],
+    region: tuple[int, int],
+    candidate: Choice[int],
+    layouts: Mapping[str, Layout] | None = None,
+    closed: int = 0,
+) -> bytes:
+    """The concrete file; `closed` are borders of the region without banks. Errors: those of the target, PL0230 for the
+    parameters, PL0818 for candidates that are not of its phases, PL0522 for layouts."""
+    if not is_phased(data):
+        (own,) = _chosen(candidate, program.kernel(data), 1, "candidate")
+        arrays = {a.name: a for a, _ in program.arrays(data)} if layouts else {}
+        lying = [*_places(program.domain(data), tuple(arrays.values()), values, layouts).values()]
+        return program.instantiate(data, values, region, own, lying or None, closed)
+    found = opened(data)
+    phased, form, count = found.phased, found.form, len(found.phased.stages)
+    plain = found.is_alone and not layouts and not closed
+    if plain and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
+        return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
+    known = check_parameters(phased, values)
+    given = _chosen(candidate, phased.name, count, "candidate")
+    places = _places(phased, phased.arrays, known, layouts)
+    if phased.counters:
+        lying = tuple(places[a.name] for a in phased.arrays) if places else ()
+        made = Bound(tuple(known.values()), *region, tuple(given), data, phased.name, closed, lying)
+        return _steps(made)
+
+    def make(number: int, own: int | None) -> bytes:
+        stage = phased.stages[number]
+        lying = lying_in(stage, [places[a.name] for a in phased.arrays]) if places else None
+        return located(number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed))
+
+    files = [make(n, own) for n, own in enumerate(given)]
+    # Transfers are between phases: with one there is nothing to choose together.
+    if count == 1:
+        return phase_file.concrete(form, known, files)
+    best = [Option(replace(stage, data=file)) for stage, file in zip(found.named, files, strict=True)]
+
+    @cache
+    def others(number: int) -> list[Option]:
+        """The other candidates that fit, where the user chose none."""
+        count = program.candidates(phased.stages[number].data) if given[number] is None else 0
+        made: list[Option] = []
+        for candidate in range(count):
+            # A candidate that does not fit these sizes is no choice; the best one fits, or instantiation has failed
+            # before.
+            with suppress(PolyloomError):
+                made.append(Option(replace(best[number].stage, data=make(number, candidate))))
+        return made
+
+    taken = chosen(best, others, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays))
+    return phase_file.concrete(form, known, [option.stage.data for option in taken])
+
+
+def _places(
+    signature: Signature, arrays: Sequence[Array], values: Mapping[str, int], layouts: Mapping[str, Layout] | None
+) -> dict[str, Place]:
+    """Where all arrays lie, if some were placed. Errors: PL0230, PL0522."""
+    if not layouts:
+        return {}
+    known = check_parameters(signature, values)
+    shapes = {a.name: tuple(max(0, e.evaluate(known)) for e in a.shape) for a in arrays}
+    return placed(layouts, shapes, signature.name)
+
+
+def _steps(bound: Bound) -> bytes:
+    """The concrete file of steps. Every one is instantiated, so that what does not fit is known before the run."""
+    made = steps_file.encode(bound)
+    run(made)
+    return made
+
+
+def _alone(phased: Phased, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+    """The concrete file of the only phase, which checks its parameters itself; only where it refuses something, the
+    kernel's own are asked first, for they have its name."""
+    try:
+        return program.instantiate(phased.stages[0].data, values, region, candidate)
+    except PolyloomError:
+        check_parameters(phased, values)
+        raise
+
+
+Simulate = Callable[[bytes, str | None, Given, bool, Progress | None], Simulation]
+"""What runs a step: its file, the machine, inputs, whether to trace, whom to tell."""
+
+
+def simulate(
+    data: bytes,
+    member: str | None,
+    inputs: Given,
+    trace: bool,
+    progress: Progress | None = None,
+    one: Simulate = program.simulate,
+) -> Execution:
+    """Run all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for inputs."""
+    if not is_phased(data):
+        simulation = one(data, member, inputs, trace, progress)
+        return Execution(simulation.outputs, (simulation,), (0,))
+    found, observed, counters = run(data), list[Simulation](), list[str]()
+    waiting, count = iter(found.steps), len(found.steps)
+
+    def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
+        own, part = next(waiting), _part(progress, len(observed) + 1, count)
+        simulated = partial(one, own.data, member, taken, trace, part)
+        where = ", ".join(f"{name} = {value}" for name, value in around.items())
+        counters.append(" ".join(f"{name}={value}" for name, value in around.items()))
+        observed.append(located(number + 1, len(found.phased.stages), simulated, where))
+        return {
+            name: overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
+            for name, before in held.items()
+        }
+
+    phased = found.phased
+    outputs = chain(phased, names_of(data), phased.tree, {}, inputs, execute)
+    numbers = tuple(step.number for step in found.steps)
+    return Execution(outputs, tuple(observed), found.transfers, numbers, tuple(counters))
+
+
+def overwritten(held: Any, written: Any, elements: Any) -> Any:
+    """`held` with the elements that the phase wrote."""
+    result = np.array(held, order="C")  # or `reshape` would copy
+    result.reshape(-1)[elements] = written.reshape(-1)[elements]
+    return result
+
+
+def transfers(data: bytes) -> tuple[int, ...]:
+    """The cycles of transfers before each step of a concrete file."""
+    return run(data).transfers
+
+
+def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
+    """The progress of one phase within all."""
+    if progress is None or count == 1:
+        return progress
+    return lambda step, fraction: progress(f"phase {number} of {count}: {step}", (number - 1 + fraction) / count)

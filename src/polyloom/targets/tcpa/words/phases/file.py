@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of several phases: the configurations of a plan's phases, which array each of their inputs and outputs is, and
+the loops of steps around them.
+
+A symbolic one and a concrete one differ in their first bytes, in the kind of files that they hold, and in that a
+concrete one has no parameters and no loops: its extents are numbers (`steps_file` has the concrete ones with loops). A
+phase's file stands in it whole (docs/formats.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from polyloom import binary
+from polyloom.binary import Codec, FileKind, counted, fixed, integer, mapped, natural, record, section, sparse, text
+from polyloom.ir.operations import ELEMENT_TYPES
+from polyloom.ir.pla import Array
+from polyloom.ir.plan import Parametric
+from polyloom.ir.steps import Tree, leaves
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.targets.tcpa.words.phases import tree as trees
+
+SYMBOLIC: Final = FileKind(b"PLSP", "symbolic configuration of phases", version=2, sections=3)
+CONCRETE: Final = FileKind(b"PLCP", "concrete configuration of phases", version=2, sections=3)
+INPUT, OUTPUT, PARAMETRIC = 1, 2, 4
+"""Bits of an array's role: it must be given, it is a result, or it is a scalar that parameters determine, whose value
+stands in the place of its shape. Without any it passes values from phase to phase."""
+_PARAMETERS = 64
+"""Of parameters and counters."""
+_ARRAYS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The file of one phase; `arrays[n]` is the number of the array that the n-th array of this file is. It takes the
+    kernel's parameters, then these `counters`."""
+
+    data: bytes
+    arrays: tuple[int, ...]
+    counters: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Phased:
+    """A kernel in phases, with its plan's signature; `values` are the scalars that parameters and counters determine,
+    in order. `looped` is the tree of steps, empty where every stage runs once."""
+
+    name: str
+    parameters: tuple[str, ...]
+    assumptions: Condition
+    arrays: tuple[Array, ...]
+    roles: tuple[int, ...]
+    stages: tuple[Stage, ...]
+    values: tuple[Affine, ...] = ()
+    counters: tuple[str, ...] = ()
+    looped: Tree[int] = ()
+
+    @property
+    def tree(self) -> Tree[int]:
+        """In which the stages run."""
+        return self.looped or tuple(range(len(self.stages)))
+
+    @property
+    def inputs(self) -> tuple[Array, ...]:
+        return tuple(a for a, role in zip(self.arrays, self.roles, strict=True) if role & INPUT)
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        return tuple(a for a, role in zip(self.arrays, self.roles, strict=True) if role & OUTPUT)
+
+    @property
+    def intermediates(self) -> tuple[Array, ...]:
+        return tuple(a for a, role in zip(self.arrays, self.roles, strict=True) if not role)
+
+    @property
+    def parametric(self) -> tuple[Parametric, ...]:
+        scalars = (a for a, role in zip(self.arrays, self.roles, strict=True) if role == PARAMETRIC)
+        return tuple(Parametric(a.name, value, a.dtype) for a, value in zip(scalars, self.values, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    kernel: str
+    parameters: tuple[str, ...]
+    counters: tuple[str, ...]
+    arrays: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hole:
+    """A number that the values of the parameters determine, at `least`; or the length of the file of a phase."""
+
+    value: Affine | int
+    least: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    dtype: int
+    role: int
+    shape: tuple[Affine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Phase:
+    length: int
+    arrays: tuple[int, ...]
+    counters: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    assumptions: Condition
+    slots: tuple[_Slot, ...]
+    phases: tuple[_Phase, ...]
+    tree: tuple[Any, ...]
+
+
+_names = record(
+    _Names,
+    kernel=text,
+    parameters=counted(text, natural("the number of parameters", _PARAMETERS)),
+    counters=counted(text, natural("the number of counters", _PARAMETERS)),
+    arrays=counted(text, natural("the number of arrays", _ARRAYS)),
+)
+
+
+def _affine(parameters: tuple[str, ...]) -> Codec[Affine]:
+    coefficients, constant = sparse("a coefficient", len(parameters)), integer("a constant")
+
+    def write(out: bytearray, value: Affine) -> None:
+        coefficients.write(out, tuple(value.coefficient(p) for p in parameters))
+        constant.write(out, value.constant)
+
+    return Codec(
+        write,
+        lambda reader: Affine.of(dict(zip(parameters, coefficients.read(reader), strict=True)), constant.read(reader)),
+    )
+
+
+_LENGTH: Final = fixed(4, "the length of a phase")
+_NUMBER: Final = _affine(())
+
+
+@lru_cache(1 << 12)
+def _number(value: int) -> bytes:
+    """An extent, or the value of a scalar, in a concrete file."""
+    return section(_NUMBER, Affine((), value))
+
+
+@lru_cache(1 << 12)
+def _length(value: int) -> bytes:
+    return section(_LENGTH, value)
+
+
+def _head(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Codec[_Head]:
+    piece = mapped(counted(affine, natural("the number of constraints")), lambda p: p.constraints, Polyhedron)
+    slot = record(
+        _Slot,
+        dtype=natural("an element type", len(ELEMENT_TYPES)),
+        role=natural("a role", PARAMETRIC + 1),
+        shape=counted(affine, natural("a rank", 32)),
+    )
+    number = natural("the number of an array", len(names.arrays))
+    counter = natural("the number of a counter", len(names.counters))
+    phase = record(
+        _Phase,
+        length=length,
+        arrays=counted(number, natural("the number of a phase's arrays", _ARRAYS)),
+        counters=counted(counter, natural("the number of a phase's counters", _PARAMETERS)),
+    )
+    return record(
+        _Head,
+        assumptions=mapped(counted(piece, natural("the number of pieces")), lambda c: c.pieces, Condition),
+        slots=counted(slot, natural("the number of arrays", _ARRAYS)),
+        phases=counted(phase, natural("the number of phases")),
+        tree=trees.tree_codec(affine),
+    )
+
+
+def encode(kind: FileKind, phased: Phased) -> bytes:
+    """The file; its machine is that of the phases. Errors: PL0706 when a value does not fit its field."""
+    names = _Names(phased.name, phased.parameters, phased.counters, tuple(a.name for a in phased.arrays))
+    values = iter(phased.values)
+    shapes = [
+        (next(values),) if role == PARAMETRIC else a.shape for a, role in zip(phased.arrays, phased.roles, strict=True)
+    ]
+    slots = tuple(
+        _Slot(ELEMENT_TYPES.index(a.dtype), role, s)
+        for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
+    )
+    phases = tuple(_Phase(len(s.data), s.arrays, s.counters) for s in phased.stages)
+    head = _Head(phased.assumptions, slots, phases, trees.stored(phased.tree))
+    first = section(_head(names, _affine((*names.parameters, *names.counters)), _LENGTH), head)
+    return binary.pack(
+        kind,
+        _stamp([s.data for s in phased.stages]),
+        (first, b"".join(s.data for s in phased.stages), section(_names, names)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What all concrete files have in common that a symbolic one becomes: the first section but for its numbers, and
+    the last one."""
+
+    pieces: tuple[bytes, ...]
+    holes: tuple[_Hole, ...]
+    names: bytes
+
+
+def form(phased: Phased) -> Form:
+    """Of a symbolic file: what `encode` writes for a concrete one, by the same description, but with holes in the place
+    of numbers."""
+    names, values = _Names(phased.name, (), (), tuple(a.name for a in phased.arrays)), iter(phased.values)
+    shapes = [
+        (_Hole(next(values)),) if role == PARAMETRIC else tuple(_Hole(e, 0) for e in a.shape)
+        for a, role in zip(phased.arrays, phased.roles, strict=True)
+    ]
+    slots = tuple(
+        _Slot(ELEMENT_TYPES.index(a.dtype), role, cast("tuple[Affine, ...]", s))
+        for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
+    )
+    phases = tuple(_Phase(cast(int, _Hole(n)), s.arrays, ()) for n, s in enumerate(phased.stages))
+    found: list[tuple[int, _Hole]] = []
+    # Encoding once with codecs that note their position gives the constant parts; an instantiation then only fills in
+    # numbers.
+    hole: Codec[Any] = Codec(lambda out, value: found.append((len(out), value)), lambda _: None)
+    first = section(_head(names, hole, hole), _Head(Condition(), slots, phases, (None,) * len(phases)))
+    ends = [at for at, _ in found]
+    pieces = tuple(first[start:end] for start, end in zip((0, *ends), (*ends, len(first)), strict=True))
+    return Form(pieces, tuple(h for _, h in found), section(_names, names))
+
+
+def concrete(made: Form, values: Mapping[str, int], files: Sequence[bytes]) -> bytes:
+    """The concrete file of these values, with the concrete files of its phases. Errors: PL0706."""
+    head = bytearray(made.pieces[0])
+    for hole, piece in zip(made.holes, made.pieces[1:], strict=True):
+        if isinstance(hole.value, int):
+            head += _length(len(files[hole.value]))
+        else:
+            number = hole.value.evaluate(values)
+            head += _number(number if hole.least is None else max(hole.least, number))
+        head += piece
+    together = files[0] if len(files) == 1 else b"".join(files)
+    return binary.pack(CONCRETE, _stamp(files), (bytes(head), together, made.names))
+
+
+def decode(kind: FileKind, data: bytes) -> Phased:
+    """What `encode` wrote, and nothing else. Errors: PL0701 to PL0705."""
+    _, (first, files, last) = binary.unpack(kind, data)
+    names = _names.read(last)
+    if len(names.parameters) + len(names.counters) > _PARAMETERS or (kind is CONCRETE and names.counters):
+        raise binary.malformed(first.position, "there are too many counters")
+    at, head = first.position, _head(names, _affine((*names.parameters, *names.counters)), _LENGTH).read(first)
+    if len(head.slots) != len(names.arrays) or not head.phases:
+        raise binary.malformed(at, "there is no phase, or not every array has a name")
+    if any(s.role == PARAMETRIC and len(s.shape) != 1 for s in head.slots):
+        raise binary.malformed(at, "a scalar that parameters determine has no single value")
+    shapes = [() if s.role == PARAMETRIC else s.shape for s in head.slots]
+    arrays = tuple(
+        Array(name, ELEMENT_TYPES[s.dtype], shape)
+        for name, s, shape in zip(names.arrays, head.slots, shapes, strict=True)
+    )
+    values = tuple(s.shape[0] for s in head.slots if s.role == PARAMETRIC)
+    stages = tuple(Stage(files.take(p.length), p.arrays, p.counters) for p in head.phases)
+    tree = trees.named(at, head.tree, names.counters, len(stages))
+    _check_scopes(at, names, head, tree)
+    phased = Phased(
+        names.kernel,
+        names.parameters,
+        head.assumptions,
+        arrays,
+        tuple(s.role for s in head.slots),
+        stages,
+        values,
+        names.counters,
+        tree if names.counters else (),
+    )
+    binary.check_canonical(data, encode(kind, phased))
+    return phased
+
+
+def _check_scopes(at: int, names: _Names, head: _Head, tree: Tree[int]) -> None:
+    """A counter means something only in its loop: PL0705 where it is used elsewhere."""
+    scalars = {n: s.shape[0].symbols for n, s in enumerate(head.slots) if s.role == PARAMETRIC}
+    fixed = [c for p in head.assumptions.pieces for c in p.constraints]
+    fixed += [e for s in head.slots if s.role != PARAMETRIC for e in s.shape]
+    wrong = any(e.symbols & {*names.counters} for e in fixed)
+    for number, around in leaves(tree):
+        own, known = head.phases[number], {loop.counter for loop in around}
+        used = {names.counters[n] for n in own.counters}.union(*(scalars.get(n, frozenset()) for n in own.arrays))
+        wrong |= bool(used & {*names.counters} - known) or list(own.counters) != sorted({*own.counters})
+    if wrong:
+        raise binary.malformed(at, "a counter is used outside of its loop")
+
+
+def _stamp(files: Sequence[bytes]) -> int:
+    """The machine's hash, which every configuration carries after its checksum."""
+    return int.from_bytes(files[0][binary.CHECKED : binary.CHECKED + 8], "little")

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A configuration as the stages that it runs in; a target's own file is the only stage of its program."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from polyloom.binary import FileKind, remembered
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.ir.pla import Array
+from polyloom.ir.steps import Steps
+from polyloom.sets import Affine, Condition
+from polyloom.targets.tcpa.layouts import Place
+from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.words.phases import steps_file
+from polyloom.targets.tcpa.words.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Form, Phased, Stage, decode, form
+from polyloom.targets.tcpa.words.phases.steps_file import STEPS, Bound
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedStage:
+    """A stage with names: what its file calls its arrays, and what they are outside."""
+
+    data: bytes
+    inputs: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A symbolic file of phases, the form of the concrete ones that are made of it, and whether it has one phase that
+    takes the same parameters from the same domain. `named` are its stages with names."""
+
+    phased: Phased
+    form: Form
+    named: tuple[NamedStage, ...]
+    is_alone: bool
+
+
+@remembered
+def opened(data: bytes) -> Opened:
+    """What every instantiation of a symbolic file of phases needs."""
+    phased = decode(SYMBOLIC, data)
+    is_alone = len(phased.stages) == 1 and not phased.counters and _takes(phased, phased.stages[0].data)
+    return Opened(phased, form(phased), named_stages(phased), is_alone)
+
+
+def _takes(phased: Phased, data: bytes) -> bool:
+    domain = program.domain(data)
+    return (domain.parameters, domain.assumptions) == (phased.parameters, phased.assumptions)
+
+
+def check(data: bytes) -> None:
+    """Reads a file of either kind whole. Errors: PL0701 to PL0705."""
+    if not is_phased(data):
+        program.kernel(data)
+        return
+    if file_kind(data) is STEPS:
+        check(bound_of(data).symbolic)
+        return
+    symbolic = file_kind(data) is SYMBOLIC
+    phased = decode(file_kind(data), data)
+    for stage in phased.stages:
+        # A concrete file of symbolic phases would pass every other check.
+        if not stage.data.startswith(program.MAGICS[0 if symbolic else 1]):
+            raise _malformed("its phases are of different kinds")
+        program.kernel(stage.data)
+    named_stages(phased)
+
+
+def bound_of(data: bytes) -> Bound:
+    """What a concrete configuration of steps holds; PL0705 where the values are not those of the parameters, or where
+    what is in it is no symbolic file of steps."""
+    bound = steps_file.decode(data)
+    phased = opened(bound.symbolic).phased
+    if (len(bound.values), len(bound.candidates)) != (len(phased.parameters), len(phased.stages)):
+        raise _malformed("it has not one value for each parameter, and one candidate for each phase")
+    if bound.places and [len(strides) for strides, _, _ in bound.places] != [len(a.shape) for a in phased.arrays]:
+        raise _malformed("it has not one stride for each dimension of its arrays")
+    if not phased.counters or bound.name != phased.name:
+        raise _malformed("it has no loop of steps, or another name than its phases")
+    return bound
+
+
+def is_phased(data: bytes) -> bool:
+    """Whether it is a file of phases, and not a target's own one."""
+    return data.startswith((SYMBOLIC.magic, CONCRETE.magic, STEPS.magic))
+
+
+def file_kind(data: bytes) -> FileKind:
+    """Of a file of phases."""
+    return next((kind for kind in (SYMBOLIC, STEPS) if data.startswith(kind.magic)), CONCRETE)
+
+
+def read(data: bytes) -> Phased:
+    """The stages of any file, with the whole's signature; a symbolic program keeps its assumptions."""
+    if is_phased(data):
+        kind = file_kind(data)
+        if kind is STEPS:
+            return _with_values(bound_of(data))
+        return opened(data).phased if kind is SYMBOLIC else decode(CONCRETE, data)
+    arrays = program.arrays(data)
+    roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
+    return Phased(
+        program.kernel(data),
+        (),
+        Condition(),
+        tuple(a for a, _ in arrays),
+        roles,
+        (Stage(data, tuple(range(len(arrays)))),),
+    )
+
+
+def _with_values(bound: Bound) -> Phased:
+    """The symbolic phases of a concrete configuration of steps, with numbers in the place of parameters: their own
+    files still take them."""
+    phased = opened(bound.symbolic).phased
+    values = {n: Affine((), v) for n, v in zip(phased.parameters, bound.values, strict=True)}
+
+    def sized(array: Array) -> Array:
+        extents = (extent.substitute(values) for extent in array.shape)
+        return replace(array, shape=tuple(Affine((), max(0, e.constant)) for e in extents))
+
+    def limited(loop: Steps[int]) -> Steps[int]:
+        lower, upper = (tuple(b.substitute(values) for b in bounds) for bounds in (loop.lower, loop.upper))
+        return replace(loop, lower=lower, upper=upper, body=tuple(map(with_limits, loop.body)))
+
+    def with_limits(node: int | Steps[int]) -> int | Steps[int]:
+        return limited(node) if isinstance(node, Steps) else node
+
+    return replace(
+        phased,
+        parameters=(),
+        assumptions=Condition(),
+        arrays=tuple(map(sized, phased.arrays)),
+        values=tuple(v.substitute(values) for v in phased.values),
+        looped=tuple(map(with_limits, phased.looped)),
+    )
+
+
+def files(data: bytes) -> Sequence[bytes]:
+    """The target's own file of every phase; of concrete steps the symbolic one."""
+    if is_phased(data) and file_kind(data) is STEPS:
+        data = bound_of(data).symbolic
+    return [s.data for s in decode(file_kind(data), data).stages] if is_phased(data) else [data]
+
+
+def lying_in(stage: Stage, places: Sequence[Place]) -> list[Place]:
+    """Where a phase's own arrays lie, of `places` of all arrays. What an array held that the phase also writes has a
+    memory of its own."""
+    free = itertools.count(1 + max(number for _, _, number in places))
+    outputs = [is_output for _, is_output in program.arrays(stage.data)]
+    written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
+
+    def place(number: int, is_output: bool) -> Place:
+        strides, base, own = places[number]
+        return strides, base, own if is_output or number not in written else next(free)
+
+    return [place(n, is_output) for n, is_output in zip(stage.arrays, outputs, strict=True)]
+
+
+def named_stages(phased: Phased) -> tuple[NamedStage, ...]:
+    """The stages with names. PL0705 where an array of a phase and the array that it is have different types, or where
+    it takes other parameters."""
+    for stage in phased.stages if phased.counters else ():
+        taken = (*phased.parameters, *(phased.counters[n] for n in stage.counters))
+        if program.parameters(stage.data) != taken:
+            raise _malformed("the parameters of a phase are not those of the kernel and of its counters")
+    return tuple(
+        _with_names(stage.data, program.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
+        for stage in phased.stages
+    )
+
+
+def names_of(data: bytes) -> tuple[NamedStage, ...]:
+    """The stages of a file with names; of concrete steps the symbolic ones."""
+    if is_phased(data) and file_kind(data) is STEPS:
+        data = bound_of(data).symbolic
+    return opened(data).named if data.startswith(SYMBOLIC.magic) else named_stages(read(data))
+
+
+def _with_names(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> NamedStage:
+    if [(a.dtype, a.shape) for a, _ in inner] != [(a.dtype, a.shape) for a in outer]:
+        raise _malformed("the arrays of a phase are not those of the kernel")
+    # A phase calls its arrays by its own names, because an array that is read and written has two inside.
+    pairs = [(a.name, o.name, is_output) for (a, is_output), o in zip(inner, outer, strict=True)]
+    return NamedStage(
+        data,
+        tuple((a, o) for a, o, is_output in pairs if not is_output),
+        tuple((a, o) for a, o, is_output in pairs if is_output),
+    )
+
+
+def _malformed(message: str) -> PolyloomError:
+    return input_error("PL0705", f"malformed file: {message}", help="create the file again with this version")
+
+
+def in_phase(diagnostic: Diagnostic, number: int, count: int, step: str = "") -> Diagnostic:
+    """A diagnostic that arose in phase `number`, counted from 1, and in which of its steps."""
+    where = [f"in phase {number} of {count}"] if count > 1 else []
+    where += [f"in the step of {step}"] if step else []
+    return replace(diagnostic, notes=(*diagnostic.notes, ", ".join(where))) if where else diagnostic
+
+
+def located(number: int, count: int, action: Callable[[], T], step: str = "") -> T:
+    """`action`, whose errors say in which phase they arose, and in which of its steps."""
+    try:
+        return action()
+    except PolyloomError as error:
+        raise PolyloomError(*(in_phase(d, number, count, step) for d in error.diagnostics)) from None
