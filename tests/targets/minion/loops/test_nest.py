@@ -21,12 +21,12 @@ from polyloom.ir.nest_interpret import interpret
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
-from polyloom.targets.minion.loops.simd.concrete import concrete
-from polyloom.targets.minion.loops.simd.equations import Equations
-from polyloom.targets.minion.loops.simd.oracle import computed
-from polyloom.targets.minion.loops.simd.ownership import Blocks, along
-from polyloom.targets.minion.loops.simd.phases import phased
-from polyloom.targets.minion.loops.simd.reductions import reduced
+from polyloom.transform.loop_generation import Equations
+from polyloom.transform.parallel.block_partition import Blocks, along
+from polyloom.transform.parallel.lane_interpreter import computed
+from polyloom.transform.parallel.parallel_reductions import reduced
+from polyloom.transform.parallel.specialization import concrete
+from polyloom.transform.parallel.work_sharing import phased
 
 ROOT = Path(__file__).parents[4]
 EXAMPLES = sorted((ROOT / "examples" / "kernels").glob("*.py"))

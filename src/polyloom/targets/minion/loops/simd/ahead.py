@@ -16,7 +16,7 @@ from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.loops.simd.elements import Around, Key, key
 from polyloom.targets.minion.loops.simd.values import Values
-from polyloom.targets.minion.loops.simd.vectors import LANES
+from polyloom.transform.parallel.vectorization import LANES
 
 _MOST: Final = 4
 _MOST_KNOWN: Final = 12

@@ -15,18 +15,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.ir.instance_counts import operations
 from polyloom.ir.nest import Nest, loops
 from polyloom.targets.minion.loops.program import Part
 from polyloom.targets.minion.loops.simd import works
-from polyloom.targets.minion.loops.simd.arrange import arranged
-from polyloom.targets.minion.loops.simd.concrete import concrete
-from polyloom.targets.minion.loops.simd.count import operations
-from polyloom.targets.minion.loops.simd.expand import expanded
 from polyloom.targets.minion.loops.simd.memory import memory
-from polyloom.targets.minion.loops.simd.phases import phased
-from polyloom.targets.minion.loops.simd.reductions import reduced
 from polyloom.targets.minion.loops.work import Setting
 from polyloom.targets.minion.options import Fp
+from polyloom.transform.parallel.array_expansion import expanded
+from polyloom.transform.parallel.loop_distribution import arranged
+from polyloom.transform.parallel.parallel_reductions import reduced
+from polyloom.transform.parallel.specialization import concrete
+from polyloom.transform.parallel.work_sharing import phased
 
 SCRATCH: Final = 256
 """Bytes of each hart."""

@@ -12,15 +12,15 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from polyloom.analysis.privatizable import private
+from polyloom.analysis.value_ranges import Range, loop_range, ranges
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.loops.simd.ahead import ahead, copies
 from polyloom.targets.minion.loops.simd.elements import Around, Key, key
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.ranges import Range, loop_range, ranges
 from polyloom.targets.minion.loops.simd.values import Values
-from polyloom.targets.minion.loops.simd.vectors import LANES
+from polyloom.transform.parallel.vectorization import LANES
 
 _ALL: int = (1 << LANES) - 1
 _SPARE_VECTORS = 7

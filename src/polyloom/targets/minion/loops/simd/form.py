@@ -24,13 +24,13 @@ from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.sets import Condition
 from polyloom.targets.minion.loops.simd import types
 from polyloom.targets.minion.loops.simd.compile import compiled, ordered
-from polyloom.targets.minion.loops.simd.concrete import concrete
-from polyloom.targets.minion.loops.simd.equations import Equations
-from polyloom.targets.minion.loops.simd.oracle import computed
 from polyloom.targets.minion.loops.work import Arrays, Bounds, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
+from polyloom.transform.loop_generation import Equations
+from polyloom.transform.parallel.lane_interpreter import computed
+from polyloom.transform.parallel.specialization import concrete
 
 HARTS: Final = 2
 """Of each minion."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from polyloom.analysis.value_ranges import ranges
 from polyloom.ir.nest import If, Loop, Nest
 from polyloom.targets.minion.loops import program
 from polyloom.targets.minion.loops.program import Part, Team
@@ -19,13 +20,12 @@ from polyloom.targets.minion.loops.simd import emulated
 from polyloom.targets.minion.loops.simd.control import Control
 from polyloom.targets.minion.loops.simd.elements import Around
 from polyloom.targets.minion.loops.simd.memory import Memory
-from polyloom.targets.minion.loops.simd.phases import Alike, Item, Phased, Work, path_of
-from polyloom.targets.minion.loops.simd.ranges import ranges
 from polyloom.targets.minion.loops.simd.text import SHARES, Text
 from polyloom.targets.minion.loops.simd.values import Values
-from polyloom.targets.minion.loops.simd.vectors import LANES
-from polyloom.targets.minion.loops.simd.visible import FIRST, LAST, Extent, Order, barriers, extents
 from polyloom.targets.minion.loops.work import Later
+from polyloom.transform.parallel.software_coherence import FIRST, LAST, Extent, Order, barriers, extents
+from polyloom.transform.parallel.vectorization import LANES
+from polyloom.transform.parallel.work_sharing import Alike, Item, Phased, Work, path_of
 
 EVICT_VA, TENSOR_WAIT = 0x89F, 0x830
 _CACHE_OPERATIONS: Final = 6

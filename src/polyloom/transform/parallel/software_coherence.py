@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.analysis.value_ranges import Range
 from polyloom.ir.nest import Loop, Nest, accesses, assignments
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.loops.program import Team
 from polyloom.targets.minion.loops.simd.memory import Memory
-from polyloom.targets.minion.loops.simd.phases import Alike, Item, Work, works
-from polyloom.targets.minion.loops.simd.ranges import Range
-from polyloom.targets.minion.loops.simd.touched import Relation, Touched
+from polyloom.transform.parallel.cache_lines import Relation, Touched
+from polyloom.transform.parallel.work_sharing import Alike, Item, Work, works
 
 FIRST, LAST = "@first", "@last"
 """The ends of a hart's block, in the forms of extents."""

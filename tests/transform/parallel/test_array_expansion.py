@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 import polyloom as pl
-from polyloom.targets.minion.loops.simd import expand
+from polyloom.transform.parallel import array_expansion
 
-KERNELS = Path(__file__).parents[4] / "examples" / "kernels"
+KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
 HEAD = """
 import polyloom as pl
 
@@ -121,7 +121,7 @@ def test_temporaries_keep_no_order(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SERIAL)
 def test_others_keep_it(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = run(tmp_path, SERIAL[name])
-    monkeypatch.setattr(expand, "_FEWEST", 1 << 30)
+    monkeypatch.setattr(array_expansion, "_FEWEST", 1 << 30)
     assert run(tmp_path, SERIAL[name]).cycles == with_it.cycles
 
 

@@ -18,15 +18,15 @@ from typing import Final
 
 import islpy as isl
 
+from polyloom.analysis.loop_dependences import Dependences
+from polyloom.analysis.privatizable import private
+from polyloom.analysis.value_ranges import ranges
 from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Statement, Storage, accesses, loops
 from polyloom.ir.nest import assignments as all_assignments
 from polyloom.ir.pla import Reference
 from polyloom.names import dotted, fresh, hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
-from polyloom.targets.minion.loops.simd.dependences import Dependences
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.ranges import ranges
 
 _FEWEST: Final = 4
 """Iterations for which copies are worth while."""

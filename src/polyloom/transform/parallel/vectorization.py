@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from polyloom.analysis.loop_dependences import Dependences
+from polyloom.analysis.privatizable import private
+from polyloom.analysis.value_ranges import Range, trips
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses
 from polyloom.ir.operations import divides
 from polyloom.ir.pla import Reference
-from polyloom.targets.minion.loops.simd.dependences import Dependences
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.ranges import Range, trips
 
 LANES: Final = 8
 GATHER: Final = 9

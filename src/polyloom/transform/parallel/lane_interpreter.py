@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.analysis.loop_dependences import Dependences
+from polyloom.analysis.privatizable import private
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
 from polyloom.ir.nest_interpret import compiled
 from polyloom.ir.numbers import NUMPY
@@ -23,8 +25,6 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.semantics import division_by_zero
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.loops.simd.arithmetic import MachineScope, machine_function
-from polyloom.targets.minion.loops.simd.dependences import Dependences
-from polyloom.targets.minion.loops.simd.private import private
 
 Array = NDArray[Any]
 

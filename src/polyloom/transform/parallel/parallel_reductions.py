@@ -19,6 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from polyloom.analysis.loop_dependences import Dependences
+from polyloom.analysis.privatizable import private
 from polyloom.ir.nest import (
     Apply,
     Assign,
@@ -32,16 +34,14 @@ from polyloom.ir.nest import (
     assignments,
     loops,
 )
+from polyloom.ir.nest_rewrite import Renamed
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import dotted, fresh
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.targets.minion.loops.simd.dependences import Dependences
 from polyloom.targets.minion.loops.simd.elements import Key, key
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.renamed import Renamed
-from polyloom.targets.minion.loops.simd.vectors import LANES
 from polyloom.targets.minion.options import Fp
+from polyloom.transform.parallel.vectorization import LANES
 
 _LINE: Final = 16
 """Partial results of a hart have a line to themselves."""

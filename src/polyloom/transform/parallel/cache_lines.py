@@ -19,8 +19,8 @@ from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 from polyloom.targets.minion.loops.program import Team
-from polyloom.targets.minion.loops.simd.phases import Work
 from polyloom.targets.minion.memory_map import LINE
+from polyloom.transform.parallel.work_sharing import Work
 
 Relation = Mapping[int, int]
 """By level of the loops around two works: 0 for the same iteration of both, or the direction in which the second one's

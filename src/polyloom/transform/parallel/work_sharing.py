@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from polyloom.analysis.loop_dependences import Dependences
+from polyloom.analysis.privatizable import private
+from polyloom.analysis.value_ranges import ranges, trips
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
-from polyloom.targets.minion.loops.simd.dependences import Dependences
-from polyloom.targets.minion.loops.simd.ownership import Blocks, blocks
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.ranges import ranges, trips
-from polyloom.targets.minion.loops.simd.vectors import Vectors
+from polyloom.transform.parallel.block_partition import Blocks, blocks
+from polyloom.transform.parallel.vectorization import Vectors
 
 BARRIER: Final = 600
 """Cycles that a barrier and its flushes cost at least: what one hart does in less is not worth sharing out."""

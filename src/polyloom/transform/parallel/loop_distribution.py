@@ -13,12 +13,12 @@ from dataclasses import replace
 from itertools import count
 
 from polyloom.analysis.components import components
+from polyloom.analysis.loop_dependences import Dependences, Relation, meet, touches
+from polyloom.analysis.privatizable import private
 from polyloom.ir.nest import If, Loop, Nest, Node, Statement, assignments, loops
+from polyloom.ir.nest_rewrite import Renamed
 from polyloom.names import dotted, fresh
 from polyloom.sets import Affine
-from polyloom.targets.minion.loops.simd.dependences import Dependences, Relation, meet, touches
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.renamed import Renamed
 
 
 def arranged(nest: Nest) -> Nest:
