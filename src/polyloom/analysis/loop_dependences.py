@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which loops carry dependences, decided exactly by isl at the nest's sizes.
+"""Memory-based dependences between iterations of loops, decided exactly by isl at a nest's sizes.
 
 A loop is parallel when no two of its iterations, within one iteration of the loops around it, touch an element that one
 of them writes (Bernstein, "Analysis of programs for parallel processing", 1966), apart from scalars that each
-iteration has to itself.
+iteration has to itself. Value-based dependences, for all parameter values, are those of `transform.writers`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Final, Literal
+from typing import Literal
 
-from polyloom.ir.nest import Nest, Statement, accesses, statements
+from polyloom.analysis.privatizable import Path, privatizable
+from polyloom.ir.nest import Loop, Nest, Node, Statement, accesses, assignments, cell, statements
 from polyloom.ir.pla import Reference
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, to_set
+
+Direction = Literal["<", "=", ">"]
+"""Of an iteration of a loop to a second one: an entry of a direction vector (Wolfe, "Optimizing supercompilers for
+supercomputers", 1982)."""
+Access = tuple[Statement, Reference, bool]
+"""An element that a statement touches, and whether it writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +46,12 @@ def _text(reference: Reference) -> str:
     return reference.name + (f"[{', '.join(map(str, reference.index))}]" if reference.index else "")
 
 
-class Dependences:
-    """Of one nest without parameters; answers are kept."""
+class LoopDependences:
+    """Of one nest without parameters. Mutable: answers are kept."""
 
     def __init__(self, nest: Nest) -> None:
-        self.statements = statements(nest)
+        self.nest, self.statements = nest, statements(nest)
+        self.accesses = {s.assign.name: tuple(statement_accesses(s)) for s in self.statements}
         self.found: dict[tuple[str, frozenset[str]], Dependence | None] = {}
 
     def carried(self, loop: str, private: frozenset[str]) -> Dependence | None:
@@ -53,41 +61,46 @@ class Dependences:
             self.found[key] = next(self._carried(loop, private), None)
         return self.found[key]
 
+    def parallel(self, path: Path) -> bool:
+        """Whether the last loop of `path` carries none but by what its iterations may have to themselves."""
+        loop = path[-1]
+        return isinstance(loop, Loop) and self.carried(loop.name, privatizable(self.nest, path)) is None
+
     def _carried(self, loop: str, private: frozenset[str]) -> Iterator[Dependence]:
-        inside = [s for s in self.statements if loop in s.loops]
-        touched = [(s, r, w) for s in inside for r, w in _accesses(s) if r.name not in private]
-        pairs = product(enumerate(touched), enumerate(touched))
-        for (n, (writer, target, is_write)), (m, (other, reference, also)) in pairs:
-            if not is_write or target.name != reference.name or (also and m < n):
+        inside = (a for s in self.statements if loop in s.loops for a in self.accesses[s.assign.name])
+        touched = [access for access in inside if access[1].name not in private]
+        for (n, first), (m, second) in product(enumerate(touched), repeat=2):
+            # Two writes are one pair, in either order.
+            if not first[2] or first[1].name != second[1].name or (second[2] and m < n):
                 continue
-            if _conflict(loop, writer, target, other, reference):
-                yield Dependence(loop, target.name, target, reference)
+            if _meet_apart(loop, first, second):
+                yield Dependence(loop, first[1].name, first[1], second[1])
+
+    def conflict(self, first: Node, second: Node, directions: Mapping[str, Direction]) -> bool:
+        """Whether instances of two nodes in iterations that are so related touch one element that one of them
+        writes."""
+        ones, others = (
+            [access for assign in assignments((node,)) for access in self.accesses[assign.name]]
+            for node in (first, second)
+        )
+        return any(
+            x[1].name == y[1].name and (x[2] or y[2]) and touch_one_element(x, y, directions)
+            for x in ones
+            for y in others
+        )
 
 
-def _accesses(statement: Statement) -> Iterator[tuple[Reference, bool]]:
-    yield statement.assign.target, True
-    seen: set[tuple[str, tuple[Affine, ...]]] = set()
-    for read in accesses(statement.assign.value):
-        if (read.name, read.index) not in seen:
-            seen.add((read.name, read.index))
-            yield read, False
+def statement_accesses(statement: Statement) -> Iterator[Access]:
+    """The target, then what is read, each element once."""
+    yield statement, statement.assign.target, True
+    yield from ((statement, r, False) for r in {cell(r): r for r in accesses(statement.assign.value)}.values())
 
 
-Relation = Literal["<", "=", ">"]
-"""Of an iteration of a loop to a second one."""
-Touch = tuple[Statement, Reference]
-
-
-def touches(statement: Statement) -> Iterator[tuple[Touch, bool]]:
-    """The elements that a statement touches, and whether it writes them."""
-    yield from (((statement, reference), is_write) for reference, is_write in _accesses(statement))
-
-
-def meet(first: Touch, second: Touch, relations: Mapping[str, Relation]) -> bool:
+def touch_one_element(first: Access, second: Access, directions: Mapping[str, Direction]) -> bool:
     """Whether two instances touch one element whose iterations are related so: in loops around both, of which those
     outside of the outermost related one have the same iteration."""
-    (one, a), (other, b) = first, second
-    outermost = min(one.loops.index(loop) for loop in relations)
+    (one, a, _), (other, b, _) = first, second
+    outermost = min(one.loops.index(loop) for loop in directions)
     shared = one.loops[:outermost]
     left, right = _renamed(one.loops, shared, "first"), _renamed(other.loops, shared, "second")
     same = [
@@ -95,29 +108,26 @@ def meet(first: Touch, second: Touch, relations: Mapping[str, Relation]) -> bool
         for x, y in zip(a.index, b.index, strict=True)
         for sign in (x.substitute(left) - y.substitute(right), y.substitute(right) - x.substitute(left))
     ]
-    for loop, relation in relations.items():
+    for loop, direction in directions.items():
         step = right[loop] - left[loop]
-        same += {"<": [step - 1], ">": [-step - 1], "=": [step, -step]}[relation]
-    dims = [*shared, *_names(one.loops, shared, left), *_names(other.loops, shared, right)]
+        same += {"<": [step - 1], ">": [-step - 1], "=": [step, -step]}[direction]
+    own = [next(iter(form.symbols)) for form in (*left.values(), *right.values())]
     pieces = [
         Polyhedron((*p.substitute(left).constraints, *q.substitute(right).constraints, *same))
         for p in one.domain.pieces
         for q in other.domain.pieces
     ]
-    return not is_empty(to_set(Condition(tuple(pieces)), dims, ()))
+    return not is_empty(to_set(Condition(tuple(pieces)), [*shared, *own], ()))
 
 
-def _conflict(loop: str, one: Statement, a: Reference, other: Statement, b: Reference) -> bool:
+def _meet_apart(loop: str, first: Access, second: Access) -> bool:
     """Whether instances in different iterations of `loop` touch one element."""
-    if _is_apart(a, b, loop, one.loops[: one.loops.index(loop)]):
+    if _differs(first[1], second[1], loop, first[0].loops[: first[0].loops.index(loop)]):
         return False
-    return any(meet((one, a), (other, b), {loop: relation}) for relation in _APART)
+    return touch_one_element(first, second, {loop: "<"}) or touch_one_element(first, second, {loop: ">"})
 
 
-_APART: Final[tuple[Relation, ...]] = ("<", ">")
-
-
-def _is_apart(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> bool:
+def _differs(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> bool:
     """Whether a subscript differs in any two iterations of `loop`: the usual case, which isl need not decide."""
     known = {loop, *shared}
     return any(x == y and x.coefficient(loop) and x.symbols <= known for x, y in zip(a.index, b.index, strict=True))
@@ -125,7 +135,3 @@ def _is_apart(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> b
 
 def _renamed(loops: Sequence[str], shared: Sequence[str], side: str) -> dict[str, Affine]:
     return {name: Affine.symbol(hidden(f"{side}_{name}")) for name in loops if name not in shared}
-
-
-def _names(loops: Sequence[str], shared: Sequence[str], renamed: dict[str, Affine]) -> list[str]:
-    return [next(iter(renamed[name].symbols)) for name in loops if name not in shared]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scalars that every iteration of a loop has to itself: written before they are read in each iteration, and not read
-after the loop before they are written again.
+"""Privatizable scalars: every iteration of a loop has them to itself, because none of their reads is upward exposed in
+the body, and what an iteration leaves is not live behind the loop (Tu, Padua, "Automatic array privatization", 1993).
 
 Such a local needs no memory: it is a register, of one value for each lane where the loop is vectorized.
 """
@@ -11,26 +11,23 @@ from collections.abc import Iterator, Sequence
 
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
 
+Path = Sequence[Loop | If]
+"""Loops and conditions around a place, from outside."""
 
-def private(nest: Nest, path: Sequence[Loop | If]) -> frozenset[str]:
-    """Of the last loop of `path`, which leads to it from outside."""
+
+def privatizable(nest: Nest, path: Path) -> frozenset[str]:
+    """The scalars that the last loop of `path` may privatize."""
     loop = path[-1]
-    assert isinstance(loop, Loop)
-    written = {a.target.name for a in assignments(loop.body)}
+    written = {a.target.name for a in assignments((loop,))}
     scalars = {s.name for s in nest.storage if s.role == "local" and not s.shape} & written
-    return frozenset(
-        name for name in scalars if exposed(loop.body, name) is not True and not _live(nest, list(path), name)
-    )
+    return frozenset(n for n in scalars if not upward_exposed(loop.body, n) and not _is_live(nest, path, n))
 
 
-def exposed(nodes: Sequence[Node], name: str) -> bool | None:
+def upward_exposed(nodes: Sequence[Node], name: str) -> bool | None:
     """True where `name` may be read before it is written, False where it is certainly written first, None where neither
     is so."""
-    for node in nodes:
-        found = _exposed(node, name)
-        if found is not None:
-            return found
-    return None
+    found = (_exposed(node, name) for node in nodes)
+    return next((each for each in found if each is not None), None)
 
 
 def _exposed(node: Node, name: str) -> bool | None:
@@ -40,37 +37,45 @@ def _exposed(node: Node, name: str) -> bool | None:
                 return True
             return False if node.target.name == name else None
         case Loop():
-            inner = exposed(node.body, name)
             # A loop may have no iteration.
-            return True if inner else None
+            return upward_exposed(node.body, name) or None
         case If():
-            branches = (exposed(node.body, name), exposed(node.orelse, name))
+            branches = upward_exposed(node.body, name), upward_exposed(node.orelse, name)
             if True in branches:
                 return True
             return False if branches == (False, False) else None
 
 
-def _live(nest: Nest, path: list[Loop | If], name: str) -> bool:
+def _is_live(nest: Nest, path: Path, name: str) -> bool:
     """Whether what the loop leaves in `name` may be read."""
-    around: list[Loop | If | None] = [None, *path[:-1]]
-    for inner, outer in zip(reversed(path), reversed(around), strict=True):
+    for inner, outer in zip(reversed(path), [*reversed(path[:-1]), None], strict=True):
         for nodes in _blocks(nest, outer):
-            if not any(node is inner for node in nodes):
+            at = next((n for n, node in enumerate(nodes) if node is inner), None)
+            if at is None:
                 continue
-            at = next(n for n, node in enumerate(nodes) if node is inner)
-            after = exposed(nodes[at + 1 :], name)
+            after = upward_exposed(nodes[at + 1 :], name)
             if after is not None:
                 return after
-            if isinstance(outer, Loop) and exposed(nodes, name) is True:
+            if isinstance(outer, Loop) and upward_exposed(nodes, name):
                 return True
     return False
 
 
 def _blocks(nest: Nest, node: Loop | If | None) -> Iterator[tuple[Node, ...]]:
-    if node is None:
-        yield nest.body
-    elif isinstance(node, Loop):
-        yield node.body
+    if isinstance(node, If):
+        yield from (node.body, node.orelse)
     else:
-        yield node.body
-        yield node.orelse
+        yield nest.body if node is None else node.body
+
+
+def path_to(nodes: Sequence[Node], wanted: Node) -> tuple[Loop | If, ...] | None:
+    """What is around a node, from outside; None where it is not among them."""
+    for node in nodes:
+        if node is wanted:
+            return ()
+        if isinstance(node, Assign):
+            continue
+        inner = path_to(node.body if isinstance(node, Loop) else (*node.body, *node.orelse), wanted)
+        if inner is not None:
+            return (node, *inner)
+    return None

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many operations a nest executes: instances of its statements, counted by their bounds without visiting them where
-the innermost loop is concerned.
+"""Instance counts: how often statements of a nest without parameters execute, by the bounds of their loops.
 
-Loops are unfolded from outside, all iterations together as NumPy arrays; of the innermost only the length counts.
+Loops whose counter no bound or condition inside looks at are multiplied; others are unfolded from outside, all
+iterations together as NumPy arrays, of which only the length counts for the innermost (a piecewise evaluation of what
+Barvinok's counting gives in closed form: Verdoolaege et al., "Counting integer points in parametric polytopes", 2007).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -17,52 +19,61 @@ from polyloom.sets import Affine, Polyhedron
 
 Array = NDArray[np.int64]
 _MOST: Final = 1 << 21
-"""Iterations of all loops but the innermost that are unfolded."""
+"""Iterations of loops that are unfolded."""
 
 
-def operations(nest: Nest) -> int | None:
+def count_operations(nest: Nest, most: int = _MOST) -> int | None:
     """Those of the source on floats and integers, a multiply-add counted once; None where counting takes long."""
     total = 0
     for statement in statements(nest):
-        each = _of(statement.assign.value)
-        count = _instances(statement) if each else 0
+        each = _operations(statement.assign.value)
+        count = count_instances(statement, {}, most) if each else 0
         if count is None:
             return None
         total += each * count
     return total
 
 
-def _of(value: Expression) -> int:
+def _operations(value: Expression) -> int:
     if not isinstance(value, Apply):
         return 0
-    return (value.operation not in ("move", "select")) + sum(map(_of, value.operands))
+    return (value.operation not in ("move", "select")) + sum(map(_operations, value.operands))
 
 
-def _instances(statement: Statement) -> int | None:
-    """The pieces of a domain do not overlap."""
-    counts = [_points(piece, statement.loops) for piece in statement.domain.pieces]
-    return None if None in counts else sum(c for c in counts if c is not None)
+def count_instances(statement: Statement, values: Mapping[str, int], most: int | None = None) -> int | None:
+    """For values of parameters; the pieces of a domain do not overlap. None where more than `most` iterations would be
+    unfolded. Errors: KeyError for a bound or a condition that data decide."""
+    sizes = {name: Affine((), value) for name, value in values.items()}
+    counts = [_points(piece.substitute(sizes), statement.loops, most) for piece in statement.domain.pieces]
+    return None if None in counts else sum(count or 0 for count in counts)
 
 
-def _points(piece: Polyhedron, loops: tuple[str, ...]) -> int | None:
+def _points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int | None:
+    for constraint in piece.constraints:
+        if unknown := constraint.symbols.difference(loops):
+            raise KeyError(min(unknown))
+    if any(c.is_constant and c.constant < 0 for c in piece.constraints):
+        return 0
     known: dict[str, Any] = {}
-    count = 1
+    # So many iterations of loops outside have the values that `known` has at a place.
+    times: Any = np.ones(1, object)
     for n, loop in enumerate(loops):
         inside = {*loops[: n + 1]}
         bounds = [c for c in piece.constraints if c.coefficient(loop) and c.symbols <= inside]
-        low = _extreme([_bound(c, loop, known, count) for c in bounds if c.coefficient(loop) > 0], np.maximum)
-        high = _extreme([_bound(c, loop, known, count) for c in bounds if c.coefficient(loop) < 0], np.minimum)
+        low = _extreme([_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) > 0], np.maximum)
+        high = _extreme([_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) < 0], np.minimum)
         lengths = np.maximum(high - low + 1, 0)
+        if not any(c.coefficient(loop) for c in piece.constraints if not c.symbols <= inside):
+            times = times * lengths
+            continue
         total = int(lengths.sum())
-        if n == len(loops) - 1:
-            return total
-        if total > _MOST:
+        if most is not None and total > most:
             return None
-        which = np.repeat(np.arange(count), lengths)
+        which = np.repeat(np.arange(len(times)), lengths)
         first = np.repeat(np.cumsum(lengths) - lengths, lengths)
         known = {name: values[which] for name, values in known.items()}
-        known[loop], count = low[which] + np.arange(total) - first, total
-    return count
+        known[loop], times = low[which] + np.arange(total) - first, times[which]
+    return int(times.sum())
 
 
 def _bound(constraint: Affine, loop: str, known: dict[str, Any], count: int) -> Array:

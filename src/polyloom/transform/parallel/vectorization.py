@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which loops are vectorized: eight iterations of a parallel loop are the eight lanes of a register, and all that is in
-the loop, inner loops as well, executes for them together.
+"""Vectorization of loops: iterations of a parallel loop are the lanes of a register, and all that is in the loop, inner
+loops as well, executes for them together (outer-loop vectorization: Nuzman, Zaks, "Outer-loop vectorization", 2008).
 
 Any parallel loop will do whose inner loops have the same bounds in all lanes. Each path into the nest has at most one;
 it is the one whose cost is least, by the issue slots of instructions: an element that is the same in all lanes is
-broadcast, neighbours are one load, and everything else is gathered, which holds the pipeline for a cycle per lane.
+broadcast, neighbours are one load, and everything else is gathered, which holds the pipeline for a slot per lane.
 """
 
 from __future__ import annotations
@@ -12,21 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Final
 
-from polyloom.analysis.loop_dependences import Dependences
-from polyloom.analysis.privatizable import private
-from polyloom.analysis.value_ranges import Range, trips
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses
+from polyloom.analysis.loop_dependences import LoopDependences
+from polyloom.analysis.value_ranges import Range, trip_count
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Node, loop_nodes
 from polyloom.ir.operations import divides
 from polyloom.ir.pla import Reference
-
-LANES: Final = 8
-GATHER: Final = 9
-MASKED: Final = 12
-_LOOP: Final = 4
-_EMULATED: Final = {"div": 200, "sqrt": 260}
-_INTEGER_DIVISION: Final = 450
+from polyloom.transform.parallel.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +29,15 @@ class Choice:
     loops: frozenset[str] = frozenset()
 
 
-class Vectors:
+class VectorLoops:
     """Of a nest; `strides[name]` are how many elements apart neighbours are along each dimension."""
 
-    def __init__(self, nest: Nest, dependences: Dependences, known: Mapping[str, Range]) -> None:
-        self.nest, self.dependences, self.known = nest, dependences, known
-        self.types = {s.name: s.dtype for s in nest.storage}
-        self.scalars = {s.name for s in nest.storage if not s.shape and s.role == "local"}
-        self.strides = {s.name: _strides(tuple(e.constant for e in s.shape)) for s in nest.storage}
+    def __init__(self, dependences: LoopDependences, known: Mapping[str, Range], machine: Machine) -> None:
+        self.dependences, self.known, self.machine, self.costs = dependences, known, machine, machine.costs
+        storage = dependences.nest.storage
+        self.types = {s.name: s.dtype for s in storage}
+        self.scalars = {s.name for s in storage if not s.shape and s.role == "local"}
+        self.strides = {s.name: _strides(tuple(e.constant for e in s.shape)) for s in storage}
 
     def choose(self, nodes: Sequence[Node], path: tuple[Loop | If, ...], lane: str | None = None) -> Choice:
         """The cheapest for nodes in a row, inside the loops of `path`; `lane` is the vectorized loop around them."""
@@ -60,30 +53,20 @@ class Vectors:
                 return Choice(self._value(node.value, lane) + self._access(node.target, lane))
             case If():
                 branches = self.choose((*node.body, *node.orelse), (*path, node), lane)
-                varies = lane is not None and any(
-                    lane in c.symbols for p in node.condition.pieces for c in p.constraints
-                )
-                return Choice(branches.cost + (MASKED if varies else 2), branches.loops)
+                own = self.costs.mask if lane in node.condition.symbols else self.costs.condition
+                return Choice(branches.cost + own, branches.loops)
             case Loop():
-                return self._loop(node, path, lane)
+                return self._loop(node, (*path, node), lane)
 
     def _loop(self, loop: Loop, path: tuple[Loop | If, ...], lane: str | None) -> Choice:
-        inside, count = (*path, loop), trips(loop, self.known)
-        inner = self.choose(loop.body, inside, lane)
-        plain = Choice(_LOOP + count * (inner.cost + _LOOP), inner.loops)
-        if lane is not None or not self.vectorizes(loop, inside):
+        count, costs = trip_count(loop, self.known), self.costs
+        inner = self.choose(loop.body, path, lane)
+        plain = Choice(costs.loop + count * (inner.cost + costs.loop), inner.loops)
+        if lane is not None or not _is_uniform(loop) or not self.dependences.parallel(path):
             return plain
-        rounds = -(-count // LANES)
-        wide = Choice(
-            _LOOP + 8 + rounds * (self.choose(loop.body, inside, loop.name).cost + _LOOP), frozenset({loop.name})
-        )
+        rounds, each = -(-count // self.machine.lanes), self.choose(loop.body, path, loop.name).cost
+        wide = Choice(costs.loop + costs.start + rounds * (each + costs.loop), frozenset({loop.name}))
         return min(plain, wide, key=lambda choice: choice.cost)
-
-    def vectorizes(self, loop: Loop, path: tuple[Loop | If, ...]) -> bool:
-        """Whether iterations may be lanes."""
-        return _is_uniform(loop.body, loop.name) and not self.dependences.carried(
-            loop.name, private(self.nest, list(path))
-        )
 
     def stride(self, reference: Reference, lane: str) -> int:
         """Elements from a lane's to the next one's; rows are longer where they are padded, which changes no choice."""
@@ -96,35 +79,27 @@ class Vectors:
         narrow = self.types[reference.name] not in ("i32", "f32")
         stride = 0 if lane is None else self.stride(reference, lane)
         if stride == 0:
-            return 3 if narrow else 1
-        return 1 if stride == 1 and not narrow else GATHER
+            return self.costs.narrow if narrow else 1
+        return 1 if stride == 1 and not narrow else self.costs.gather
 
     def _value(self, value: Expression, lane: str | None) -> float:
-        cost = sum(self._access(read, lane) for read in accesses(value))
-        return cost + _operations(value)
-
-
-def _operations(value: Expression) -> float:
-    match value:
-        case Apply(operation=operation, dtype=dtype, operands=operands):
-            own = _INTEGER_DIVISION if divides(operation, dtype) else _EMULATED.get(operation, 1)
-            return own + sum(map(_operations, operands))
-        case Index():
-            return 3
-        case _:
-            return 0
+        match value:
+            case Reference():
+                return self._access(value, lane)
+            case Apply(operation=operation, dtype=dtype, operands=operands):
+                is_long = divides(operation, dtype)
+                own = self.costs.integer_division if is_long else self.costs.operations.get(operation, 1)
+                return own + sum(self._value(operand, lane) for operand in operands)
+            case Index():
+                return self.costs.form
+            case _:
+                return 0
 
 
 def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(prod(shape[n + 1 :]) for n in range(len(shape)))
 
 
-def _is_uniform(nodes: Sequence[Node], lane: str) -> bool:
+def _is_uniform(loop: Loop) -> bool:
     """Whether loops inside have bounds that do not depend on the lane."""
-    for node in nodes:
-        if isinstance(node, Loop):
-            if any(lane in end.symbols for end in (*node.lower, *node.upper)) or not _is_uniform(node.body, lane):
-                return False
-        elif isinstance(node, If) and not _is_uniform((*node.body, *node.orelse), lane):
-            return False
-    return True
+    return not any(loop.name in end.symbols for inner in loop_nodes(loop.body) for end in (*inner.lower, *inner.upper))

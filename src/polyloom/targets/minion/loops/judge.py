@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from polyloom.frontend.source import Arrays
 from polyloom.ir.arguments import shape_of, sizes_of
-from polyloom.ir.instance_counts import operations
+from polyloom.ir.instance_counts import count_operations
 from polyloom.ir.interpret import box_size
 from polyloom.ir.nest import Nest, statements
 from polyloom.ir.numbers import NUMPY
@@ -26,9 +26,9 @@ from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.work import operators
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.minion.loops.simd import form as simd
+from polyloom.targets.minion.loops.simd.compile import specialized
 from polyloom.targets.minion.loops.work import Work
 from polyloom.targets.subject import ErrorBounds, Oracle
-from polyloom.transform.parallel.specialization import concrete
 
 _Outputs = Callable[[Mapping[str, int], Arrays], Arrays | None]
 _MOST: Final = 100_000
@@ -84,7 +84,7 @@ def _within(name: str, what: str, outputs: _Outputs, near: ErrorBounds) -> Oracl
 
 
 def _executed(read: simd.Read, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
-    count = operations(concrete(read.nest, values, "contract"))
+    count = count_operations(specialized(read.nest, values, "contract"))
     return None if count is None or count > _MOST else read.reference(values, inputs)
 
 
