@@ -147,12 +147,7 @@ def names(nest: Nest) -> frozenset[str]:
 
 def loops(nodes: Iterable[Node]) -> Iterator[str]:
     """The names of all loops, in the order of the text."""
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield node.name
-            yield from loops(node.body)
-        elif isinstance(node, If):
-            yield from loops((*node.body, *node.orelse))
+    return (loop.name for loop in loop_nodes(nodes))
 
 
 def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
@@ -179,6 +174,29 @@ def leaves(expression: Expression) -> Iterator[Reference | Constant | Index]:
 def accesses(expression: Expression) -> Iterator[Reference]:
     """The elements that `expression` reads, from left to right, repeated as written."""
     return (leaf for leaf in leaves(expression) if isinstance(leaf, Reference))
+
+
+Cell = tuple[str, tuple[Affine, ...]]
+
+
+def cell(reference: Reference) -> Cell:
+    """The element that a reference names, wherever it is written."""
+    return reference.name, reference.index
+
+
+def loop_nodes(nodes: Iterable[Node]) -> Iterator[Loop]:
+    """All loops, in the order of the text."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node
+            yield from loop_nodes(node.body)
+        elif isinstance(node, If):
+            yield from loop_nodes((*node.body, *node.orelse))
+
+
+def taken_names(nest: Nest) -> set[str]:
+    """All names of a nest, those of statements, too."""
+    return {*names(nest), *(assign.name for assign in assignments(nest.body))}
 
 
 def data(nest: Nest) -> frozenset[str]:

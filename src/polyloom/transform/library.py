@@ -5,12 +5,13 @@ the function's program (ir/library.py) uses several times, and the rest stands w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from polyloom.diagnostics import Span
 from polyloom.ir.library import KERNELS, Program, power, program
-from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, assignments, names
+from polyloom.ir.nest import Apply, Assign, Expression, Nest, Node, Storage, assignments, taken_names
+from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh
@@ -32,30 +33,20 @@ def _calls(value: Expression) -> bool:
 _WRITTEN_OUT = (*KERNELS, "pow")
 
 
-class _Writer:
+class _Writer(Rewriter):
     """`storage` are the scalars that it makes (mutable)."""
 
     def __init__(self, nest: Nest) -> None:
-        self.taken = {*names(nest), *(found.name for found in assignments(nest.body))}
-        self.storage = list[Storage]()
+        self.taken, self.storage = taken_names(nest), list[Storage]()
 
-    def nodes(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple([made for node in nodes for made in self.node(node)])
+    def assign(self, node: Assign) -> Iterable[Node]:
+        before = list[Node]()
 
-    def node(self, node: Node) -> tuple[Node, ...]:
-        match node:
-            case Assign():
-                before = list[Node]()
+        def keep(value: Expression, dtype: ElementType, name: str) -> Reference:
+            return self.keep(value, dtype, name, node, before)
 
-                def keep(value: Expression, dtype: ElementType, name: str) -> Reference:
-                    return self.keep(value, dtype, name, node, before)
-
-                value = _written(node.value, keep)
-                return (*before, replace(node, value=value))
-            case Loop():
-                return (replace(node, body=self.nodes(node.body)),)
-            case If():
-                return (replace(node, body=self.nodes(node.body), orelse=self.nodes(node.orelse)),)
+        value = _written(node.value, keep)
+        return (*before, replace(node, value=value))
 
     def keep(self, value: Expression, dtype: ElementType, name: str, node: Assign, before: list[Node]) -> Reference:
         """A scalar that holds a value from before the assignment `node` on."""

@@ -9,16 +9,28 @@ for each copy). Loops over the places of a strip (`frontend.strips`) are unrolle
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import gcd, lcm
 from typing import Final
 
-from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Statement, accesses, assignments, names, statements
+from polyloom.ir.nest import (
+    Assign,
+    If,
+    Loop,
+    Nest,
+    Node,
+    Statement,
+    accesses,
+    assignments,
+    loop_nodes,
+    statements,
+    taken_names,
+)
+from polyloom.ir.nest_rewrite import Rewriter, substitute
 from polyloom.ir.pla import Reference
 from polyloom.names import dotted, fresh
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.transform.shift import substituted
 
 COPIES: Final = 6
 """Of a body, at most."""
@@ -39,15 +51,6 @@ def by_residues(nest: Nest) -> Nest | None:
     return made
 
 
-def _loops(nodes: Sequence[Node]) -> Iterator[Loop]:
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield node
-            yield from _loops(node.body)
-        elif isinstance(node, If):
-            yield from _loops((*node.body, *node.orelse))
-
-
 def _count(loop: Loop) -> int | None:
     """How many turns a loop has, where its bounds are constants."""
     if len(loop.lower) != 1 or len(loop.upper) != 1:
@@ -59,7 +62,7 @@ def _count(loop: Loop) -> int | None:
 def _places(nest: Nest) -> Iterator[str]:
     """The loops over the places of strips: of a few turns, whose variable stands beside a multiple of another one."""
     forms = [form for s in statements(nest) for form in _forms(s)]
-    for loop in _loops(nest.body):
+    for loop in loop_nodes(nest.body):
         count = _count(loop)
         if count is not None and 1 < count <= COPIES and any(_is_place(form, loop.name, count) for form in forms):
             yield loop.name
@@ -108,37 +111,22 @@ def _needed(
                 yield loop, step // gcd(step, factor)
 
 
-@dataclass
-class _Unrolling:
+class _Unrolling(Rewriter):
     """Unrolls the loops `places` whole, and others by `factors`. Mutable: names are taken as copies get theirs."""
 
-    nest: Nest
-    places: frozenset[str]
-    factors: Mapping[str, int]
-
-    def __post_init__(self) -> None:
-        self.taken = {*names(self.nest), *(a.name for a in assignments(self.nest.body))}
+    def __init__(self, nest: Nest, places: frozenset[str], factors: Mapping[str, int]) -> None:
+        self.nest, self.places, self.factors, self.taken = nest, places, factors, taken_names(nest)
 
     def done(self) -> Nest:
         return replace(self.nest, body=self.nodes(self.nest.body))
 
-    def nodes(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
-        return tuple([made for node in nodes for made in self.node(node)])
-
-    def node(self, node: Node) -> tuple[Node, ...]:
-        match node:
-            case Loop(name=name) if name in self.places:
-                count, first = _count(node) or 0, node.lower[0]
-                values = [first + n for n in range(count)][:: node.step]
-                return tuple([n for v, value in enumerate(values) for n in self.copy(node, value, v)])
-            case Loop(name=name) if name in self.factors and (start := _start(node, self.factors[name])) is not None:
-                return (self.parted(node, self.factors[name], start),)
-            case Loop(body=body):
-                return (replace(node, body=self.nodes(body)),)
-            case If(body=body, orelse=orelse):
-                return (replace(node, body=self.nodes(body), orelse=self.nodes(orelse)),)
-            case _:
-                return (node,)
+    def loop(self, node: Loop) -> Iterable[Node]:
+        if node.name in self.places:
+            count, first = _count(node) or 0, node.lower[0]
+            values = [first + n for n in range(count)][:: node.step]
+            return [n for v, value in enumerate(values) for n in self.copy(node, value, v)]
+        start = _start(node, self.factors[node.name]) if node.name in self.factors else None
+        return super().loop(node) if start is None else (self.parted(node, self.factors[node.name], start),)
 
     def parted(self, loop: Loop, factor: int, start: tuple[Affine, ...]) -> Loop:
         """A loop over classes of `factor` values, with a copy of the body for each place in a class."""
@@ -153,23 +141,23 @@ class _Unrolling:
 
     def copy(self, loop: Loop, value: Affine, number: int) -> tuple[Node, ...]:
         """A copy of a body, where the loop has a value; the first one keeps the names."""
-        body = self.nodes(substituted(loop.body, {loop.name: value}))
-        return self.renamed(body) if number else body
+        body = self.nodes(substitute(loop.body, {loop.name: value}))
+        return _Renaming(self.taken).nodes(body) if number else body
 
-    def renamed(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
-        """With other names of statements and loops."""
-        made = list[Node]()
-        for node in nodes:
-            match node:
-                case Assign(name=name):
-                    made.append(replace(node, name=fresh(dotted(name, 1), self.taken, dotted)))
-                case Loop(name=name, body=body):
-                    other = fresh(name, self.taken)
-                    moved = substituted(self.renamed(body), {name: Affine.symbol(other)})
-                    made.append(replace(node, name=other, body=moved))
-                case If(body=body, orelse=orelse):
-                    made.append(replace(node, body=self.renamed(body), orelse=self.renamed(orelse)))
-        return tuple(made)
+
+class _Renaming(Rewriter):
+    """With other names of statements and loops."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken
+
+    def assign(self, node: Assign) -> Iterable[Node]:
+        return (replace(node, name=fresh(dotted(node.name, 1), self.taken, dotted)),)
+
+    def loop(self, node: Loop) -> Iterable[Node]:
+        # The name first: it is taken before those of loops inside.
+        other, body = fresh(node.name, self.taken), self.nodes(node.body)
+        return (replace(node, name=other, body=substitute(body, {node.name: Affine.symbol(other)})),)
 
 
 def _start(loop: Loop, factor: int) -> tuple[Affine, ...] | None:

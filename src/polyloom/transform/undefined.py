@@ -9,12 +9,13 @@ unconditional.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Statement
+from polyloom.ir.nest import Apply, Assign, Expression, If, Nest, Node, Statement
+from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Reference
 from polyloom.names import dotted, fresh
 from polyloom.sets import Condition
@@ -26,7 +27,7 @@ def without_undefined(nest: Nest) -> Nest:
     writers = Writers.of(nest)
     first = {s.assign.name: found for s in writers.statements if (found := _first(writers, s)) is not None}
     taken = {s.assign.name for s in writers.statements}
-    return replace(nest, body=tuple(_replaced(nest.body, first, taken))) if first else nest
+    return replace(nest, body=_Replacement(first, taken).nodes(nest.body)) if first else nest
 
 
 def _first(writers: Writers, statement: Statement) -> tuple[Assign, Condition | None] | None:
@@ -61,25 +62,15 @@ def _chosen(value: Expression, target: Reference) -> Expression | None:
     return value if (left, right) == tuple(branches) else replace(value, operands=(condition, left, right))
 
 
-def _replaced(
-    nodes: tuple[Node, ...], first: dict[str, tuple[Assign, Condition | None]], taken: set[str]
-) -> Iterator[Node]:
-    for node in nodes:
-        match node:
-            case Assign(name=name) if name in first:
-                assign, where = first[name]
-                yield (
-                    assign
-                    if where is None
-                    else If(where, (replace(assign, name=fresh(dotted(name, 0), taken, dotted)),), (node,), node.span)
-                )
-            case Assign():
-                yield node
-            case Loop():
-                yield replace(node, body=tuple(_replaced(node.body, first, taken)))
-            case If():
-                yield replace(
-                    node,
-                    body=tuple(_replaced(node.body, first, taken)),
-                    orelse=tuple(_replaced(node.orelse, first, taken)),
-                )
+class _Replacement(Rewriter):
+    def __init__(self, first: Mapping[str, tuple[Assign, Condition | None]], taken: set[str]) -> None:
+        self.first, self.taken = first, taken
+
+    def assign(self, node: Assign) -> Iterable[Node]:
+        if node.name not in self.first:
+            return (node,)
+        assign, where = self.first[node.name]
+        if where is None:
+            return (assign,)
+        made = replace(assign, name=fresh(dotted(node.name, 0), self.taken, dotted))
+        return (If(where, (made,), (node,), node.span),)

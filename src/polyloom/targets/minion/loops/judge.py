@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from polyloom.frontend.source import Arrays
 from polyloom.ir.arguments import shape_of, sizes_of
+from polyloom.ir.instance_counts import count_operations
 from polyloom.ir.interpret import box_size
 from polyloom.ir.nest import Nest, statements
 from polyloom.ir.numbers import NUMPY
@@ -25,8 +26,7 @@ from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.work import operators
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.minion.loops.simd import form as simd
-from polyloom.targets.minion.loops.simd.concrete import concrete
-from polyloom.targets.minion.loops.simd.count import operations
+from polyloom.targets.minion.loops.simd.compile import specialized
 from polyloom.targets.minion.loops.work import Work
 from polyloom.targets.subject import ErrorBounds, Oracle
 
@@ -84,7 +84,7 @@ def _within(name: str, what: str, outputs: _Outputs, near: ErrorBounds) -> Oracl
 
 
 def _executed(read: simd.Read, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
-    count = operations(concrete(read.nest, values, "contract"))
+    count = count_operations(specialized(read.nest, values, "contract"))
     return None if count is None or count > _MOST else read.reference(values, inputs)
 
 

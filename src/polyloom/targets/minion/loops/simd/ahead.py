@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from polyloom.ir.nest import Apply, Assign, Expression, Index, Loop, accesses
+from polyloom.ir.nest import Assign, Cell, Loop, accesses, cell
+from polyloom.ir.nest_rewrite import Substitution
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
-from polyloom.targets.minion.loops.simd.elements import Around, Key, key
+from polyloom.targets.minion.loops.simd.elements import Around
+from polyloom.targets.minion.loops.simd.lanes import LANES
 from polyloom.targets.minion.loops.simd.values import Values
-from polyloom.targets.minion.loops.simd.vectors import LANES
 
 _MOST: Final = 4
 _MOST_KNOWN: Final = 12
@@ -37,7 +38,7 @@ def copies(loop: Loop, around: Around, free: int, rounds: int | None) -> int:
     """How many rounds are worth being one; 1 where the loop has more than assignments, or loads nothing ahead.
     `rounds`: how many there are, where that is known."""
     body = [node for node in loop.body if isinstance(node, Assign)]
-    loads = len({key(r) for r in early(body, around)})
+    loads = len({cell(r) for r in early(body, around)})
     if not loads or len(body) != len(loop.body):
         return 1
     most = (free - _FREE) // loads
@@ -48,13 +49,14 @@ def copies(loop: Loop, around: Around, free: int, rounds: int | None) -> int:
 def ahead(writer: Writer, loop: Loop, around: Around, times: int) -> None:
     """So many rounds."""
     text, body = writer.values.text, [node for node in loop.body if isinstance(node, Assign)]
-    rounds = [[_shifted(a, {loop.name: Affine.symbol(loop.name) + LANES * n}) for a in body] for n in range(times)]
-    loaded: dict[Key, str] = {}
+    steps = [Substitution({loop.name: Affine.symbol(loop.name) + LANES * n}) for n in range(times)]
+    rounds = [[step.assignment(assign) for assign in body] for step in steps]
+    loaded: dict[Cell, str] = {}
     for round in rounds:
         for reference in early(round, around):
-            if key(reference) not in loaded:
-                loaded[key(reference)] = text.vectors.take(reference.span)
-                writer.values.load(reference, around, loaded[key(reference)])
+            if cell(reference) not in loaded:
+                loaded[cell(reference)] = text.vectors.take(reference.span)
+                writer.values.load(reference, around, loaded[cell(reference)])
     for round in rounds:
         for assign in round:
             with text.at(assign.span):
@@ -67,7 +69,7 @@ def early(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
     written = {assign.target.name for assign in body}
     for assign in body:
         for read in accesses(assign.value):
-            if read.name in around.locals or key(read) in around.held:
+            if read.name in around.locals or cell(read) in around.held:
                 continue
             if read.name not in written or _is_alone(read, assign, body):
                 yield read
@@ -76,24 +78,4 @@ def early(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
 def _is_alone(read: Reference, own: Assign, body: Sequence[Assign]) -> bool:
     """Whether one statement alone touches the array, at one element."""
     touched = [(a, r) for a in body for r in (a.target, *accesses(a.value)) if r.name == read.name]
-    return all(a is own and key(r) == key(read) for a, r in touched)
-
-
-def _shifted(assign: Assign, shift: dict[str, Affine]) -> Assign:
-    return replace(assign, target=_moved(assign.target, shift), value=_value(assign.value, shift))
-
-
-def _moved(reference: Reference, shift: dict[str, Affine]) -> Reference:
-    return replace(reference, index=tuple(i.substitute(shift) for i in reference.index))
-
-
-def _value(value: Expression, shift: dict[str, Affine]) -> Expression:
-    match value:
-        case Reference():
-            return _moved(value, shift)
-        case Apply():
-            return replace(value, operands=tuple(_value(o, shift) for o in value.operands))
-        case Index():
-            return replace(value, value=value.value.substitute(shift))
-        case _:
-            return value
+    return all(a is own and cell(r) == cell(read) for a, r in touched)

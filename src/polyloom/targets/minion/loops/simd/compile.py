@@ -1,32 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
 
-- `concrete`: parameters become numbers; `a * b + c` is one operation where --fp allows it.
-- `ordered`: arrays of their own for temporaries of iterations; reductions by partial results of harts and lanes; loops
-  that carry dependences are split, and interchanged with parallel ones inside.
-- `phased`: dependences, ownership of lines, vectors: which hart executes what.
+- `specialized`: parameters become numbers; `a * b + c` is one operation where --fp allows it.
+- `arranged`: loops in another order, where that makes them parallel (transform.parallel.arrangement).
+- `share_work`: dependences, ownership of lines, vectors: which hart executes what.
 - `parts`: code, evictions and barriers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.ir.instance_counts import count_operations
 from polyloom.ir.nest import Nest, loops
-from polyloom.targets.minion.loops.program import Part
+from polyloom.targets.minion.loops.program import Part, Team
 from polyloom.targets.minion.loops.simd import works
-from polyloom.targets.minion.loops.simd.arrange import arranged
-from polyloom.targets.minion.loops.simd.concrete import concrete
-from polyloom.targets.minion.loops.simd.count import operations
-from polyloom.targets.minion.loops.simd.expand import expanded
+from polyloom.targets.minion.loops.simd.lanes import machine
 from polyloom.targets.minion.loops.simd.memory import memory
-from polyloom.targets.minion.loops.simd.phases import phased
-from polyloom.targets.minion.loops.simd.reductions import reduced
 from polyloom.targets.minion.loops.work import Setting
 from polyloom.targets.minion.options import Fp
+from polyloom.transform.parallel.arrangement import arrange_loops
+from polyloom.transform.parallel.contraction import contract
+from polyloom.transform.parallel.specialization import specialize
+from polyloom.transform.parallel.work_sharing import share_work
 
 SCRATCH: Final = 256
 """Bytes of each hart."""
@@ -47,15 +46,15 @@ class Compiled:
 def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     """Where there are `others`, phases before and behind, what those need does not stay in caches. Errors: PL1350 to
     PL1352."""
-    own = concrete(nest, setting.values, fp)
-    made = ordered(own, setting.team.workers, fp)
-    found = phased(made, setting.team.workers)
+    own = specialized(nest, setting.values, fp)
+    made = arranged(own, setting.team, fp)
+    shared = share_work(made, machine(setting.team))
     place = memory(made, tuple(setting.arrays.values()), setting.scratch)
-    parts = works.parts(made, found, place, setting.team, setting.prefix, setting.later if others else None)
+    parts = works.parts(made, shared, place, setting.team, setting.prefix, setting.later if others else None)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
-    alone = dict.fromkeys(_plain(why) for loop, why in found.alone.items() if _plain(loop) in named)
-    return Compiled(parts, tuple(alone), operations(own), taken)
+    alone = dict.fromkeys(_plain(why) for loop, why in shared.alone.items() if _plain(loop) in named)
+    return Compiled(parts, tuple(alone), count_operations(own), taken)
 
 
 def _plain(text: str) -> str:
@@ -63,6 +62,12 @@ def _plain(text: str) -> str:
     return re.sub(r"(?<=\w)\.\d+", "", text)
 
 
-def ordered(nest: Nest, harts: int, fp: Fp) -> Nest:
-    """In the order of the code. The second time, reductions are found that were parts of other loops."""
-    return reduced(arranged(reduced(expanded(nest), harts, fp)), harts, fp)
+def specialized(nest: Nest, values: Mapping[str, int], fp: Fp) -> Nest:
+    """At its sizes, in the arithmetic that `--fp` asks for."""
+    made = specialize(nest, values)
+    return made if fp == "strict" else contract(made)
+
+
+def arranged(nest: Nest, team: Team, fp: Fp) -> Nest:
+    """In the order of the code."""
+    return arrange_loops(nest, machine(team), reassociate=fp == "reassociate")

@@ -12,15 +12,15 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
+from polyloom.analysis.privatizable import privatizable
+from polyloom.analysis.value_ranges import constant_bounds
+from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assignments, cell, loops
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.loops.simd.ahead import ahead, copies
-from polyloom.targets.minion.loops.simd.elements import Around, Key, key
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.ranges import Range, loop_range, ranges
+from polyloom.targets.minion.loops.simd.elements import Around
+from polyloom.targets.minion.loops.simd.lanes import LANES
 from polyloom.targets.minion.loops.simd.values import Values
-from polyloom.targets.minion.loops.simd.vectors import LANES
 
 _ALL: int = (1 << LANES) - 1
 _SPARE_VECTORS = 7
@@ -34,7 +34,6 @@ class Control:
     def __init__(self, nest: Nest, values: Values, vectors: frozenset[str], path: tuple[Loop | If, ...]) -> None:
         self.nest, self.values, self.text, self.vectors = nest, values, values.text, vectors
         self.path = list(path)
-        self.known: dict[str, Range] = ranges(nest.body)
 
     def block(self, nodes: Sequence[Node], around: Around) -> None:
         for node in nodes:
@@ -50,7 +49,7 @@ class Control:
                         self.choice(node, around)
 
     def assign(self, node: Assign, around: Around) -> None:
-        into = around.locals.get(node.target.name) or around.held.get(key(node.target))
+        into = around.locals.get(node.target.name) or around.held.get(cell(node.target))
         found = self.values.value(node.value, around, into)
         if into is None:
             self.values.store(node.target, around, found[0])
@@ -61,10 +60,8 @@ class Control:
     def loop(self, loop: Loop, around: Around) -> None:
         """All iterations."""
         with self.bounds(loop, around) as (low, high):
-            known = loop.lower + loop.upper
-            count = known[1].constant - known[0].constant if len(known) == 2 else 0
-            is_known = len(known) == 2 and all(end.is_constant for end in known)
-            self.iterations(loop, around, low, high, count // LANES if is_known else None)
+            known = constant_bounds(loop)
+            self.iterations(loop, around, low, high, None if known is None else (known[1] - known[0]) // LANES)
 
     @contextmanager
     def bounds(self, loop: Loop, around: Around) -> Generator[tuple[str, str]]:
@@ -99,7 +96,7 @@ class Control:
     @contextmanager
     def locals(self, around: Around) -> Generator[Around]:
         """With a register for each local that the innermost loop of the path has to itself."""
-        names = sorted(private(self.nest, self.path) - around.locals.keys())
+        names = sorted(privatizable(self.nest, self.path) - around.locals.keys())
         taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
         yield replace(around, locals={**around.locals, **taken})
         self.text.vectors.give(*reversed(taken.values()))
@@ -170,7 +167,7 @@ class Control:
     def ready(self, loop: Loop, around: Around) -> Generator[tuple[Around, Callable[[int], list[str]]]]:
         """Pointers and held elements, and what moves pointers on by so many iterations; held elements are stored behind
         the loop. Only for a loop with no loop inside."""
-        if any(isinstance(node, Loop) for node in _nodes(loop.body)):
+        if any(loops(loop.body)):
             yield around, lambda step: []
             return
         held, written = self.held(loop, around)
@@ -183,47 +180,47 @@ class Control:
 
         yield replace(around, held={**around.held, **held}, pointers={**around.pointers, **pointers}), moves
         for reference in written:
-            self.values.store(reference, around, held[key(reference)])
+            self.values.store(reference, around, held[cell(reference)])
         self.text.integers.give(*reversed([register for register, _ in pointers.values()]))
         self.text.vectors.give(*reversed(held.values()))
 
-    def held(self, loop: Loop, around: Around) -> tuple[dict[Key, str], list[Reference]]:
+    def held(self, loop: Loop, around: Around) -> tuple[dict[Cell, str], list[Reference]]:
         """Registers of elements that are the same in all iterations and that nothing else in the loop may change;
         those that are written."""
-        found: dict[Key, str] = {}
-        stored: dict[Key, Reference] = {}
+        found: dict[Cell, str] = {}
+        stored: dict[Cell, Reference] = {}
         everywhere = [(r, w) for a in assignments(loop.body) for r, w in _touched(a)]
         always = [(r, w) for node in loop.body if isinstance(node, Assign) for r, w in _touched(node)]
         for reference, is_write in always:
             if not self.is_held(reference, loop, around, everywhere):
                 continue
-            if key(reference) not in found:
+            if cell(reference) not in found:
                 if len(self.text.vectors.free) <= _SPARE_VECTORS:
                     continue
-                found[key(reference)] = self.text.vectors.take(reference.span)
-                self.values.load(reference, around, found[key(reference)])
+                found[cell(reference)] = self.text.vectors.take(reference.span)
+                self.values.load(reference, around, found[cell(reference)])
             if is_write:
-                stored[key(reference)] = reference
+                stored[cell(reference)] = reference
         return found, list(stored.values())
 
     def is_held(
         self, reference: Reference, loop: Loop, around: Around, everywhere: Sequence[tuple[Reference, bool]]
     ) -> bool:
-        if reference.name in around.locals or key(reference) in around.held:
+        if reference.name in around.locals or cell(reference) in around.held:
             return False
         if any(loop.name in index.symbols for index in reference.index):
             return False
         same = [(r, w) for r, w in everywhere if r.name == reference.name]
-        return all(key(r) == key(reference) for r, _ in same) or not any(w for _, w in same)
+        return all(cell(r) == cell(reference) for r, _ in same) or not any(w for _, w in same)
 
     def pointers(
-        self, loop: Loop, around: Around, held: Mapping[Key, str]
+        self, loop: Loop, around: Around, held: Mapping[Cell, str]
     ) -> dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]]:
         """By array and by what of the address depends on loops."""
         made: dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = {}
         for assign in assignments(loop.body):
             for reference, _ in _touched(assign):
-                if reference.name in around.locals or key(reference) in held or key(reference) in around.held:
+                if reference.name in around.locals or cell(reference) in held or cell(reference) in around.held:
                     continue
                 form = self.values.memory.address(reference)
                 name = reference.name, form.terms
@@ -293,20 +290,10 @@ class Control:
             self.text.add(f"fnot.pi {fails}, {fails}", f"for.pi {into}, {into}, {fails}")
         self.text.vectors.give(fails, form)
 
-    def range_of(self, loop: Loop) -> Range:
-        return loop_range(loop, self.known)
-
 
 def _touched(assign: Assign) -> Iterator[tuple[Reference, bool]]:
     yield from ((read, False) for read in accesses(assign.value))
     yield assign.target, True
-
-
-def _nodes(nodes: Sequence[Node]) -> Iterator[Node]:
-    for node in nodes:
-        yield node
-        if isinstance(node, If):
-            yield from _nodes((*node.body, *node.orelse))
 
 
 def _moves(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step: int, register: str) -> list[str]:

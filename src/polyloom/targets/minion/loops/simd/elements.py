@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from polyloom.ir.nest import Cell
 from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Reference
@@ -19,12 +20,6 @@ from polyloom.targets.minion.loops.simd.memory import Memory
 from polyloom.targets.minion.loops.simd.text import CONSTANTS, Text
 
 _IMMEDIATE: Final = range(-2048, 2048)
-Key = tuple[str, tuple[Affine, ...]]
-
-
-def key(reference: Reference) -> Key:
-    """Of an element, wherever it is written."""
-    return reference.name, reference.index
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +31,8 @@ class Around:
     loops: Mapping[str, str] = field(default_factory=dict[str, str])
     lane: str | None = None
     locals: Mapping[str, str] = field(default_factory=dict[str, str])
-    held: Mapping[Key, str] = field(default_factory=dict[Key, str])
-    loaded: Mapping[Key, str] = field(default_factory=dict[Key, str])
+    held: Mapping[Cell, str] = field(default_factory=dict[Cell, str])
+    loaded: Mapping[Cell, str] = field(default_factory=dict[Cell, str])
     pointers: Mapping[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = field(
         default_factory=dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]]
     )

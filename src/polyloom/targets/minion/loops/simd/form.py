@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from polyloom import frontend, transform
-from polyloom.diagnostics import PolyloomError
+from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Reference, Source
 from polyloom.ir.nest import Nest
@@ -22,15 +22,16 @@ from polyloom.ir.nest_interpret import signature_of
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.sets import Condition
+from polyloom.targets.minion.loops.program import Team
 from polyloom.targets.minion.loops.simd import types
-from polyloom.targets.minion.loops.simd.compile import compiled, ordered
-from polyloom.targets.minion.loops.simd.concrete import concrete
-from polyloom.targets.minion.loops.simd.equations import Equations
-from polyloom.targets.minion.loops.simd.oracle import computed
+from polyloom.targets.minion.loops.simd.arithmetic import MachineScope, machine_function
+from polyloom.targets.minion.loops.simd.compile import arranged, compiled, specialized
 from polyloom.targets.minion.loops.work import Arrays, Bounds, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
+from polyloom.transform.loop_generation import NoLoopOrder, generate_loops
+from polyloom.transform.parallel.lane_interpreter import interpret_lanes
 
 HARTS: Final = 2
 """Of each minion."""
@@ -79,7 +80,7 @@ def work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
     """One of a plan, with `others` or alone: its equations in an order that respects them. Errors: PL1350."""
     bound = dict(phase.inputs)
     parametric = {inner: p for p in phase.parametric for inner, outer in bound.items() if outer == p.name}
-    made = _Equations(Equations(phase.program), parametric, fp, minions, others)
+    made = _Equations(phase.program, parametric, fp, minions, others)
     return Work("simd", HARTS, "shared", made.code, made.results)
 
 
@@ -91,18 +92,26 @@ def staged(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
 
 @dataclass(frozen=True, slots=True)
 class _Equations:
-    equations: Equations
+    program: Program
     parametric: Mapping[str, Parametric]
     fp: Fp
     minions: int
     others: bool
 
+    def nest(self, values: Mapping[str, int]) -> Nest:
+        """Errors: PL1350."""
+        try:
+            return generate_loops(self.program, values, self.parametric)
+        except NoLoopOrder as error:
+            message = f"no order of loops computes {', '.join(error.names)}"
+            help = "write them so that all dependences lead forwards in some order of the dimensions"
+            raise infeasible("PL1350", message, span=error.span, help=help) from None
+
     def code(self, setting: Setting) -> Made:
-        return _code(self.equations.nest(setting.values, self.parametric), self.fp, self.others, setting)
+        return _code(self.nest(setting.values), self.fp, self.others, setting)
 
     def results(self, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
-        nest = self.equations.nest(values, self.parametric)
-        return _results(nest, self.fp, self.minions, values, read, held)
+        return _results(self.nest(values), self.fp, self.minions, values, read, held)
 
 
 def is_of_integers(nest: Nest) -> bool:
@@ -127,9 +136,9 @@ def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
 
 def _results(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
     """In the order of the source; where that may change, in the order of the code."""
-    made = concrete(nest, values, fp)
+    made = specialized(nest, values, fp)
     if fp == "reassociate":
-        made = ordered(made, HARTS * minions, fp)
+        made = arranged(made, Team(minions, HARTS, "shared"), fp)
     arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
-    found = computed(made, arrays)
+    found = interpret_lanes(made, arrays, machine_function, MachineScope)
     return {name: found[name] for name in held}

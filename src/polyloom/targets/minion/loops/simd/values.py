@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.nest import Apply, Expression, Index, cell
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import BY_NAME, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
-from polyloom.targets.minion.loops.simd.elements import Around, Elements, key
+from polyloom.targets.minion.loops.simd.elements import Around, Elements
 from polyloom.targets.minion.loops.simd.text import Text
 
 _DIRECT: Final = {
@@ -64,7 +64,7 @@ class Values(Elements):
                 return self._apply(value, around, into)
 
     def _reference(self, reference: Reference, around: Around, into: str | None) -> tuple[str, bool]:
-        own = key(reference)
+        own = cell(reference)
         found = around.locals.get(reference.name) or around.held.get(own) or around.loaded.get(own)
         if found is not None:
             return self._moved((found, False), into)

@@ -12,20 +12,21 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from polyloom.analysis.privatizable import path_to
+from polyloom.analysis.value_ranges import loop_ranges
 from polyloom.ir.nest import If, Loop, Nest
 from polyloom.targets.minion.loops import program
 from polyloom.targets.minion.loops.program import Part, Team
 from polyloom.targets.minion.loops.simd import emulated
 from polyloom.targets.minion.loops.simd.control import Control
 from polyloom.targets.minion.loops.simd.elements import Around
+from polyloom.targets.minion.loops.simd.lanes import LANES, machine
 from polyloom.targets.minion.loops.simd.memory import Memory
-from polyloom.targets.minion.loops.simd.phases import Alike, Item, Phased, Work, path_of
-from polyloom.targets.minion.loops.simd.ranges import ranges
 from polyloom.targets.minion.loops.simd.text import SHARES, Text
 from polyloom.targets.minion.loops.simd.values import Values
-from polyloom.targets.minion.loops.simd.vectors import LANES
-from polyloom.targets.minion.loops.simd.visible import FIRST, LAST, Extent, Order, barriers, extents
 from polyloom.targets.minion.loops.work import Later
+from polyloom.transform.parallel.software_coherence import FIRST, LAST, Coherence, Extent, barriers, extents
+from polyloom.transform.parallel.work_sharing import Item, Replicated, SharedWork, Work
 
 EVICT_VA, TENSOR_WAIT = 0x89F, 0x830
 _CACHE_OPERATIONS: Final = 6
@@ -36,24 +37,27 @@ _LINES: Final = 16
 """Of one cache operation."""
 
 
-def parts(nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, later: Later | None) -> Sequence[Part]:
+def parts(
+    nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None
+) -> Sequence[Part]:
     """Between start-up and end; `prefix` begins labels. `later` is None where there are no other phases."""
-    return _Program(nest, phased, memory, team, prefix, later).all()
+    return _Program(nest, shared, memory, team, prefix, later).all()
 
 
 class _Program:
     def __init__(
-        self, nest: Nest, phased: Phased, memory: Memory, team: Team, prefix: str, later: Later | None
+        self, nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None
     ) -> None:
-        self.nest, self.phased, self.memory, self.team, self.later = nest, phased, memory, team, later
+        self.nest, self.sharing, self.memory, self.team, self.later = nest, shared, memory, team, later
         self.text = Text(prefix)
         self.values = Values(self.text, memory)
-        self.known = ranges(nest.body)
-        self.order, self.barriers = Order(phased.items, nest, team), barriers(phased.items)
+        self.known = loop_ranges(nest.body)
+        self.coherence = Coherence(shared.items, nest, machine(team))
+        self.barriers = barriers(shared.items)
 
     def all(self) -> Sequence[Part]:
         self.lane_numbers()
-        self.items(self.phased.items, Around(), ())
+        self.items(self.sharing.items, Around(), ())
         if self.values.routines:
             over = self.text.label("over")
             self.text.add(f"j {over}")
@@ -82,7 +86,7 @@ class _Program:
             else:
                 self.alike(item, around, path)
 
-    def alike(self, item: Alike, around: Around, path: tuple[Loop | If, ...]) -> None:
+    def alike(self, item: Replicated, around: Around, path: tuple[Loop | If, ...]) -> None:
         """A loop that all go through, with its counter in a register; a condition."""
         control = Control(self.nest, self.values, frozenset(), path)
         if isinstance(item.node, If):
@@ -104,7 +108,7 @@ class _Program:
             )
             self.text.add(f"{end}:")
 
-    def choice(self, item: Alike, node: If, control: Control, around: Around, path: tuple[Loop | If, ...]) -> None:
+    def choice(self, item: Replicated, node: If, control: Control, around: Around, path: tuple[Loop | If, ...]) -> None:
         holds, fails, end = (self.text.label(what) for what in ("then", "else", "end"))
         control.test(node.condition, around, holds)
         self.text.add(f"j {fails}", f"{holds}:")
@@ -116,7 +120,7 @@ class _Program:
     # Works
 
     def work(self, work: Work, around: Around, path: tuple[Loop | If, ...]) -> None:
-        own = path_of(self.nest.body, work.nodes[0])
+        own = path_to(self.nest.body, work.nodes[0])
         control = Control(self.nest, self.values, work.vectors, own or path)
         if work.loop is not None:
             self.shared(work, work.loop, control, around)
@@ -178,13 +182,13 @@ class _Program:
 
     def evict(self, work: Work, around: Around) -> None:
         alone = self.team.workers == 1 or (self.team.minions == 1 and self.team.mode == "shared")
-        within = frozenset[str]() if alone else self.order.evicted(work)
+        within = frozenset[str]() if alone else self.coherence.evicted(work)
         names = self.for_others(work) | within
         if not names:
             return
         with self.text.at(None, "makes results visible to other harts"):
             self.text.add("fence", "li x31, 64")
-            for extent in extents(work, names, self.memory, self.known):
+            for extent in extents(work, names, self.nest, self.memory.address, self.known):
                 self.lines(extent, around)
             self.text.add(f"csrrwi x0, {TENSOR_WAIT}, {_CACHE_OPERATIONS}")
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines of 64 bytes which hart touches in a work, as sets of integer points, and whether what one hart does there
-is seen by another one: decided by isl at the nest's sizes.
+"""Footprints in cache lines: which lines which worker touches in a work, as sets of integer points, and whether what
+one worker does there is seen by another one: decided by isl at the nest's sizes.
 
-A point has the iteration of the loops that all harts go through, the hart, and the line: its row's subscripts, and the
-number of the line in the row, with everything else projected out. Where bounds of the shared loop are not constant,
-any hart may have any iteration. Conditions are left out: they only make the sets smaller.
+A point has the iteration of the loops that all workers go through, the worker, and the line: its row's subscripts, and
+the number of the line in the row, with everything else projected out. Where bounds of the shared loop are not
+constant, any worker may have any iteration. Conditions are left out: they only make the sets smaller.
 """
 
 from __future__ import annotations
@@ -13,32 +13,30 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses
+from polyloom.analysis.value_ranges import constant_bounds
+from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, loop_nodes
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
-from polyloom.targets.minion.loops.program import Team
-from polyloom.targets.minion.loops.simd.phases import Work
-from polyloom.targets.minion.memory_map import LINE
+from polyloom.transform.parallel.machine import Machine
+from polyloom.transform.parallel.work_sharing import Work
 
 Relation = Mapping[int, int]
 """By level of the loops around two works: 0 for the same iteration of both, or the direction in which the second one's
 is a later one."""
 
 
-class Touched:
+class CacheLines:
     """Of a nest without parameters."""
 
-    def __init__(self, nest: Nest, team: Team) -> None:
-        self.nest, self.team = nest, team
-        self.loops = {loop.name: loop for loop in _loops(nest.body)}
-        self.agent = team.harts if team.mode == "shared" else 1
-        """Harts that share a first-level cache."""
+    def __init__(self, nest: Nest, machine: Machine) -> None:
+        self.nest, self.machine = nest, machine
+        self.loops = {loop.name: loop for loop in loop_nodes(nest.body)}
 
     def seen(self, one: Work, other: Work, name: str, apart: Sequence[Relation]) -> bool:
-        """Whether a line of an array that one work writes is touched in the other by a hart with another cache; `apart`
-        are the ways in which the other comes later."""
+        """Whether a line of an array that one work writes is touched in the other by a worker with another cache;
+        `apart` are the ways in which the other comes later."""
         return any(
             self._meets([(one, a), (other, b)], relation, sign)
             for a in self._references(one, name, writes=True)
@@ -54,8 +52,8 @@ class Touched:
         first: Sequence[Relation],
         then: Sequence[Relation],
     ) -> bool:
-        """Whether a line that the first work reads is written in the second one by a hart with another cache, and is
-        touched in the third one: by a hart with the cache of the first, where there is one shire."""
+        """Whether a line that the first work reads is written in the second one by a worker with another cache, and is
+        touched in the third one: by a worker with the cache of the first, where all have one second-level cache."""
         one, two, last = three
         pairs = [
             (a, b, relation)
@@ -73,12 +71,12 @@ class Touched:
         )
 
     def covers(self, one: Work, other: Work, name: str) -> bool:
-        """Whether each hart touches in the other work, in the same iteration of all loops around both, all lines of an
-        array that it touches in the first one."""
+        """Whether each worker touches in the other work, in the same iteration of all loops around both, all lines of
+        an array that it touches in the first one."""
         if one.outer != other.outer or not self._is_fixed(one) or not self._is_fixed(other):
             return False
         rank = len(self.nest[name].shape)
-        keep = [*(f"{loop}:0" for loop in one.outer), "hart:0", *_coordinates(rank)]
+        keep = [*(f"{loop}:0" for loop in one.outer), "worker:0", *_coordinates(rank)]
         first, second = (
             [self._lines(work, reference, 0) for reference in self._references(work, name)] for work in (one, other)
         )
@@ -105,12 +103,12 @@ class Touched:
                 constraints += [step * direction - 1] if direction else [step, -step]
         caches = [Affine.symbol(f"cache:{n}") for n in range(len(touches))]
         constraints.append((caches[1] - caches[0]) * sign - 1)
-        if len(touches) > 2 and self.team.shires == 1:
+        if len(touches) > 2 and self.machine.has_common_cache:
             constraints += [caches[2] - caches[0], caches[0] - caches[2]]
         return not to_set(Condition((Polyhedron(tuple(constraints)),)), dims, ()).is_empty()
 
     def _lines(self, work: Work, reference: Reference, n: int) -> tuple[list[Affine], list[str]]:
-        """Conditions on the iterations, the hart, its cache, and the line, which all touches have alike; all names."""
+        """Conditions on the iterations, the worker, its cache, and the line, which all touches share; all names."""
         loops = [*work.outer, *(loop for loop, _ in self._inside(work, reference))]
         own = {loop: _symbol(loop, n) for loop in loops}
         made = list[Affine]()
@@ -118,40 +116,36 @@ class Touched:
             loop = self.loops[name]
             made += [own[name] - low.substitute(own) for low in loop.lower]
             made += [high.substitute(own) - own[name] - 1 for high in loop.upper]
-        hart, cache = Affine.symbol(f"hart:{n}"), Affine.symbol(f"cache:{n}")
-        made += [
-            hart,
-            -hart + (self.team.workers - 1),
-            hart - cache * self.agent,
-            cache * self.agent + self.agent - 1 - hart,
-        ]
-        made += self._owner(work, own, hart)
+        worker, cache, sharers = Affine.symbol(f"worker:{n}"), Affine.symbol(f"cache:{n}"), self.machine.sharers
+        made += [worker, -worker + (self.machine.workers - 1)]
+        made += [worker - cache * sharers, cache * sharers + sharers - 1 - worker]
+        made += self._owner(work, own, worker)
         index = [i.substitute(own) for i in reference.index]
         lines = [Affine.symbol(name) for name in _coordinates(len(index))]
         for at, line in zip(index[:-1], lines[:-1], strict=True):
             made += [at - line, line - at]
         if index:
-            elements = LINE // NUMPY[self.nest[reference.name].dtype].itemsize
+            elements = self.machine.line // NUMPY[self.nest[reference.name].dtype].itemsize
             made += [index[-1] - lines[-1] * elements, lines[-1] * elements + elements - 1 - index[-1]]
         names = [next(iter(symbol.symbols)) for symbol in own.values()]
-        return made, [*names, f"hart:{n}", f"cache:{n}", *_coordinates(len(index))]
+        return made, [*names, f"worker:{n}", f"cache:{n}", *_coordinates(len(index))]
 
     def _is_fixed(self, work: Work) -> bool:
-        """Whether it is known which hart has which iteration."""
-        return work.loop is None or all(end.is_constant for end in (*work.loop.lower, *work.loop.upper))
+        """Whether it is known which worker has which iteration."""
+        return work.loop is None or constant_bounds(work.loop) is not None
 
-    def _owner(self, work: Work, own: Mapping[str, Affine], hart: Affine) -> list[Affine]:
-        """As `_Program.block_of` computes it."""
+    def _owner(self, work: Work, own: Mapping[str, Affine], worker: Affine) -> list[Affine]:
+        """Blocks of one size, the first one where a unit begins; the last ones may be shorter."""
         loop, blocks = work.loop, work.blocks
         if loop is None or blocks is None:
-            return [-hart]
-        if not self._is_fixed(work):
+            return [-worker]
+        if (bounds := constant_bounds(loop)) is None:
             return []
-        low, high = max(e.constant for e in loop.lower), min(e.constant for e in loop.upper)
+        low, high = bounds
         start = low - (low - blocks.offset) % blocks.unit
         units = -(-(high - start) // blocks.unit)
-        each = max(-(-units // self.team.workers) * blocks.unit, 1)
-        return [own[loop.name] - start - hart * each, hart * each + start + each - 1 - own[loop.name]]
+        each = max(-(-units // self.machine.workers) * blocks.unit, 1)
+        return [own[loop.name] - start - worker * each, worker * each + start + each - 1 - own[loop.name]]
 
     def _references(self, work: Work, name: str, *, writes: bool = False) -> list[Reference]:
         found = list[Reference]()
@@ -192,12 +186,3 @@ def _assigned(nodes: Sequence[Node], loops: tuple[Loop, ...]) -> Iterator[tuple[
                 yield from _assigned(node.body, (*loops, node))
             case If():
                 yield from _assigned((*node.body, *node.orelse), loops)
-
-
-def _loops(nodes: Sequence[Node]) -> Iterator[Loop]:
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield node
-            yield from _loops(node.body)
-        elif isinstance(node, If):
-            yield from _loops((*node.body, *node.orelse))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a parallel loop may be cut into blocks so that no two blocks write one line of 64 bytes.
+"""Block partition of a parallel loop without false sharing: no two blocks write one cache line (Torrellas, Lam,
+Hennessy, "False sharing and spatial locality in multiprocessor caches", 1994).
 
-Caches of minions are not coherent: a line that two of them hold modified loses what one wrote. Rows of arrays begin at
+Where caches are not coherent, a line that two of them hold modified loses what one wrote. Rows of arrays begin at
 lines. So blocks may begin anywhere where iterations write different rows, and where a line of elements begins where
-they write along a row. The first level of a minion's cache is shared by its two harts, but blocks are per hart.
+they write along a row.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from polyloom.ir.nest import Loop, Nest, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
-from polyloom.targets.minion.memory_map import LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,19 @@ class Blocks:
     offset: int = 0
 
 
-def blocks(nest: Nest, loop: Loop, outer: Sequence[str], in_registers: frozenset[str]) -> Blocks | str:
+def block_partition(
+    nest: Nest, loop: Loop, outer: Sequence[str], in_registers: frozenset[str], line: int
+) -> Blocks | str:
     """How iterations of a parallel loop may be shared out; else why they may not. `outer` are the loops around it,
-    which all harts execute alike."""
+    which all workers execute alike; `line` the bytes of a cache line."""
     storage = {s.name: s for s in nest.storage}
     made, deciding = Blocks(), dict[str, Affine]()
     for assign in assignments(loop.body):
         target = assign.target
         if target.name in in_registers:
             continue
-        found = along(loop.name, target, NUMPY[storage[target.name].dtype].itemsize, frozenset(outer))
+        elements = line // NUMPY[storage[target.name].dtype].itemsize
+        found = target_blocks(loop.name, target, elements, frozenset(outer))
         joined = _joined(made, found[1]) if found is not None else None
         if found is None or joined is None or deciding.setdefault(target.name, found[0]) != found[0]:
             return f"blocks of `{loop.name}` would write parts of one line of `{target.name}`"
@@ -44,14 +47,15 @@ def blocks(nest: Nest, loop: Loop, outer: Sequence[str], in_registers: frozenset
     return made
 
 
-def along(loop: str, target: Reference, width: int, outer: frozenset[str]) -> tuple[Affine, Blocks] | None:
-    """For one target of a loop, with the subscript that decides: those of all dimensions but the last choose rows."""
+def target_blocks(loop: str, target: Reference, elements: int, outer: frozenset[str]) -> tuple[Affine, Blocks] | None:
+    """For one target of a loop, of which a line has so many `elements`, with the subscript that decides: those of all
+    dimensions but the last choose rows."""
     for index in target.index[:-1]:
         if index.coefficient(loop) and index.symbols <= outer | {loop}:
             return index, Blocks()
     if not target.index:
         return None
-    last, elements = target.index[-1], LINE // width
+    last = target.index[-1]
     step, rest = last.coefficient(loop), [c for name, c in last.terms if name != loop]
     if not step or not last.symbols <= outer | {loop} or any(c % elements for c in rest):
         return None

@@ -1,39 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hart has to evict from its caches behind a work, and where harts have to wait for each other.
+"""Software coherence: what a worker has to evict from its caches behind a work, and where workers have to wait for each
+other (Cheong, Veidenbaum, "Compiler-directed cache management in multiprocessors", 1990).
 
 What a work writes and a later one touches is evicted by its writer, who so makes it visible and forgets it. What it
 reads, and a later work writes, and one later still touches, is evicted by its reader: its copy would be old. A
 barrier stands where a work touches what one since the last barrier writes, or writes what that one touches. Works
-inside a loop that all harts go through come after themselves.
+inside a loop that all workers go through come after themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.analysis.value_ranges import Range, form_range
 from polyloom.ir.nest import Loop, Nest, accesses, assignments
+from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
-from polyloom.targets.minion.loops.program import Team
-from polyloom.targets.minion.loops.simd.memory import Memory
-from polyloom.targets.minion.loops.simd.phases import Alike, Item, Work, works
-from polyloom.targets.minion.loops.simd.ranges import Range
-from polyloom.targets.minion.loops.simd.touched import Relation, Touched
+from polyloom.transform.parallel.cache_lines import CacheLines, Relation
+from polyloom.transform.parallel.machine import Machine
+from polyloom.transform.parallel.work_sharing import Item, Replicated, Work, works
 
 FIRST, LAST = "@first", "@last"
-"""The ends of a hart's block, in the forms of extents."""
+"""The ends of a worker's block, in the forms of extents."""
 _MOST: Final = 12
 """Works of a nest, beyond which whole arrays decide."""
 
 
-class Order:
+class Coherence:
     """Of the works of a nest without parameters: which can come after which, and what they have to evict."""
 
-    def __init__(self, items: Sequence[Item], nest: Nest, team: Team) -> None:
+    def __init__(self, items: Sequence[Item], nest: Nest, machine: Machine) -> None:
         self.all = list(works(items))
-        self.touched = Touched(nest, team)
+        self.lines = CacheLines(nest, machine)
         self.after: dict[Work, list[Work]] = {}
         self.behind: dict[Work, list[Work]] = {}
         """The works of the same body behind one."""
@@ -51,7 +52,7 @@ class Order:
                 self._follow(list(item.orelse), [*again, *rest])
 
     def evicted(self, work: Work) -> frozenset[str]:
-        """The arrays whose lines the harts of a work do not keep."""
+        """The arrays whose lines the workers of a work do not keep."""
         return frozenset(n for n in self._candidates(work) if self._is_needed(work, n) and not self._is_late(work, n))
 
     def _candidates(self, work: Work) -> frozenset[str]:
@@ -60,13 +61,13 @@ class Order:
             name
             for later in self.after[work]
             for name in later.touched() & work.written()
-            if not same_hart(work, later, name)
+            if not has_one_owner(work, later, name)
         }
         read = {
             name
             for later in self.after[work]
             for name in later.written() & work.touched()
-            if not same_hart(work, later, name) and any(name in last.touched() for last in self.after[later])
+            if not has_one_owner(work, later, name) and any(name in last.touched() for last in self.after[later])
         }
         return frozenset(written | read)
 
@@ -76,11 +77,11 @@ class Order:
             return True
         others = [other for other in dict.fromkeys(self.after[work]) if name in other.touched()]
         if name in work.written() and any(
-            self.touched.seen(work, other, name, self._relations(work, other)) for other in others
+            self.lines.seen(work, other, name, self._relations(work, other)) for other in others
         ):
             return True
         return any(
-            self.touched.stale((work, other, last), name, self._relations(work, other), self._relations(other, last))
+            self.lines.stale((work, other, last), name, self._relations(work, other), self._relations(other, last))
             for other in others
             if name in other.written()
             for last in dict.fromkeys(self.after[other])
@@ -88,29 +89,29 @@ class Order:
         )
 
     def _is_late(self, work: Work, name: str) -> bool:
-        """Whether each hart evicts the same lines behind another work of the same body, before anyone else asks."""
+        """Whether each worker evicts the same lines behind another work of the same body, before anyone else asks."""
         other = next((other for other in self.behind[work] if name in other.touched()), None)
-        if other is None or len(self.all) > _MOST or not self.touched.covers(work, other, name):
+        if other is None or len(self.all) > _MOST or not self.lines.covers(work, other, name):
             return False
         same: Relation = dict.fromkeys(range(len(work.outer)), 0)
         pairs = ((one, two) for one, two in ((work, other), (other, work)) if name in one.written())
-        return not any(self.touched.seen(*pair, name, [same]) for pair in pairs) and name in self.evicted(other)
+        return not any(self.lines.seen(*pair, name, [same]) for pair in pairs) and name in self.evicted(other)
 
     def _relations(self, one: Work, other: Work) -> list[Relation]:
         """The ways in which the other comes later."""
         common = 0
         while common < min(len(one.outer), len(other.outer)) and one.outer[common] == other.outer[common]:
             common += 1
-        steps = [self.touched.loops[loop].step for loop in one.outer[:common]]
+        steps = [self.lines.loops[loop].step for loop in one.outer[:common]]
         made: list[Relation] = [{**dict.fromkeys(range(k), 0), k: steps[k]} for k in range(common)]
         if self.all.index(other) > self.all.index(one):
             made.append(dict.fromkeys(range(common), 0))
         return made
 
 
-def same_hart(one: Work, other: Work, name: str) -> bool:
-    """Whether each hart touches the same part of an array in both: hart 0 alone in both, or blocks that are cut alike
-    and that one subscript chooses, whatever the iteration of loops around."""
+def has_one_owner(one: Work, other: Work, name: str) -> bool:
+    """Whether each worker touches the same part of an array in both: worker 0 alone in both, or blocks that are cut
+    alike and that one subscript chooses, whatever the iteration of loops around."""
     if one.loop is None or other.loop is None:
         return one.loop is other.loop
     if (one.blocks, one.loop.lower, one.loop.upper) != (other.blocks, other.loop.lower, other.loop.upper):
@@ -130,66 +131,53 @@ def same_hart(one: Work, other: Work, name: str) -> bool:
 
 
 def conflict(one: Work, other: Work) -> bool:
-    """Whether harts may not go on to one while others are at the other."""
+    """Whether workers may not go on to one while others are at the other."""
     shared = one.written() & other.touched() | other.written() & one.touched()
-    return any(not same_hart(one, other, name) for name in shared)
+    return any(not has_one_owner(one, other, name) for name in shared)
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Bytes of an array that a hart touches, from `first` up to and with `last`: forms of loops around the work, and of
-    the first and last iteration of its block."""
+    """Bytes of an array that a worker touches, from `first` up to and with `last`: forms of loops around the work, and
+    of the first and last iteration of its block."""
 
     first: Affine
     last: Affine
 
 
-def extents(work: Work, names: frozenset[str], memory: Memory, known: Mapping[str, Range]) -> list[Extent]:
-    """Of arrays, those that overlap or nearly do joined."""
-    found: dict[tuple[str, tuple[Affine, Affine]], tuple[int, int]] = {}
+def extents(
+    work: Work, names: frozenset[str], nest: Nest, address: Callable[[Reference], Affine], known: Mapping[str, Range]
+) -> list[Extent]:
+    """Of arrays, those that overlap or nearly do joined; `address` is that of an element in bytes."""
+    found: dict[tuple[str, Affine, Affine], Range] = {}
     for assign in assignments(work.nodes):
         for reference in (assign.target, *accesses(assign.value)):
             if reference.name in names:
-                shape, ends = _extent(work, reference, memory, known)
-                low, high = found.get((reference.name, shape), ends)
-                found[reference.name, shape] = min(low, ends[0]), max(high, ends[1])
-    return [Extent(first + low, last + high) for (_, (first, last)), (low, high) in sorted(found.items(), key=_order)]
+                first, last, (begin, end) = _extent(work, address(reference), known)
+                end += NUMPY[nest[reference.name].dtype].itemsize - 1
+                low, high = found.get((reference.name, first, last), (begin, end))
+                found[reference.name, first, last] = min(low, begin), max(high, end)
+    in_order = sorted(found.items(), key=lambda each: (each[0][0], str(each[0][1:]), each[1]))
+    return [Extent(first + low, last + high) for (_, first, last), (low, high) in in_order]
 
 
-def _order(item: tuple[tuple[str, tuple[Affine, Affine]], tuple[int, int]]) -> tuple[str, str, tuple[int, int]]:
-    (name, shape), ends = item
-    return name, str(shape), ends
+def _extent(work: Work, address: Affine, known: Mapping[str, Range]) -> tuple[Affine, Affine, Range]:
+    """The parts of the first and the last address that depend on loops, and the numbers to be added."""
+    shared, rest = work.loop.name if work.loop is not None else "", dict(address.terms)
+    outer = Affine.of({name: rest.pop(name) for name in address.symbols & set(work.outer)})
+    factor = rest.pop(shared, 0)
+    ends = [Affine.symbol(end) * factor for end in ((FIRST, LAST) if factor > 0 else (LAST, FIRST))]
+    return outer + ends[0], outer + ends[1], form_range(Affine.of(rest, address.constant), known)
 
 
-def _extent(
-    work: Work, reference: Reference, memory: Memory, known: Mapping[str, Range]
-) -> tuple[tuple[Affine, Affine], tuple[int, int]]:
-    """The parts of both ends that depend on loops, and the numbers to be added."""
-    form = memory.address(reference)
-    shared = work.loop.name if work.loop is not None else ""
-    first = last = Affine()
-    low = form.constant
-    high = form.constant + memory.placed[reference.name].dtype.itemsize - 1
-    for name, factor in form.terms:
-        if name in work.outer:
-            first, last = first + Affine.symbol(name) * factor, last + Affine.symbol(name) * factor
-        elif name == shared:
-            ends = (FIRST, LAST) if factor > 0 else (LAST, FIRST)
-            first, last = first + Affine.symbol(ends[0]) * factor, last + Affine.symbol(ends[1]) * factor
-        else:
-            values = [factor * end for end in known[name]]
-            low, high = low + min(values), high + max(values)
-    return (first, last), (low, high)
-
-
-def barriers(items: Sequence[Item]) -> frozenset[Item | tuple[Alike, str]]:
-    """In front of which items harts wait for each other; (loop, "end"): behind each of its iterations."""
-    made: set[Item | tuple[Alike, str]] = set()
+def barriers(items: Sequence[Item]) -> frozenset[Item | tuple[Replicated, str]]:
+    """In front of which items workers wait for each other; (loop, "end"): behind each of its iterations."""
+    made: set[Item | tuple[Replicated, str]] = set()
     _waits(items, [], made)
     return frozenset(made)
 
 
-def _waits(items: Sequence[Item], pending: list[Work], made: set[Item | tuple[Alike, str]]) -> list[Work]:
+def _waits(items: Sequence[Item], pending: list[Work], made: set[Item | tuple[Replicated, str]]) -> list[Work]:
     """Works that are not behind a barrier, after `items`."""
     for item in items:
         inside = [item] if isinstance(item, Work) else list(works([item]))

@@ -8,11 +8,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.transform.parallel.kernels import EIGHT_LANES
+from tests.transform.parallel.test_arrangement import assert_equal
 
-import polyloom as pl
-from polyloom.targets.minion.loops.simd import expand
+from polyloom import frontend
+from polyloom.frontend.source import Options
+from polyloom.ir.nest import Nest
+from polyloom.transform.parallel.array_expansion import expand_arrays
+from polyloom.transform.parallel.specialization import specialize
+from polyloom.transform.parallel.work_sharing import share_work
 
-KERNELS = Path(__file__).parents[4] / "examples" / "kernels"
 HEAD = """
 import polyloom as pl
 
@@ -103,35 +108,25 @@ SERIAL = {
 }
 
 
-def run(tmp_path: Path, body: str, place: str = "minion:4", n: int = 12, m: int = 19) -> pl.Result:
+def nest_of(tmp_path: Path, body: str, n: int = 12, m: int = 19) -> Nest:
     path = tmp_path / "f.py"
-    path.write_text(HEAD + body)
-    result = pl.compile(str(path), on=place).run(N=n, M=m)
-    assert result.verified
-    assert result.outcome.compared_with == ("arithmetic", "source")
-    assert result.data["hazards"] == []
-    return result
+    path.write_text(HEAD + body, encoding="utf-8")
+    return specialize(frontend.python_nest(str(path), Options())[0], {"N": n, "M": m})
 
 
 @pytest.mark.parametrize("name", PARALLEL)
 def test_temporaries_keep_no_order(name: str, tmp_path: Path) -> None:
-    assert run(tmp_path, PARALLEL[name]).data["serial"] == []
+    nest = nest_of(tmp_path, PARALLEL[name])
+    assert share_work(nest, EIGHT_LANES).alone
+    made = expand_arrays(nest)
+    assert share_work(made, EIGHT_LANES).alone == {}
+    assert_equal(nest, made)
 
 
 @pytest.mark.parametrize("name", SERIAL)
-def test_others_keep_it(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_it = run(tmp_path, SERIAL[name])
-    monkeypatch.setattr(expand, "_FEWEST", 1 << 30)
-    assert run(tmp_path, SERIAL[name]).cycles == with_it.cycles
-
-
-def test_doitgen_is_shared_out() -> None:
-    compiled = pl.compile(str(KERNELS / "doitgen.py"), on="minion:32", fp="strict")
-    result = compiled.run(NQ=16, NR=16, NP=32)
-    assert result.verified
-    assert result.data["serial"] == []
-    assert result.cycles is not None
-    assert result.cycles < 130_000
+def test_others_keep_it(name: str, tmp_path: Path) -> None:
+    nest = nest_of(tmp_path, SERIAL[name])
+    assert expand_arrays(nest) == nest
 
 
 def temporaries(rng: Random) -> str:
@@ -146,14 +141,14 @@ def temporaries(rng: Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(24))
 def test_random_temporaries(seed: int, tmp_path: Path) -> None:
     rng = Random(seed)
-    run(tmp_path, temporaries(rng), f"minion:{rng.randint(1, 9)}", rng.randint(1, 20), rng.randint(2, 30))
+    nest = nest_of(tmp_path, temporaries(rng), rng.randint(1, 20), rng.randint(2, 30))
+    assert_equal(nest, expand_arrays(nest), seed)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(100, 500))
+@pytest.mark.parametrize("seed", range(100, 1000))
 def test_many_random_temporaries(seed: int, tmp_path: Path) -> None:
-    rng = Random(seed)
-    run(tmp_path, temporaries(rng), f"minion:{rng.randint(1, 9)}", rng.randint(1, 20), rng.randint(2, 30))
+    test_random_temporaries(seed, tmp_path)

@@ -11,22 +11,25 @@ isl decides at the nest's sizes whether what an iteration reads is what it wrote
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import prod
 from typing import Final
 
 import islpy as isl
 
-from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Statement, Storage, accesses, loops
-from polyloom.ir.nest import assignments as all_assignments
+from polyloom.analysis.loop_dependences import LoopDependences
+from polyloom.analysis.privatizable import privatizable
+from polyloom.analysis.value_ranges import constant_bounds, loop_ranges
+from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Statement, Storage, accesses, assignments, taken_names
+from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Reference
 from polyloom.names import dotted, fresh, hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
-from polyloom.targets.minion.loops.simd.dependences import Dependences
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.ranges import ranges
+from polyloom.transform.pieces import named
+from polyloom.transform.writers import Writers
 
 _FEWEST: Final = 4
 """Iterations for which copies are worth while."""
@@ -34,39 +37,39 @@ _MOST: Final = 1 << 22
 """Elements of an expanded array."""
 
 
-def expanded(nest: Nest) -> Nest:
+def expand_arrays(nest: Nest) -> Nest:
     """A nest without parameters, in which temporaries keep no loop in order."""
     made = _Expansion(nest)
-    return replace(nest, body=tuple(made.nodes(nest.body, ())), storage=(*nest.storage, *made.storage))
+    return replace(nest, body=made.nodes(nest.body), storage=(*nest.storage, *made.storage))
 
 
-class _Expansion:
+class _Expansion(Rewriter):
+    """`path` are the loops around the place that it has come to (mutable)."""
+
     def __init__(self, nest: Nest) -> None:
-        self.nest, self.dependences, self.known = nest, Dependences(nest), ranges(nest.body)
-        self.taken = {s.name for s in nest.storage} | set(loops(nest.body))
-        self.storage: list[Storage] = []
+        self.nest, self.dependences, self.known = nest, LoopDependences(nest), loop_ranges(nest.body)
+        self.taken, self.storage, self.path = taken_names(nest), list[Storage](), list[Loop]()
 
-    def nodes(self, nodes: Sequence[Node], path: tuple[Loop, ...]) -> Iterator[Node]:
-        """Outer loops first; what stands in conditions is left."""
-        for node in nodes:
-            if not isinstance(node, Loop):
-                yield node
-                continue
-            names = self.temporaries(node, path)
-            if names:
-                yield from self.expand(node, names)
-            elif self.dependences.carried(node.name, private(self.nest, [*path, node])) is None:
-                yield node
-            else:
-                yield replace(node, body=tuple(self.nodes(node.body, (*path, node))))
+    def branch(self, node: If) -> Iterable[Node]:
+        """What stands in conditions is left."""
+        return (node,)
+
+    def loop(self, node: Loop) -> Iterable[Node]:
+        """Outer loops first."""
+        if names := self.temporaries(node, tuple(self.path)):
+            return self.expand(node, names)
+        self.path.append(node)
+        made = (node,) if self.dependences.parallel(self.path) else super().loop(node)
+        self.path.pop()
+        return made
 
     def temporaries(self, loop: Loop, path: tuple[Loop, ...]) -> tuple[str, ...]:
         """The arrays that alone keep the loop in order; none where others do, too."""
         low, high = self.known[loop.name]
-        own = private(self.nest, [*path, loop])
+        own = privatizable(self.nest, [*path, loop])
         if high - low + 1 < _FEWEST or self.dependences.carried(loop.name, own) is None:
             return ()
-        written = dict.fromkeys(a.target.name for a in all_assignments(loop.body) if a.target.index)
+        written = dict.fromkeys(a.target.name for a in assignments(loop.body) if a.target.index)
         found = [name for name in written if self.is_temporary(name, loop, path)]
         if self.dependences.carried(loop.name, own | set(found)) is not None:
             return ()
@@ -76,11 +79,26 @@ class _Expansion:
 
     def is_temporary(self, name: str, loop: Loop, path: tuple[Loop, ...]) -> bool:
         inside = [s for s in self.dependences.statements if loop.name in s.loops]
-        writers = [s for s in inside if s.assign.target.name == name]
         readers = [(s, read) for s in inside for read in accesses(s.assign.value) if read.name == name]
-        if not all(_is_covered(reader, read, writers, loop.name) for reader, read in readers):
+        if not all(self.is_covered(reader, read, len(path) + 1) for reader, read in readers):
             return False
+        writers = [s for s in inside if s.assign.target.name == name]
         return not self.is_live(name, loop) or (not path and self.is_whole(name, loop, writers))
+
+    @cached_property
+    def writers(self) -> Writers:
+        return Writers.of(self.nest)
+
+    def is_covered(self, reader: Statement, read: Reference, depth: int) -> bool:
+        """Whether the last write before each read is one of the same iteration of the `depth` loops outside."""
+        rest = self.writers.pieces.set(reader.domain, reader.assign.name)
+        for writer, relation in self.writers.before(reader, read):
+            if writer.loops[:depth] != reader.loops[:depth]:
+                continue
+            for n in range(depth):
+                relation = relation.equate(isl.dim_type.in_, n, isl.dim_type.out, n)
+            rest = rest.subtract(named(relation.domain(), reader.loops))
+        return bool(rest.is_empty())
 
     def is_live(self, name: str, loop: Loop) -> bool:
         """Whether somebody may read what the loop leaves in the array."""
@@ -90,7 +108,7 @@ class _Expansion:
 
     def is_whole(self, name: str, loop: Loop, writers: Sequence[Statement]) -> bool:
         """Whether each iteration of the loop, which has constant bounds, writes all of the array."""
-        if not all(end.is_constant for end in (*loop.lower, *loop.upper)):
+        if constant_bounds(loop) is None:
             return False
         at = tuple(hidden(n) for n in range(len(self.nest[name].shape)))
         places = (loop.name, *at)
@@ -115,7 +133,7 @@ class _Expansion:
             of = self.nest[name]
             self.storage.append(Storage(copy, of.dtype, (Affine((), high - low + 1), *of.shape), "local"))
         own = Affine.symbol(loop.name) - low
-        yield replace(loop, body=_renamed(loop.body, copies, own))
+        yield replace(loop, body=_Expanded(copies, own).nodes(loop.body))
         last = Affine((), high - low if loop.step > 0 else 0)
         for name, copy in copies.items():
             if self.is_live(name, loop):
@@ -125,48 +143,11 @@ class _Expansion:
         """What the last iteration has left."""
         dims = [fresh(f"{loop.name}_{name}", self.taken, dotted) for _ in self.nest[name].shape]
         at = tuple(map(Affine.symbol, dims))
-        node: Node = Assign(f"{name}.last", Reference(name, at), Reference(copy, (last, *at)), loop.span)
+        own = fresh(f"{name}.last", self.taken, dotted)
+        node: Node = Assign(own, Reference(name, at), Reference(copy, (last, *at)), loop.span)
         for dim, extent in reversed(list(zip(dims, self.nest[name].shape, strict=True))):
             node = Loop(dim, (Affine((), 0),), (extent,), (node,), span=loop.span)
         return node
-
-
-def _is_covered(reader: Statement, read: Reference, writers: Sequence[Statement], loop: str) -> bool:
-    """Whether an iteration of `loop` has written every element before it reads it."""
-    points = to_set(reader.domain, reader.loops, ())
-    for writer in writers:
-        points = points.subtract(_written_before(reader, read, writer, loop))
-        if points.is_empty():
-            return True
-    return bool(points.is_empty())
-
-
-def _written_before(reader: Statement, read: Reference, writer: Statement, loop: str) -> isl.Set:
-    """The instances of a reader whose element an instance of the writer in the same iteration has written before."""
-    shared = reader.loops.index(loop) + 1
-    common = shared
-    while reader.loops[: common + 1] == writer.loops[: common + 1] and common < len(reader.loops):
-        common += 1
-    own = {name: Affine.symbol(hidden(f"written_{name}")) for name in writer.loops[shared:]}
-    target = [index.substitute(own) for index in writer.assign.target.index]
-    same = [c for a, b in zip(read.index, target, strict=True) for c in _equal(a, b)]
-    orders = list[list[Affine]]()
-    equal = list[Affine]()
-    for level in range(shared, common):
-        name, (_, _, step) = reader.loops[level], reader.order[level]
-        here, there = Affine.symbol(name), own[name]
-        orders.append([*equal, (here - there) * step - 1])
-        equal += _equal(here, there)
-    if writer.order[common][0] < reader.order[common][0]:
-        orders.append(equal)
-    dims = (*reader.loops, *(next(iter(own[name].symbols)) for name in writer.loops[shared:]))
-    pieces = tuple(
-        Polyhedron((*one.constraints, *other.substitute(own).constraints, *same, *order))
-        for one in reader.domain.pieces
-        for other in writer.domain.pieces
-        for order in orders
-    )
-    return _first(to_set(Condition(pieces), dims, ()), len(reader.loops))
 
 
 def _first(points: isl.Set, count: int) -> isl.Set:
@@ -178,24 +159,12 @@ def _equal(one: Affine, other: Affine) -> list[Affine]:
     return [one - other, other - one]
 
 
-def _renamed(nodes: Sequence[Node], copies: dict[str, str], own: Affine) -> tuple[Node, ...]:
-    """With the expanded arrays."""
+class _Expanded(Rewriter):
+    """With the copies of arrays, at the element of the iteration."""
 
-    def reference(r: Reference) -> Reference:
-        return replace(r, name=copies[r.name], index=(own, *r.index)) if r.name in copies else r
+    def __init__(self, copies: Mapping[str, str], iteration: Affine) -> None:
+        self.copies, self.iteration = copies, iteration
 
-    def value(v: Expression) -> Expression:
-        if isinstance(v, Apply):
-            return replace(v, operands=tuple(map(value, v.operands)))
-        return reference(v) if isinstance(v, Reference) else v
-
-    def node(n: Node) -> Node:
-        match n:
-            case Assign():
-                return replace(n, target=reference(n.target), value=value(n.value))
-            case Loop():
-                return replace(n, body=tuple(map(node, n.body)))
-            case If():
-                return replace(n, body=tuple(map(node, n.body)), orelse=tuple(map(node, n.orelse)))
-
-    return tuple(map(node, nodes))
+    def reference(self, reference: Reference) -> Reference:
+        copy = self.copies.get(reference.name)
+        return reference if copy is None else replace(reference, name=copy, index=(self.iteration, *reference.index))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which harts execute what: a nest as works, one after another, inside loops that all harts go through alike.
+"""Work sharing: which workers execute what of a nest, as works, one after another, inside loops that all workers go
+through alike (the fork-join model of OpenMP 5.2, section 11.5, `schedule(static)`).
 
-A work is a parallel loop whose iterations are shared out in blocks, or, on hart 0 alone, what has no loop that may be
+A work is a parallel loop whose iterations are shared out in blocks, or, on worker 0 alone, what has no loop that may be
 shared out. A parallel loop is shared out as far outside as one is; where that lies inside a loop that is not parallel,
 every iteration of this one ends with barriers, which must be worth it.
 """
@@ -10,22 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
+from polyloom.analysis.loop_dependences import LoopDependences
+from polyloom.analysis.privatizable import path_to, privatizable
+from polyloom.analysis.value_ranges import loop_ranges, trip_count
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
-from polyloom.targets.minion.loops.simd.dependences import Dependences
-from polyloom.targets.minion.loops.simd.ownership import Blocks, blocks
-from polyloom.targets.minion.loops.simd.private import private
-from polyloom.targets.minion.loops.simd.ranges import ranges, trips
-from polyloom.targets.minion.loops.simd.vectors import Vectors
-
-BARRIER: Final = 600
-"""Cycles that a barrier and its flushes cost at least: what one hart does in less is not worth sharing out."""
+from polyloom.transform.parallel.block_partition import Blocks, block_partition
+from polyloom.transform.parallel.machine import Machine
+from polyloom.transform.parallel.vectorization import VectorLoops
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """`blocks` is None where hart 0 works alone: `nodes` then are any, else the one parallel loop. `vectors` are the
+    """`blocks` is None where worker 0 works alone: `nodes` then are any, else the one parallel loop. `vectors` are the
     loops that are vectorized, `registers` the locals that are not in memory."""
 
     nodes: tuple[Node, ...]
@@ -40,6 +38,11 @@ class Work:
         (first, *_) = self.nodes
         return first if self.blocks is not None and isinstance(first, Loop) else None
 
+    @property
+    def unit(self) -> int:
+        """Iterations that stay together."""
+        return self.blocks.unit if self.blocks is not None else 1
+
     def written(self) -> frozenset[str]:
         """The arrays in memory that it writes."""
         return frozenset(a.target.name for a in assignments(self.nodes)) - self.registers
@@ -51,28 +54,28 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Alike:
-    """A loop, or a condition, that all harts go through."""
+class Replicated:
+    """A loop, or a condition, that all workers go through."""
 
     node: Loop | If
     body: tuple[Item, ...]
     orelse: tuple[Item, ...] = ()
 
 
-Item = Work | Alike
+Item = Work | Replicated
 
 
 @dataclass(slots=True)
-class Phased:
+class SharedWork:
     """`alone` says of loops, by their names, why their iterations are not shared out."""
 
     items: tuple[Item, ...]
     alone: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def phased(nest: Nest, harts: int) -> Phased:
+def share_work(nest: Nest, machine: Machine) -> SharedWork:
     """The works of a nest without parameters."""
-    return _Builder(nest, harts).all()
+    return _Sharing(nest, machine).all()
 
 
 def works(items: Sequence[Item]) -> Iterator[Work]:
@@ -84,16 +87,15 @@ def works(items: Sequence[Item]) -> Iterator[Work]:
             yield from works((*item.body, *item.orelse))
 
 
-class _Builder:
-    def __init__(self, nest: Nest, harts: int) -> None:
-        self.nest, self.harts = nest, harts
-        self.dependences = Dependences(nest)
-        self.known = ranges(nest.body)
-        self.vectors = Vectors(nest, self.dependences, self.known)
+class _Sharing:
+    def __init__(self, nest: Nest, machine: Machine) -> None:
+        self.nest, self.machine = nest, machine
+        self.dependences, self.known = LoopDependences(nest), loop_ranges(nest.body)
+        self.vectors = VectorLoops(self.dependences, self.known, machine)
         self.reasons: dict[str, str] = {}
 
-    def all(self) -> Phased:
-        return Phased(self.items(self.nest.body, ()), self.reasons)
+    def all(self) -> SharedWork:
+        return SharedWork(self.items(self.nest.body, ()), self.reasons)
 
     def items(self, nodes: Sequence[Node], path: tuple[Loop | If, ...]) -> tuple[Item, ...]:
         made: list[Item] = []
@@ -118,7 +120,7 @@ class _Builder:
                 return None
             case If():
                 body, orelse = self.items(node.body, (*path, node)), self.items(node.orelse, (*path, node))
-                return Alike(node, body, orelse) if self.shares((*body, *orelse)) else None
+                return Replicated(node, body, orelse) if self.shares((*body, *orelse)) else None
             case Loop():
                 return self.shared(node, path) or self.around(node, path)
 
@@ -127,44 +129,40 @@ class _Builder:
 
     def shared(self, loop: Loop, path: tuple[Loop | If, ...]) -> Work | None:
         inside = (*path, loop)
-        own = private(self.nest, list(inside))
+        own = privatizable(self.nest, inside)
         dependence = self.dependences.carried(loop.name, own)
         if dependence is not None:
             self.reasons[loop.name] = str(dependence)
             return None
         outer = tuple(around.name for around in path if isinstance(around, Loop))
-        found = blocks(self.nest, loop, outer, own)
+        found = block_partition(self.nest, loop, outer, own, self.machine.line)
         if isinstance(found, str):
             self.reasons[loop.name] = found
             return None
-        if trips(loop, self.known) <= 1:
+        if trip_count(loop, self.known) <= 1:
             return None
         chosen = self.vectors.choose((loop,), path)
         return Work((loop,), found, outer, chosen.loops, self.registers((loop,), path))
 
-    def around(self, loop: Loop, path: tuple[Loop | If, ...]) -> Alike | None:
-        """A loop that all harts go through, where sharing out what is inside is worth its barriers."""
+    def around(self, loop: Loop, path: tuple[Loop | If, ...]) -> Replicated | None:
+        """A loop that all workers go through, where sharing out what is inside is worth its barriers."""
         body = self.items(loop.body, (*path, loop))
         if not self.shares(body):
             return None
         alone = self.vectors.choose(loop.body, (*path, loop)).cost
-        together = sum(self.cost(work) + BARRIER for work in works(body))
+        together = sum(self.cost(work) + self.machine.barrier for work in works(body))
         if alone <= together:
             why = self.reasons.get(loop.name, f"iterations of `{loop.name}` are few")
             self.reasons[loop.name] = f"{why}, and are too short for barriers between them"
             return None
-        return Alike(loop, body)
+        return Replicated(loop, body)
 
     def cost(self, work: Work) -> float:
         whole = self.vectors.choose(work.nodes, ()).cost if work.blocks is None else 0.0
         if work.loop is None:
             return whole
-        each = self.vectors.choose(work.nodes, self.path_to(work)).cost
-        return each / min(self.harts, max(1.0, trips(work.loop, self.known) / work_unit(work)))
-
-    def path_to(self, work: Work) -> tuple[Loop | If, ...]:
-        assert work.loop is not None
-        return path_of(self.nest.body, work.loop) or ()
+        each = self.vectors.choose(work.nodes, path_to(self.nest.body, work.loop) or ()).cost
+        return each / min(self.machine.workers, max(1.0, trip_count(work.loop, self.known) / work.unit))
 
     def alone(self, nodes: tuple[Node, ...], path: tuple[Loop | If, ...]) -> Work:
         outer = tuple(around.name for around in path if isinstance(around, Loop))
@@ -176,25 +174,7 @@ class _Builder:
         for node in nodes:
             if isinstance(node, Loop):
                 inside = (*path, node)
-                found |= private(self.nest, list(inside)) | self.registers(node.body, inside)
+                found |= privatizable(self.nest, inside) | self.registers(node.body, inside)
             elif isinstance(node, If):
                 found |= self.registers((*node.body, *node.orelse), (*path, node))
         return found
-
-
-def work_unit(work: Work) -> int:
-    """Iterations that stay together."""
-    return work.blocks.unit if work.blocks is not None else 1
-
-
-def path_of(nodes: Sequence[Node], wanted: Node) -> tuple[Loop | If, ...] | None:
-    """What is around a node, from outside; None where it is not among them."""
-    for node in nodes:
-        if node is wanted:
-            return ()
-        if isinstance(node, Assign):
-            continue
-        inner = path_of(node.body if isinstance(node, Loop) else (*node.body, *node.orelse), wanted)
-        if inner is not None:
-            return (node, *inner)
-    return None

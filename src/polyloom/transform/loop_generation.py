@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equations as a nest at given sizes: each variable an array, each strongly connected group of equations a loop nest.
+"""Loop generation: equations as a nest at given sizes, each variable an array, each strongly connected group of
+equations a loop nest.
 
-Equations name no order. Groups follow one another as their dependences say (Tarjan); within a group the loops are an
-order of the dimensions, each up or down, in which every value is there before it is read, and equations of one
-iteration are sorted. Variables that are inputs travelling from iteration to iteration are those inputs, and a value
-that one equation makes for one other is a part of that one's expression.
+Equations name no order. Groups follow one another as their dependences say; within a group the loops are an order of
+the dimensions, each up or down, in which every value is there before it is read (a signed permutation as schedule:
+Darte, Robert, Vivien, "Scheduling and automatic parallelization", 2000), and equations of one iteration are sorted.
+Variables that are inputs travelling from iteration to iteration are those inputs, and a value that one equation makes
+for one other is a part of that one's expression.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations, product
 from typing import Literal
 
 import islpy as isl
 
 from polyloom.analysis.components import components
-from polyloom.diagnostics import infeasible
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage
-from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
+from polyloom.diagnostics import Span
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, accesses
+from polyloom.ir.nest_rewrite import Rewriter, Substitution
+from polyloom.ir.pla import Equation, Operand, Program, Reference
 from polyloom.ir.plan import Parametric
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
@@ -29,18 +32,63 @@ Order = tuple[tuple[int, Literal[1, -1]], ...]
 Box = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Equations:
-    """Of one phase."""
+class NoLoopOrder(Exception):
+    """No order of the dimensions, each up or down, computes the variables `names`."""
 
-    program: Program
-
-    def nest(self, values: Mapping[str, int], parametric: Mapping[str, Parametric]) -> Nest:
-        """Without parameters. Errors: PL1350 where no order of loops is legal."""
-        return _Made(self.program, values, parametric).nest()
+    def __init__(self, names: Sequence[str], span: Span | None) -> None:
+        super().__init__(names, span)
+        self.names, self.span = names, span
 
 
-class _Made:
+def generate_loops(program: Program, values: Mapping[str, int], parametric: Mapping[str, Parametric]) -> Nest:
+    """The equations of one phase as a nest without parameters. `parametric` are inputs that are forms of parameters.
+    Raises NoLoopOrder where no order of loops is legal."""
+    return _Generation(program, values, parametric).nest()
+
+
+class _Inlining(Rewriter):
+    """With expressions in the place of references to variables, at the iteration that those are of."""
+
+    def __init__(self, program: Program, inlined: Mapping[str, Expression]) -> None:
+        self.program, self.inlined = program, inlined
+
+    def value(self, value: Expression) -> Expression:
+        inner = self.inlined.get(value.name) if isinstance(value, Reference) else None
+        if inner is None or not isinstance(value, Reference):
+            return super().value(value)
+        return self.value(Substitution(_moved(self.program, value)).value(inner))
+
+
+class _Elements(Substitution):
+    """At sizes: variables are arrays that begin at the least iteration, inputs of parameters are their forms, and what
+    only moves is its operand."""
+
+    def __init__(
+        self, constants: Mapping[str, Affine], parametric: Mapping[str, Parametric], boxes: Mapping[str, Box]
+    ) -> None:
+        super().__init__(constants)
+        self.parametric, self.boxes = parametric, boxes
+
+    def value(self, value: Expression) -> Expression:
+        if isinstance(value, Reference) and (found := self.parametric.get(value.name)) is not None:
+            return Index(self.form(found.value), found.dtype, value.span)
+        made = super().value(value)
+        return made.operands[0] if isinstance(made, Apply) and made.operation == "move" else made
+
+    def reference(self, reference: Reference) -> Reference:
+        made = super().reference(reference)
+        if (box := self.boxes.get(reference.name)) is None:
+            return made
+        return replace(made, index=tuple(i - low for i, (low, _) in zip(made.index, box, strict=True)))
+
+
+def _moved(program: Program, reference: Reference) -> dict[str, Affine]:
+    """The iteration that a variable is read from."""
+    distances = zip(program.dimensions, program.distance(reference), strict=True)
+    return {name: Affine.symbol(name) - distance for name, distance in distances}
+
+
+class _Generation:
     def __init__(self, program: Program, values: Mapping[str, int], parametric: Mapping[str, Parametric]) -> None:
         self.program, self.parametric = program, parametric
         self.constants = {name: Affine((), value) for name, value in values.items()}
@@ -51,15 +99,17 @@ class _Made:
         self.makers: dict[str, list[Equation]] = {}
         for equation in self.equations:
             self.makers.setdefault(equation.target.name, []).append(equation)
-        self.inlined = self.travelling() | self.single()
-        self.equations = [e for e in self.equations if e.target.name not in self.inlined]
-        self.boxes = {name: self.box_of(made) for name, made in self.makers.items() if name in self.variables}
+        inlined = self.travelling() | self.single()
+        self.inlining = _Inlining(program, inlined)
+        self.equations = [e for e in self.equations if e.target.name not in inlined]
+        self.boxes = {n: self.box(made) for n, made in self.makers.items() if n in self.variables and n not in inlined}
+        self.elements = _Elements(self.constants, parametric, self.boxes)
 
     def points(self, condition: Condition) -> isl.Set:
         pieces = tuple(p.substitute(self.constants) for p in condition.pieces)
         return to_set(Condition(pieces), self.dimensions, ())
 
-    def box_of(self, equations: Sequence[Equation]) -> Box:
+    def box(self, equations: Sequence[Equation]) -> Box:
         whole = self.domains[equations[0].name]
         for equation in equations[1:]:
             whole = whole.union(self.domains[equation.name])
@@ -85,8 +135,7 @@ class _Made:
 
     def stays(self, origin: Reference, operand: Operand) -> bool:
         assert isinstance(operand, Reference)
-        distance = self.program.distance(operand)
-        moved = {n: Affine.symbol(n) - d for n, d in zip(self.dimensions, distance, strict=True)}
+        moved = _moved(self.program, operand)
         return all(index.substitute(moved) == index for index in origin.index)
 
     def single(self) -> dict[str, Expression]:
@@ -105,54 +154,14 @@ class _Made:
                     found[name] = Apply(equation.operation, equation.dtype, equation.operands, equation.span)
         return found
 
-    # Expressions
-
-    def expression(self, equation: Equation) -> Expression:
-        operands = tuple(self.operand(o) for o in equation.operands)
-        if equation.operation == "move":
-            return operands[0]
-        return Apply(equation.operation, equation.dtype, operands, equation.span)
-
-    def operand(self, operand: Expression) -> Expression:
-        """An operand with what is inlined put in, and elements of arrays by their indices there."""
-        if isinstance(operand, Apply):
-            made = tuple(self.operand(o) for o in operand.operands)
-            return made[0] if operand.operation == "move" else replace(operand, operands=made)
-        if not isinstance(operand, Reference):
-            return operand
-        if (inner := self.inlined.get(operand.name)) is not None:
-            shift = {
-                n: Affine.symbol(n) - d for n, d in zip(self.dimensions, self.program.distance(operand), strict=True)
-            }
-            return self.operand(_shifted(inner, shift))
-        if operand.name in self.parametric:
-            found = self.parametric[operand.name]
-            return Index(found.value.substitute(self.constants), found.dtype, operand.span)
-        return self.element(operand)
-
-    def element(self, reference: Reference) -> Reference:
-        index = tuple(i.substitute(self.constants) for i in reference.index)
-        if reference.name in self.variables:
-            index = tuple(i - low for i, (low, _) in zip(index, self.boxes[reference.name], strict=True))
-        return replace(reference, index=index)
-
     # Groups
 
     def needed(self, equation: Equation) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The variables that an equation reads, and from how far."""
-        for reference in _references(tuple(self.raw(o) for o in equation.operands)):
-            if reference.name in self.variables:
-                yield reference.name, self.program.distance(reference)
-
-    def raw(self, operand: Expression) -> Expression:
-        if isinstance(operand, Apply):
-            return replace(operand, operands=tuple(self.raw(o) for o in operand.operands))
-        if isinstance(operand, Reference) and operand.name in self.inlined:
-            shift = {
-                n: Affine.symbol(n) - d for n, d in zip(self.dimensions, self.program.distance(operand), strict=True)
-            }
-            return self.raw(_shifted(self.inlined[operand.name], shift))
-        return operand
+        for operand in equation.operands:
+            for reference in accesses(self.inlining.value(operand)):
+                if reference.name in self.variables:
+                    yield reference.name, self.program.distance(reference)
 
     def groups(self) -> list[list[Equation]]:
         """In an order in which every group is behind those that it needs."""
@@ -175,15 +184,14 @@ class _Made:
             if a.name not in self.parametric
         ]
         for name, box in sorted(self.boxes.items()):
-            if name not in self.inlined:
-                shape = tuple(Affine((), high - low + 1) for low, high in box)
-                storage.append(Storage(name, self.variables[name].dtype, shape, "local"))
+            shape = tuple(Affine((), high - low + 1) for low, high in box)
+            storage.append(Storage(name, self.variables[name].dtype, shape, "local"))
         return Nest(self.program.name, (), Condition(), tuple(storage), tuple(body))
 
     def loops(self, number: int, group: Sequence[Equation]) -> list[Node]:
         order = self.order(group)
         names = {d: f"{d}.{number}" for d in self.dimensions}
-        box = self.box_of(group)
+        box = self.box(group)
         around = to_set(Condition((_inside(box, self.dimensions),)), self.dimensions, ())
         body = tuple(node for e in self.sorted(group) for node in self.statement(e, around, names))
         for m, step in reversed(order):
@@ -194,9 +202,10 @@ class _Made:
 
     def statement(self, equation: Equation, around: isl.Set, names: Mapping[str, str]) -> Iterator[Node]:
         renamed = {d: Affine.symbol(n) for d, n in names.items()}
-        target = _shifted(self.element(equation.target), renamed)
-        assert isinstance(target, Reference)
-        assign = Assign(equation.name, target, _shifted(self.expression(equation), renamed), equation.span)
+        value = Apply(equation.operation, equation.dtype, equation.operands, equation.span)
+        value = self.elements.value(self.inlining.value(value))
+        assign = Assign(equation.name, self.elements.reference(equation.target), value, equation.span)
+        assign = Substitution(renamed).assignment(assign)
         if around.is_subset(self.domains[equation.name]):
             yield assign
             return
@@ -227,9 +236,7 @@ class _Made:
                 made: Order = tuple(zip(dims, signs, strict=True))
                 if all(next(s * d[m] for m, s in made if d[m]) > 0 for d in distances):
                     return made
-        names = ", ".join(dict.fromkeys(e.target.name for e in group))
-        help = "write them so that all dependences lead forwards in some order of the dimensions"
-        raise infeasible("PL1350", f"no order of loops computes {names}", span=group[0].span, help=help)
+        raise NoLoopOrder(list(dict.fromkeys(e.target.name for e in group)), group[0].span)
 
     def sorted(self, group: Sequence[Equation]) -> list[Equation]:
         """Of one iteration, makers before readers."""
@@ -243,32 +250,12 @@ class _Made:
         return made
 
 
-def _references(values: Sequence[Expression]) -> Iterator[Reference]:
-    for value in values:
-        if isinstance(value, Apply):
-            yield from _references(value.operands)
-        elif isinstance(value, Reference):
-            yield value
-
-
 def _reads(equation: Equation, name: str) -> bool:
     return any(isinstance(o, Reference) and o.name == name for o in equation.operands)
 
 
 def _plain(operand: Operand) -> object:
     return (operand.name, operand.index) if isinstance(operand, Reference) else operand
-
-
-def _shifted(value: Expression, shift: Mapping[str, Affine]) -> Expression:
-    match value:
-        case Reference():
-            return replace(value, index=tuple(i.substitute(shift) for i in value.index))
-        case Apply():
-            return replace(value, operands=tuple(_shifted(o, shift) for o in value.operands))
-        case Index():
-            return replace(value, value=value.value.substitute(shift))
-        case Constant():
-            return value
 
 
 def _box(points: isl.Set, dimensions: int) -> Box:

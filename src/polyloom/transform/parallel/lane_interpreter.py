@@ -1,31 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a nest computes in the machine's arithmetic, in the order of its source: the oracle of loops.
+"""Interpretation of parallel loops by lanes: their iterations are computed together, as NumPy arrays with an entry for
+each, in the order of the nest otherwise.
 
-Iterations of parallel loops are computed together, as NumPy arrays with an entry for each; parts without parallel loops
-are Python functions over NumPy's scalars. The results of the tests are also compared with `ir.nest_interpret`, which
-knows no parallel loops.
+Parts without parallel loops are Python functions over NumPy's scalars. `ir.nest_interpret`, which knows no parallel
+loops, gives the same. The arithmetic is `ir.semantics`', or a machine's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.analysis.loop_dependences import LoopDependences
+from polyloom.analysis.privatizable import privatizable
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
 from polyloom.ir.nest_interpret import compiled
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import divides
+from polyloom.ir.operations import ElementType, divides
 from polyloom.ir.pla import Constant, Reference
-from polyloom.ir.semantics import division_by_zero
+from polyloom.ir.python_source import Scope
+from polyloom.ir.semantics import division_by_zero, function
 from polyloom.sets import Affine, Condition
-from polyloom.targets.minion.loops.simd.arithmetic import MachineScope, machine_function
-from polyloom.targets.minion.loops.simd.dependences import Dependences
-from polyloom.targets.minion.loops.simd.private import private
 
+Function = Callable[..., Any]
+Functions = Callable[[str, ElementType], Function]
+"""The function of an operation on NumPy's arrays, within `np.errstate(all="ignore")`."""
 Array = NDArray[Any]
 
 
@@ -43,21 +46,24 @@ class _Lanes:
         return _Lanes(len(which), loops, {name: (kept, own[which]) for name, (kept, own) in self.locals.items()})
 
 
-def computed(nest: Nest, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """All arguments of a nest without parameters after it; `arrays` are those before. Errors: PL0233."""
-    run = _Run(nest, {name: np.array(array) for name, array in arrays.items()})
+def interpret_lanes(
+    nest: Nest, arrays: Mapping[str, Array], functions: Functions = function, scope: type[Scope] = Scope
+) -> dict[str, Array]:
+    """All arguments of a nest without parameters after it; `arrays` are those before. `functions` compute lanes, those
+    of `scope` single values. Errors: PL0233."""
+    run = _Run(nest, {name: np.array(array) for name, array in arrays.items()}, functions)
     with np.errstate(all="ignore"):
         for node in nest.body:
             if run.has_parallel(node, ()):
                 run.nodes((node,), _Lanes(1, {}, {}), ())
             else:
-                compiled(replace(nest, body=(node,)), MachineScope())({}, run.arrays)
+                compiled(replace(nest, body=(node,)), scope())({}, run.arrays)
     return run.arrays
 
 
 class _Run:
-    def __init__(self, nest: Nest, arrays: dict[str, Array]) -> None:
-        self.nest, self.arrays, self.dependences = nest, arrays, Dependences(nest)
+    def __init__(self, nest: Nest, arrays: dict[str, Array], functions: Functions) -> None:
+        self.nest, self.arrays, self.functions, self.dependences = nest, arrays, functions, LoopDependences(nest)
         for storage in nest.storage:
             if storage.name not in arrays:
                 arrays[storage.name] = np.zeros(tuple(e.constant for e in storage.shape), NUMPY[storage.dtype])
@@ -67,10 +73,8 @@ class _Run:
         if isinstance(node, Assign):
             return False
         inside = (*path, node)
-        if isinstance(node, Loop) and self.dependences.carried(node.name, private(self.nest, list(inside))) is None:
-            return True
         inner = node.body if isinstance(node, Loop) else (*node.body, *node.orelse)
-        return any(self.has_parallel(each, inside) for each in inner)
+        return self.dependences.parallel(inside) or any(self.has_parallel(each, inside) for each in inner)
 
     def nodes(self, nodes: Sequence[Node], lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
         for node in nodes:
@@ -88,9 +92,8 @@ class _Run:
     def loop(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
         low = np.max([self.form(end, lanes) for end in loop.lower], axis=0)
         high = np.min([self.form(end, lanes) for end in loop.upper], axis=0)
-        own = private(self.nest, list(path))
-        if self.dependences.carried(loop.name, own) is None:
-            self.together(loop, lanes, path, low, high, own)
+        if self.dependences.parallel(path):
+            self.together(loop, lanes, path, low, high)
             return
         values = range(int(low.min()), int(high.max()))
         for value in values if loop.step > 0 else reversed(values):
@@ -100,9 +103,7 @@ class _Run:
                 loops = {**inside.loops, loop.name: np.full(inside.count, value)}
                 self.nodes(loop.body, _Lanes(inside.count, loops, inside.locals), path)
 
-    def together(
-        self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...], low: Array, high: Array, own: frozenset[str]
-    ) -> None:
+    def together(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...], low: Array, high: Array) -> None:
         counts = np.maximum(high - low, 0)
         total = int(counts.sum())
         if not total:
@@ -111,6 +112,7 @@ class _Run:
         inside = lanes.take(which)
         first = np.repeat(np.cumsum(counts) - counts, counts)
         values = low[which] + np.arange(total) - first
+        own = privatizable(self.nest, path)
         kept = {name: (np.zeros(total, NUMPY[self.nest[name].dtype]), np.arange(total)) for name in own}
         made = _Lanes(total, {**inside.loops, loop.name: values}, {**inside.locals, **kept})
         self.nodes(loop.body, made, path)
@@ -138,7 +140,7 @@ class _Run:
                 if divides(operation, dtype) and not read[1].all():
                     at = {name: values[np.flatnonzero(read[1] == 0)[0]] for name, values in lanes.loops.items()}
                     raise division_by_zero(node.name, ", ".join(f"{n} = {v}" for n, v in at.items()), node.span)
-                return machine_function(operation, dtype)(*read)
+                return self.functions(operation, dtype)(*read)
 
     def index(self, reference: Reference, lanes: _Lanes) -> tuple[Array, ...]:
         return tuple(self.form(form, lanes) for form in reference.index)

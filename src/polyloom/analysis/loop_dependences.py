@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory-based dependences between iterations of loops, decided exactly by isl at a nest's sizes.
+
+A loop is parallel when no two of its iterations, within one iteration of the loops around it, touch an element that one
+of them writes (Bernstein, "Analysis of programs for parallel processing", 1966), apart from scalars that each
+iteration has to itself. Value-based dependences, for all parameter values, are those of `transform.writers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from polyloom.analysis.privatizable import Path, privatizable
+from polyloom.ir.nest import Loop, Nest, Node, Statement, accesses, assignments, cell, statements
+from polyloom.ir.pla import Reference
+from polyloom.names import hidden
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import is_empty, to_set
+
+Direction = Literal["<", "=", ">"]
+"""Of an iteration of a loop to a second one: an entry of a direction vector (Wolfe, "Optimizing supercompilers for
+supercomputers", 1982)."""
+Access = tuple[Statement, Reference, bool]
+"""An element that a statement touches, and whether it writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """Between iterations of `loop`: both accesses touch one element of `array`, and one of them writes it."""
+
+    loop: str
+    array: str
+    first: Reference
+    second: Reference
+
+    def __str__(self) -> str:
+        one, other = map(_text, (self.first, self.second))
+        pair = f"`{one}`" if one == other else f"`{one}` and `{other}`"
+        return f"iterations of `{self.loop}` share {pair}"
+
+
+def _text(reference: Reference) -> str:
+    return reference.name + (f"[{', '.join(map(str, reference.index))}]" if reference.index else "")
+
+
+class LoopDependences:
+    """Of one nest without parameters. Mutable: answers are kept."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest, self.statements = nest, statements(nest)
+        self.accesses = {s.assign.name: tuple(statement_accesses(s)) for s in self.statements}
+        self.found: dict[tuple[str, frozenset[str]], Dependence | None] = {}
+
+    def carried(self, loop: str, private: frozenset[str]) -> Dependence | None:
+        """One that `loop` carries; None where its iterations may run in any order, and together."""
+        key = loop, private
+        if key not in self.found:
+            self.found[key] = next(self._carried(loop, private), None)
+        return self.found[key]
+
+    def parallel(self, path: Path) -> bool:
+        """Whether the last loop of `path` carries none but by what its iterations may have to themselves."""
+        loop = path[-1]
+        return isinstance(loop, Loop) and self.carried(loop.name, privatizable(self.nest, path)) is None
+
+    def _carried(self, loop: str, private: frozenset[str]) -> Iterator[Dependence]:
+        inside = (a for s in self.statements if loop in s.loops for a in self.accesses[s.assign.name])
+        touched = [access for access in inside if access[1].name not in private]
+        for (n, first), (m, second) in product(enumerate(touched), repeat=2):
+            # Two writes are one pair, in either order.
+            if not first[2] or first[1].name != second[1].name or (second[2] and m < n):
+                continue
+            if _meet_apart(loop, first, second):
+                yield Dependence(loop, first[1].name, first[1], second[1])
+
+    def conflict(self, first: Node, second: Node, directions: Mapping[str, Direction]) -> bool:
+        """Whether instances of two nodes in iterations that are so related touch one element that one of them
+        writes."""
+        ones, others = (
+            [access for assign in assignments((node,)) for access in self.accesses[assign.name]]
+            for node in (first, second)
+        )
+        return any(
+            x[1].name == y[1].name and (x[2] or y[2]) and touch_one_element(x, y, directions)
+            for x in ones
+            for y in others
+        )
+
+
+def statement_accesses(statement: Statement) -> Iterator[Access]:
+    """The target, then what is read, each element once."""
+    yield statement, statement.assign.target, True
+    yield from ((statement, r, False) for r in {cell(r): r for r in accesses(statement.assign.value)}.values())
+
+
+def touch_one_element(first: Access, second: Access, directions: Mapping[str, Direction]) -> bool:
+    """Whether two instances touch one element whose iterations are related so: in loops around both, of which those
+    outside of the outermost related one have the same iteration."""
+    (one, a, _), (other, b, _) = first, second
+    outermost = min(one.loops.index(loop) for loop in directions)
+    shared = one.loops[:outermost]
+    left, right = _renamed(one.loops, shared, "first"), _renamed(other.loops, shared, "second")
+    same = [
+        sign
+        for x, y in zip(a.index, b.index, strict=True)
+        for sign in (x.substitute(left) - y.substitute(right), y.substitute(right) - x.substitute(left))
+    ]
+    for loop, direction in directions.items():
+        step = right[loop] - left[loop]
+        same += {"<": [step - 1], ">": [-step - 1], "=": [step, -step]}[direction]
+    own = [next(iter(form.symbols)) for form in (*left.values(), *right.values())]
+    pieces = [
+        Polyhedron((*p.substitute(left).constraints, *q.substitute(right).constraints, *same))
+        for p in one.domain.pieces
+        for q in other.domain.pieces
+    ]
+    return not is_empty(to_set(Condition(tuple(pieces)), [*shared, *own], ()))
+
+
+def _meet_apart(loop: str, first: Access, second: Access) -> bool:
+    """Whether instances in different iterations of `loop` touch one element."""
+    if _differs(first[1], second[1], loop, first[0].loops[: first[0].loops.index(loop)]):
+        return False
+    return touch_one_element(first, second, {loop: "<"}) or touch_one_element(first, second, {loop: ">"})
+
+
+def _differs(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> bool:
+    """Whether a subscript differs in any two iterations of `loop`: the usual case, which isl need not decide."""
+    known = {loop, *shared}
+    return any(x == y and x.coefficient(loop) and x.symbols <= known for x, y in zip(a.index, b.index, strict=True))
+
+
+def _renamed(loops: Sequence[str], shared: Sequence[str], side: str) -> dict[str, Affine]:
+    return {name: Affine.symbol(hidden(f"{side}_{name}")) for name in loops if name not in shared}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contraction of floats: `a * b + c` within one value is one `madd`, rounded once (C17 6.5, paragraph 8).
+
+`a * b - c` and `c - a * b` are `madd`s with an operand negated, which is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeGuard
+
+from polyloom.ir.nest import Apply, Expression, Nest
+from polyloom.ir.nest_rewrite import Rewriter
+from polyloom.ir.pla import Constant
+
+
+def contract(nest: Nest) -> Nest:
+    """With one operation for each sum of which an operand is a product, in f32."""
+    return replace(nest, body=_Contraction().nodes(nest.body))
+
+
+class _Contraction(Rewriter):
+    def value(self, value: Expression) -> Expression:
+        made = super().value(value)
+        return _contracted(made) if isinstance(made, Apply) else made
+
+
+def _contracted(value: Apply) -> Apply:
+    if value.dtype != "f32" or value.operation not in ("add", "sub"):
+        return value
+    left, right = value.operands
+    if _is_product(right):
+        a, b = right.operands
+        return replace(value, operation="madd", operands=(_negated(a) if value.operation == "sub" else a, b, left))
+    if _is_product(left):
+        addend = _negated(right) if value.operation == "sub" else right
+        return replace(value, operation="madd", operands=(*left.operands, addend))
+    return value
+
+
+def _is_product(value: Expression) -> TypeGuard[Apply]:
+    return isinstance(value, Apply) and (value.operation, value.dtype) == ("mul", "f32")
+
+
+def _negated(value: Expression) -> Expression:
+    if isinstance(value, Apply) and value.operation == "neg":
+        return value.operands[0]
+    if isinstance(value, Constant):
+        return replace(value, value=-value.value)
+    return Apply("neg", "f32", (value,))

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loop distribution: a loop that carries dependences is split by the strongly connected components of what its body
+depends on (Kennedy, Allen, "Optimizing compilers for modern architectures", 2001, section 6.2), so that some of its
+parts carry none.
+
+Every dependence of the source is kept, and so is the order in which each element takes its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from polyloom.analysis.components import components
+from polyloom.analysis.loop_dependences import Direction, LoopDependences
+from polyloom.ir.nest import If, Loop, Nest, Node, taken_names
+from polyloom.ir.nest_rewrite import Copy, Rewriter
+
+
+def distribute_loops(nest: Nest) -> Nest:
+    """A nest without parameters, distributed as far as it goes."""
+    made = nest
+    while (split := replace(made, body=_Distribution(made).nodes(made.body))) != made:
+        made = split
+    return made
+
+
+class DependenceRewriter(Rewriter):
+    """With the dependences of the nest that it goes through; `path` is what is around the place (mutable)."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.dependences, self.path = LoopDependences(nest), list[Loop | If]()
+
+    def loop(self, node: Loop) -> Iterable[Node]:
+        self.path.append(node)
+        made = super().loop(node)
+        self.path.pop()
+        return made
+
+    def branch(self, node: If) -> Iterable[Node]:
+        self.path.append(node)
+        made = super().branch(node)
+        self.path.pop()
+        return made
+
+    def is_parallel(self, loop: Loop) -> bool:
+        return self.dependences.parallel([*self.path, loop])
+
+
+class _Distribution(DependenceRewriter):
+    def __init__(self, nest: Nest) -> None:
+        super().__init__(nest)
+        self.taken = taken_names(nest)
+
+    def loop(self, node: Loop) -> Iterable[Node]:
+        if len(node.body) < 2 or self.is_parallel(node):
+            return super().loop(node)
+        return self.parts(node)
+
+    def parts(self, loop: Loop) -> Iterator[Node]:
+        for number, group in enumerate(self.groups(loop)):
+            # The path has the loop as it was: what is live behind a part is asked of the whole body.
+            self.path.append(loop)
+            part = replace(loop, body=self.nodes([loop.body[n] for n in group]))
+            self.path.pop()
+            yield from Copy({}, {}, self.taken).loop(part) if number else [part]
+
+    def groups(self, loop: Loop) -> list[list[int]]:
+        """Numbers of nodes of the body: what comes first, first."""
+        every = range(len(loop.body))
+        after = {n: [m for m in every if m != n and self.precedes(loop, n, m)] for n in every}
+        groups = sorted(map(sorted, components(after)))
+        made: list[list[int]] = []
+        while groups:
+            left = {n for group in groups for n in group}
+            ready = next(g for g in groups if not any(set(after[n]) & set(g) for n in left - set(g)))
+            made.append(ready)
+            groups.remove(ready)
+        return made
+
+    def precedes(self, loop: Loop, first: int, second: int) -> bool:
+        """Whether an instance of the first has to come before one of the second."""
+        one, other = loop.body[first], loop.body[second]
+        earlier: Direction = "<" if loop.step > 0 else ">"
+        if self.dependences.conflict(one, other, {loop.name: earlier}):
+            return True
+        return first < second and self.dependences.conflict(one, other, {loop.name: "="})
