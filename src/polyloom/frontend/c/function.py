@@ -12,11 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import COUNTING, Scope, condition
 from polyloom.frontend.c.extents import bounded
 from polyloom.frontend.c.plain import RESULT, File, plain, result
-from polyloom.frontend.c.roles import Roles, assumption, roles
 from polyloom.frontend.c.signature import (
     affine_text,
     element_type,
@@ -26,8 +23,11 @@ from polyloom.frontend.c.signature import (
     is_pointer,
     names_in,
 )
-from polyloom.frontend.c.statements import Nodes, Statements
-from polyloom.frontend.c.tree import Node, refuse, strip
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.affine import COUNTING, Scope, condition
+from polyloom.frontend.loops.roles import Roles, assumption, roles
+from polyloom.frontend.loops.statements import Nodes, Statements
+from polyloom.frontend.loops.tree import Node, refuse, strip
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.nest_c import assumed

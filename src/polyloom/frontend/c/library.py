@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.tree import Node, refuse
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.tree import Node, refuse
 from polyloom.ir.library import KERNELS, LARGEST_POWER, SINGLE, c_helpers, c_text, program
 from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.nest_c import TYPES

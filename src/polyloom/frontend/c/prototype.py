@@ -23,7 +23,7 @@ from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import constants, printed_function, syntax_tree
 from polyloom.frontend.c.preconditions import preconditions
 from polyloom.frontend.c.signature import affine_text, declarators, extents, given_shapes, is_pointer, names_in
-from polyloom.frontend.c.tree import Node, aliases, ctype, refuse, strip
+from polyloom.frontend.loops.tree import Node, aliases, ctype, refuse, strip
 from polyloom.frontend.source import Options
 from polyloom.sets import Affine, Condition
 

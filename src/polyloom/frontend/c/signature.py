@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.c.tree import Node, ctype, refuse
+from polyloom.frontend.loops.tree import Node, ctype, refuse
 from polyloom.frontend.names import suggestion
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine

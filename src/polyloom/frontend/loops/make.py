@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops.tree import Node
 
 
 def variable(name: str, ctype: str, identity: str, at: Node, initial: Node | None = None) -> Node:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from polyloom.frontend.c.tree import Node, strip
 from polyloom.frontend.known import nonnegative, quotient
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine, Condition, Polyhedron

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, affine, condition
-from polyloom.frontend.c.loops import header
-from polyloom.frontend.c.tree import Node, strip
 from polyloom.frontend.known import never, nonnegative, quotient_border
+from polyloom.frontend.loops.affine import Scope, affine, condition
+from polyloom.frontend.loops.headers import header
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.frontend.strips import LARGEST, Period, Size, sized
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron

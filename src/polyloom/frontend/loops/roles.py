@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from polyloom.frontend.c.affine import COMPARISONS, COUNTING, callee
-from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.loops.affine import COMPARISONS, COUNTING, callee
+from polyloom.frontend.loops.tree import Node, strip
 
 
 @dataclass(frozen=True, slots=True)

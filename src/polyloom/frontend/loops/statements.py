@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import COUNTING, Scope, affine, condition
-from polyloom.frontend.c.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
-from polyloom.frontend.c.elements import polynomial, reference
-from polyloom.frontend.c.loops import Header, header
-from polyloom.frontend.c.past import past
-from polyloom.frontend.c.remainders import stride, undecided
-from polyloom.frontend.c.roles import Roles
 from polyloom.frontend.c.signature import TYPES, affine_text, element_type, extents, is_pointer
-from polyloom.frontend.c.tree import Node, ctype, refuse, strip
-from polyloom.frontend.c.values import binary, truth, value
 from polyloom.frontend.convert import converted
 from polyloom.frontend.known import rounded
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.affine import COUNTING, Scope, affine, condition
+from polyloom.frontend.loops.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
+from polyloom.frontend.loops.elements import polynomial, reference
+from polyloom.frontend.loops.headers import Header, header
+from polyloom.frontend.loops.past import past
+from polyloom.frontend.loops.remainders import stride, undecided
+from polyloom.frontend.loops.roles import Roles
+from polyloom.frontend.loops.tree import Node, ctype, refuse, strip
+from polyloom.frontend.loops.values import binary, truth, value
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.frontend.strips import Interval, Parted, strips
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, negate

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import COMPARISONS, COUNTING, Scope, affine, callee, function_result
-from polyloom.frontend.c.elements import reference
 from polyloom.frontend.c.library import library
 from polyloom.frontend.c.signature import TYPES, element_type
-from polyloom.frontend.c.tree import Node, strip
 from polyloom.frontend.convert import FLOATS, comparison, converted, folded, is_truth
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.affine import COMPARISONS, COUNTING, Scope, affine, callee, function_result
+from polyloom.frontend.loops.elements import reference
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.frontend.predicate import choice, guarded, same
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.nest_c import PREFIX, helper

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, callee, obstacle
-from polyloom.frontend.c.roles import assumption
-from polyloom.frontend.c.tree import Node, refuse
+from polyloom.frontend.loops.affine import Scope, callee, obstacle
+from polyloom.frontend.loops.roles import assumption
+from polyloom.frontend.loops.tree import Node, refuse
 from polyloom.ir.operations import ElementType
 
 _STATEMENTS = {
