@@ -15,9 +15,9 @@ from polyloom.frontend.c.plain import File
 from polyloom.frontend.c.reached import reading_reached
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
+from polyloom.frontend.c.tree import aliases
 from polyloom.frontend.included import included
 from polyloom.frontend.loops.affine import Scope, callee
-from polyloom.frontend.loops.tree import aliases
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
