@@ -7,7 +7,6 @@ from functools import partial
 
 from polyloom.deep import deeply, too_deep
 from polyloom.files import read_source
-from polyloom.frontend.c.affine import Scope, callee
 from polyloom.frontend.c.choose import choose, defined
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, with_constants
@@ -18,6 +17,7 @@ from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.c.tree import aliases
 from polyloom.frontend.included import included
+from polyloom.frontend.loops.affine import Scope, callee
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 

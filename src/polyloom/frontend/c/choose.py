@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.c.affine import callee
-from polyloom.frontend.c.tree import Builder, Node, aliases, expanded
+from polyloom.frontend.c.tree import Builder, aliases, expanded
+from polyloom.frontend.loops.affine import callee
+from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.names import suggestion
 
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")

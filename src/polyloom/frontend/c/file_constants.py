@@ -14,11 +14,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, affine
 from polyloom.frontend.c.plain.structs import Fields
-from polyloom.frontend.c.signature import TYPES
-from polyloom.frontend.c.tree import Builder, Node, aliases, ctype
-from polyloom.frontend.c.values import value
+from polyloom.frontend.c.tree import Builder, aliases, ctype
+from polyloom.frontend.loops.affine import Scope, affine
+from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.types import TYPES
+from polyloom.frontend.loops.values import value
 from polyloom.sets import Affine
 
 

@@ -12,22 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import COUNTING, Scope, condition
 from polyloom.frontend.c.extents import bounded
+from polyloom.frontend.c.library import operations
 from polyloom.frontend.c.plain import RESULT, File, plain, result
-from polyloom.frontend.c.roles import Roles, assumption, roles
-from polyloom.frontend.c.signature import (
-    affine_text,
-    element_type,
-    extents,
-    factors,
-    given_shapes,
-    is_pointer,
-    names_in,
-)
-from polyloom.frontend.c.statements import Nodes, Statements
-from polyloom.frontend.c.tree import Node, refuse, strip
+from polyloom.frontend.c.signature import factors, given_shapes
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.affine import Scope, condition
+from polyloom.frontend.loops.roles import Roles, assumption, roles
+from polyloom.frontend.loops.shapes import affine_text, extents, names_in
+from polyloom.frontend.loops.statements import Nodes, Statements
+from polyloom.frontend.loops.tree import Node, refuse, strip
+from polyloom.frontend.loops.types import COUNTING, element_type, is_pointer
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.nest_c import assumed
@@ -40,7 +35,9 @@ from polyloom.transform.library import written_out
 def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options, file: File) -> Nest:
     """The meaning of `function`; `declared` are its parameters as clang prints them, `outside` is what its file
     declares. Raises PL0153 to PL0166."""
-    function = plain(function, file)
+    function = operations(plain(function, file), file.functions, outside.defined)
+    functions = {name: operations(f, file.functions, outside.defined) for name, f in outside.functions.items()}
+    outside = replace(outside, functions=functions)
     parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
     for parameter in parameters:
         if parameter.ctype not in COUNTING:

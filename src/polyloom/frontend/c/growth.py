@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from polyloom.frontend.c.affine import callee
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops.affine import callee
+from polyloom.frontend.loops.tree import Node
 
 MOST: Final = 10_000
 """As many nodes, some thousand instructions, a function may always have."""

@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of C's library as operations: those that machines have, and those that `ir.library` writes out.
 
-A function of single precision is called with operands of that type, one of double precision with doubles. In double
-precision there is no kernel of `exp` and its like: such a call says which single function to write.
+A function of single precision is called with operands of that type, one of double precision with doubles.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Final
 
-from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.tree import Node, refuse
+from polyloom.frontend.loops import make, refusals
+from polyloom.frontend.loops.affine import callee
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.ir.library import KERNELS, LARGEST_POWER, SINGLE, c_helpers, c_text, program
-from polyloom.ir.nest import Apply, Expression
-from polyloom.ir.nest_c import TYPES
-from polyloom.ir.operations import BY_NAME, ElementType
-from polyloom.ir.pla import Constant
+from polyloom.ir.nest_c import PREFIX, TYPES, helper
+from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 
 _MATH: Final = {"sqrt": "sqrt", "fabs": "abs", "fmin": "min", "fmax": "max", "fma": "madd"}
 _WRITTEN_OUT: Final = {name: name for name in (*KERNELS, "pow")} | {"nearbyint": "rint"}
@@ -30,46 +28,42 @@ CALLS: Final[dict[str, tuple[str, ElementType]]] = {
 """The operation and the type of its operands."""
 _SPECIAL: Final = {"inff": "inf", "huge_valf": "inf", "nanf": "nan", "inf": "inf", "huge_val": "inf", "nan": "nan"}
 
-Value = Callable[[Node, ElementType], Expression]
+
+def operations(node: Node, functions: Mapping[str, Node], defined: Collection[str]) -> Node:
+    """The tree with operations for calls of C's library, and of what `ir.nest_c` prints; `functions` are the file's, by
+    identity, and `defined` the names of all that have a body, which hide the library's."""
+    inner = tuple([operations(child, functions, defined) for child in node.inner])
+    if any(a is not b for a, b in zip(inner, node.inner, strict=True)):
+        node = replace(node, inner=inner)
+    return _operation(node, functions, defined) if node.kind == "CallExpr" else node
 
 
-def library(node: Node, name: str, own: bool, value: Value) -> tuple[Expression, ElementType]:
-    """A call of the library's function `name`; `own` says that the file defines one of that name, `value` gives an
-    argument's value in a type. Raises PL0154, PL0157."""
-    if own and (name in CALLS or name in _SPECIAL):
-        raise refusals.call(node, own=True)
-    if name in _SPECIAL:
-        dtype: ElementType = "f32" if name.endswith("f") and name != "inf" else "f64"
-        return Constant(float(_SPECIAL[name]), dtype, node.span), dtype
-    if name not in CALLS or len(node.inner) - 1 != BY_NAME[CALLS[name][0]].arity:
-        raise refusals.call(node)
-    operation, dtype = CALLS[name]
-    if dtype == "f64" and operation in SINGLE:
-        raise _single(node, name)
-    operands = tuple([value(argument, dtype) for argument in node.inner[1:]])
-    if operation == "pow" and not _is_whole(operands[1]):
-        if dtype != "f32" or operands[0] != Constant(2.0, "f32", getattr(operands[0], "span", None)):
-            raise _wrong_power(node)
-        return Apply("exp2", dtype, operands[1:], node.span), dtype
-    return Apply(operation, dtype, operands, node.span), dtype
+def _operation(call: Node, functions: Mapping[str, Node], defined: Collection[str]) -> Node:
+    written = callee(call)
+    name = written.removeprefix("__builtin_")
+    if name in _SPECIAL and written not in defined:
+        ctype = "float" if name.endswith("f") and name != "inf" else "double"
+        return replace(call, kind="FloatingLiteral", ctype=ctype, data={**call.data, "value": _SPECIAL[name]}, inner=())
+    found = _printed(call, name, functions) or (CALLS.get(name) if written not in defined else None)
+    if written in defined and (name in CALLS or name in _SPECIAL):
+        raise refusals.call(call, own=True)
+    if found is None or len(call.inner) - 1 != BY_NAME[found[0]].arity:
+        return call
+    return make.operation(*found, call.inner[1:], call, name)
 
 
-def _single(node: Node, name: str) -> PolyloomError:
-    help = f"call `{name}f`, whose kernel is on the page of C, or write the function out"
-    return refuse("PL0154", f"`{name}` computes in double precision, for which there is no kernel of it", node, help)
-
-
-def _is_whole(exponent: Expression) -> bool:
-    """Powers are products: the exponent is a constant integer."""
-    if not isinstance(exponent, Constant):
-        return False
-    return float(exponent.value).is_integer() and abs(exponent.value) <= LARGEST_POWER
-
-
-def _wrong_power(node: Node) -> PolyloomError:
-    help = "write an integer constant as the exponent, 2.0f as the base, `sqrtf` for 0.5, or `expf` of a product"
-    message = f"only powers with a constant integer exponent, up to {LARGEST_POWER}, and those of 2 are computed"
-    return refuse("PL0157", message, node.inner[2], help)
+def _printed(call: Node, name: str, functions: Mapping[str, Node]) -> tuple[str, ElementType] | None:
+    """The operation and the type of a function that `ir.nest_c` prints. It is known by its whole text: a user may have
+    the name, too."""
+    function = functions.get(strip(call.inner[0]).declaration) if name.startswith(PREFIX) else None
+    if function is None:
+        return None
+    every: dict[str, tuple[str, ElementType]] = {
+        f"{PREFIX}{operation}_{dtype}": (operation, dtype) for operation in BY_NAME for dtype in ALL_TYPES
+    }
+    found = every.get(name)
+    text = function.span.source.text[function.span.start : function.span.end]
+    return found if found is not None and text == helper(*found) else None
 
 
 _POWER: Final = """{kind} {name}({kind} x, {kind} y) {{

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.frontend.c.affine import COUNTING, NARROW, Scope, callee, condition
-from polyloom.frontend.c.roles import assumption
-from polyloom.frontend.c.tree import Node, expanded
+from polyloom.frontend.c.tree import expanded
+from polyloom.frontend.loops.affine import Scope, callee, condition
+from polyloom.frontend.loops.roles import assumption
+from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction
 

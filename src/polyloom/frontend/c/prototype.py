@@ -22,8 +22,11 @@ from polyloom.diagnostics import Span
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import constants, printed_function, syntax_tree
 from polyloom.frontend.c.preconditions import preconditions
-from polyloom.frontend.c.signature import affine_text, declarators, extents, given_shapes, is_pointer, names_in
-from polyloom.frontend.c.tree import Node, aliases, ctype, refuse, strip
+from polyloom.frontend.c.signature import declarators, given_shapes
+from polyloom.frontend.c.tree import aliases, ctype
+from polyloom.frontend.loops.shapes import affine_text, extents, names_in
+from polyloom.frontend.loops.tree import Node, refuse, strip
+from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.source import Options
 from polyloom.sets import Affine, Condition
 

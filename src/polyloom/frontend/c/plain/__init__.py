@@ -12,16 +12,16 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.frontend.c.plain.countdowns import counting_down
-from polyloom.frontend.c.plain.effects import separated
 from polyloom.frontend.c.plain.headers import single_headers
 from polyloom.frontend.c.plain.helpers import expanded
-from polyloom.frontend.c.plain.jumps import without_continue
 from polyloom.frontend.c.plain.labels import unlabelled
-from polyloom.frontend.c.plain.returns import returning
 from polyloom.frontend.c.plain.structs import Fields, taken_apart
 from polyloom.frontend.c.plain.tables import filled
 from polyloom.frontend.c.plain.walks import counted
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops.effects import separated
+from polyloom.frontend.loops.jumps import without_continue
+from polyloom.frontend.loops.returns import returning
+from polyloom.frontend.loops.tree import Node
 
 RESULT: Final = "@return"
 """The identity of the variable of a function's result."""

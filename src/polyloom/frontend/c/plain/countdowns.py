@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.c.plain import make
-from polyloom.frontend.c.plain.shape import Statements, block, with_statements
-from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.shape import Statements, block, with_statements
+from polyloom.frontend.loops.tree import Node, strip
 
 
 def counting_down(body: Node) -> Node:

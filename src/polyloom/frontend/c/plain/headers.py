@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.c.plain.shape import Statements, block, flat, with_statements
-from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.loops.shape import Statements, block, flat, with_statements
+from polyloom.frontend.loops.tree import Node, strip
 
 
 def single_headers(body: Node) -> Node:

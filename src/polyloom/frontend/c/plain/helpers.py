@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from polyloom.frontend.c.affine import callee
 from polyloom.frontend.c.library import CALLS
-from polyloom.frontend.c.plain import make
-from polyloom.frontend.c.plain.returns import returning
-from polyloom.frontend.c.plain.shape import Statements, block, with_statements
-from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.affine import callee
+from polyloom.frontend.loops.returns import returning
+from polyloom.frontend.loops.shape import Statements, block, with_statements
+from polyloom.frontend.loops.tree import Node, strip
 
 _CONDITIONAL = ("ConditionalOperator", "StmtExpr", "UnaryExprOrTypeTraitExpr")
 

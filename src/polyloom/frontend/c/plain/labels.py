@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from polyloom.frontend.c.plain.shape import Statements, with_statements
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops.shape import Statements, with_statements
+from polyloom.frontend.loops.tree import Node
 
 
 def unlabelled(body: Node) -> Node:

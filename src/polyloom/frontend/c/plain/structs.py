@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from polyloom.frontend.c.plain import make
-from polyloom.frontend.c.plain.shape import Statements, with_statements
-from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.shape import Statements, with_statements
+from polyloom.frontend.loops.tree import Node, strip
 
 Fields = tuple[tuple[str, str], ...]
 """The names and types of members."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from polyloom.frontend.c.plain import make
-from polyloom.frontend.c.plain.shape import Statements, with_statements
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.shape import Statements, with_statements
+from polyloom.frontend.loops.tree import Node
 
 
 def filled(body: Node, tables: Mapping[str, Node]) -> Node:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.frontend.c.plain import make
-from polyloom.frontend.c.plain.shape import Statements, with_statements
-from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.shape import Statements, with_statements
+from polyloom.frontend.loops.tree import Node, strip
 
 
 @dataclass(frozen=True, slots=True)

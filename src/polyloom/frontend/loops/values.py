@@ -1,32 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C expressions as operations of element types.
+"""Expressions as operations of element types.
 
-A node has the element type that belongs to its type in C. clang's tree contains every conversion, so that C's
-promotions and usual arithmetic conversions (C17 6.3.1) are read off it; `frontend.convert` then leaves out those that
-change nothing. What has 64 bits, or is a `long double`, is refused by name where data become it: counters, sizes and
+Every node has a type, and the tree contains every conversion; `frontend.convert` then leaves out those that change
+nothing. What has 64 bits, or is a `long double`, is refused by name where data become it: counters, sizes and
 subscripts may have such types.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isfinite
 
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import COMPARISONS, COUNTING, Scope, affine, callee, function_result
-from polyloom.frontend.c.elements import reference
-from polyloom.frontend.c.library import library
-from polyloom.frontend.c.signature import TYPES, element_type
-from polyloom.frontend.c.tree import Node, strip
 from polyloom.frontend.convert import FLOATS, comparison, converted, folded, is_truth
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.affine import COMPARISONS, Scope, affine, callee, function_result, known
+from polyloom.frontend.loops.elements import reference
+from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.types import COUNTING, INTEGER, TYPES, element_type
 from polyloom.frontend.predicate import choice, guarded, same
+from polyloom.ir.library import KERNELS, LARGEST_POWER, SINGLE
 from polyloom.ir.nest import Apply, Expression, Index
-from polyloom.ir.nest_c import PREFIX, helper
 from polyloom.ir.numbers import WIDTH, constant_in
-from polyloom.ir.operations import ALL_TYPES, BY_NAME, INTEGERS, ElementType
+from polyloom.ir.operations import BY_NAME, INTEGERS, ElementType, divides
 from polyloom.ir.pla import Constant
+from polyloom.sets import Affine
 
 Typed = tuple[Expression, ElementType]
-_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "rem", "&": "and", "|": "or", "^": "xor"}
+_ARITHMETIC = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "%": "rem",
+    "//": "floordiv",
+    "mod": "mod",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+}
 _SHIFTS = {"<<": "shl", ">>": "shr"}
 _CONVERSIONS = (
     "IntegralCast",
@@ -35,6 +46,7 @@ _CONVERSIONS = (
     "FloatingCast",
     "FloatingToBoolean",
     "FloatingToIntegral",
+    "IntegerToElement",
 )
 
 
@@ -65,15 +77,15 @@ def typed(node: Node, scope: Scope) -> Typed:
         case "UnaryOperator" if node.opcode in ("+", "-", "~"):
             return _unary(node, *typed(node.inner[0], scope))
         case "UnaryOperator" if node.opcode == "!":
-            return truth(node, scope), "i32"
-        case "BinaryOperator" if node.opcode in COMPARISONS:
-            return truth(node, scope), "i32"
-        case "BinaryOperator" if node.opcode in ("&&", "||"):
-            return _boolean(node, scope), "i32"
+            return _truth_value(node, scope)
+        case "BinaryOperator" if node.opcode in (*COMPARISONS, "&&", "||"):
+            return _truth_value(node, scope)
         case "BinaryOperator" if node.opcode in _ARITHMETIC or node.opcode in _SHIFTS:
             return binary(node, typed(node.inner[0], scope), node.inner[1], scope)
         case "ConditionalOperator":
             return _conditional(node, scope)
+        case "Operation":
+            return _operation(node, scope)
         case "CallExpr":
             return _call(node, scope)
         case _:
@@ -106,15 +118,36 @@ def _literal(node: Node) -> Constant:
     return Constant(number if rounded is None else rounded, dtype, node.span)
 
 
+def _truth_value(node: Node, scope: Scope) -> Typed:
+    """A condition as data, of the type that it has in the language."""
+    dtype = _type(node)
+    return converted(truth(node, scope), "i32", dtype, node.span), dtype
+
+
 def _cast(node: Node, scope: Scope) -> Typed:
     inner = node.inner[0]
     if node.data["castKind"] not in _CONVERSIONS:
         raise refusals.expression(node if inner.ctype in TYPES else strip(inner))
     dtype = _type(node)
-    if affine(inner, scope) is None:
+    form = affine(inner, scope)
+    if inner.ctype == INTEGER:
+        return _counted(node, inner, form, dtype, scope), dtype
+    if form is None:
         _type(inner)
     found, of = typed(inner, scope)
     return converted(found, of, dtype, node.span), dtype
+
+
+def _counted(node: Node, inner: Node, form: Affine | None, dtype: ElementType, scope: Scope) -> Expression:
+    """An integer that never wraps as an element: of a constant, one that is in its range."""
+    if form is None:
+        raise refusals.affine_value(inner, scope)
+    if not form.is_constant:
+        return Index(form, dtype, node.span)
+    found = constant_in(form.constant, dtype)
+    if found is None:
+        raise refusals.constant(node, form.constant, dtype)
+    return Constant(found, dtype, node.span)
 
 
 def _unary(node: Node, operand: Expression, dtype: ElementType) -> Typed:
@@ -123,7 +156,8 @@ def _unary(node: Node, operand: Expression, dtype: ElementType) -> Typed:
         case "+":
             return operand, dtype
         case "~":
-            return _apply("xor", dtype, (operand, _integer(-1, dtype, node)), node), dtype
+            ones = Constant(1, "bool", node.span) if dtype == "bool" else _integer(-1, dtype, node)
+            return _apply("xor", dtype, (operand, ones), node), dtype
         case _ if isinstance(operand, Constant) and dtype in FLOATS:
             return Constant(-operand.value, dtype, node.span), dtype
         case _:
@@ -141,26 +175,41 @@ def binary(node: Node, left: Typed, right: Node, scope: Scope) -> Typed:
 
 
 def _apply(operation: str, dtype: ElementType, operands: tuple[Expression, ...], node: Node) -> Expression:
+    """An operation; one of constants is a constant, as the operation computes it, if that is finite."""
     if not BY_NAME[operation].works_on(dtype):
         raise refusals.operation(node, dtype)
-    if dtype == "f32":
+    if divides(operation, dtype) and isinstance(operands[1], Constant) and operands[1].value == 0:
+        raise refusals.division(node)
+    if operation in KERNELS or operation == "pow":
         return Apply(operation, dtype, operands, node.span)
-    return folded(operation, dtype, operands, node.span)
+    found = folded(operation, dtype, operands, node.span)
+    is_finite = not isinstance(found, Constant) or isfinite(found.value)
+    return found if is_finite else Apply(operation, dtype, operands, node.span)
 
 
 def truth(node: Node, scope: Scope) -> Expression:
     """A condition on data: an i32 that is not 0 where it holds."""
     node = strip(node)
+    outcome = known(node, scope)
+    if outcome is not None:
+        return Constant(int(outcome), "i32", node.span)
     match node.kind:
         case "BinaryOperator" if node.opcode in COMPARISONS:
             (a, dtype), (b, _) = (_operand(child, scope) for child in node.inner)
+            if not BY_NAME[COMPARISONS[node.opcode]].works_on(dtype) or (
+                isinstance(a, Constant) and isinstance(b, Constant)
+            ):
+                return _apply(COMPARISONS[node.opcode], dtype, (a, b), node)
             return comparison(COMPARISONS[node.opcode], dtype, a, b, node.span)
         case "BinaryOperator" if node.opcode in ("&&", "||"):
+            decided = [known(part, scope) is not None for part in node.inner]
+            if any(decided):  # the other one decides
+                return _boolean(node.inner[decided.index(True) ^ 1], scope)
             first = _boolean(node.inner[0], scope)
             second = guarded(_boolean(node.inner[1], scope), first, node.opcode == "&&")
-            return Apply("and" if node.opcode == "&&" else "or", "i32", (first, second), node.span)
+            return _apply("and" if node.opcode == "&&" else "or", "i32", (first, second), node)
         case "UnaryOperator" if node.opcode == "!":
-            return Apply("eq", "i32", (_boolean(node.inner[0], scope), Constant(0, "i32")), node.span)
+            return _apply("eq", "i32", (_boolean(node.inner[0], scope), Constant(0, "i32")), node)
         case "ImplicitCastExpr" if node.data["castKind"] in ("IntegralToBoolean", "FloatingToBoolean"):
             return truth(node.inner[0], scope)
         case _:
@@ -173,7 +222,8 @@ def truth(node: Node, scope: Scope) -> Expression:
 def _boolean(node: Node, scope: Scope) -> Expression:
     """`truth` as exactly 0 or 1."""
     found = truth(node, scope)
-    return found if is_truth(found) else Apply("ne", "i32", (found, Constant(0, "i32")), node.span)
+    is_known = is_truth(found) or (isinstance(found, Constant) and found.value in (0, 1))
+    return found if is_known else Apply("ne", "i32", (found, Constant(0, "i32")), node.span)
 
 
 def _load(node: Node, scope: Scope) -> Typed:
@@ -184,64 +234,59 @@ def _load(node: Node, scope: Scope) -> Typed:
     return found, next(s.dtype for s in scope.storage.values() if s.name == found.name)
 
 
+def _call(node: Node, scope: Scope) -> Typed:
+    """A function that only returns an expression, expanded."""
+    expanded = function_result(node, scope)
+    if expanded is None:
+        raise refusals.call(node)
+    parameters, result = expanded
+    found, of = typed(result, _bound(parameters, node.inner[1:], scope).without(callee(node)))
+    dtype = _type(node)
+    return converted(found, of, dtype, node.span), dtype
+
+
+def _operation(node: Node, scope: Scope) -> Typed:
+    """An operation by its own name on operands of its type."""
+    operation, dtype = node.opcode, node.data["dtype"]
+    if dtype == "f64" and operation in SINGLE:
+        raise refusals.single(node)
+    types: list[ElementType] = ["i32" if operation == "select" and n == 0 else dtype for n in range(len(node.inner))]
+    operands = tuple([value(a, t, scope) for a, t in zip(node.inner, types, strict=True)])
+    if operation == "pow" and not _is_whole(operands[1]):
+        if dtype != "f32" or not isinstance(operands[0], Constant) or operands[0].value != 2:
+            raise refusals.power(node)
+        return Apply("exp2", dtype, operands[1:], node.span), dtype
+    return _apply(operation, dtype, operands, node), BY_NAME[operation].result(dtype)
+
+
+def _is_whole(exponent: Expression) -> bool:
+    """Powers are products: the exponent is a constant integer."""
+    if not isinstance(exponent, Constant):
+        return False
+    return float(exponent.value).is_integer() and abs(exponent.value) <= LARGEST_POWER
+
+
 def _conditional(node: Node, scope: Scope) -> Typed:
     """A selection; of integers also a minimum or a maximum, which it equals in every case."""
-    chosen = scope.chosen(node)
-    if chosen is not None:
-        return typed(chosen, scope)
+    outcome = known(node.inner[0], scope)
+    test = Constant(int(outcome), "i32") if outcome is not None else truth(node.inner[0], scope)
+    if isinstance(test, Constant):
+        return typed(node.inner[1 if test.value else 2], scope)
     dtype = _type(node)
-    test = truth(node.inner[0], scope)
     arms = [value(arm, dtype, scope) for arm in node.inner[1:]]
     first, second = guarded(arms[0], test, True), guarded(arms[1], test, False)
     compared = strip(node.inner[0])
-    if dtype in INTEGERS and compared.opcode in ("<", "<=", ">", ">=") and _type(strip(compared.inner[0])) == dtype:
+    if (
+        dtype in INTEGERS
+        and compared.opcode in ("<", "<=", ">", ">=")
+        and TYPES.get(strip(compared.inner[0]).ctype) == dtype
+    ):
         sides, less = tuple(_operand(side, scope)[0] for side in compared.inner), compared.opcode in ("<", "<=")
         if same(sides, (first, second)):
             return _apply("min" if less else "max", dtype, (first, second), node), dtype
         if same(sides, (second, first)):
             return _apply("max" if less else "min", dtype, (second, first), node), dtype
     return choice(test, first, second, dtype, node.span), dtype
-
-
-def _call(node: Node, scope: Scope) -> Typed:
-    """An operation by its name in C, or a function that only returns an expression, expanded."""
-    written = callee(node)
-    name = written.removeprefix("__builtin_")
-    if (operation := _printed(node, name, scope)) is not None:
-        return _named(node, *operation, scope)
-    expanded = function_result(node, scope)
-    if expanded is not None:
-        parameters, result = expanded
-        found, of = typed(result, _bound(parameters, node.inner[1:], scope).without(name))
-        dtype = _type(node)
-        return converted(found, of, dtype, node.span), dtype
-    return library(node, name, written in scope.defined, lambda argument, dtype: value(argument, dtype, scope))
-
-
-def _printed(node: Node, name: str, scope: Scope) -> tuple[str, ElementType] | None:
-    """The operation and the type of a function that `ir.nest_c` prints. It is known by its whole text: a user may have
-    the name, too."""
-    if not name.startswith(PREFIX):
-        return None
-    every: dict[str, tuple[str, ElementType]] = {
-        f"{PREFIX}{operation}_{dtype}": (operation, dtype) for operation in BY_NAME for dtype in ALL_TYPES
-    }
-    found = every.get(name)
-    function = scope.functions.get(strip(node.inner[0]).declaration) if found is not None else None
-    if found is None or function is None:
-        return None
-    return found if function.span.source.text[function.span.start : function.span.end] == helper(*found) else None
-
-
-def _named(node: Node, operation: str, dtype: ElementType, scope: Scope) -> Typed:
-    """An operation by its own name, as `ir.nest_c` prints what C has no exact expression for."""
-    if len(node.inner) - 1 != BY_NAME[operation].arity:
-        raise refusals.call(node)
-    types: list[ElementType] = [
-        "i32" if operation == "select" and n == 0 else dtype for n in range(BY_NAME[operation].arity)
-    ]
-    operands = tuple([value(a, t, scope) for a, t in zip(node.inner[1:], types, strict=True)])
-    return Apply(operation, dtype, operands, node.span), BY_NAME[operation].result(dtype)
 
 
 def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) -> Scope:

@@ -12,12 +12,12 @@ from dataclasses import replace
 from functools import reduce
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope
-from polyloom.frontend.c.loops import Header, header
-from polyloom.frontend.c.roles import identity, loop_variable
-from polyloom.frontend.c.signature import TYPES
-from polyloom.frontend.c.tree import Node
 from polyloom.frontend.known import nonnegative
+from polyloom.frontend.loops.affine import Scope
+from polyloom.frontend.loops.headers import Header, header
+from polyloom.frontend.loops.roles import identity, loop_variable
+from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.types import TYPES
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.c.plain import make
-from polyloom.frontend.c.plain.jumps import structured
-from polyloom.frontend.c.plain.shape import Statements, block, flat
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.jumps import structured
+from polyloom.frontend.loops.shape import Statements, block, flat
+from polyloom.frontend.loops.tree import Node
 
 _RETURN = "ReturnStmt"
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")

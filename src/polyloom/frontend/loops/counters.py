@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, affine, condition
-from polyloom.frontend.c.loops import Header, from_values, header
-from polyloom.frontend.c.plain.shape import statements_of
-from polyloom.frontend.c.tree import Node, strip
 from polyloom.frontend.known import nonnegative
+from polyloom.frontend.loops.affine import Scope, affine, condition
+from polyloom.frontend.loops.headers import Header, from_values, header
+from polyloom.frontend.loops.shape import statements_of
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.names import hidden
 from polyloom.sets import Affine
 

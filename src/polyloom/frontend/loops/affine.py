@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer expressions of C as affine forms of loops and parameters, comparisons of them as conditions.
+"""Integer expressions as affine forms of loops and parameters, comparisons of them as conditions.
 
 Both answer None for an expression that is not affine: what that means depends on where it stands, and `obstacle` says
 why.
@@ -10,20 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from polyloom.frontend.c.tree import Node, strip
-from polyloom.frontend.known import nonnegative, quotient
+from polyloom.frontend.known import floored, never, nonnegative, quotient
+from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-NARROW = ("char", "signed char", "unsigned char", "short", "unsigned short", "_Bool")
-COUNTING = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
-"""The types of variables that count loops. No size that memory has room for leaves the range of `int`, so that a
-conversion between them keeps a value unless it is negative and becomes unsigned."""
-
-
 Monomial = tuple[str, ...]
 """The symbols of a product, sorted."""
 Polynomial = Mapping[Monomial, int]
@@ -32,12 +27,12 @@ Polynomial = Mapping[Monomial, int]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names stand for, by clang's identity of their declarations.
+    """What names stand for, by the identity of their declarations.
 
     `symbols`: loops, parameters and names of affine values; `storage`: arrays and scalars; `functions`: what can be
     expanded; `loops`: loop variables, also outside of their loops; `values`: the arguments of a function that is being
-    expanded; `choices`: conditional operators that a surrounding condition has decided; `domain`: where the text at
-    hand executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the
+    expanded; `outcomes`: affine conditions that surrounding ones have decided; `domain`: where the text at hand
+    executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the
     extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers;
     `products`: variables whose values are sums of products, such as `row = i * n`; `around`: the variables of the loops
     around.
@@ -50,7 +45,7 @@ class Scope:
     values: Mapping[str, tuple[Expression, ElementType]] = field(
         default_factory=dict[str, tuple[Expression, ElementType]]
     )
-    choices: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    outcomes: Mapping[Condition, bool] = field(default_factory=dict[Condition, bool])
     domain: Condition = field(default_factory=Condition)
     named: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
     defined: frozenset[str] = frozenset()
@@ -70,17 +65,13 @@ class Scope:
     def within(self, condition: Condition) -> Scope:
         return replace(self, domain=conjunction(self.domain, condition))
 
-    def choosing(self, conditional: Node, first: bool) -> Scope:
-        return replace(self, choices={**self.choices, conditional.id: first})
+    def knowing(self, where: Condition, outcome: bool) -> Scope:
+        """Where an affine condition holds, or does not."""
+        return replace(self.within(where if outcome else negate(where)), outcomes={**self.outcomes, where: outcome})
 
     def without(self, function: str) -> Scope:
         """While `function` is expanded, it cannot be expanded again."""
         return replace(self, functions={key: node for key, node in self.functions.items() if node.name != function})
-
-    def chosen(self, conditional: Node) -> Node | None:
-        """The operand of a decided conditional operator."""
-        choice = self.choices.get(conditional.id)
-        return None if choice is None else conditional.inner[1 if choice else 2]
 
 
 def affine(node: Node, scope: Scope) -> Affine | None:
@@ -95,7 +86,8 @@ def affine(node: Node, scope: Scope) -> Affine | None:
             value = affine(node.inner[0], scope)
             return value if value is None or node.opcode == "+" else _in_type(-value, node, scope)
         case "BinaryOperator" if node.opcode in _ARITHMETIC:
-            value = _binary(node.opcode, affine(node.inner[0], scope), affine(node.inner[1], scope), scope.domain)
+            a, b = (affine(child, scope) for child in node.inner)
+            value = None if a is None or b is None else _binary(node.opcode, a, b, scope.domain)
             return value if value is None or node.opcode != "-" else _in_type(value, node, scope)
         case "BinaryOperator" if node.opcode in ("&", "<<", ">>"):
             return _by_powers(node, scope)
@@ -103,18 +95,40 @@ def affine(node: Node, scope: Scope) -> Affine | None:
             value = affine(node.inner[0], scope)
             return None if value is None else _in_type(value, node, scope)
         case "ConditionalOperator":
-            chosen = scope.chosen(node)
-            return None if chosen is None else affine(chosen, scope)
+            holds = _everywhere(node.inner[0], scope)
+            return None if holds is None else affine(node.inner[1 if holds else 2], scope)
+        case "Operation" if node.opcode in ("min", "max"):
+            a, b = (affine(child, scope) for child in node.inner)
+            return None if a is None or b is None else _extreme(a, b, node.opcode == "min", scope.domain)
         case _:
             return None
 
 
-_ARITHMETIC = ("+", "-", "*", "/", "%")
+_ARITHMETIC = ("+", "-", "*", "/", "%", "//", "mod")
+"""`/` and `%` round towards zero (C17 6.5.5), `//` and `mod` down."""
 
 
-def _binary(opcode: str, a: Affine | None, b: Affine | None, domain: Condition) -> Affine | None:
-    if a is None or b is None:
+def _everywhere(test: Node, scope: Scope) -> bool | None:
+    """Whether a test holds everywhere, or nowhere."""
+    where = condition(test, scope)
+    if where is None:
         return None
+    known = scope.outcomes.get(where)
+    if known is not None:
+        return known
+    if all(never(piece, scope.domain) for piece in where.pieces):
+        return False
+    return True if all(never(piece, scope.domain) for piece in negate(where).pieces) else None
+
+
+def _extreme(a: Affine, b: Affine, least: bool, domain: Condition) -> Affine | None:
+    """The lesser one or the greater one of two, where that is the same everywhere."""
+    if nonnegative(b - a, domain):
+        return a if least else b
+    return (b if least else a) if nonnegative(a - b, domain) else None
+
+
+def _binary(opcode: str, a: Affine, b: Affine, domain: Condition) -> Affine | None:
     match opcode:
         case "+":
             return a + b
@@ -123,12 +137,13 @@ def _binary(opcode: str, a: Affine | None, b: Affine | None, domain: Condition) 
         case "*" if a.is_constant or b.is_constant:
             return b * a.constant if a.is_constant else a * b.constant
         case "/" | "%" if a.is_constant and b.is_constant and b.constant:
-            # C truncates towards zero (C17 6.5.5), Python's // rounds down.
             found = abs(a.constant) // abs(b.constant) * (1 if (a.constant < 0) == (b.constant < 0) else -1)
             return Affine((), found if opcode == "/" else a.constant - found * b.constant)
-        case "/" | "%" if not b.is_constant or b.constant > 0:
-            both = quotient(a, b, domain)
-            return None if both is None else both[opcode == "%"]
+        case "//" | "mod" if a.is_constant and b.is_constant and b.constant:
+            return Affine((), a.constant // b.constant if opcode == "//" else a.constant % b.constant)
+        case "/" | "%" | "//" | "mod" if not b.is_constant or b.constant > 0:
+            both = (quotient if opcode in ("/", "%") else floored)(a, b, domain)
+            return None if both is None else both[opcode in ("%", "mod")]
         case _:
             return None
 
@@ -204,6 +219,45 @@ def _relation(opcode: str, difference: Affine) -> Condition:
     return Condition(tuple(Polyhedron(piece) for piece in pieces[opcode]))
 
 
+def known(test: Node, scope: Scope) -> bool | None:
+    """What a test comes to, or None where that depends on data or on loops."""
+    test = strip(test)
+    where = condition(test, scope)
+    if where is not None:
+        return scope.outcomes.get(where, _decided(where))
+    if test.opcode in ("&&", "||"):
+        parts = [known(part, scope) for part in test.inner]
+        absorbing = test.opcode == "||"
+        if absorbing in parts:
+            return absorbing
+        return None if None in parts else not absorbing
+    inner = known(test.inner[0], scope) if _negates(test) else None
+    return None if inner is None else not inner
+
+
+def _negates(test: Node) -> bool:
+    return test.kind == "UnaryOperator" and test.opcode == "!"
+
+
+def _decided(where: Condition) -> bool | None:
+    """Whether a condition holds always or never, as far as its form shows."""
+    if not where.pieces:
+        return False
+    return True if any(not piece.constraints for piece in where.pieces) else None
+
+
+def affine_part(test: Node, scope: Scope) -> tuple[Node, Condition] | None:
+    """The first affine part of a test whose outcome is not known, as large as possible."""
+    test = strip(test)
+    if known(test, scope) is not None:
+        return None
+    where = condition(test, scope)
+    if where is not None:
+        return test, where
+    parts = test.inner if test.opcode in ("&&", "||") or _negates(test) else ()
+    return next((found for part in parts if (found := affine_part(part, scope)) is not None), None)
+
+
 def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
     """The affine forms whose minimum (`least`) or maximum an expression is; `a < b ? a : b` is one."""
     node = strip(node)
@@ -212,6 +266,10 @@ def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None
         return (value,)
     if node.kind == "ConditionalOperator":
         return _idiom(node, scope, least)
+    if node.kind == "Operation" and node.opcode == ("min" if least else "max"):
+        found = [extremes(child, scope, least) for child in node.inner]
+        forms = [form for part in found if part is not None for form in part]
+        return None if None in found else tuple(dict.fromkeys(forms))
     if node.kind == "BinaryOperator" and node.opcode in ("+", "-"):
         return _shifted(node, scope, least)
     if expanded := expand(node, scope):
@@ -277,10 +335,12 @@ def function_result(call: Node, scope: Scope) -> tuple[list[Node], Node] | None:
 def obstacle(node: Node, scope: Scope) -> tuple[Node, str]:
     """The innermost part that keeps an expression from being affine, and what is the matter with it."""
     node = strip(node)
-    if node.kind in ("ArraySubscriptExpr", "CallExpr", "MemberExpr") or (
+    if node.kind == "Operation" and node.opcode in ("min", "max"):
+        return node, "is a minimum or a maximum"
+    if node.kind in ("ArraySubscriptExpr", "CallExpr", "Operation", "MemberExpr") or (
         node.kind == "UnaryOperator" and node.opcode == "*"
     ):
-        return node, "depends on a function's result" if node.kind == "CallExpr" else "depends on data"
+        return node, "depends on a function's result" if node.kind in ("CallExpr", "Operation") else "depends on data"
     if node.kind == "DeclRefExpr":
         return node, f"depends on the value of the variable `{node.data['referencedDecl'].get('name', '')}`"
     for child in node.inner:

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.types import CTYPE
+from polyloom.ir.operations import BY_NAME, ElementType
 
 
 def variable(name: str, ctype: str, identity: str, at: Node, initial: Node | None = None) -> Node:
@@ -52,6 +54,12 @@ def assignment(to: Node, value: Node, at: Node) -> Node:
 def binary(opcode: str, a: Node, b: Node, ctype: str, at: Node) -> Node:
     data = {"id": f"{at.id}{opcode}", "opcode": opcode}
     return Node("BinaryOperator", at.span, at.macro, ctype, "", data, (a, b))
+
+
+def operation(name: str, dtype: ElementType, operands: tuple[Node, ...], at: Node, written: str = "") -> Node:
+    """An operation of `ir.operations` on operands of a type; the text calls it `written`."""
+    data = {"id": at.id, "opcode": name, "dtype": dtype, "name": written or name}
+    return Node("Operation", at.span, at.macro, CTYPE[BY_NAME[name].result(dtype)], "", data, operands)
 
 
 def changed(node: Node, function: Callable[[Node], Node | None]) -> Node:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from polyloom.frontend.c.plain.shape import Statements, block, flat, statements_of, with_statements
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops.shape import Statements, block, flat, statements_of, with_statements
+from polyloom.frontend.loops.tree import Node
 
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 

@@ -12,27 +12,29 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import COUNTING, Scope, affine, condition
-from polyloom.frontend.c.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
-from polyloom.frontend.c.elements import polynomial, reference
-from polyloom.frontend.c.loops import Header, header
-from polyloom.frontend.c.past import past
-from polyloom.frontend.c.remainders import stride, undecided
-from polyloom.frontend.c.roles import Roles
-from polyloom.frontend.c.signature import TYPES, affine_text, element_type, extents, is_pointer
-from polyloom.frontend.c.tree import Node, ctype, refuse, strip
-from polyloom.frontend.c.values import binary, truth, value
+from polyloom.frontend.c.tree import ctype
 from polyloom.frontend.convert import converted
 from polyloom.frontend.known import rounded
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.affine import Scope, affine, affine_part, condition, known
+from polyloom.frontend.loops.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
+from polyloom.frontend.loops.elements import polynomial, reference
+from polyloom.frontend.loops.headers import Header, header
+from polyloom.frontend.loops.past import past
+from polyloom.frontend.loops.remainders import stride, undecided
+from polyloom.frontend.loops.roles import Roles
+from polyloom.frontend.loops.shapes import affine_text, extents
+from polyloom.frontend.loops.tree import Node, refuse, strip
+from polyloom.frontend.loops.types import COUNTING, TYPES, element_type, is_pointer
+from polyloom.frontend.loops.values import binary, truth, value
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.frontend.strips import Interval, Parted, strips
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, negate
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh
-from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets import Affine, Condition
 from polyloom.sets.normal import conjunction
 
 Nodes = tuple[NestNode, ...]
@@ -93,7 +95,6 @@ class Statements:
             node.inner[0],
             lambda s: self.block((body, *rest), s),
             lambda s: self.block((*orelse, *rest), s),
-            node,
             scope,
         )
 
@@ -157,7 +158,6 @@ class Statements:
                     node.inner[0],
                     lambda s: self.statement(node.inner[1], s),
                     lambda s: self.block(orelse, s),
-                    node,
                     scope,
                 )
             case "AttributedStmt":
@@ -305,30 +305,22 @@ class Statements:
             return ((loop,) if made else ()), behind
         return cut.loops(self.fresh(found.name), None if parts.unrolls else name, at, node.span), behind
 
-    def branch(self, test: Node, body: Part, orelse: Part, node: Node, scope: Scope) -> Nodes:
+    def branch(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
         """`body` where `test` holds, else `orelse`; affine and data-dependent parts are taken apart."""
-        test = strip(test)
-        where = condition(test, scope)
-        if where is not None:
-            return _if(where, body(scope.within(where)), orelse(scope.within(negate(where))), test)
-        if test.opcode in ("&&", "||") and _mixed(test, scope):
-            first, second = test.inner
-            if test.opcode == "&&":
-                # `a && b` as nested branches: each part is affine or data, and is treated as what it is. The orelse is
-                # compiled twice.
-                return self.branch(first, lambda s: self.branch(second, body, orelse, node, s), orelse, node, scope)
-            return self.branch(first, body, lambda s: self.branch(second, body, orelse, node, s), node, scope)
-        return self.choose(test, lambda s: self.decided(test, body, orelse, s), scope)
-
-    def decided(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
-        """A branch whose test has no part that a condition would decide; it may be one itself by now."""
-        where = condition(test, scope)
-        if where is None:
-            return self.selection(test, body, orelse, scope)
-        return _if(where, body(scope.within(where)), orelse(scope.within(negate(where))), test)
+        outcome = known(test, scope)
+        if outcome is not None:
+            return (body if outcome else orelse)(scope)
+        part = affine_part(test, scope)
+        if part is not None:
+            return self.sides(part[1], part[0], lambda s: self.branch(test, body, orelse, s), scope)
+        for decided, where in undecided(test, scope):
+            return self.sides(where, decided, lambda s: self.branch(test, body, orelse, s), scope)
+        return self.selection(test, body, orelse, scope)
 
     def selection(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
         found = truth(test, scope)
+        if isinstance(found, Constant):
+            return (body if found.value else orelse)(scope)
         before = set(self.storage)
         first, second = body(scope), orelse(scope)
         # What was declared inside is not seen outside: it may be computed on both sides without a select.
@@ -385,18 +377,13 @@ class Statements:
         """`part`, once for each outcome of the affine conditions in `expression`: those of conditional operators, and
         those that decide a division."""
         for decided, where in undecided(expression, scope):
-            return self.sides(where, decided, expression, part, scope)
+            return self.sides(where, decided, lambda s: self.choose(expression, part, s), scope)
         return part(scope)
 
-    def sides(self, where: Condition, decided: Node, expression: Node, part: Part, scope: Scope) -> Nodes:
-        first, second = scope, scope
-        if decided.kind == "ConditionalOperator":
-            first, second = scope.choosing(decided, True), scope.choosing(decided, False)
-        # Decided where it stands: only one side is compiled.
-        if where.pieces in ((), (Polyhedron(),)):
-            return self.choose(expression, part, first if where.pieces else second)
-        body = self.choose(expression, part, first.within(where))
-        return _if(where, body, self.choose(expression, part, second.within(negate(where))), decided)
+    def sides(self, where: Condition, decided: Node, part: Part, scope: Scope) -> Nodes:
+        """`part` once where a condition holds and once where it does not."""
+        body, orelse = part(scope.knowing(where, True)), part(scope.knowing(where, False))
+        return (If(where, body, orelse, decided.span),) if body or orelse else ()
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
         self.labels += 1
@@ -421,15 +408,3 @@ def _assigns_loop(body: Node, found: Header) -> PolyloomError:
     """The loop's variable is assigned within the loop."""
     where = next(part for part in body if target(part) == found.identity)
     return refuse("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
-
-
-def _if(where: Condition, body: Nodes, orelse: Nodes, node: Node) -> Nodes:
-    return (If(where, body, orelse, node.span),) if body or orelse else ()
-
-
-def _mixed(test: Node, scope: Scope) -> bool:
-    """Whether some part of a conjunction or disjunction is affine."""
-    test = strip(test)
-    if condition(test, scope) is not None:
-        return True
-    return test.opcode in ("&&", "||") and any(_mixed(child, scope) for child in test.inner)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import Monomial, Scope, affine
-from polyloom.frontend.c.tree import Node, strip
 from polyloom.frontend.known import nonnegative
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.affine import Monomial, Scope, affine
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.ir.nest import Storage
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, callee, obstacle
-from polyloom.frontend.c.roles import assumption
-from polyloom.frontend.c.tree import Node, refuse
+from polyloom.frontend.loops.affine import Scope, callee, obstacle
+from polyloom.frontend.loops.roles import assumption
+from polyloom.frontend.loops.tree import Node, refuse
+from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.operations import ElementType
 
 _STATEMENTS = {
@@ -108,6 +109,38 @@ def operation(node: Node, dtype: ElementType) -> PolyloomError:
     help = "convert the operands: `(float)x`" if dtype == "f16" else "convert the operands"
     what = f"`{node.opcode}`" if node.opcode else "this operation"
     return refuse("PL0164", f"there is no {what} of the type `{node.ctype}`, whose elements are only moved", node, help)
+
+
+def division(node: Node) -> PolyloomError:
+    """A division by the constant 0."""
+    return refuse("PL0233", "this divides by zero", node, "divide by another value")
+
+
+def constant(node: Node, number: int, dtype: ElementType) -> PolyloomError:
+    """A constant that its element does not have."""
+    return refuse("PL0143", f"{number} is no {dtype}", node, "use a constant in range, or declare a wider type")
+
+
+def affine_value(node: Node, scope: Scope) -> PolyloomError:
+    """An integer that never wraps, and is not affine."""
+    part, reason = obstacle(node, scope)
+    if part.kind == "DeclRefExpr":
+        return unknown(part, scope)
+    return refuse("PL0143", f"a value {reason}", part, "convert it: `pl.i32(...)`")
+
+
+def single(node: Node) -> PolyloomError:
+    """A function in double precision that has a kernel in single precision only."""
+    name = node.name
+    help = f"call `{name}f`, whose kernel is on the page of C, or write the function out"
+    return refuse("PL0154", f"`{name}` computes in double precision, for which there is no kernel of it", node, help)
+
+
+def power(node: Node) -> PolyloomError:
+    """A power that is no product."""
+    help = "write an integer constant as the exponent, 2.0f as the base, `sqrtf` for 0.5, or `expf` of a product"
+    message = f"only powers with a constant integer exponent, up to {LARGEST_POWER}, and those of 2 are computed"
+    return refuse("PL0157", message, node.inner[1], help)
 
 
 def index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:

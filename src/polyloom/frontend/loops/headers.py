@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import COUNTING, Scope, affine, extremes, obstacle
-from polyloom.frontend.c.roles import identity, loop_variable
-from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.frontend.known import divided, never, nonnegative, rounded
+from polyloom.frontend.loops.affine import Scope, affine, extremes, obstacle
+from polyloom.frontend.loops.roles import identity, loop_variable
+from polyloom.frontend.loops.tree import Node, refuse, strip
+from polyloom.frontend.loops.types import COUNTING
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 

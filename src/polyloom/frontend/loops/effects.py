@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.c.plain.shape import Statements, with_statements
-from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.loops.shape import Statements, with_statements
+from polyloom.frontend.loops.tree import Node, strip
 
 _ASSIGNS = ("BinaryOperator", "CompoundAssignOperator")
 _ORDERED = ("ConditionalOperator", "StmtExpr", "UnaryExprOrTypeTraitExpr")

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, affine, condition
-from polyloom.frontend.c.loops import header
-from polyloom.frontend.c.tree import Node, strip
 from polyloom.frontend.known import never, nonnegative, quotient_border
+from polyloom.frontend.loops.affine import Scope, affine, affine_part, known
+from polyloom.frontend.loops.headers import header
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.frontend.strips import LARGEST, Period, Size, sized
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -22,9 +22,12 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 def divides(node: Node) -> bool:
     """Whether an expression is a quotient or a remainder, of powers of two also by shift and mask."""
-    return node.kind == "BinaryOperator" and node.opcode in ("/", "%", ">>", "&") and node.ctype not in _FLOATS
+    return node.kind == "BinaryOperator" and node.opcode in _DIVISIONS and node.ctype not in _FLOATS
 
 
+_DIVISIONS = ("/", "%", "//", "mod", ">>", "&")
+_FLOOR = ("//", "mod")
+"""Which round down."""
 _FLOATS = ("float", "double", "long double")
 
 
@@ -33,7 +36,7 @@ def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
     a, b = (affine(child, scope) for child in node.inner)
     if a is None or b is None:
         return None
-    if node.opcode in ("/", "%"):
+    if node.opcode not in (">>", "&"):
         return (a, b) if not b.is_constant or b.constant > 0 else None
     by = _power(node.opcode, b.constant) if b.is_constant and b.constant >= 0 else None
     return None if by is None else (a, Affine((), by))
@@ -41,10 +44,18 @@ def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
 
 def border(node: Node, scope: Scope) -> Condition | None:
     """A condition that decides more of a quotient or a remainder; None where it is decided, or has too many pieces."""
-    found = _operands(node, scope) if divides(node) and affine(node, scope) is None else None
+    is_extreme = node.kind == "Operation" and node.opcode in ("min", "max")
+    if not (is_extreme or divides(node)) or affine(node, scope) is not None:
+        return None
+    if is_extreme:
+        a, b = (affine(child, scope) for child in node.inner)
+        return None if a is None or b is None else Condition((Polyhedron((b - a,)),))
+    found = _operands(node, scope)
     if found is None:
         return None
     value, by = found
+    if node.opcode in _FLOOR:
+        return quotient_border(value, by, scope.domain, 0)
     if not nonnegative(value, scope.domain):
         below = Polyhedron((-value - 1,))
         return None if never(Polyhedron((value,)), scope.domain) else _outside(below)
@@ -99,7 +110,7 @@ def _period(node: Node, name: str, scope: Scope) -> Period | None:
         value = None if by is None else _period(node.inner[0], name, scope)
         if by is None or value is None:
             return None
-        return value.quotient(by) if node.opcode in ("/", ">>") else value.remainder(by)
+        return value.quotient(by) if node.opcode in ("/", "//", ">>") else value.remainder(by)
     if node.opcode not in ("+", "-", "*"):
         return None
     a, b = (_period(child, name, scope) for child in node.inner)
@@ -131,14 +142,14 @@ def undecided(node: Node, scope: Scope) -> Iterator[tuple[Node, Condition]]:
     waiting = [node]
     while waiting:
         node = waiting.pop()
-        chosen = scope.chosen(node)
-        if chosen is not None:
-            waiting.append(chosen)
-            continue
         if node.kind == "ConditionalOperator":
-            where = condition(node.inner[0], scope)
-            if where is not None:
-                yield node, where
+            outcome = known(node.inner[0], scope)
+            if outcome is not None:
+                waiting.append(node.inner[1 if outcome else 2])
+                continue
+            part = affine_part(node.inner[0], scope)
+            if part is not None:
+                yield node, part[1]
         elif (where := border(node, scope)) is not None:
             yield node, where
         waiting.extend(reversed(node.inner))

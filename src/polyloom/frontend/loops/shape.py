@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from polyloom.frontend.c.tree import Node
+from polyloom.frontend.loops.tree import Node
 
 Statements = tuple[Node, ...]
 _BODIES = {

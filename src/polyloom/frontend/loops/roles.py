@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from polyloom.frontend.c.affine import COMPARISONS, COUNTING, callee
-from polyloom.frontend.c.tree import Node, strip
+from polyloom.frontend.loops.affine import COMPARISONS, callee
+from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.types import COUNTING
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of the tree: those of elements, and of numbers that only count."""
+
+from __future__ import annotations
+
+import re
+
+from polyloom.frontend.loops.tree import Node, refuse
+from polyloom.ir.operations import ElementType
+
+TYPES: dict[str, ElementType] = {
+    "char": "i8",
+    "signed char": "i8",
+    "short": "i16",
+    "int": "i32",
+    "unsigned char": "u8",
+    "unsigned short": "u16",
+    "unsigned int": "u32",
+    "_Bool": "bool",
+    "_Float16": "f16",
+    "float": "f32",
+    "double": "f64",
+}
+_WIDE = ("long", "unsigned long", "long long", "unsigned long long")
+CTYPE: dict[ElementType, str] = {dtype: name for name, dtype in reversed(TYPES.items())}
+"""How each element type is written."""
+NARROW = ("char", "signed char", "unsigned char", "short", "unsigned short", "_Bool")
+INTEGER = "integer"
+"""Python's integers, which never wrap: of loops, sizes and indices."""
+COUNTING = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long", INTEGER)
+"""The types of variables that count loops. No size that memory has room for leaves the range of `int`, so that a
+conversion between them keeps a value unless it is negative and becomes unsigned."""
+
+
+def element_type(declaration: Node) -> ElementType:
+    """The element type of a variable, an array or a pointer to elements; raises PL0153."""
+    base = re.split(r" ?[(*\[]", declaration.ctype)[0]
+    if base not in TYPES:
+        help = "the element types are _Bool, integers of up to 32 bits, float and double"
+        if base in _WIDE:
+            short = "unsigned int" if base.startswith("unsigned") else "int"
+            help = f"use `{short}`: elements have 32 bits at most; counters, sizes and subscripts may be `{base}`"
+        elif base == "long double":
+            help = "use `double`"
+        alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.data["type"].get("qualType", "")).split(" ")[0]
+        written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
+        raise refuse(
+            "PL0153",
+            f"`{declaration.name}` is of the type `{base}`, which no operation has",
+            declaration,
+            help,
+            *written,
+        )
+    return TYPES[base]
+
+
+def is_pointer(declaration: Node) -> bool:
+    return "*" in declaration.ctype
