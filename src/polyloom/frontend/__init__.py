@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from polyloom import temporary
 from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options, Reference, Source
 from polyloom.ir.nest import Nest
-from polyloom.ir.nest_c import c_name, print_c
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
@@ -78,14 +75,15 @@ def ssa(
     externals: Externals | None = None,
     watch: Watch | None = None,
 ) -> Function:
-    """A C or C++ function, or a Python one through the C text of its nest, in SSA form from LLVM's IR at -O0 or -O1;
+    """A C or C++ function in SSA form, from LLVM's IR at -O0 to -O2, or a Python one from its nest, whatever the level;
     variables in memory are made values. Functions that `externals` has may be called; `watch` sees `SSA_PASSES`.
     Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x."""
-    from polyloom.frontend.c.llvm import CPP_ENDINGS
-
     file, chosen = named(path, options)
     if file.endswith(".py"):
-        return nest_ssa(python_nest(path, options, indirect=True)[0], level, target, watch)
+        pointers = 32 if (target or "").startswith("riscv32") else 64
+        return deeply(nest_ssa)(python_nest(path, options, indirect=True)[0], pointers, watch)
+    from polyloom.frontend.c.llvm import CPP_ENDINGS
+
     if not file.endswith((".c", *CPP_ENDINGS)):
         raise _usage(f"'{file}' is no function, of which SSA form is made", "give the path of a .c or .py file")
     function: Function = run_passes(file, _ssa_passes(chosen, level, target, externals), watch)
@@ -106,15 +104,20 @@ def _ssa_passes(
 
 
 SSA_PASSES: Final = ("import", "construct")
-"""The names of the passes that make SSA form of a C file."""
+"""The names of the passes that make SSA form of a C function or of a nest."""
 
 
-def nest_ssa(nest: Nest, level: int = 0, target: str | None = None, watch: Watch | None = None) -> Function:
-    """A nest in SSA form through its C text, with the function's lines. Parameters come first. Errors: PL015x."""
-    with temporary.folder() as folder:
-        file = Path(folder, "nest.c")
-        file.write_text(deeply(print_c)(nest, located=True), encoding="utf-8")
-        return ssa(str(file), Options(function=c_name(nest)), level, target, watch=watch)
+def nest_ssa(nest: Nest, pointers: int = 64, watch: Watch | None = None) -> Function:
+    """A checked nest in SSA form, for pointers of 32 or 64 bits; its parameters come first. `watch` sees
+    `SSA_PASSES`."""
+    from polyloom.ir.ssa_text import print_ssa
+    from polyloom.ir.ssa_verify import verify
+    from polyloom.transform.nest_to_ssa import in_memory, in_values
+
+    form = Form(print_ssa, verify)
+    passes = (Pass("import", partial(in_memory, pointers=pointers), form), Pass("construct", in_values, form))
+    function: Function = run_passes(nest, passes, watch)
+    return function
 
 
 def python_nest(path: str, options: Options, *, indirect: bool = False) -> tuple[Nest, Reference]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -54,17 +54,15 @@ _ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar. `written` are the
-    names in these texts of parameters that are called otherwise."""
+    """`extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar."""
 
     name: str
     dtype: Dtype
     extents: tuple[str, ...] | None
-    written: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def shape(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """The extents for values of the integer parameters."""
-        known = {self.written.get(name, name): Affine((), value) for name, value in values.items()}
+        known = {name: Affine((), value) for name, value in values.items()}
         found = [affine_text(text, known) for text in self.extents or ()]
         return tuple(extent.constant for extent in found if extent is not None)
 
@@ -80,14 +78,6 @@ class Prototype:
     sizes: frozenset[str]
     span: Span
     assumptions: Condition = field(default_factory=Condition)
-
-    def called(self, names: Mapping[str, str]) -> Prototype:
-        """The same function with other names of its parameters, by those that they have."""
-        written = {names.get(p.name, p.name): p.name for p in self.parameters}
-        parameters = tuple(replace(p, name=names.get(p.name, p.name), written=written) for p in self.parameters)
-        sizes = frozenset(names.get(n, n) for n in self.sizes)
-        assumptions = self.assumptions.substitute({n: Affine.symbol(own) for n, own in names.items()})
-        return replace(self, parameters=parameters, sizes=sizes, assumptions=assumptions)
 
 
 @deeply

@@ -34,7 +34,7 @@ from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
 from polyloom.targets.belt.program import Program
 from polyloom.targets.forms import function
-from polyloom.targets.forms.kernel_text import relocated
+from polyloom.targets.forms.places import relocated
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Target
 

@@ -22,7 +22,7 @@ from polyloom.ir.signature import Argument, Signature
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa import Place as SourcePlace
 from polyloom.ir.ssa_read import read
-from polyloom.targets.forms.kernel_text import relocated
+from polyloom.targets.forms.places import relocated
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.isa import Member
 from polyloom.targets.tensix.options import Options

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python kernels in SSA form, through the C text of their nests, compute the bits that the kernels themselves compute
-on NumPy arrays."""
+"""Python kernels in SSA form compute the bits that the kernels themselves compute on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -8,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.frontend.python.helpers import arguments
+from tests.kernels.sizes import PRIMES
+from tests.transform.nest_to_ssa.checking import check
 
 from polyloom import ssa
 from polyloom.cli import main
 from polyloom.frontend.python import load_kernel
 from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.ssa_interpret import Argument
-
-pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
 KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
 NAMES = (
@@ -37,6 +37,7 @@ NAMES = (
     "conv2d",
 )
 SIZE = 5
+SIZES = tuple(PRIMES)
 
 
 def arrays(nest: Nest, sizes: dict[str, int]) -> dict[str, np.ndarray]:
@@ -67,21 +68,35 @@ def test_a_kernel_is_itself(name: str) -> None:
     sizes = dict.fromkeys(kernel.nest.parameters, SIZE)
     given = arrays(kernel.nest, sizes)
     expected = kernel.reference(sizes, {key: value.copy() for key, value in given.items()})
-    function = ssa.verify(ssa.nest_ssa(kernel.nest, 1))
+    function = ssa.verify(ssa.nest_ssa(kernel.nest))
     assert ssa.interpret(function, passed(kernel.nest, sizes, given)) is None
     assert expected
     for output, value in expected.items():
         np.testing.assert_array_equal(given[output], value, err_msg=output)
 
 
-def test_level_zero_and_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("pointers", [32, 64])
+@pytest.mark.parametrize("name", SIZES)
+def test_every_kernel_is_its_nest(name: str, pointers: int) -> None:
+    nest = load_kernel(str(KERNELS / f"{name}.py")).indirect
+    values = {size: min(PRIMES[name][size.upper()], 7) for size in nest.parameters}
+    check(nest, values, arguments(nest, values), pointers)
+
+
+def test_the_command_prints_the_function_whatever_the_level(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(KERNELS / "gemm.py")
-    kernel = load_kernel(path)
-    sizes = dict.fromkeys(kernel.nest.parameters, 3)
-    one, two = arrays(kernel.nest, sizes), arrays(kernel.nest, sizes)
-    for level, given in (("0", one), ("1", two)):
+    expected = ssa.print_ssa(ssa.nest_ssa(load_kernel(path).nest))
+    for level in ("0", "1"):
         assert main(["show", path, "--ssa", level]) == 0
-        function = ssa.verify(ssa.read(capsys.readouterr().out))
-        assert ssa.print_ssa(function) == ssa.print_ssa(ssa.load(path, ssa.Options(), int(level)))
-        ssa.interpret(function, passed(kernel.nest, sizes, given))
-    np.testing.assert_array_equal(one["C"], two["C"])
+        assert ssa.print_ssa(ssa.verify(ssa.read(capsys.readouterr().out))) == expected
+        assert ssa.print_ssa(ssa.load(path, ssa.Options(), int(level))) == expected
+
+
+def test_a_function_says_where_its_operations_come_from() -> None:
+    kernel = load_kernel(str(KERNELS / "gemm.py"))
+    function = ssa.nest_ssa(kernel.nest)
+    places = {(i.place.file, i.place.line) for block in function.blocks for i in block.instructions}
+    lines = Path(kernel.path).read_text(encoding="utf-8").splitlines()
+    assert {file for file, _ in places} == {kernel.path}
+    stores = {i.place.line for block in function.blocks for i in block.instructions if i.operation == "store"}
+    assert ["C[i, j]" in lines[line - 1] for line in stores] == [True, True]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Python kernel as a function in SSA form, which its nest becomes directly.
+
+Its oracles: the interpreter of SSA form, unless that takes too long, and the kernel itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+
+from polyloom import frontend, transform
+from polyloom.deep import deeply
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Arrays, Reference
+from polyloom.ir.nest import Nest, assignments
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.signature import Argument, Extent, Signature
+from polyloom.ir.ssa import Function
+from polyloom.targets.forms.loops import close
+from polyloom.targets.forms.ssa_function import Content, better_error, interpreted, ranges, unread
+from polyloom.targets.provenance import texts
+from polyloom.targets.subject import Oracle, Subject, Written
+
+
+def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False) -> Subject:
+    """The kernel that was written, for a machine with pointers of 32 or 64 bits; `reassociates`: the machine changes
+    the order of float sums where that is allowed. Errors: PL010x, PL024x."""
+    start = perf_counter()
+    nest, reference, path = _kernel(written)
+    function = deeply(frontend.nest_ssa)(nest, pointers, written.watch)
+    signature, reassociate = kernel_signature(nest), written.options.reassociate
+    oracles = _Oracles(nest, reference, function, signature)
+    bounds = close if reassociates and reassociate else None
+    interpreter = Oracle("interpreter", "the interpreter of SSA form", oracles.interpreter, bounds)
+    return Subject(
+        "function",
+        Content(function, nest.span, True, reassociate),
+        path,
+        signature,
+        (interpreter, Oracle("source", "the source", oracles.source, bounds)),
+        perf_counter() - start,
+        oracles.explain,
+        oracles.hidden,
+        ranges=partial(ranges, function, signature),
+        watch=written.watch,
+        texts=texts([nest.span]),
+    )
+
+
+def _kernel(written: Written) -> tuple[Nest, Reference, str]:
+    if isinstance(written.value, Kernel):
+        return written.value.indirect, written.value.reference, written.value.path
+    nest, reference = frontend.python_nest(str(written.path), written.options, indirect=True)
+    return nest, reference, str(written.path)
+
+
+def kernel_signature(nest: Nest) -> Signature:
+    """The integer parameters of a nest, which are arguments too, and its other arguments in their order."""
+    results = {assign.target.name for assign in assignments(nest.body)}
+    passed = [s for s in nest.storage if s.role == "argument"]
+    scalars = (*nest.parameters, *(s.name for s in passed if not s.shape))
+    needed = {name for s in passed for extent in s.shape for name in extent.symbols} | nest.assumptions.symbols
+    arguments = (
+        *(Argument(name, NUMPY["i32"]) for name in nest.parameters),
+        *(Argument(s.name, NUMPY[s.dtype], tuple(map(Extent.of, s.shape)), True, s.name in results) for s in passed),
+    )
+    sizes = tuple(name for name in nest.parameters if name in needed)
+    return Signature(nest.name, scalars, sizes, arguments, nest.assumptions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Oracles:
+    """What the oracles of a kernel need."""
+
+    nest: Nest
+    reference: Reference
+    function: Function
+    signature: Signature
+
+    def interpreter(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+        del values
+        return interpreted(self.signature, self.function, inputs, [a.name for a in self.signature.outputs])
+
+    def source(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+        """The kernel itself."""
+        sizes = {name: int(inputs[name]) for name in self.nest.parameters}
+        given = {s.name: inputs[s.name] for s in self.nest.storage if s.role == "argument"}
+        return {name: np.asarray(array) for name, array in self.reference({**values, **sizes}, given).items()}
+
+    def explain(self, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
+        del values
+        return better_error(error, self.signature, self.function, self.nest.span, inputs)
+
+    def hidden(self, values: Mapping[str, int]) -> frozenset[str]:
+        unused = unread(self.signature, self.function)
+        is_meant = values.keys() >= set(self.nest.parameters) and self.nest.assumptions.contains(values)
+        try:
+            return transform.only_written(self.nest) | unused if is_meant else unused
+        except PolyloomError:
+            return unused

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function in SSA form as what a target compiles, whatever source it comes from, and what its oracles share: the
+interpreter on a signature's arguments, which parameters nothing reads, and the ranges of those that are indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.analysis.index_ranges import index_ranges
+from polyloom.deep import deeply
+from polyloom.diagnostics import PolyloomError, Span
+from polyloom.frontend.source import Arrays
+from polyloom.ir.signature import RESULT, Argument, Signature
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_interpret import interpret
+from polyloom.ir.ssa_types import FLOATS, SIZE, WIDTH, Type
+from polyloom.ir.ssa_verify import uses
+
+Array = npt.NDArray[Any]
+STEPS: Final = 2 * 10**6
+"""The interpreter gives up after these, some seconds of work: then another oracle is what a run is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The function, and where it stands in the user's text. `distinct`: no two arrays overlap, as in a Python kernel;
+    `reassociate`: float sums may change their order."""
+
+    function: Function
+    span: Span | None
+    distinct: bool = False
+    reassociate: bool = False
+
+
+def interpreted(
+    signature: Signature, function: Function, inputs: Arrays, names: Sequence[str], steps: int = STEPS
+) -> Arrays | None:
+    """The outputs of these names by the interpreter, unless it takes too long."""
+    found = {a.name: inputs[a.name].copy() for a in passed(signature)}
+    given = [plain(found[a.name]) if a.is_scalar else found[a.name] for a in passed(signature)]
+    try:
+        value = interpret(function, given, steps)
+    except PolyloomError as error:
+        if error.code != "PL0974":
+            raise
+        return None
+    result = signature.argument(RESULT)
+    if result is not None and function.result is not None and value is not None:
+        found[RESULT] = as_result(value, result.dtype, function.result)
+    return {name: found[name] for name in names}
+
+
+def better_error(
+    error: PolyloomError, signature: Signature, function: Function, span: Span | None, inputs: Arrays
+) -> PolyloomError:
+    """What the source leaves undefined is a better error: the interpreter's, which looks less long without an end. Else
+    the error itself, at the function's place where it has none."""
+    has_end = error.code not in ("PL0914", "PL0915")
+    try:
+        interpreted(signature, function, inputs, (), STEPS if has_end else STEPS // 10)
+    except PolyloomError as better:
+        return better
+    first = error.diagnostics[0]
+    return PolyloomError(replace(first, span=first.span or span))
+
+
+def passed(signature: Signature) -> tuple[Argument, ...]:
+    """The arguments that are the function's parameters, in their order."""
+    return tuple(a for a in signature.arguments if a.name != RESULT)
+
+
+def unread(signature: Signature, function: Function) -> frozenset[str]:
+    """The parameters that no instruction of the function has."""
+    found = {value for block in function.blocks for _, operands in uses(block) for value in operands}
+    names = zip(passed(signature), function.parameters, strict=True)
+    return frozenset(argument.name for argument, value in names if value not in found)
+
+
+def ranges(function: Function, signature: Signature, values: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Of inputs that are used as indices, by the user's names; extents need the values of all sizes."""
+    own = {inner.name: a for inner, a in zip(function.parameters, passed(signature), strict=True)}
+    known = {inner: values[a.name] for inner, a in own.items() if a.name in values}
+    shapes = {inner: (a.dtype.itemsize, a.extents(values)) for inner, a in own.items() if a.shape}
+    return {own[inner].name: found for inner, found in deeply(index_ranges)(function, known, shapes).items()}
+
+
+def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
+    """What a function returned, as an array of rank 0. It has the width that it has in SSA form, so that one whose
+    declaration says otherwise differs from the host's."""
+    if isinstance(value, float) or type in FLOATS:
+        return np.array(value, f"<f{SIZE[type]}")
+    bits = int(value) % (1 << WIDTH[type])
+    kind = "u" if declared.kind == "u" else "i"
+    dtype = declared if SIZE[type] == declared.itemsize else np.dtype(f"<{kind}{SIZE[type]}")
+    return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
+
+
+def plain(scalar: Array) -> int | float:
+    """A scalar as Python's number."""
+    return float(scalar) if scalar.dtype.kind == "f" else int(scalar)

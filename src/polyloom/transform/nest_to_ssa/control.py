@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops and branches of nests as blocks.
+
+A loop is rotated: a guard decides whether it is entered, a block enters it, and the test stands behind the body,
+where the counter is compared for equality. Where the sets say that a loop is not empty, there is no guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from polyloom.diagnostics import Span
+from polyloom.ir.nest import Assign, Expression, If, Loop, Node, negate
+from polyloom.ir.pla import Reference
+from polyloom.ir.ssa import NOWHERE, Branch, Jump, Operand, Place, Value, integer
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.transform.nest_to_ssa.domains import Domain
+from polyloom.transform.nest_to_ssa.forms import Forms
+from polyloom.transform.nest_to_ssa.values import Values, access
+from polyloom.transform.nest_to_ssa.writer import Writer
+
+
+class Control:
+    """Writes nodes, one after the other."""
+
+    def __init__(self, writer: Writer, forms: Forms, values: Values, domain: Domain) -> None:
+        self.writer, self.forms, self.values, self.domain = writer, forms, values, domain
+
+    def nodes(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self.writer.place = place(node.span) if node.span is not None else self.writer.place
+            match node:
+                case Assign(target=target, value=value):
+                    self.assign(target, value)
+                case Loop():
+                    self.loop(node)
+                case If():
+                    self.branch(node)
+
+    def assign(self, target: Reference, value: Expression) -> None:
+        self.values.loaded = {}
+        found = self.values.value(value)
+        storage = self.values.storage[target.name]
+        self.writer.store(found, self.values.address(target), access(storage))
+
+    def loop(self, loop: Loop) -> None:
+        writer, here = self.writer, self.writer.place
+        lower, upper = self.extreme(loop.lower, "smax"), self.extreme(loop.upper, "smin")
+        enter, body, leave = writer.fresh("enter"), writer.fresh(loop.name), writer.fresh("leave")
+        if self.domain.is_entered(loop):
+            writer.end(Jump(writer.jump(enter), here))
+        else:
+            writer.end(Branch(writer.compare("slt", lower, upper), writer.jump(enter), writer.jump(leave), here))
+        writer.begin(enter)
+        one = integer(self.forms.address, loop.step)
+        before = writer.put("add", lower.type, lower, integer(lower.type, -1)) if loop.step < 0 else upper
+        first = lower if loop.step > 0 else writer.put("add", upper.type, upper, integer(upper.type, -1))
+        writer.end(Jump(writer.jump(body, first), here))
+        counter = Value(writer.fresh(loop.name), self.forms.address)
+        writer.begin(body, counter)
+        with self.forms.within(loop.name, counter), self.domain.within(loop):
+            self.nodes(loop.body)
+        writer.place = here
+        following = writer.put("add", counter.type, counter, one, name=loop.name)
+        again = writer.compare("ne", following, before)
+        writer.end(Branch(again, writer.jump(body, following), writer.jump(leave), here))
+        writer.begin(leave)
+
+    def extreme(self, bounds: Sequence[Affine], chosen: str) -> Operand:
+        first, *others = bounds
+        found = self.forms.affine(first)
+        for bound in others:
+            found = self.writer.call(chosen, found.type, found, self.forms.affine(bound))
+        return found
+
+    def branch(self, node: If) -> None:
+        writer, here = self.writer, self.writer.place
+        then, join = writer.fresh("then"), writer.fresh("join")
+        orelse = writer.fresh("else") if node.orelse else join
+        self.condition(node.condition, then, orelse)
+        for name, nodes, where in ((then, node.body, node.condition), (orelse, node.orelse, negate(node.condition))):
+            if name != join:
+                writer.begin(name)
+                with self.domain.where(where):
+                    self.nodes(nodes)
+                writer.end(Jump(writer.jump(join), here))
+        writer.begin(join)
+        writer.place = here
+
+    def condition(self, condition: Condition, then: str, orelse: str) -> None:
+        """Ends the current block: to `then` where one of the pieces holds."""
+        writer = self.writer
+        pieces = _tests(condition)
+        for n, tests in enumerate(pieces):
+            other = orelse if n == len(pieces) - 1 else writer.fresh("or")
+            for k, test in enumerate(tests):
+                following = then if k == len(tests) - 1 else writer.fresh("and")
+                writer.end(Branch(self.test(*test), writer.jump(following), writer.jump(other), writer.place))
+                if following != then:
+                    writer.begin(following)
+            if not tests:
+                writer.end(Jump(writer.jump(then), writer.place))
+                return
+            if other != orelse:
+                writer.begin(other)
+        if not pieces:
+            writer.end(Jump(writer.jump(orelse), writer.place))
+
+    def test(self, relation: str, form: Affine) -> Operand:
+        """A form compared with 0: what is subtracted stands on the other side, a constant on the right."""
+        above = Affine(tuple([(name, by) for name, by in form.terms if by > 0]))
+        below = Affine(tuple([(name, -by) for name, by in form.terms if by < 0]), -form.constant)
+        if not above.terms:
+            above, below, relation = Affine(below.terms), Affine((), form.constant), _MIRRORED[relation]
+        elif relation == "sge" and below.terms and below.constant == 1:
+            below, relation = Affine(below.terms), "sgt"
+        return self.writer.compare(relation, self.forms.affine(above), self.forms.affine(below))
+
+
+_MIRRORED: Final = {"sge": "sle", "eq": "eq", "ne": "ne"}
+Test = tuple[str, Affine]
+"""A relation, and the form of which it holds to 0."""
+
+
+def _tests(condition: Condition) -> list[list[Test]]:
+    """The pieces, of which one must hold, as tests, all of which must: two opposite inequalities are an equality, two
+    pieces around a value are "not equal" to it."""
+    match condition.pieces:
+        case (Polyhedron((a,)), Polyhedron((b,))) if a + 1 == -(b + 1):
+            return [[("ne", a + 1)]]
+        case pieces:
+            return [_conjunction(piece.constraints) for piece in pieces]
+
+
+def _conjunction(constraints: Sequence[Affine]) -> list[Test]:
+    found = dict[Affine, str]()
+    for form in constraints:
+        if -form in found:
+            found[-form] = "eq"
+        else:
+            found[form] = "sge"
+    return [(relation, form) for form, relation in found.items()]
+
+
+def place(span: Span | None) -> Place:
+    return NOWHERE if span is None else Place(span.source.name, span.line)

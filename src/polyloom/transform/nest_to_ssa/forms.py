@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Affine forms and addresses of elements, each part computed in the outermost loop where it is known.
+
+A form is summed up from the parameters inwards: what depends on the loops down to one stands at the beginning of that
+loop's body, once for all its uses. An address is a row-major sum: the array, then for each level the products of its
+loops and of the strides, which are computed at the entry; constant distances come last, so that neighbours share the
+rest. Forms are as wide as addresses, where they are exact: every element of an array has an address.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from math import prod
+
+from polyloom.ir.nest import Storage
+from polyloom.ir.ssa import Constant, Instruction, Operand, integer
+from polyloom.ir.ssa_types import Type
+from polyloom.sets import Affine
+from polyloom.transform.nest_to_ssa.writer import Writer
+
+Stride = tuple[Affine, ...]
+"""The extents that are not constant, whose product it is."""
+
+
+@dataclass(slots=True)
+class Level:
+    """The entry, or a loop that is open: the symbols that are known from there on, the beginning of its body, and what
+    has been computed there (mutable)."""
+
+    symbols: dict[str, Operand]
+    prologue: list[Instruction]
+    known: dict[Hashable, Operand] = field(default_factory=dict[Hashable, Operand])
+
+
+class Forms:
+    """Writes affine forms and addresses; `scalar` reads a local variable that is a symbol, where it is used."""
+
+    def __init__(self, writer: Writer, address: Type, entry: Level, scalar: Callable[[str], Operand]) -> None:
+        self.writer, self.address, self.levels, self.scalar = writer, address, [entry], scalar
+
+    @contextmanager
+    def within(self, symbol: str, value: Operand) -> Generator[None]:
+        """A loop whose body begins in the current block."""
+        self.levels.append(Level({symbol: value}, self.writer.current.prologue))
+        yield
+        self.levels.pop()
+
+    def affine(self, form: Affine) -> Operand:
+        """The value of a form."""
+        total: Operand = integer(self.address, 0)
+        so_far = Affine()
+        for level in self.levels:
+            own = tuple([term for term in form.terms if term[0] in level.symbols])
+            if own:
+                so_far = so_far + Affine(own)
+                total = self.once(level, ("sum", so_far), partial(self._sum, total, own, level))
+        for name, factor in form.terms:
+            if not any(name in level.symbols for level in self.levels):
+                total = self._plus(total, self.scalar(name), factor)
+        return self.writer.put("add", self.address, total, integer(self.address, form.constant))
+
+    def once(self, level: Level, key: Hashable, compute: Callable[[], Operand]) -> Operand:
+        """What is computed once at the beginning of a level."""
+        if key not in level.known:
+            writer, target = self.writer, self.writer.target
+            writer.target = level.prologue
+            level.known[key] = compute()
+            writer.target = target
+        return level.known[key]
+
+    def _sum(self, total: Operand, terms: Sequence[tuple[str, int]], level: Level) -> Operand:
+        for name, factor in terms:
+            total = self._plus(total, level.symbols[name], factor)
+        return total
+
+    def _plus(self, total: Operand, value: Operand, factor: int) -> Operand:
+        if factor < 0:
+            return self.writer.put("sub", self.address, total, self.writer.times(value, -factor))
+        return self.writer.put("add", self.address, total, self.writer.times(value, factor))
+
+    def pointer(self, base: Operand, storage: Storage, size: int, index: Sequence[Affine]) -> Operand:
+        """The address of an element of `size` bytes."""
+        terms, constants = _products(storage, size, index)
+        place = _Pointer(self, base, ("at", storage.name))
+        outermost = self.levels[0]
+        for stride, factor in constants.items():
+            if stride:
+                place.add(outermost, (stride, factor), self._stride({stride: factor}))
+        for level in self.levels:
+            for name in (name for name in terms if name in level.symbols):
+                place.add(level, (name, *terms[name].items()), self._stride(terms[name]), level.symbols[name])
+        found = place.pointer
+        for name, factors in terms.items():
+            if not any(name in level.symbols for level in self.levels):
+                distance = self.writer.put("mul", self.address, self.scalar(name), self._stride(factors))
+                found = self.writer.offset(found, distance)
+        return self.writer.offset(found, integer(self.address, constants.get((), 0)))
+
+    def _stride(self, factors: Mapping[Stride, int]) -> Operand:
+        """A sum of multiples of products of extents, at the entry."""
+        return self.once(self.levels[0], ("stride", *factors.items()), lambda: self._summed(factors))
+
+    def _summed(self, factors: Mapping[Stride, int]) -> Operand:
+        total: Operand = integer(self.address, 0)
+        for stride, factor in factors.items():
+            total = self._plus(total, self.product(stride), factor)
+        return total
+
+    def product(self, stride: Stride) -> Operand:
+        """A product of extents."""
+        if len(stride) == 1:
+            return self.affine(stride[0])
+        return self.once(self.levels[0], ("product", stride), lambda: self._multiplied(stride))
+
+    def _multiplied(self, stride: Stride) -> Operand:
+        total: Operand = integer(self.address, 1)
+        for extent in stride:
+            total = self.writer.put("mul", self.address, total, self.affine(extent))
+        return total
+
+
+class _Pointer:
+    """An address that grows level by level (mutable)."""
+
+    def __init__(self, forms: Forms, base: Operand, key: tuple[Hashable, ...]) -> None:
+        self.forms, self.pointer, self.key = forms, base, key
+
+    def add(self, level: Level, part: Hashable, by: Operand, symbol: Operand | None = None) -> None:
+        """A stride, or its product with a symbol."""
+        self.key = (*self.key, part)
+        self.pointer = self.forms.once(level, self.key, lambda: self._moved(by, symbol))
+
+    def _moved(self, by: Operand, symbol: Operand | None) -> Operand:
+        writer = self.forms.writer
+        distance = by if symbol is None else _multiple(writer, symbol, by)
+        return writer.offset(self.pointer, distance)
+
+
+def _multiple(writer: Writer, a: Operand, b: Operand) -> Operand:
+    return writer.times(a, b.value) if isinstance(b, Constant) else writer.put("mul", a.type, a, b)
+
+
+def _products(
+    storage: Storage, size: int, index: Sequence[Affine]
+) -> tuple[dict[str, dict[Stride, int]], dict[Stride, int]]:
+    """By symbol the factors of strides in bytes, and those that are constant."""
+    terms: defaultdict[str, defaultdict[Stride, int]] = defaultdict(lambda: defaultdict(int))
+    constants: defaultdict[Stride, int] = defaultdict(int)
+    for dimension, form in enumerate(index):
+        inner = storage.shape[dimension + 1 :]
+        stride = tuple([extent for extent in inner if not extent.is_constant])
+        factor = size * prod(extent.constant for extent in inner if extent.is_constant)
+        for name, coefficient in form.terms:
+            terms[name][stride] += factor * coefficient
+        constants[stride] += factor * form.constant
+    found = {name: {s: f for s, f in factors.items() if f} for name, factors in terms.items()}
+    return {name: factors for name, factors in found.items() if factors}, {s: f for s, f in constants.items() if f}

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations of `ir.operations` as instructions of `ir.ssa`, exact in every bit (the definition is `ir.semantics`).
+
+A bool is a byte that is 0 or 1; what a comparison gives is an i1 until it is used as a number (`Truth`). Types of
+floats that are only stored (f16) are their bits, and are converted by integer arithmetic (`halves.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from polyloom.ir.numbers import WIDTH, limits
+from polyloom.ir.operations import BY_NAME, FLOATS, UNSIGNED, ElementType
+from polyloom.ir.ssa import Constant, Operand, floating, integer
+from polyloom.ir.ssa_types import F32, F64, I8, I16, I32, I64, Type
+from polyloom.transform.nest_to_ssa import halves
+from polyloom.transform.nest_to_ssa.writer import Writer
+
+TYPES: Final[dict[ElementType, Type]] = {
+    **dict.fromkeys(("i8", "u8", "bool"), I8),
+    **dict.fromkeys(("i16", "u16", "f16"), I16),
+    **dict.fromkeys(("i32", "u32"), I32),
+    "f32": F32,
+    "f64": F64,
+}
+_RELATIONS: Final = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
+_UNSIGNED_RELATIONS: Final = {"lt": "ult", "le": "ule", "gt": "ugt", "ge": "uge"}
+_SAME: Final = ("add", "sub", "mul", "and", "or", "xor")
+_SHIFTS: Final = ("shl", "shr")
+_NEAREST: Final[dict[Type, float]] = {F32: 2.0**23, F64: 2.0**52}
+"""From here on, a float has no fraction."""
+
+
+def constant(value: float, dtype: ElementType) -> Constant:
+    """An element as a constant."""
+    if dtype == "f16":
+        return halves.constant(value)
+    return floating(TYPES[dtype], float(value)) if dtype in FLOATS else integer(TYPES[dtype], int(value))
+
+
+def relation(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
+    """A comparison, as an i1; that of a NaN is false, but for `ne`."""
+    if dtype in FLOATS:
+        return writer.compare("fune" if operation == "ne" else f"fo{operation}", a, b)
+    table = _UNSIGNED_RELATIONS if dtype in (*UNSIGNED, "bool") else _RELATIONS
+    return writer.compare(table.get(operation, operation), a, b)
+
+
+def is_set(writer: Writer, value: Operand) -> Operand:
+    """Whether an integer is not 0."""
+    return writer.compare("ne", value, integer(value.type, 0))
+
+
+def operate(writer: Writer, operation: str, dtype: ElementType, operands: tuple[Operand, ...]) -> Operand:
+    """An operation on operands of the element type `dtype`, other than a comparison, `select` or a conversion."""
+    type, is_float = TYPES[dtype], dtype in FLOATS
+    if operation == "move":
+        return operands[0]
+    if operation in _SAME:
+        return writer.put(f"f{operation}" if is_float else operation, type, *operands)
+    if operation in _SHIFTS:
+        return _shifted(writer, operation, dtype, *operands)
+    if operation in ("min", "max"):
+        prefix = "u" if dtype in UNSIGNED else "s"
+        return writer.call(f"{operation}num" if is_float else f"{prefix}{operation}", type, *operands)
+    if is_float:
+        return _FLOATS[operation](writer, type, operands)
+    return _INTEGERS[operation](writer, dtype, operands)
+
+
+def convert(writer: Writer, operation: str, dtype: ElementType, value: Operand) -> Operand:
+    """A conversion of an element of the type `dtype` by its name in `ir.operations`."""
+    result = BY_NAME[operation].result(dtype)
+    match operation:
+        case "bits_i32" | "bits_f32":
+            return writer.put("bitcast", TYPES[result], value)
+        case "round_i32":
+            return _rounded(writer, value)
+        case "sat8" | "satu8":
+            return _clipped(writer, value, result)
+        case _:
+            return _converted(writer, value, dtype, result)
+
+
+def _shifted(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
+    """Amounts count modulo the width."""
+    amount = writer.put("and", b.type, b, integer(b.type, WIDTH[dtype] - 1))
+    name = "shl" if operation == "shl" else "lshr" if dtype in UNSIGNED else "ashr"
+    return writer.put(name, a.type, a, amount)
+
+
+def _divided(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
+    """Truncated or floored quotients and remainders; the least number divided by -1 wraps."""
+    type = TYPES[dtype]
+    if dtype in UNSIGNED:
+        return writer.put("urem" if operation in ("rem", "mod") else "udiv", type, a, b)
+    if isinstance(b, Constant) and operation in ("floordiv", "mod") and _is_power(b.value):
+        if operation == "mod":
+            return writer.put("and", type, a, integer(type, b.value - 1))
+        return writer.put("ashr", type, a, integer(type, b.value.bit_length() - 1))
+    # In more bits no quotient is beyond the range; a constant other than -1 gives none either.
+    wide = type if isinstance(b, Constant) and b.value != -1 else I32 if type != I32 else I64
+    x, y = (_extended(writer, each, wide) for each in (a, b))
+    found = _quotient(writer, operation, wide, x, y)
+    return found if wide == type else writer.put("trunc", type, found)
+
+
+def _quotient(writer: Writer, operation: str, type: Type, a: Operand, b: Operand) -> Operand:
+    if operation in ("div", "rem"):
+        return writer.put("sdiv" if operation == "div" else "srem", type, a, b)
+    zero = integer(type, 0)
+    rest = writer.put("srem", type, a, b)
+    if isinstance(b, Constant):  # the sign of the remainder is that of the dividend
+        differs = writer.compare("slt" if b.value > 0 else "sgt", rest, zero)
+    else:
+        opposite = writer.compare("slt", writer.put("xor", type, rest, b), zero)
+        differs = writer.put("and", opposite.type, writer.compare("ne", rest, zero), opposite)
+    if operation == "mod":
+        return writer.put("add", type, rest, writer.select(differs, b, zero))
+    return writer.put("sub", type, writer.put("sdiv", type, a, b), writer.put("zext", type, differs))
+
+
+def _is_power(number: int) -> bool:
+    return number > 0 and number & (number - 1) == 0
+
+
+def _extended(writer: Writer, value: Operand, type: Type) -> Operand:
+    return value if value.type == type else writer.put("sext", type, value)
+
+
+def _absolute(writer: Writer, dtype: ElementType, operands: tuple[Operand, ...]) -> Operand:
+    return operands[0] if dtype in UNSIGNED else writer.call("abs", TYPES[dtype], *operands)
+
+
+def _multiply_add(writer: Writer, dtype: ElementType, operands: tuple[Operand, ...]) -> Operand:
+    a, b, c = operands
+    return writer.put("add", a.type, writer.put("mul", a.type, a, b), c)
+
+
+_INTEGERS: Final[dict[str, Callable[[Writer, ElementType, tuple[Operand, ...]], Operand]]] = {
+    "div": lambda writer, dtype, given: _divided(writer, "div", dtype, *given),
+    "rem": lambda writer, dtype, given: _divided(writer, "rem", dtype, *given),
+    "floordiv": lambda writer, dtype, given: _divided(writer, "floordiv", dtype, *given),
+    "mod": lambda writer, dtype, given: _divided(writer, "mod", dtype, *given),
+    "neg": lambda writer, dtype, given: writer.put("sub", TYPES[dtype], integer(TYPES[dtype], 0), *given),
+    "abs": _absolute,
+    "madd": _multiply_add,
+}
+_FLOATS: Final[dict[str, Callable[[Writer, Type, tuple[Operand, ...]], Operand]]] = {
+    "div": lambda writer, type, given: writer.put("fdiv", type, *given),
+    "neg": lambda writer, type, given: writer.put("fneg", type, *given),
+    "abs": lambda writer, type, given: writer.call("fabs", type, *given),
+    "sqrt": lambda writer, type, given: writer.call("sqrt", type, *given),
+    "madd": lambda writer, type, given: writer.call("fma", type, *given),
+}
+
+
+def _converted(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
+    if to == "f16":
+        return halves.from_number(writer, value, source)
+    if source == "f16":
+        single = halves.to_single(writer, value)
+        return single if to == "f32" else _converted(writer, single, "f32", to)
+    if to == "bool":
+        zero = constant(0, source)
+        return writer.put("zext", I8, relation(writer, "ne", source, value, zero))
+    if source in FLOATS and to in FLOATS:
+        return writer.put("fpext" if to == "f64" else "fptrunc", TYPES[to], value)
+    if to in FLOATS:
+        return writer.put("uitofp" if source in (*UNSIGNED, "bool") else "sitofp", TYPES[to], value)
+    return _saturated(writer, value, to) if source in FLOATS else _resized(writer, value, source, to)
+
+
+def _resized(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
+    type = TYPES[to]
+    if type.bits == value.type.bits:
+        return value
+    if type.bits < value.type.bits:
+        return writer.put("trunc", type, value)
+    return writer.put("zext" if source in (*UNSIGNED, "bool") else "sext", type, value)
+
+
+def _saturated(writer: Writer, value: Operand, to: ElementType) -> Operand:
+    """A float as an integer, toward zero; beyond the range its end, of a NaN 0."""
+    least, most = limits(to) or (0, 0)
+    inside = "fptoui" if to == "u32" else "fptosi"
+    found = _between(writer, value, writer.put(inside, I32, value), (float(least), least), (float(most + 1), most))
+    found = writer.select(writer.compare("funo", value, value), integer(I32, 0), found)
+    return found if TYPES[to] == I32 else writer.put("trunc", TYPES[to], found)
+
+
+def _between(
+    writer: Writer, value: Operand, found: Operand, least: tuple[float, int], most: tuple[float, int]
+) -> Operand:
+    """What was found, but for values below the first and from the second number on."""
+    low = writer.compare("folt", value, floating(value.type, least[0]))
+    found = writer.select(low, integer(I32, least[1]), found)
+    high = writer.compare("foge", value, floating(value.type, most[0]))
+    return writer.select(high, integer(I32, most[1]), found)
+
+
+def _rounded(writer: Writer, value: Operand) -> Operand:
+    """To the nearest i32, ties to even; of a NaN the greatest. What is added leaves no place for a fraction."""
+    type, large = value.type, floating(value.type, _NEAREST[value.type])
+    size = writer.call("fabs", type, value)
+    near = writer.put("fsub", type, writer.put("fadd", type, size, large), large)
+    near = writer.select(writer.compare("folt", size, large), near, size)
+    near = writer.call("copysign", type, near, value)
+    least, most = -(2**31), 2**31 - 1
+    found = _between(writer, near, writer.put("fptosi", I32, near), (float(least), least), (float(most + 1), most))
+    return writer.select(writer.compare("funo", value, value), integer(I32, most), found)
+
+
+def _clipped(writer: Writer, value: Operand, to: ElementType) -> Operand:
+    least, most = limits(to) or (0, 0)
+    low = writer.call("smax", I32, value, integer(I32, least))
+    return writer.put("trunc", TYPES[to], writer.call("smin", I32, low, integer(I32, most)))
