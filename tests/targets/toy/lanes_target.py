@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyloom.analysis.loop_dependences import LoopDependences
-from polyloom.analysis.value_ranges import loop_ranges
+from polyloom.analysis.loop_ranges import loop_ranges
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.signature import Signature

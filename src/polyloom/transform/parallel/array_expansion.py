@@ -20,8 +20,8 @@ from typing import Final
 import islpy as isl
 
 from polyloom.analysis.loop_dependences import LoopDependences
+from polyloom.analysis.loop_ranges import constant_bounds, loop_ranges
 from polyloom.analysis.privatizable import privatizable
-from polyloom.analysis.value_ranges import constant_bounds, loop_ranges
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Statement, Storage, accesses, assignments, taken_names
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Reference

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from polyloom.analysis.value_ranges import constant_bounds
+from polyloom.analysis.loop_ranges import constant_bounds
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, loop_nodes
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Reference

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.analysis.loop_dependences import LoopDependences
+from polyloom.analysis.loop_ranges import Range, constant_bounds
 from polyloom.analysis.privatizable import privatizable
-from polyloom.analysis.value_ranges import Range, constant_bounds
 from polyloom.ir.nest import (
     Apply,
     Assign,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.analysis.value_ranges import Range, form_range
+from polyloom.analysis.loop_ranges import Range, form_range
 from polyloom.ir.nest import Loop, Nest, accesses, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Reference

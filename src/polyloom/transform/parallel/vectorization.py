@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import prod
 
 from polyloom.analysis.loop_dependences import LoopDependences
-from polyloom.analysis.value_ranges import Range, trip_count
+from polyloom.analysis.loop_ranges import Range, trip_count
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Node, loop_nodes
 from polyloom.ir.operations import divides
 from polyloom.ir.pla import Reference

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from polyloom.analysis.loop_dependences import LoopDependences
+from polyloom.analysis.loop_ranges import loop_ranges, trip_count
 from polyloom.analysis.privatizable import path_to, privatizable
-from polyloom.analysis.value_ranges import loop_ranges, trip_count
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
 from polyloom.transform.parallel.block_partition import Blocks, block_partition
 from polyloom.transform.parallel.machine import Machine

@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from polyloom.analysis.loop_ranges import constant_bounds
 from polyloom.analysis.privatizable import privatizable
-from polyloom.analysis.value_ranges import constant_bounds
 from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assignments, cell, loops
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from polyloom.analysis.loop_ranges import loop_ranges
 from polyloom.analysis.privatizable import path_to
-from polyloom.analysis.value_ranges import loop_ranges
 from polyloom.ir.nest import If, Loop, Nest
 from polyloom.targets.minion.loops import program
 from polyloom.targets.minion.loops.program import Part, Team
