@@ -16,12 +16,6 @@ from typing import NoReturn, cast
 
 from polyloom.diagnostics import Source, Span, input_error
 from polyloom.ir.ssa import (
-    FLAGS,
-    INDIRECT,
-    NOWHERE,
-    OPERATIONS,
-    ORDERS,
-    RESULT,
     Access,
     Address,
     Block,
@@ -29,13 +23,21 @@ from polyloom.ir.ssa import (
     Constant,
     Data,
     Edge,
+    FLAGS,
     Function,
+    GUARDED,
+    INDIRECT,
     Instruction,
     Jump,
+    NOWHERE,
+    OPERATIONS,
+    ORDERS,
     Operand,
     Order,
     Place,
+    RESULT,
     Return,
+    SPECULATIVE,
     Switch,
     Terminator,
     Undef,
@@ -217,7 +219,7 @@ class _Reader:
         return self._kind("address" if is_function else "word", "an intrinsic, or @ and a function")
 
     def _flag(self) -> str:
-        return self._word("a flag") if self.words and self.words[0][1] in FLAGS else ""
+        return self._word("a flag") if self.words and self.words[0][1] in (*FLAGS, SPECULATIVE, GUARDED) else ""
 
     def _terminator(self) -> Terminator | None:
         match self.words[0][1] if self.words else "":

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, Final
 
 from polyloom.diagnostics import input_error
+from polyloom.ir.ssa import SPECULATED
 from polyloom.ir.ssa import Function as SsaFunction
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_types import PTR
@@ -49,6 +50,7 @@ from polyloom.targets.belt.vectorize.loops import Vectorize, Vectorized, expecte
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import merge_blocks
+from polyloom.transform.ssa.hyperblocks import Speculation, form_hyperblocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,11 @@ def imported(
     return verify(module), tuple(found)
 
 
+SPECULATION: Final = Speculation(frozenset(SPECULATED), frozenset({"store", "call"}))
+"""A failed load or division gives NaR, which harms nobody who does not store it; a store of None is not done."""
 _SSA: Final = Form(print_ssa, verify_ssa)
 PASSES: Final = (
-    *("emulate", "inline", "arrays", "expand", "common", "unroll"),
+    *("emulate", "inline", "arrays", "expand", "common", "unroll", "hyperblocks"),
     *("build", "hoist", "reassociate", "addresses", "share", "expect", "order", "vectorize"),
     *("count", "sink", "lacking", "thread", "fuse", "order_again"),
 )
@@ -103,6 +107,7 @@ def _ssa_passes(machine: Machine) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
         # Sizes are constants only where what computes them has been folded.
         Pass("common", lambda f: dce(common(f)), _SSA),
         Pass("unroll", lambda f: dce(common(unroll(f))), _SSA),
+        Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
     )
 
 

@@ -175,18 +175,17 @@ class Emitter:
         self.known[name] = operand
 
 
-def lower(emitter: Emitter, i: Instruction, guard: Operand | None = None) -> None:
-    """Appends what the instruction is. Where there is a guard, an i1 that is always 0 or 1, what has an effect is done
-    where it is 1; what only computes is done anyway."""
+def lower(emitter: Emitter, i: Instruction) -> None:
+    """Appends what the instruction is."""
     emitter.place = i.place
     given = [emitter.operand(o) for o in i.operands]
     result = i.results[0] if i.results else None
     if i.operation in ("load", "store"):
-        _access(emitter, i, given, guard)
+        _access(emitter, i, given)
     elif i.operation == "fence" or (i.operation == "call" and not i.called and result is None):
         return
     elif i.called:
-        _call(emitter, i, given, guard)
+        _call(emitter, i, given)
     elif result is not None:
         found = _value(emitter, i, given, result)
         if found is not None:
@@ -325,25 +324,28 @@ def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: s
         emitter.emit("or", upper, emitter.emit("shru", b, c), to=to)
 
 
-def _access(emitter: Emitter, i: Instruction, given: list[Operand], guard: Operand | None) -> None:
+def _access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
+    """Under a predicate a load has None as its address, a store None as its value: so its address keeps its form."""
     volatile = i.access is not None and (i.access.volatile or bool(i.access.order))
     if i.operation == "load":
-        base = given[0]
-        if guard is not None and volatile:
-            base = emitter.emit("pick", guard, base, type=W)
+        base, *guard = given[:2]
+        if guard:
+            base = emitter.emit("pick", *guard, base, type=W)
         type = type_of(i.results[0].type)
         emitter.ops.append(
             Op("load", (base,), (Value(i.results[0].name, type),), type.width, place=i.place, volatile=volatile)
         )
     else:
-        value, base = given
+        value, base, *guard = given
         type = type_of(i.operands[0].type)
-        if guard is not None:  # None is not stored, wherever that would be: the address keeps its form
-            value = emitter.emit("pick", guard, value, type=type)
+        if guard:
+            value = emitter.emit("pick", *guard, value, type=type)
         emitter.ops.append(Op("store", (base, value), (), type.width, place=i.place, volatile=volatile))
 
 
-def _call(emitter: Emitter, i: Instruction, given: list[Operand], guard: Operand | None) -> None:
+def _call(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
     results = tuple(Value(r.name, type_of(r.type)) for r in i.results)
-    name, operands = ("call", tuple(given)) if guard is None else ("calltr", (guard, *given))
+    is_guarded = ssa.GUARDED in i.flags
+    operands = (given[-1], *given[:-1]) if is_guarded else tuple(given)
+    name = "calltr" if is_guarded else "call"
     emitter.ops.append(Op(name, operands, results, callee=i.called, place=i.place))
