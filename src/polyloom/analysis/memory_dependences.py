@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.analysis.affine import ITERATION, Affine, by_iteration, signed_residue
-from polyloom.analysis.points_to import PointsTo, Effect, is_ordered, memory_effect
+from polyloom.analysis.points_to import Effect, PointsTo, is_ordered, memory_effect
 from polyloom.analysis.superblocks import Superblock
 from polyloom.ir.ssa import Function, Instruction, Value
 from polyloom.ir.ssa_types import size_of

@@ -26,7 +26,7 @@ class PointsTo:
     program, and so are none of its data."""
 
     def __init__(self, function: Function, *, distinct: bool = False, outside: bool = True) -> None:
-        self.forms, self.outside = AffineForms(function), outside
+        self.forms, self.kept, self.outside = AffineForms(function), distinct, outside
         pointers = [(k, p) for k, p in enumerate(function.parameters) if p.type == PTR]
         self.passed = {p for _, p in pointers}
         self.alone: set[Operand] = {p for k, p in pointers if distinct or k in function.restricted}
@@ -38,6 +38,10 @@ class PointsTo:
                 for parameter, argument in zip(blocks[edge.block].parameters, edge.arguments, strict=True):
                     self.incoming.setdefault(parameter, []).append(argument)
         self.known: dict[Affine, frozenset[Operand]] = {}
+
+    def again(self, function: Function) -> PointsTo:
+        """Of the function after a pass."""
+        return PointsTo(function, distinct=self.kept, outside=self.outside)
 
     def distinct(self, a: Affine, b: Affine) -> bool:
         """Whether two addresses point into different objects."""
@@ -77,7 +81,9 @@ class PointsTo:
             return frozenset({_ANYTHING} if atom.type == PTR else ())
         return self._any_of(atom, self.incoming[atom], path)
 
-    def _any_of(self, atom: Value, sources: list[Operand] | tuple[Operand, ...], path: set[Operand]) -> frozenset[Operand]:
+    def _any_of(
+        self, atom: Value, sources: list[Operand] | tuple[Operand, ...], path: set[Operand]
+    ) -> frozenset[Operand]:
         atoms = [inner for source in sources for inner, _ in self.forms.form(source).terms if inner != atom]
         return frozenset[Operand]().union(*(self._atom(inner, path) for inner in atoms))
 

@@ -148,9 +148,7 @@ def _chain(header: Block, members: set[str], blocks: Mapping[str, Block]) -> Sup
         on = inside[0]
         if on.block == header.name:
             place = header.terminator.place
-            return Superblock(
-                tuple(names), header.parameters, tuple(instructions), tuple(exits), on.arguments, place
-            )
+            return Superblock(tuple(names), header.parameters, tuple(instructions), tuple(exits), on.arguments, place)
         block = blocks[on.block]
         if block.parameters or block.name in names:
             return None

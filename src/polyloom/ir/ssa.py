@@ -72,9 +72,11 @@ A `select` between vectors takes a mask, or an i1 for all lanes. `load p, m, v` 
 that the mask m has; a load gives those of v for the others. Of a scalar, m is an i1 and decides about all of it. Where
 p is a vector of pointers, each lane has an address of its own.
 """
-LANES: Final = ("splat", "extract", "insert", "iota")
+SMEARS: Final = ("smearx", "smeari")
+LANES: Final = ("splat", "extract", "insert", "iota", *SMEARS)
 """`splat x` has x in every lane, `extract v, k` is lane k, `insert v, x, k` has x there (k is an i32; beyond the last
-it gives no value), `iota` has 0, 1, 2 and so on."""
+it gives no value), `iota` has 0, 1, 2 and so on. Of a mask `smearx` has the lanes behind the first one that is set,
+`smeari` that one too: lanes behind a loop's exit do not depend on conditions there, which may have no value."""
 OPERATIONS: Final = (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, *OTHERS, *LANES)
 FLAGS: Final = ("nsw", "nuw", "exact")
 SPECULATIVE: Final = "speculative"
@@ -112,6 +114,8 @@ INDIRECT: Final = "*"
 """The callee of `call * p, a, b`: the function of the program whose address the first operand is. Its parameters and
 its result have the types of the other operands and of the call's."""
 
+REASSOCIATED: Final = "reassoc"
+"""The flag of a `reduce.fadd` or `reduce.fmul` that may take the lanes in any order, as LLVM's has it."""
 REDUCTIONS: Final[dict[str, tuple[str, tuple[Type, ...]]]] = {
     **{f"reduce.{name}": (name, INTEGERS) for name in ("add", "mul", "and", "or", "xor")},
     **{f"reduce.{name}": (name, INTEGERS) for name in ("smin", "smax", "umin", "umax")},

@@ -32,6 +32,7 @@ from polyloom.ir.ssa import (
     FLOATING,
     GUARDED,
     INDIRECT,
+    LANES,
     REDUCTIONS,
     SPECULATIVE,
     Address,
@@ -382,7 +383,7 @@ class _Run:
                 return self.memory.place(np.zeros(int(self._defined(operands[0])), np.uint8), align, defined=False)
             case "fence":
                 return None
-            case "splat" | "extract" | "insert" | "iota":
+            case name if name in LANES:
                 return self._lane_wise(instruction.operation, type, operands)
             case "call" if result is None:
                 self._effect(instruction.callee, operands)
@@ -450,6 +451,8 @@ class _Run:
                 return (cast("Number | Poison", given[0]),) * self._count(type)
             case "extract":
                 return lanes.extract(cast("Vector", given[0]), cast("Number | Poison", given[1]))
+            case "smearx" | "smeari":
+                return lanes.smear(cast("Vector", given[0]), inclusive=operation == "smeari")
             case "insert":
                 return lanes.insert(
                     cast("Vector", given[0]), cast("Number | Poison", given[1]), cast("Number | Poison", given[2])

@@ -29,6 +29,7 @@ from polyloom.ir.ssa import (
     ORDERS,
     REDUCTIONS,
     RESULT,
+    SMEARS,
     SPECULATED,
     SPECULATIVE,
     Block,
@@ -343,6 +344,7 @@ _OTHERS: dict[str, Callable[[_Types, Type | None, Type], bool]] = {
     "insert": lambda types, result, _: (
         result is not None and bool(result.lanes) and types == (result, result.scalar, I32)
     ),
+    **dict.fromkeys(SMEARS, lambda types, result, _: result is not None and result.mask and types == (result,)),
     "iota": lambda types, result, _: (
         result is not None and bool(result.lanes) and not types and result.scalar in INTEGERS and not result.mask
     ),

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.transform.ssa.programs import functions
 from tests.transform.ssa.structured import structured
 from tests.transform.ssa.test_construct import INTEGERS, outcome

@@ -123,12 +123,11 @@ class _Selection:
 
     def _access(self, base: Operand, index: Operand | None, scale: int, low: int) -> Operand | None:
         address = self.source.address
-        if index is not None:
-            if index.type == PTR or base.type != PTR:
-                if scale != 1:
-                    return None
-                is_zero = base == integer(address, 0)
-                base, index = index, None if is_zero else base
+        if index is not None and (index.type == PTR or base.type != PTR):
+            if scale != 1:
+                return None
+            is_zero = base == integer(address, 0)
+            base, index = index, None if is_zero else base
         if index is not None and scale != 1:
             index = self._compute("shl", index, integer(address, scale.bit_length() - 1))
         if base.type != PTR:
@@ -179,4 +178,3 @@ class _Selection:
         step = sum(basic[atom] * c for atom, c in varying.terms if isinstance(atom, Value))
         self.variables[key] = Value(self.fresh(name), first.type)
         self.added.append((self.variables[key], first, signed_residue(step, self.source.pointers)))
-

@@ -65,7 +65,11 @@ def _only_addresses(
     test, counted on, and leaves the loop; nothing else."""
     own = loop.definitions
     family = {counter} | {
-        r for i in loop.instructions if i.operation == "add" for r in i.results if forms.form(r).terms == ((counter, 1),)
+        r
+        for i in loop.instructions
+        if i.operation == "add"
+        for r in i.results
+        if forms.form(r).terms == ((counter, 1),)
     }
     others: set[Operand] = {o for p, o in zip(loop.parameters, loop.following, strict=True) if p != counter}
     others |= {e.condition for e in loop.exits}

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.analysis.effects import Externals, effects, externals_of
+from polyloom.analysis.effects import Externals, externals_of
 from polyloom.analysis.loops import loop_forest
 from polyloom.analysis.superblocks import SideExit, Superblock, innermost, with_superblock
 from polyloom.ir.ssa import (
@@ -49,8 +49,18 @@ END: Final = ""
 _UNCERTAIN: Final = ("fptosi", "fptoui")
 """Operations that may give no value where they are not asked for, beside what is speculative or guarded."""
 _OPPOSITE: Final = {
-    **{"eq": "ne", "slt": "sge", "sle": "sgt", "ult": "uge", "ule": "ugt", "foeq": "fune"},
-    **{"ne": "eq", "sge": "slt", "sgt": "sle", "uge": "ult", "ugt": "ule", "fune": "foeq"},
+    "eq": "ne",
+    "slt": "sge",
+    "sle": "sgt",
+    "ult": "uge",
+    "ule": "ugt",
+    "foeq": "fune",
+    "ne": "eq",
+    "sge": "slt",
+    "sgt": "sle",
+    "uge": "ult",
+    "ugt": "ule",
+    "fune": "foeq",
 }
 _TRUE, _FALSE = Constant(I1, 1), Constant(I1, 0)
 
@@ -81,9 +91,7 @@ def form_hyperblocks(function: Function, speculation: Speculation) -> Function:
     forest = loop_forest(len(function.blocks), flow_edges(function))
     fresh, externals = names(function), externals_of(function)
     members = [
-        {function.blocks[n].name for n in forest.members(k)}
-        for k, loop in innermost(forest)
-        if not loop.irreducible
+        {function.blocks[n].name for n in forest.members(k)} for k, loop in innermost(forest) if not loop.irreducible
     ]
     headers = [function.blocks[loop.header].name for _, loop in innermost(forest) if not loop.irreducible]
     for header, inside in zip(headers, members, strict=True):

@@ -32,7 +32,9 @@ def sink(function: Function) -> Function:
 def _sunk(function: Function, loop: Superblock, fresh: Fresh) -> Function | None:
     """With the last instruction that can move behind the loop, or nothing."""
     externals, own = externals_of(function), loop.definitions
-    inside = {o for i in loop.instructions for o in i.operands} | set(loop.following) | {e.condition for e in loop.exits}
+    inside = (
+        {o for i in loop.instructions for o in i.operands} | set(loop.following) | {e.condition for e in loop.exits}
+    )
     leaving = {a for e in loop.exits for a in e.edge.arguments}
     for i in reversed(loop.instructions):
         computes = len(i.results) == 1 and i.operation not in ("load", "alloca") and not effects(i, externals)
@@ -75,7 +77,5 @@ def _landed(
         else:
             kept.append((parameter, argument))
     kept += [(parameter, value) for value, parameter in given.items() if parameter not in [p for p, _ in kept]]
-    changed = replace(
-        landing, parameters=tuple(p for p, _ in kept), instructions=(*made, *landing.instructions)
-    )
+    changed = replace(landing, parameters=tuple(p for p, _ in kept), instructions=(*made, *landing.instructions))
     return tuple(a for _, a in kept), changed

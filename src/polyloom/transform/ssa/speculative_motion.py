@@ -8,7 +8,14 @@ from dataclasses import replace
 
 from polyloom.analysis.effects import effects, externals_of
 from polyloom.analysis.points_to import PointsTo
-from polyloom.analysis.superblocks import Superblock, entry_edge, superblocks, with_line, with_preheader, with_superblock
+from polyloom.analysis.superblocks import (
+    Superblock,
+    entry_edge,
+    superblocks,
+    with_line,
+    with_preheader,
+    with_superblock,
+)
 from polyloom.ir.ssa import SPECULATED, SPECULATIVE, Function, Instruction, Value
 from polyloom.transform.ssa.editing import names
 from polyloom.transform.ssa.hyperblocks import Speculation
@@ -45,7 +52,7 @@ def _invariants(
             continue
         loads = effects(i, externals) == {"reads"} and len(i.operands) == 1
         speculates = i.operation in speculation.speculative and (loads or not effects(i, externals))
-        if speculable(i, externals) or speculates and not (loads and any(points_to.may_meet(i, s) for s in stores)):
+        if speculable(i, externals) or (speculates and not (loads and any(points_to.may_meet(i, s) for s in stores))):
             found.append(i)
             own -= {r.name for r in i.results}
     return found

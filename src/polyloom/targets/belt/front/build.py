@@ -4,12 +4,14 @@ else as open code."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from itertools import count
 
 from polyloom.analysis.superblocks import SideExit, Superblock, superblocks
 from polyloom.ir import ssa
 from polyloom.ir.ssa_types import I1
-from polyloom.ir.ssa_verify import definitions
+from polyloom.ir.ssa_verify import definitions, uses
 from polyloom.targets.belt.front.lower import B, Emitter, constant, lower, type_of
 from polyloom.targets.belt.ir import (
     Block,
@@ -25,17 +27,18 @@ from polyloom.targets.belt.ir import (
     Value,
 )
 from polyloom.transform.ssa.editing import postorder
-from polyloom.transform.ssa.loop_closed import close_loops
+from polyloom.transform.ssa.vectorize.vectorize import expected_iterations
 
 
-def build(function: ssa.Function) -> Function:
-    """The function, with the operations as the source has them."""
-    return _Building(close_loops(function)).function()
+def build(function: ssa.Function, expect: Mapping[str, int] | None = None) -> Function:
+    """The function in loop-closed form, with the operations as the source has them; `expect` has likely values of
+    parameters."""
+    return _Building(function, expect or {}).function()
 
 
 class _Building:
-    def __init__(self, function: ssa.Function) -> None:
-        self.source = function
+    def __init__(self, function: ssa.Function, expect: Mapping[str, int]) -> None:
+        self.source, self.expect = function, expect
         self.loops = {loop.name: loop for loop in superblocks(function)}
         self.inside = {name for loop in self.loops.values() for name in loop.blocks}
         self.blocks = {block.name: block for block in function.blocks}
@@ -49,6 +52,14 @@ class _Building:
             return found
 
         self.fresh = fresh
+        self.around = {r.name: i for block in function.blocks for i in block.instructions for r in i.results}
+        self.readers: defaultdict[str, list[ssa.Instruction | None]] = defaultdict(list)
+        for block in function.blocks:
+            readers = [*block.instructions, None]
+            for k, operands in uses(block):
+                for operand in operands:
+                    if isinstance(operand, ssa.Value):
+                        self.readers[operand.name].append(readers[k])
         self.known: dict[str, Operand] = {}
 
     def function(self) -> Function:
@@ -66,16 +77,19 @@ class _Building:
     def _parameters(self, parameters: tuple[ssa.Value, ...]) -> tuple[Value, ...]:
         return tuple(Value(p.name, type_of(p.type)) for p in parameters)
 
+    def _emitter(self, makers: dict[str, ssa.Instruction]) -> Emitter:
+        return Emitter(self.fresh, self.known, makers, self.around, self.readers)
+
     def _block(self, block: ssa.Block) -> Block:
-        emitter = Emitter(self.fresh, self.known)
+        emitter = self._emitter({r.name: i for i in block.instructions for r in i.results})
         for instruction in block.instructions:
             lower(emitter, instruction)
         end = self._end(emitter, block.terminator)
         return Block(block.name, self._parameters(block.parameters), tuple(emitter.ops), end)
 
     def _loop(self, loop: Superblock) -> Loop:
-        emitter = Emitter(self.fresh, self.known)
         made = {r.name: i for i in loop.instructions for r in i.results}
+        emitter = self._emitter(made)
         leaving = list(loop.exits)
         for position, instruction in enumerate(loop.instructions):
             while leaving and leaving[0].position == position:
@@ -84,7 +98,8 @@ class _Building:
         for e in leaving:
             self._leave(emitter, e, made)
         following = tuple(map(emitter.operand, loop.following))
-        return Loop(loop.name, self._parameters(loop.parameters), tuple(emitter.ops), following, place=loop.place)
+        parameters, expected = self._parameters(loop.parameters), expected_iterations(self.source, loop, self.expect)
+        return Loop(loop.name, parameters, tuple(emitter.ops), following, expected=expected, place=loop.place)
 
     def _leave(self, emitter: Emitter, e: SideExit, made: dict[str, ssa.Instruction]) -> None:
         """Under a predicate the condition is None where it is not to leave."""

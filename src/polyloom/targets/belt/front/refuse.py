@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program in SSA form may have and a belt has no code for: calls through pointers and addresses of functions,
-pointers in data, atomic read-modify-write, loops that are entered at several places.
+pointers in data, atomic read-modify-write, arrays of no constant size, loops that are
+entered at several places.
 
 A belt names routines in its code words, and runs alone on its memory.
 """
@@ -11,11 +12,11 @@ from collections.abc import Iterator
 
 from polyloom.analysis.loops import loop_forest
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.ssa import ATOMICS, INDIRECT, Block, Function, flow_edges, mentioned
+from polyloom.ir.ssa import ATOMICS, INDIRECT, Block, Constant, Function, flow_edges, mentioned
 
 
 def refuse(program: Function) -> Function:
-    """The program itself. Errors: PL1087, PL1090."""
+    """The program itself. Errors: PL1086, PL1087, PL1090."""
     for error in _found(program):
         raise error
     return program
@@ -31,6 +32,13 @@ def _found(program: Function) -> Iterator[PolyloomError]:
             if instruction.operation in ATOMICS:
                 yield _error(
                     f"{where}: an atomic read-modify-write", "use a plain variable: nothing runs beside a belt"
+                )
+            if instruction.operation == "alloca" and not isinstance(instruction.operands[0], Constant):
+                at = f", {words}" if (words := instruction.place.words()) else ""
+                yield input_error(
+                    "PL1086",
+                    f"an array of {member.name} has no constant size{at}",
+                    help="declare it with a constant size, or pass it as an argument",
                 )
             if instruction.callee == INDIRECT:
                 yield _error(f"{where}: a call through a pointer", "call functions by their names, in a `switch`")
