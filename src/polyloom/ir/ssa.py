@@ -69,14 +69,23 @@ OTHERS: Final = ("copy", "fneg", "select", "offset", "load", "store", "fence", "
 """`offset p, i` is p + i bytes; `alloca n` is the address of n bytes that begin undefined and live as long as the call.
 
 A `select` between vectors takes a mask, or an i1 for all lanes. `load p, m, v` and `store v, p, m` access the lanes
-that the mask m has; a load gives those of v for the others. Where p is a vector of pointers, each lane has an address
-of its own.
+that the mask m has; a load gives those of v for the others. Of a scalar, m is an i1 and decides about all of it. Where
+p is a vector of pointers, each lane has an address of its own.
 """
-LANES: Final = ("splat", "extract", "insert", "iota")
+SMEARS: Final = ("smearx", "smeari")
+LANES: Final = ("splat", "extract", "insert", "iota", *SMEARS)
 """`splat x` has x in every lane, `extract v, k` is lane k, `insert v, x, k` has x there (k is an i32; beyond the last
-it gives no value), `iota` has 0, 1, 2 and so on."""
+it gives no value), `iota` has 0, 1, 2 and so on. Of a mask `smearx` has the lanes behind the first one that is set,
+`smeari` that one too: lanes behind a loop's exit do not depend on conditions there, which may have no value."""
 OPERATIONS: Final = (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, *OTHERS, *LANES)
 FLAGS: Final = ("nsw", "nuw", "exact")
+SPECULATIVE: Final = "speculative"
+"""The flag of a load, a division or a remainder that gives no value where it would be a fault: control speculation, as
+IA-64's `ld.s` has it. If-conversion sets it on what it executes where nobody asked for it."""
+SPECULATED: Final = ("load", "sdiv", "udiv", "srem", "urem")
+GUARDED: Final = "guarded"
+"""The flag of a call of a function whose last operand is no argument but an i1: where that is 0, nothing is called and
+the results have no value."""
 
 INTRINSICS: Final[dict[str, tuple[int, tuple[Type, ...]]]] = {
     **dict.fromkeys(("smin", "smax", "umin", "umax", "uadd.sat", "usub.sat", "sadd.sat", "ssub.sat"), (2, INTEGERS)),
@@ -105,6 +114,8 @@ INDIRECT: Final = "*"
 """The callee of `call * p, a, b`: the function of the program whose address the first operand is. Its parameters and
 its result have the types of the other operands and of the call's."""
 
+REASSOCIATED: Final = "reassoc"
+"""The flag of a `reduce.fadd` or `reduce.fmul` that may take the lanes in any order, as LLVM's has it."""
 REDUCTIONS: Final[dict[str, tuple[str, tuple[Type, ...]]]] = {
     **{f"reduce.{name}": (name, INTEGERS) for name in ("add", "mul", "and", "or", "xor")},
     **{f"reduce.{name}": (name, INTEGERS) for name in ("smin", "smax", "umin", "umax")},

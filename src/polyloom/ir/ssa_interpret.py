@@ -30,8 +30,11 @@ from polyloom.ir.ssa import (
     COMPARISONS,
     FLOAT_COMPARISONS,
     FLOATING,
+    GUARDED,
     INDIRECT,
+    LANES,
     REDUCTIONS,
+    SPECULATIVE,
     Address,
     Block,
     Branch,
@@ -219,11 +222,11 @@ class _Run:
             frame.next += 1
             # Instructions count as well as blocks: a block may hold a thousand calls.
             self._step(instruction.place)
+            if GUARDED in instruction.flags and not self._guard(instruction):
+                continue
             is_function = instruction.callee[:1] == "@"
             if is_function and instruction.called in self.functions:
-                self._call(
-                    self.functions[instruction.called], [self._value(operand) for operand in instruction.operands]
-                )
+                self._call(self.functions[instruction.called], self._given_to(instruction))
                 return True
             try:
                 if instruction.callee == INDIRECT:
@@ -235,10 +238,27 @@ class _Run:
                     continue
                 result = self._instruction(instruction)
             except Undefined as fault:
-                raise self._fault(str(fault), instruction.place) from None
+                if SPECULATIVE not in instruction.flags:
+                    raise self._fault(str(fault), instruction.place) from None
+                result = self._spread(instruction.results[0].type, Poison(str(fault)))
             if instruction.results and result is not None:
                 self.values[instruction.results[0].name] = result
         return False
+
+    def _guard(self, instruction: Instruction) -> bool:
+        """Whether a guarded call happens; where it does not, its results have no value."""
+        try:
+            happens = bool(self._defined(instruction.operands[-1]))
+        except Undefined as fault:
+            raise self._fault(str(fault), instruction.place) from None
+        if not happens:
+            self.values |= {result.name: Poison("a call that did not happen") for result in instruction.results}
+        return happens
+
+    def _given_to(self, instruction: Instruction) -> list[Result]:
+        """The arguments of a call by name."""
+        operands = instruction.operands[:-1] if GUARDED in instruction.flags else instruction.operands
+        return [self._value(operand) for operand in operands]
 
     def _pointed(self, instruction: Instruction) -> Function:
         """The function that a call through a pointer calls."""
@@ -261,7 +281,7 @@ class _Run:
             raise input_error(
                 "PL0973", f"the external function @{name} is called, and nothing is given for it", help=help
             )
-        given = self.hooks[name](self.memory, *map(self._value, instruction.operands))
+        given = self.hooks[name](self.memory, *self._given_to(instruction))
         many: Sequence[Any] = given if len(results) > 1 else [given] * len(results)
         if not isinstance(many, list | tuple) or len(many) != len(results):
             raise input_error(
@@ -311,13 +331,15 @@ class _Run:
             case Value(name):
                 return self.values[name]
             case Constant(type, value):
-                lane = number(operand) if type.scalar in FLOATS else value
-                return (lane,) * self._count(type) if type.lanes else lane
+                return self._spread(type, number(operand) if type.scalar in FLOATS else value)
             case Address(name, offset):
                 return self.placed.addresses[name] + offset
             case Undef(type):
-                lane = Poison("a variable is used that was never set")
-                return (lane,) * self._count(type) if type.lanes else lane
+                return self._spread(type, Poison("a variable is used that was never set"))
+
+    def _spread(self, type: Type, lane: Number | Poison) -> Result:
+        """The same in every lane."""
+        return (lane,) * self._count(type) if type.lanes else lane
 
     def _lanes(self, operand: Operand) -> Vector:
         found = self._value(operand)
@@ -361,7 +383,7 @@ class _Run:
                 return self.memory.place(np.zeros(int(self._defined(operands[0])), np.uint8), align, defined=False)
             case "fence":
                 return None
-            case "splat" | "extract" | "insert" | "iota":
+            case name if name in LANES:
                 return self._lane_wise(instruction.operation, type, operands)
             case "call" if result is None:
                 self._effect(instruction.callee, operands)
@@ -381,7 +403,10 @@ class _Run:
         stored = instruction.operands[0] if is_store else None
         pointer, *more = instruction.operands[1:] if is_store else instruction.operands
         memory, align = self.spaces[pointer.type.space], instruction.access.align if instruction.access else 1
+        is_speculative = SPECULATIVE in instruction.flags
         if not type.lanes:
+            if more and not self._defined(more[0]):
+                return self._value(more[1]) if stored is None else None
             if stored is None:
                 return memory.load(type, self._defined(pointer), align)
             memory.store(type, cast("Number | Poison", self._value(stored)), self._defined(pointer), align)
@@ -393,7 +418,8 @@ class _Run:
         mask = self._lanes(more[0]) if more else (1,) * count
         each = align if pointer.type.lanes else 1
         if stored is None:
-            return memory.gather(type, places, mask, self._lanes(more[1]) if more else (0,) * count, each)
+            others = self._lanes(more[1]) if more else (0,) * count
+            return memory.gather(type, places, mask, others, each, is_speculative)
         memory.scatter(type, self._lanes(stored), places, mask, each)
         return None
 
@@ -425,6 +451,8 @@ class _Run:
                 return (cast("Number | Poison", given[0]),) * self._count(type)
             case "extract":
                 return lanes.extract(cast("Vector", given[0]), cast("Number | Poison", given[1]))
+            case "smearx" | "smeari":
+                return lanes.smear(cast("Vector", given[0]), inclusive=operation == "smeari")
             case "insert":
                 return lanes.insert(
                     cast("Vector", given[0]), cast("Number | Poison", given[1]), cast("Number | Poison", given[2])

@@ -54,6 +54,18 @@ def insert(vector: Vector, lane: Lane, index: Lane) -> Vector:
     return (place,) * len(vector) if isinstance(place, Poison) else (*vector[:place], lane, *vector[place + 1 :])
 
 
+def smear(mask: Vector, inclusive: bool) -> Vector:
+    """The lanes behind the first one that is set, with that one or without; behind a lane without a value, none has
+    one."""
+    found: list[Lane] = []
+    before: Lane = 0
+    for lane in mask:
+        here = before if isinstance(before, Poison) or before else lane
+        found.append(here if inclusive else before)
+        before = here
+    return tuple(found)
+
+
 def _place(vector: Vector, index: Lane) -> int | Poison:
     if isinstance(index, Poison):
         return index

@@ -94,14 +94,28 @@ class Memory:
         step = size_of(type.scalar, self.pointers)
         return [self._aligned(address, align) + step * k for k in range(count)]
 
-    def gather(self, type: Type, places: Sequence[int | Poison], mask: Vector, others: Vector, align: int) -> Vector:
+    def gather(
+        self,
+        type: Type,
+        places: Sequence[int | Poison],
+        mask: Vector,
+        others: Vector,
+        align: int,
+        speculative: bool = False,
+    ) -> Vector:
         """The lanes at these places where the mask has them, else those of `others`; only the former are accessed,
-        aligned to `align` each."""
+        aligned to `align` each. Of a speculative load a lane that cannot be accessed is Poison."""
+
+        def lane(at: int | Poison) -> Number | Poison:
+            try:
+                return self.load(type.scalar, _known(at), align)
+            except Undefined as fault:
+                if not speculative:
+                    raise
+                return Poison(str(fault))
+
         lanes = zip(places, mask, others, strict=True)
-        return tuple(
-            m if isinstance(m, Poison) else self.load(type.scalar, _known(at), align) if m else other
-            for at, m, other in lanes
-        )
+        return tuple(m if isinstance(m, Poison) else lane(at) if m else other for at, m, other in lanes)
 
     def scatter(self, type: Type, stored: Vector, places: Sequence[int | Poison], mask: Vector, align: int) -> None:
         """Lane after lane, so that of two at the same address the last stays."""

@@ -17,11 +17,14 @@ from typing import NoReturn, cast
 from polyloom.diagnostics import Source, Span, input_error
 from polyloom.ir.ssa import (
     FLAGS,
+    GUARDED,
     INDIRECT,
     NOWHERE,
     OPERATIONS,
     ORDERS,
+    REASSOCIATED,
     RESULT,
+    SPECULATIVE,
     Access,
     Address,
     Block,
@@ -217,7 +220,11 @@ class _Reader:
         return self._kind("address" if is_function else "word", "an intrinsic, or @ and a function")
 
     def _flag(self) -> str:
-        return self._word("a flag") if self.words and self.words[0][1] in FLAGS else ""
+        return (
+            self._word("a flag")
+            if self.words and self.words[0][1] in (*FLAGS, SPECULATIVE, GUARDED, REASSOCIATED)
+            else ""
+        )
 
     def _terminator(self) -> Terminator | None:
         match self.words[0][1] if self.words else "":

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.ir.ssa import Constant, number, wrapped
+from polyloom.ir.ssa import FLAGS, Constant, number, wrapped
 from polyloom.ir.ssa_types import F32, F64, I1, Type
 
 Number = int | float
@@ -135,7 +135,7 @@ def _truncated(operation: str, source: Type, target: Type, a: float) -> int:
 def _check(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...]) -> None:
     """`nsw`, `nuw` and `exact` exclude results that lose something."""
     views = {"nsw": signed, "nuw": unsigned}
-    for flag in flags:
+    for flag in (flag for flag in flags if flag in FLAGS):
         if flag == "exact":
             lost = _lost(operation, type, a, b)
         else:

@@ -21,6 +21,7 @@ from polyloom.ir.ssa import (
     EFFECTS,
     FLOAT_COMPARISONS,
     FLOATING,
+    GUARDED,
     INDIRECT,
     INTRINSICS,
     MODIFICATIONS,
@@ -28,6 +29,9 @@ from polyloom.ir.ssa import (
     ORDERS,
     REDUCTIONS,
     RESULT,
+    SMEARS,
+    SPECULATED,
+    SPECULATIVE,
     Block,
     Branch,
     Constant,
@@ -273,9 +277,17 @@ def _scalars(instruction: Instruction, types: tuple[Type, ...], result: Type, po
 
 
 def _signature(instruction: Instruction) -> tuple[_Types, _Types]:
-    return tuple([operand.type for operand in instruction.operands]), tuple(
-        [result.type for result in instruction.results]
-    )
+    arguments = instruction.operands[:-1] if GUARDED in instruction.flags else instruction.operands
+    return tuple([operand.type for operand in arguments]), tuple([result.type for result in instruction.results])
+
+
+def _predicated(function: Function) -> Iterator[str]:
+    """Loads and divisions are speculative; calls of functions are guarded, by an i1."""
+    for block in function.blocks:
+        for i in block.instructions:
+            guarded = bool(i.called) and i.operands[-1:] != () and i.operands[-1].type == I1
+            if (SPECULATIVE in i.flags and i.operation not in SPECULATED) or (GUARDED in i.flags and not guarded):
+                yield f"block {block.name}: `{print_instruction(i)}` cannot be {SPECULATIVE} or {GUARDED} so"
 
 
 def _castable(name: str, source: Type, target: Type, pointers: int) -> bool:
@@ -297,8 +309,8 @@ def _offset(types: _Types, result: Type | None, address: Type) -> bool:
 
 
 def _accessible(value: Type, pointer: Type, more: _Types) -> bool:
-    """A vector is accessed at one address or at one for each lane; a mask has a byte for each."""
-    masks = len(more) in (0, 1) and all(type == I1.with_lanes(value.lanes) and type.mask for type in more)
+    """A vector is accessed at one address or at one for each lane; a mask has a bit for each, of a scalar for all."""
+    masks = len(more) in (0, 1) and all(type == I1.with_lanes(value.lanes) for type in more)
     return pointer.element == "ptr" and pointer.lanes in (0, value.lanes) and masks
 
 
@@ -332,6 +344,7 @@ _OTHERS: dict[str, Callable[[_Types, Type | None, Type], bool]] = {
     "insert": lambda types, result, _: (
         result is not None and bool(result.lanes) and types == (result, result.scalar, I32)
     ),
+    **dict.fromkeys(SMEARS, lambda types, result, _: result is not None and result.mask and types == (result,)),
     "iota": lambda types, result, _: (
         result is not None and bool(result.lanes) and not types and result.scalar in INTEGERS and not result.mask
     ),
@@ -427,6 +440,7 @@ RULES: tuple[Rule, ...] = (
     _uses,
     _jumps,
     _ends,
+    _predicated,
     _instructions,
     _dominance,
 )

@@ -62,12 +62,10 @@ class Case:
 
 @dataclass(slots=True)
 class _Drawing:
-    """Mutable: the loop so far. `accesses` has per operation its array, subscript and whether it stores. `vector`: what
-    a loop over vectors can do alone."""
+    """Mutable: the loop so far. `accesses` has per operation its array, subscript and whether it stores."""
 
     random: Random
     words: list[Operand]
-    vector: bool = False
     ops: list[Op] = field(default_factory=list[Op])
     bits: list[Operand] = field(default_factory=list[Operand])
     accesses: list[tuple[int, str, int, bool]] = field(default_factory=list[tuple[int, str, int, bool]])
@@ -106,7 +104,7 @@ class _Drawing:
         return self.add(self.random.choice(_COMPARE), self.word(), self.word(), type=B)
 
     def load(self) -> None:
-        array, at = self.random.choice("x" if self.vector else "xyz"), self.random.randrange(PAD - 3)
+        array, at = self.random.choice("xyz"), self.random.randrange(PAD - 3)
         self.accesses.append((len(self.ops), array, at, False))
         result = self.value(W)
         self.ops.append(Op("load", (_base(array), _INDEX), (result,), "w", 4, 4 * at))
@@ -114,9 +112,6 @@ class _Drawing:
 
     def store(self) -> None:
         array, at = self.random.choice("yz"), self.random.randrange(PAD - 3)
-        if self.vector:
-            self._store_guarded(array)
-            return
         if self.bits and self.random.random() < 0.3:
             bytes_ = self.add("shl", _INDEX, Constant(W, 2))
             address = self.add("add", _base(array), bytes_)
@@ -127,16 +122,6 @@ class _Drawing:
             return
         self.accesses.append((len(self.ops), array, at, True))
         self.ops.append(Op("store", (_base(array), _INDEX, self.word()), (), "w", 4, 4 * at))
-
-    def _store_guarded(self, array: str) -> None:
-        """Always to the same subscript, at times the value guarded."""
-        value = self.word()
-        if self.bits and self.random.random() < 0.4:
-            guarded = self.value(W)
-            self.ops.append(Op("pick", (self.random.choice(self.bits), value), (guarded,)))
-            value = guarded
-        self.accesses.append((len(self.ops), array, 0, True))
-        self.ops.append(Op("store", (_base(array), _INDEX, value), (), "w", 4))
 
     def leave(self, condition: Operand) -> None:
         name = "leavetr" if self.random.random() < 0.8 else "leavefl"
@@ -160,11 +145,10 @@ def _base(array: str) -> Value:
     return Value(array, W)
 
 
-def draw(random: Random, most: int = 40, vector: bool = False) -> Case:
-    """A loop with at most that many operations, a few more where it has several exits. With `vector` its recurrences
-    are reductions, and what it stores it does not load."""
+def draw(random: Random, most: int = 40) -> Case:
+    """A loop with at most that many operations, a few more where it has several exits."""
     invariants: list[Operand] = [Value("c", W), Value("d", W)]
-    drawing = _Drawing(random, [_INDEX, *invariants], vector)
+    drawing = _Drawing(random, [_INDEX, *invariants])
     recurrences = [_recurrence(drawing, k) for k in range(random.randrange(4))]
     budget = random.randrange(3, most + 1)
     early = random.randrange(2)
@@ -204,10 +188,9 @@ def _step(drawing: _Drawing, step: str) -> None:
 
 def _recurrence(drawing: _Drawing, k: int) -> tuple[list[Value], list[Operand]]:
     """Parameters, the one of the last iteration first, and their initial values."""
-    distance = 1 if drawing.vector else drawing.random.choice((1, 1, 1, 2, 3, 4))
+    distance = drawing.random.choice((1, 1, 1, 2, 3, 4))
     parameters = [Value(f"r{k}.{d}", W) for d in range(1, distance + 1)]
-    if not drawing.vector:
-        drawing.words.append(parameters[-1])
+    drawing.words.append(parameters[-1])
     first: list[Operand] = [
         drawing.random.choice((Constant(W, drawing.random.getrandbits(7)), Value("c", W), Value("d", W)))
         for _ in parameters

@@ -2,12 +2,12 @@
 """Functions in SSA form become the member-independent form: the specializer before it schedules, as two lists of
 passes.
 
-- `SSA`: what the member lacks becomes calls of routines; short functions become part of their callers, recursion is
-  refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops within loops are unrolled.
-- `GENASM`: loops with one entry and closed exits, each innermost one if-converted to a line; invariants before
-  loops, sums in the order of least circuits, addresses in the machine's mode, each loaded once; vectors, where asked
-  for; counters to 0, what is used behind loops computed there, operations that the member has, jumps threaded,
-  additions fused; and the order of memory.
+- `ir.ssa`: what the member lacks becomes calls of routines; short functions become part of their callers, recursion is
+  refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops within loops are unrolled;
+  innermost loops become hyperblocks; invariants move before loops, sums get the order of least circuits, each address
+  is loaded once; vectors, where asked for; counters to 0, addresses in the machine's mode, what is used behind loops
+  computed there.
+- genasm: operations selected, those that the member lacks replaced, additions fused; and the order of memory.
 """
 
 from __future__ import annotations
@@ -17,38 +17,44 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
+from polyloom.analysis.points_to import PointsTo
 from polyloom.diagnostics import input_error
+from polyloom.ir.ssa import SPECULATED
 from polyloom.ir.ssa import Function as SsaFunction
 from polyloom.ir.ssa_text import print_ssa
-from polyloom.ir.ssa_types import PTR
-from polyloom.ir.ssa_verify import definitions
 from polyloom.ir.ssa_verify import verify as verify_ssa
 from polyloom.passes import Form, Pass, Watch, run_passes
-from polyloom.targets.belt.front.addresses import addresses
 from polyloom.targets.belt.front.build import build
-from polyloom.targets.belt.front.counter import count_down
 from polyloom.targets.belt.front.emulate import emulate
-from polyloom.targets.belt.front.expand import moves, own_arrays, settled, switches
 from polyloom.targets.belt.front.fresh import names
 from polyloom.targets.belt.front.fuse import fuse
-from polyloom.targets.belt.front.hoist import hoist
 from polyloom.targets.belt.front.inline import inline
 from polyloom.targets.belt.front.lacking import substitute
-from polyloom.targets.belt.front.order import Arrays, ordered
-from polyloom.targets.belt.front.reassociate import reassociate
+from polyloom.targets.belt.front.lower import OFFSET_BITS, SCALES
+from polyloom.targets.belt.front.order import Origin, order_memory
 from polyloom.targets.belt.front.refuse import refuse
-from polyloom.targets.belt.front.share import share_loads
 from polyloom.targets.belt.front.simplify import simplify
-from polyloom.targets.belt.front.sink import sink
-from polyloom.targets.belt.front.threading import thread
 from polyloom.targets.belt.front.unroll import unroll
+from polyloom.targets.belt.front.vectors import check_vectorized, vectorizing
 from polyloom.targets.belt.ir import Function, Module
 from polyloom.targets.belt.ir_verify import GENASM, verify
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.vectorize.loops import Vectorize, Vectorized, expected, vectorize
+from polyloom.transform.ssa.address_modes import AddressMode, select_addresses
 from polyloom.transform.ssa.common import common
+from polyloom.transform.ssa.count_down import count_down
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import merge_blocks
+from polyloom.transform.ssa.expand_moves import expand_moves
+from polyloom.transform.ssa.freeze_undefined import freeze_undefined
+from polyloom.transform.ssa.hyperblocks import Speculation, form_hyperblocks
+from polyloom.transform.ssa.local_loads import eliminate_redundant_loads
+from polyloom.transform.ssa.loop_closed import close_loops
+from polyloom.transform.ssa.lower_switches import lower_switches
+from polyloom.transform.ssa.reassociate import reassociate_recurrences
+from polyloom.transform.ssa.sinking import sink
+from polyloom.transform.ssa.speculative_motion import hoist_invariants
+from polyloom.transform.ssa.static_arrays import static_arrays
+from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, VectorMachine
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,68 +80,99 @@ def imported(
     function: SsaFunction, machine: Machine, options: Options, watch: Watch | None = None
 ) -> tuple[Module, tuple[Vectorized, ...]]:
     """The program, and what vectorization made of each innermost loop."""
-    ready: SsaFunction = run_passes(function, _ssa_passes(machine), watch)
-    arrays = {
-        member.name: _arrays(member, options.distinct and k == 0, k == 0) for k, member in enumerate(ready.program)
-    }
     found: list[Vectorized] = []
-    module: Module = run_passes(ready, _passes(machine, options, arrays, found), watch)
+    ready: SsaFunction = run_passes(function, _ssa_passes(machine, options, found), watch)
+    module: Module = run_passes(ready, _passes(machine, options), watch)
     return verify(module), tuple(found)
 
 
+MODE: Final = AddressMode(SCALES, OFFSET_BITS)
+SPECULATION: Final = Speculation(frozenset(SPECULATED), frozenset({"store", "call"}))
+"""A failed load or division gives NaR, which harms nobody who does not store it; a store of None is not done."""
 _SSA: Final = Form(print_ssa, verify_ssa)
 PASSES: Final = (
-    *("emulate", "inline", "arrays", "expand", "common", "unroll"),
-    *("build", "hoist", "reassociate", "addresses", "share", "expect", "order", "vectorize"),
-    *("count", "sink", "lacking", "thread", "fuse", "order_again"),
+    *("emulate", "inline", "arrays", "expand", "common", "unroll", "hyperblocks"),
+    *("hoist", "reassociate", "loads", "vectorize", "count", "addresses", "close", "sink"),
+    *("build", "lacking", "fuse", "order"),
 )
 """The names of the passes, in their order."""
 
 
-def _ssa_passes(machine: Machine) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
-    """The program in SSA form as `build` takes it. Errors: PL1085, PL1086, PL1088, PL1090."""
+def _ssa_passes(
+    machine: Machine, options: Options, found: list[Vectorized]
+) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
+    """The program in SSA form as `build` takes it; `found` gets what became of loops. Errors: PL1085, PL1086, PL1088,
+    PL1090, PL1091."""
+    member = partial(_each_member, distinct=options.distinct)
+    vectors = VectorMachine(machine.vector, options.reassociate, options.expect)
+
+    def vectorized(program: SsaFunction) -> SsaFunction:
+        if options.vectorize == "never":
+            return program
+        made = clean(member(vectorizing(vectors, found))(program))
+        return check_vectorized(made, found) if options.vectorize == "always" else made
+
     return (
         Pass("emulate", partial(_emulated, machine=machine), _SSA),
         Pass("inline", inline, _SSA),
-        Pass("arrays", own_arrays, _SSA),
+        Pass("arrays", static_arrays, _SSA),
         # An expanded switch needs blocks that end where they are used; an expanded move splits its block.
-        Pass("expand", lambda f: merge_blocks(moves(switches(settled(f)))), _SSA),
+        Pass("expand", lambda f: merge_blocks(expand_moves(lower_switches(freeze_undefined(f)))), _SSA),
         # Sizes are constants only where what computes them has been folded.
-        Pass("common", lambda f: dce(common(f)), _SSA),
-        Pass("unroll", lambda f: dce(common(unroll(f))), _SSA),
+        Pass("common", clean, _SSA),
+        Pass("unroll", lambda f: clean(unroll(f)), _SSA),
+        Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
+        Pass("hoist", member(partial(hoist_invariants, speculation=SPECULATION)), _SSA),
+        Pass("reassociate", reassociate_recurrences, _SSA),
+        Pass("loads", lambda f: clean(member(eliminate_redundant_loads)(f)), _SSA),
+        Pass("vectorize", vectorized, _SSA),
+        Pass("count", lambda f: clean(count_down(f)), _SSA),
+        Pass("addresses", lambda f: clean(select_addresses(f, MODE)), _SSA),
+        Pass("close", lambda f: dce(merge_blocks(close_loops(f))), _SSA),
+        Pass("sink", sink, _SSA),
     )
 
 
-def _passes(
-    machine: Machine, options: Options, arrays: Mapping[str, Arrays], found: list[Vectorized]
-) -> tuple[Pass[Any, Module], ...]:
-    """From SSA form to operations of the member; `found` gets what became of loops."""
+def clean(function: SsaFunction) -> SsaFunction:
+    """Without common subexpressions and dead code."""
+    return dce(common(function))
 
-    def vectors(module: Module) -> Module:
-        made, loops = vectorize(module, machine, options.vectorize, options.reassociate)
-        found.extend(loops)
-        return made
 
-    def order(module: Module) -> Module:
-        return ordered(module, dict(arrays))
+def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]:
+    """From SSA form to operations of the member."""
+    origins: dict[str, Origin] = {}
+
+    def built(ready: SsaFunction) -> Module:
+        for member, points_to in _with_pointers(ready, options.distinct):
+            origins[member.name] = Origin(member, points_to)
+        return Module(tuple(build(member, options.expect) for member in ready.members), ready.data)
 
     return (
-        Pass("build", _built, GENASM),
-        _each("hoist", lambda f: hoist(simplify(f), arrays[f.name])),
-        _each("reassociate", lambda f: reassociate(simplify(f), names(f))),
-        _each("addresses", lambda f: addresses(simplify(f), names(f))),
-        _each("share", lambda f: share_loads(simplify(f), arrays[f.name])),
-        _each("expect", lambda f: expected(simplify(f), options.expect)),
-        Pass("order", order, GENASM),
-        Pass("vectorize", vectors, GENASM),
-        _each("count", lambda f: count_down(simplify(f), names(f))),
-        _each("sink", lambda f: sink(simplify(f), names(f))),
+        Pass("build", built, GENASM),
         _each("lacking", lambda f: substitute(simplify(f), machine, names(f))),
-        _each("thread", lambda f: thread(simplify(f))),
-        _each("fuse", lambda f: fuse(f) if machine.fuses else f),
-        # Once more: loops are others now.
-        Pass("order_again", order, GENASM),
+        _each("fuse", lambda f: fuse(f) if machine.fuses else simplify(f)),
+        Pass("order", lambda module: order_memory(module, origins), GENASM),
     )
+
+
+def _with_pointers(program: SsaFunction, distinct: bool) -> list[tuple[SsaFunction, PointsTo]]:
+    """Each function of a program; the arrays of the first one come from outside."""
+    return [
+        (member, PointsTo(member, distinct=distinct and k == 0, outside=k == 0))
+        for k, member in enumerate(program.members)
+    ]
+
+
+def _each_member(
+    change: Callable[[SsaFunction, PointsTo], SsaFunction], distinct: bool
+) -> Callable[[SsaFunction], SsaFunction]:
+    """The change of each function of a program."""
+
+    def changed(program: SsaFunction) -> SsaFunction:
+        first, *others = (change(member, points_to) for member, points_to in _with_pointers(program, distinct))
+        return replace(first, others=tuple(replace(f, data=(), externals=(), others=()) for f in others))
+
+    return changed
 
 
 def _each(name: str, change: Callable[[Function], Function]) -> Pass[Module, Module]:
@@ -143,19 +180,8 @@ def _each(name: str, change: Callable[[Function], Function]) -> Pass[Module, Mod
     return Pass(name, lambda module: replace(module, functions=tuple(map(change, module.functions))), GENASM)
 
 
-def _built(ready: SsaFunction) -> Module:
-    return Module(tuple(map(build, ready.members)), ready.data)
-
-
 def _emulated(function: SsaFunction, machine: Machine) -> SsaFunction:
     if function.pointers != 32:
         help = "read it with pointers of 32 bits, as --target=riscv32-unknown-elf does"
         raise input_error("PL1088", f"{function.name} has pointers of {function.pointers} bits", help=help)
     return emulate(refuse(function), machine)
-
-
-def _arrays(function: SsaFunction, distinct: bool, outside: bool) -> Arrays:
-    pointers = {p.name: k for k, p in enumerate(function.parameters) if p.type == PTR}
-    alone = {name for name, k in pointers.items() if distinct or k in function.restricted}
-    others = {v.name for block in function.blocks for v in definitions(block) if v.type == PTR} - set(pointers)
-    return Arrays(frozenset(pointers), frozenset(alone), frozenset(others), outside)

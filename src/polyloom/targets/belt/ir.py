@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from polyloom.ir.ssa import NOWHERE, Data, Place
+from polyloom.ir.ssa import NOWHERE, Data, Instruction, Place
 
 Width = Literal["b", "h", "w", "d", "q"]
 BYTES: Final[Mapping[Width, int]] = {"b": 1, "h": 2, "w": 4, "d": 8, "q": 16}
@@ -92,7 +92,8 @@ class Op:
     `width` is that of memory (load, store) or of the result (con, widen, narrow, conversions). A load's operands are
     its base and, with `scale`, an index: the address is base + index * scale + offset; a store's value is its last
     operand; of a wider value it stores the low bytes. A volatile access is done once, in its place among others.
-    `callee` is a call's function; `edge` is where a leave goes. A predicate comes first.
+    `callee` is a call's function; `edge` is where a leave goes. A predicate comes first. `memory` is the access or
+    the call in SSA form, whose dependences `order` follows; texts have none.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Op:
     edge: Edge | None = None
     place: Place = NOWHERE
     volatile: bool = False
+    memory: Instruction | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

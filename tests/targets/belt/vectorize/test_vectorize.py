@@ -14,18 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from tests.targets.belt.front.comparing import check
-from tests.targets.belt.generate import draw
+from tests.transform.ssa.vector_loops import draw, given
 
 from polyloom.diagnostics import PolyloomError, Source
 from polyloom.frontend.c.llvm import load_all
 from polyloom.frontend.source import Options as Reading
 from polyloom.ir.ssa import Function
 from polyloom.targets.belt.import_ssa import Options, import_function, imported
-from polyloom.targets.belt.interpret import interpret
 from polyloom.targets.belt.ir import Loop, Module
-from polyloom.targets.belt.ir_verify import verify
 from polyloom.targets.belt.machine import member
-from polyloom.targets.belt.vectorize.loops import vectorize
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -111,24 +108,13 @@ def test_few_expected_iterations_stay_scalar() -> None:
     assert [(v.lanes, v.reason) for v in found] == [(1, "5 iterations are expected, fewer than 8 lanes")]
 
 
-def _copied(values: list[Any]) -> list[Any]:
-    return [v.copy() if isinstance(v, np.ndarray) else v for v in values]
-
-
 def test_drawn_loops() -> None:
+    """On the belt, with what `tests/transform/ssa/test_vectorize.py` compares in SSA form."""
     vectors = 0
-    for seed in range(120):
-        random = Random(seed)
-        case = draw(random, random.choice((8, 14, 40)), vector=True)
-        machine = random.choice(("silver", "gold", "tin", "copper"))
-        module, (how,) = vectorize(case.module, member(machine), "try", True)
-        if how.lanes == 1:
-            continue
-        vectors += 1
-        verify(module)
+    for seed in range(40):
+        function, machine = draw(Random(seed), (8, 14, 30)[seed % 3]), ("silver", "gold", "tin", "copper")[seed % 4]
+        module, (how,) = imported(function, member(machine), Options(vectorize="try", reassociate=True))
+        vectors += how.lanes > 1
         for n in (0, 1, 8, 9, 33):
-            values = case.arguments(n, Random(seed))
-            ours = _copied(values)
-            assert interpret(module, ours).results == interpret(case.module, values).results
-            assert all(np.array_equal(a, b) for a, b in zip(ours, values, strict=True))
+            check(function, module, given(n, Random(seed)))
     assert vectors >= 20

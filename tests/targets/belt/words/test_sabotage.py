@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from tests.targets.belt.vectorize.test_vectorize import functions
 from tests.targets.belt.words.sabotaged import LONGER, Arguments, Place, changes, inputs, module
 
 from polyloom.diagnostics import PolyloomError
@@ -16,12 +17,13 @@ from polyloom.ir.signature import Signature
 from polyloom.targets.belt import belt_file, model
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt.compile import specialize
+from polyloom.targets.belt.import_ssa import Options, import_function
 from polyloom.targets.belt.interpret import interpret
+from polyloom.targets.belt.ir import Module
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.program import Belt, Program
 from polyloom.targets.belt.shapes import Item
 from polyloom.targets.belt.timeline import entered
-from polyloom.targets.belt.vectorize.loops import vectorize
 from polyloom.targets.belt.verify import verify
 from polyloom.targets.belt.walk import Seen, walker
 
@@ -29,6 +31,8 @@ PROGRAMS = [
     *(("clipped", "silver"), ("dot", "silver"), ("fir4", "silver"), ("iir", "silver"), ("search", "silver")),
     *(("strcpy", "silver"), ("strlen", "silver"), ("dot", "gold"), ("fir4", "gold"), ("iir", "copper")),
 ]
+WRITTEN = {"strlen": "length", "dot": "dot"}
+"""In C."""
 NAMELESS = Signature("f", (), (), ())
 Outcome = tuple[list[object], list[bytes]]
 
@@ -39,9 +43,9 @@ def outcome(data: bytes, arguments: Arguments) -> Outcome:
     return [lane for lanes in ran.results for lane in lanes], arrays(given)
 
 
-def expected(name: str, arguments: Arguments) -> Outcome:
+def expected(right: Module, arguments: Arguments) -> Outcome:
     given = copied(arguments)
-    results = interpret(module(name), given).results
+    results = interpret(right, given).results
     return [lane for lanes in results for lane in lanes], arrays(given)
 
 
@@ -63,16 +67,17 @@ def is_noticed(program: Program, cases: Sequence[tuple[Arguments, Outcome]]) -> 
 
 @pytest.mark.parametrize(("name", "member"), PROGRAMS)
 def test_a_change_by_one_is_noticed(name: str, member: str) -> None:
-    program, _ = specialize(module(name), machines.member(member), spl="always")
-    check(program, [(given, expected(name, given)) for given in inputs(name)])
+    right = module(name)
+    program, _ = specialize(right, machines.member(member), spl="always")
+    check(program, [(given, expected(right, given)) for given in inputs(name)])
 
 
 @pytest.mark.parametrize("name", ["strlen", "dot"])
 def test_a_change_by_one_is_noticed_among_vectors(name: str) -> None:
     silver = machines.member("silver")
-    vectors, _ = vectorize(module(name), silver, "always", False)
+    vectors = import_function(functions()[WRITTEN[name]], silver, Options(vectorize="always"))
     program, _ = specialize(vectors, silver, spl="always")
-    check(program, [(given, expected(name, given)) for given in inputs(name, LONGER)])
+    check(program, [(given, expected(vectors, given)) for given in inputs(name, LONGER)])
 
 
 def check(program: Program, cases: Sequence[tuple[Arguments, Outcome]]) -> None:

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function in SSA form as one of the member-independent form: innermost loops as lines, all else as open code."""
+"""Instruction selection: a function in SSA form as one of the member-independent form, superblock loops as lines, all
+else as open code."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from itertools import count
 
+from polyloom.analysis.superblocks import SideExit, Superblock, superblocks
 from polyloom.ir import ssa
-from polyloom.ir.ssa_verify import definitions
-from polyloom.targets.belt.front.landing import Region, landed
-from polyloom.targets.belt.front.lower import Emitter, constant, lower, type_of
-from polyloom.targets.belt.front.straight import Straight
+from polyloom.ir.ssa_types import I1
+from polyloom.ir.ssa_verify import definitions, uses
+from polyloom.targets.belt.front.lower import B, Emitter, constant, lower, type_of
 from polyloom.targets.belt.ir import (
     Block,
     Branch,
@@ -18,22 +20,27 @@ from polyloom.targets.belt.ir import (
     Function,
     Jump,
     Loop,
+    Op,
     Operand,
     Return,
     Terminator,
     Value,
 )
+from polyloom.transform.ssa.editing import postorder
+from polyloom.transform.ssa.vectorize.vectorize import expected_iterations
 
 
-def build(function: ssa.Function) -> Function:
-    """The function, with the operations as the source has them."""
-    return _Building(*landed(function)).function()
+def build(function: ssa.Function, expect: Mapping[str, int] | None = None) -> Function:
+    """The function in loop-closed form, with the operations as the source has them; `expect` has likely values of
+    parameters."""
+    return _Building(function, expect or {}).function()
 
 
 class _Building:
-    def __init__(self, function: ssa.Function, regions: tuple[Region, ...]) -> None:
-        self.source, self.regions = function, {region.header: region for region in regions}
-        self.inside = {name for region in regions for name in region.blocks}
+    def __init__(self, function: ssa.Function, expect: Mapping[str, int]) -> None:
+        self.source, self.expect = function, expect
+        self.loops = {loop.name: loop for loop in superblocks(function)}
+        self.inside = {name for loop in self.loops.values() for name in loop.blocks}
         self.blocks = {block.name: block for block in function.blocks}
         taken = {v.name for block in function.blocks for v in definitions(block)}
         numbers = count(1)
@@ -45,70 +52,79 @@ class _Building:
             return found
 
         self.fresh = fresh
+        self.around = {r.name: i for block in function.blocks for i in block.instructions for r in i.results}
+        self.readers: defaultdict[str, list[ssa.Instruction | None]] = defaultdict(list)
+        for block in function.blocks:
+            readers = [*block.instructions, None]
+            for k, operands in uses(block):
+                for operand in operands:
+                    if isinstance(operand, ssa.Value):
+                        self.readers[operand.name].append(readers[k])
         self.known: dict[str, Operand] = {}
-        self.done: dict[str, Block | Loop] = {}
 
     def function(self) -> Function:
         """Blocks in an order in which definitions come before uses: what one block's copies are, later ones know."""
-        order = _preorder(self.source)
-        for name in order:
-            if name in self.regions:
-                emitter = Emitter(self.fresh, self.known)
-                self.done[name] = Straight(self.blocks, self.regions[name], emitter, self._land).loop()
-            elif name not in self.inside and name not in self.done:
-                self.done[name] = self._block(self.blocks[name], {})
-        kept = [self.done[b.name] for b in self.source.blocks if b.name in self.done]
+        done: dict[str, Block | Loop] = {}
+        for name in reversed(postorder(self.source)):
+            if name in self.loops:
+                done[name] = self._loop(self.loops[name])
+            elif name not in self.inside:
+                done[name] = self._block(self.blocks[name])
+        kept = [done[b.name] for b in self.source.blocks if b.name in done]
         results = (type_of(self.source.result),) if self.source.result is not None else ()
         return Function(self.source.name, results, tuple(kept), self.source.place)
 
-    def _land(self, block: ssa.Block, taken: Mapping[str, Operand]) -> None:
-        self.done[block.name] = self._block(block, taken)
+    def _parameters(self, parameters: tuple[ssa.Value, ...]) -> tuple[Value, ...]:
+        return tuple(Value(p.name, type_of(p.type)) for p in parameters)
 
-    def _block(self, block: ssa.Block, taken: Mapping[str, Operand]) -> Block:
-        """A block of open code; `taken` are parameters that it gets as a landing, for values of the loop."""
-        before = {name: self.known.get(name) for name in taken}
-        self.known.update(taken)
-        emitter = Emitter(self.fresh, self.known)
+    def _emitter(self, makers: dict[str, ssa.Instruction]) -> Emitter:
+        return Emitter(self.fresh, self.known, makers, self.around, self.readers)
+
+    def _block(self, block: ssa.Block) -> Block:
+        emitter = self._emitter({r.name: i for i in block.instructions for r in i.results})
         for instruction in block.instructions:
             lower(emitter, instruction)
         end = self._end(emitter, block.terminator)
-        for name, old in before.items():
-            del self.known[name]
-            if old is not None:
-                self.known[name] = old
-        parameters = [Value(p.name, type_of(p.type)) for p in block.parameters]
-        parameters += [value for value in taken.values() if isinstance(value, Value)]
-        return Block(block.name, tuple(parameters), tuple(emitter.ops), end)
+        return Block(block.name, self._parameters(block.parameters), tuple(emitter.ops), end)
+
+    def _loop(self, loop: Superblock) -> Loop:
+        made = {r.name: i for i in loop.instructions for r in i.results}
+        emitter = self._emitter(made)
+        leaving = list(loop.exits)
+        for position, instruction in enumerate(loop.instructions):
+            while leaving and leaving[0].position == position:
+                self._leave(emitter, leaving.pop(0), made)
+            lower(emitter, instruction)
+        for e in leaving:
+            self._leave(emitter, e, made)
+        following = tuple(map(emitter.operand, loop.following))
+        parameters, expected = self._parameters(loop.parameters), expected_iterations(self.source, loop, self.expect)
+        return Loop(loop.name, parameters, tuple(emitter.ops), following, expected=expected, place=loop.place)
+
+    def _leave(self, emitter: Emitter, e: SideExit, made: dict[str, ssa.Instruction]) -> None:
+        """Under a predicate the condition is None where it is not to leave."""
+        emitter.place = e.place
+        condition = emitter.operand(e.condition)
+        source = made.get(e.condition.name) if isinstance(e.condition, ssa.Value) else None
+        stay = ssa.Constant(I1, 0 if e.sense else 1)
+        if source is not None and source.operation == "select" and source.operands[2] == stay:
+            given = (emitter.operand(o) for o in source.operands[:2])
+            condition = emitter.emit("pick", *given, type=B)
+        edge = self._edge(emitter, e.edge)
+        emitter.ops.append(Op("leavetr" if e.sense else "leavefl", (condition,), edge=edge, place=e.place))
+
+    def _edge(self, emitter: Emitter, edge: ssa.Edge) -> Edge:
+        return Edge(edge.block, tuple(map(emitter.operand, edge.arguments)))
 
     def _end(self, emitter: Emitter, end: ssa.Terminator) -> Terminator:
-        def edge(of: ssa.Edge) -> Edge:
-            return Edge(of.block, tuple(map(emitter.operand, of.arguments)))
-
         match end:
             case ssa.Jump(target):
-                return Jump(edge(target), end.place)
+                return Jump(self._edge(emitter, target), end.place)
             case ssa.Branch(condition, then, orelse):
-                return Branch(emitter.operand(condition), edge(then), edge(orelse), place=end.place)
+                ways = self._edge(emitter, then), self._edge(emitter, orelse)
+                return Branch(emitter.operand(condition), *ways, place=end.place)
             case ssa.Return(value):
                 return Return((emitter.operand(value),) if value is not None else (), end.place)
             case _:  # never reached
                 result = self.source.result
                 return Return((constant(type_of(result), 0),) if result is not None else (), end.place)
-
-
-def _preorder(function: ssa.Function) -> list[str]:
-    """Reverse postorder: a block after all that dominate it."""
-    blocks = {block.name: block for block in function.blocks}
-    found: list[str] = []
-    seen = {function.blocks[0].name}
-    path = [(function.blocks[0].name, iter(ssa.edges_of(function.blocks[0].terminator)))]
-    while path:
-        name, rest = path[-1]
-        edge = next((edge for edge in rest if edge.block not in seen), None)
-        if edge is None:
-            found.append(name)
-            path.pop()
-        else:
-            seen.add(edge.block)
-            path.append((edge.block, iter(ssa.edges_of(blocks[edge.block].terminator))))
-    return found[::-1]

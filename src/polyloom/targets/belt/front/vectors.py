@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which functions of a program are vectorized, and what is said where a loop cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polyloom.analysis.points_to import PointsTo
+from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.ir.ssa import Function
+from polyloom.transform.ssa.vectorize.vectorize import Vectorized, VectorMachine, vectorize
+
+_EMULATED = "emulated."
+
+
+def vectorizing(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Function, PointsTo], Function]:
+    """The change of a function that is no routine of ours; `found` gets what becomes of loops."""
+
+    def change(function: Function, points_to: PointsTo) -> Function:
+        if function.name.startswith(_EMULATED):
+            return function
+        made, loops = vectorize(function, points_to, machine)
+        found.extend(loops)
+        return made
+
+    return change
+
+
+def check_vectorized(function: Function, found: list[Vectorized]) -> Function:
+    """The function itself. Errors: PL1091 (exit 3) with the first reason."""
+    for refused in (each for each in found if each.reason):
+        raise _refusal(refused)
+    return function
+
+
+def _refusal(refused: Vectorized) -> PolyloomError:
+    words = refused.place.words(refused.place.file)
+    return infeasible(
+        "PL1091",
+        f"the loop of {refused.function}{f', {words}' if words else ''} is not vectorized: {refused.reason}",
+        help="compile with --vectorize=try, which leaves such loops scalar",
+    )

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Vectorization: an innermost loop becomes a loop whose scalars are vectors, where its recurrences allow it.
-
-analyse: which values are counters, reductions, vectors, and what stands against it -> rewrite: the loop over
-vectors, masked -> behind: reductions of lanes, and which exit was taken, after the loop
-"""

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switches as chains of comparisons, for targets without jump tables; branches to what is never reached as jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from polyloom.ir.ssa import (
+    Block,
+    Branch,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Switch,
+    Unreachable,
+    Value,
+    edges_of,
+    integer,
+)
+from polyloom.ir.ssa_types import I1
+from polyloom.transform.ssa.editing import names, reached, throughout
+
+Fresh = Callable[[str], str]
+
+
+@throughout
+def lower_switches(function: Function) -> Function:
+    """Switches as branches, one per case; branches to what is never reached as jumps."""
+    fresh = names(function)
+    done = [made for block in function.blocks for made in _chain(block, fresh)]
+    return _never(reached(replace(function, blocks=tuple(done))))
+
+
+def _chain(block: Block, fresh: Fresh) -> list[Block]:
+    """The block, and one for each further case."""
+    end = block.terminator
+    if not isinstance(end, Switch):
+        return [block]
+    if not end.cases:
+        return [replace(block, terminator=Jump(end.default, end.place))]
+    others = [fresh("case") for _ in end.cases[1:]]
+    made: list[Block] = []
+    for k, (case, edge) in enumerate(end.cases):
+        equal = Value(fresh("is"), I1)
+        test = Instruction("eq", (end.value, integer(end.value.type, case)), (equal,), place=end.place)
+        orelse = Edge(others[k]) if k < len(others) else end.default
+        base = replace(block) if k == 0 else Block(others[k - 1], (), (), end)
+        branch = Branch(equal, edge, orelse, end.place)
+        made.append(replace(base, instructions=(*base.instructions, test), terminator=branch))
+    return made
+
+
+def _never(function: Function) -> Function:
+    """Where a block that is never reached is one way, the other is taken."""
+    never = {b.name for b in function.blocks if isinstance(b.terminator, Unreachable) and not b.instructions}
+
+    def end(block: Block) -> Block:
+        if not isinstance(branch := block.terminator, Branch):
+            return block
+        ways = [edge for edge in edges_of(branch) if edge.block not in never]
+        return replace(block, terminator=Jump(ways[0], branch.place)) if len(ways) == 1 else block
+
+    return reached(replace(function, blocks=tuple(map(end, function.blocks))))
