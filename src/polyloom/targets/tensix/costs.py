@@ -22,7 +22,6 @@ from polyloom.targets.tensix.decode import decode
 from polyloom.targets.tensix.disassemble import commented
 from polyloom.targets.tensix.events import origin
 from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.program import Item
@@ -47,7 +46,7 @@ def costs(made: Program, execution: Execution, member: Member) -> Costs:
         moved=cast("int | None", execution.detail),
         boundary="lines between L1 and the unpackers and packers",
         bandwidth=float(_L1),
-        code_bytes=sum(len(s.data) for s in elf(made.data, core()).segments if s.is_code),
+        code_bytes=sum(len(s.data) for s in elf(made.data, program.CORE).segments if s.is_code),
         bound_by=_busiest(facts),
         arithmetic=_arithmetic(facts),
         loop=tuple(_loop(Given("program.elf", made.data, Place(member), Options()), "fidelity" in facts)),

@@ -7,13 +7,12 @@ A core of a tile takes a word whose low two bits are not 3 for a Tensix instruct
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from polyloom.diagnostics import input_error
 from polyloom.targets.tensix.isa import Instruction
+from polyloom.targets.tensix.options import Form
 
-Form = Literal["tensix", "riscv"]
-FORMS: Final[tuple[Form, ...]] = ("tensix", "riscv")
 _WORD: Final = 0xFFFFFFFF
 PUSHED: Final = 0xC0000000
 """Words below this can be fetched; no opcode reaches it."""

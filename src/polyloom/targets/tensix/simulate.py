@@ -26,14 +26,13 @@ from polyloom.targets.tensix import program
 from polyloom.targets.tensix.disassemble import disassemble
 from polyloom.targets.tensix.encode import to_bytes
 from polyloom.targets.tensix.events import trace
-from polyloom.targets.tensix.options import Options
+from polyloom.targets.tensix.options import THREADS, Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.places import Where, check_output, get, put, where
 from polyloom.targets.tensix.sfpi.note import decode
 from polyloom.targets.tensix.tile import CORES, UNITS, Finding, Outcome, Tile
 from polyloom.targets.trace import Trace
 
-_THREADS: Final = ("t0", "t1", "t2")
 _SIZED: Final = re.compile(r"(.+):(-?[0-9]{1,18})", re.DOTALL)
 _NPY: Final = ".npy"
 _LOCAL: Final = 0xFFB00000
@@ -153,7 +152,7 @@ def _encoded(path: str, array: Any) -> bytes:
 def _data(tile: Tile, outcome: Outcome, lines: Sequence[Span | None], asked: Simulation) -> dict[str, Json]:
     threads: dict[str, Json] = {
         name: {"instructions": passed[0], "after_mop": passed[1], "after_replay": passed[2]}
-        for name, passed in zip(_THREADS, tile.threads(), strict=True)
+        for name, passed in zip(THREADS, tile.threads(), strict=True)
     }
     return {
         "verified": None,

@@ -19,8 +19,8 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.subject import Written
 from polyloom.targets.tensix.loops import arithmetic, form
 from polyloom.targets.tensix.loops.bound import bound, distance
-from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
-from polyloom.targets.tensix.options import Options
+from polyloom.targets.tensix.loops.formats import FORMATS, result_of
+from polyloom.targets.tensix.options import Dest, Name, Options
 
 Array = NDArray[Any]
 FLOATS: tuple[twin.Style, ...] = ("tf32", "bf16", "fp16")

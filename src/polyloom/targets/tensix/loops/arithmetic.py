@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.formats import Dest, Format
+from polyloom.targets.tensix.loops.formats import Format
+from polyloom.targets.tensix.options import Dest
 
 Array = NDArray[Any]
 _GROUP: Final = 8

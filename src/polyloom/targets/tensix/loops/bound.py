@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.formats import FP16, Dest, Format, Result
+from polyloom.targets.tensix.loops.formats import FP16, Format, Result
+from polyloom.targets.tensix.options import Dest
 
 Array = NDArray[Any]
 _GROUP: Final = 8

@@ -16,28 +16,19 @@ from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.loops import elementwise, product, tiles
 from polyloom.targets.tensix.loops import note as notes
+from polyloom.targets.tensix.loops.area import CODE, DATA, END, MEETING, Area, Key, element_format
 from polyloom.targets.tensix.loops.elementwise import Elementwise
 from polyloom.targets.tensix.loops.formats import Arithmetic
-from polyloom.targets.tensix.loops.join import THREADS, Programs, joined
-from polyloom.targets.tensix.loops.layout import (
-    CODE,
-    DATA,
-    END,
-    MEETING,
-    Area,
-    Key,
-    array_shapes,
-    element_format,
-    operand_areas,
-    place_areas,
-    result_areas,
-)
+from polyloom.targets.tensix.loops.join import Programs, joined
+from polyloom.targets.tensix.loops.layout import array_shapes, operand_areas, place_areas, result_areas
 from polyloom.targets.tensix.loops.note import Note, Told, Written
 from polyloom.targets.tensix.loops.origins import origins
 from polyloom.targets.tensix.loops.shape import Product
 from polyloom.targets.tensix.loops.steps import Pointwise, place_of
-from polyloom.targets.tensix.loops.thread import Parts, assembled, core
+from polyloom.targets.tensix.loops.thread import Parts, assembled
 from polyloom.targets.tensix.loops.vector import words
+from polyloom.targets.tensix.options import THREADS
+from polyloom.targets.tensix.program import CORE
 from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
 
 _PAGE: Final = 0x1000
@@ -103,7 +94,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     note = Note(fixed_signature(signature, values), content.how, data, told, inputs, scalars, outputs)
     by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
     places = {at: place for each in by_stage for at, place in each.items()}
-    return executable(b"", CODE, code, core(), starts, notes.encode(note, places))
+    return executable(b"", CODE, code, CORE, starts, notes.encode(note, places))
 
 
 def _check_code(size: int, data: int) -> None:

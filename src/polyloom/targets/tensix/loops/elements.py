@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tensix.loops import formats
-from polyloom.targets.tensix.loops.formats import BF16, FP16, FP32, INT32, Name
+from polyloom.targets.tensix.loops.formats import BF16, FP16, FP32, INT32
+from polyloom.targets.tensix.options import Name
 
 Array = NDArray[Any]
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from polyloom.analysis.contraction import Matrix
 from polyloom.frontend.source import Arrays
 from polyloom.targets.tensix.loops import arithmetic
+from polyloom.targets.tensix.loops.area import Placed, datums, element_format, spread
 from polyloom.targets.tensix.loops.bound import bound
 from polyloom.targets.tensix.loops.compile import Content
 from polyloom.targets.tensix.loops.elements import Elements, vectors
 from polyloom.targets.tensix.loops.formats import Arithmetic, narrow
-from polyloom.targets.tensix.loops.layout import Placed, array_shapes, element_format, spread
-from polyloom.targets.tensix.loops.run import datums
+from polyloom.targets.tensix.loops.layout import array_shapes
 from polyloom.targets.tensix.loops.steps import Pointwise
 from polyloom.targets.tensix.loops.vector import ADDING, Error, evaluate, formula_error, unbounded
 from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied

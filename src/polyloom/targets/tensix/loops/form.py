@@ -28,15 +28,16 @@ from polyloom.passes import Pass, run_passes
 from polyloom.targets.forms import loops
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.targets.tensix.loops.area import element_format
 from polyloom.targets.tensix.loops.compile import Content
 from polyloom.targets.tensix.loops.elements import ELEMENTS, elements_of
 from polyloom.targets.tensix.loops.evaluate import computed_datums, error_bounds
-from polyloom.targets.tensix.loops.formats import FORMATS, Arithmetic, Dest, Name
+from polyloom.targets.tensix.loops.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.loops.judgement import explain, judges
-from polyloom.targets.tensix.loops.layout import element_format
 from polyloom.targets.tensix.loops.pointwise import select_operations
 from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS
+from polyloom.targets.tensix.options import Dest, Name
 from polyloom.transform.stages.arrange import arrange
 from polyloom.transform.stages.cut import STAGES, Abilities, cut
 from polyloom.transform.stages.recognize import recognize_stage

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.ir.operations import ElementType
+from polyloom.targets.tensix.options import Dest, Name
 
 Array = NDArray[Any]
-Name = Literal["tf32", "bf16", "fp16", "i8"]
-Dest = Literal[16, 32]
 FP32, FP16, TF32, BF16, INT32, INT8 = 0, 1, 4, 5, 8, 14
 """Codes of data formats in the configuration."""
 

@@ -23,8 +23,8 @@ from polyloom.targets.tensix.loops.thread import (
     stores,
     word,
 )
+from polyloom.targets.tensix.options import THREADS
 
-THREADS: Final = ("t0", "t1", "t2")
 Programs = tuple[list[Lines], list[Lines], list[Lines]]
 """Of each thread, stage by stage."""
 MEETING: Final = ("s9", "s10", "s11")

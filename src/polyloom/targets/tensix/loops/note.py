@@ -15,9 +15,9 @@ from polyloom.ir.signature_json import as_json, of_json
 from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines, symbols
+from polyloom.targets.tensix.loops.area import DATA, END, MEETING, Area, Held, Placed, width
 from polyloom.targets.tensix.loops.formats import FORMATS, Arithmetic
-from polyloom.targets.tensix.loops.join import THREADS
-from polyloom.targets.tensix.loops.layout import DATA, END, MEETING, Area, Held, Placed, width
+from polyloom.targets.tensix.options import THREADS
 
 TARGET: Final = "tensix"
 FORM: Final = "stages"

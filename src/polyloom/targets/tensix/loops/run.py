@@ -18,17 +18,16 @@ from polyloom.riscv.image import elf
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix import events
 from polyloom.targets.tensix.loops import tiles
+from polyloom.targets.tensix.loops.area import MEETING, Area, datums, element_format, spread
 from polyloom.targets.tensix.loops.elements import elements_of
-from polyloom.targets.tensix.loops.formats import Arithmetic, Format
-from polyloom.targets.tensix.loops.join import THREADS
-from polyloom.targets.tensix.loops.layout import MEETING, Area, Placed, element_format, spread
+from polyloom.targets.tensix.loops.formats import Arithmetic
 from polyloom.targets.tensix.loops.note import Note, Told, Written
-from polyloom.targets.tensix.loops.thread import core
+from polyloom.targets.tensix.options import THREADS
+from polyloom.targets.tensix.program import CORE
 from polyloom.targets.tensix.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.trace import Trace
 
 Array = NDArray[Any]
-_I8: Final = 127
 _T2: Final = 8
 """Of the words by which cores meet, the one that is written last."""
 _UNITS: Final = {"product": "matrix", "element-wise": "vector"}
@@ -76,7 +75,7 @@ def executed(
     for address, content in laid:
         tile.l1[address : address + len(content)] = content
     starts = {symbol: address for address, symbol in symbols.read(data).names.items()}
-    for segment in elf(data, core()).segments:
+    for segment in elf(data, CORE).segments:
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
     for thread in THREADS:
         tile.release(thread, starts[thread])
@@ -165,16 +164,6 @@ def _stages(stages: tuple[Told, ...], marks: tuple[Mark, ...]) -> list[Json]:
         )
         before = mark
     return found
-
-
-def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
-    """An operand as a matrix of datums. Errors: PL1234."""
-    matrix = placed.flat(inputs[placed.matrix.array])
-    if f.name == "i8" and (beyond := np.argwhere(np.abs(matrix.astype(np.int64)) > _I8)).size:
-        value = matrix[tuple(beyond[0])]
-        message = f"`{placed.matrix.array}` has the value {value}, which i8 does not hold"
-        raise input_error("PL1234", message, help=f"give integers from -{_I8} to {_I8}, as a tile's sign and magnitude")
-    return f.encode(matrix)
 
 
 def _facts(tile: Tile, data: bytes) -> dict[str, Json]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.formats import Dest, Format, Result
+from polyloom.targets.tensix.loops.formats import Format, Result
 from polyloom.targets.tensix.loops.thread import word
+from polyloom.targets.tensix.options import Dest
 
 NOP: Final = word("NOP")
 PLACE: Final = 64

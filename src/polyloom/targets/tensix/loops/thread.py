@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from polyloom.riscv.assemble import assemble
-from polyloom.riscv.names import Isa, parse
 from polyloom.targets.tensix.configuration import settings
 from polyloom.targets.tensix.encode import encode, rotated
 from polyloom.targets.tensix.isa import key, named
+from polyloom.targets.tensix.program import CORE
 
 CONFIGURATION: Final = 0xFFEF0000
 MOP: Final = 0xFFB80000
@@ -45,11 +44,6 @@ class Part:
 
 Parts = tuple[Part, Part, Part]
 """Of T0, T1 and T2."""
-
-
-@cache
-def core() -> Isa:
-    return parse("rv32im")
 
 
 def word(name: str, **fields: int) -> int:
@@ -133,7 +127,7 @@ def loop(label: str, register: str, count: int, body: Lines) -> Lines:
 def assembled(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:
     """The core's program, which ends with `ebreak`, and by stage the line of each address."""
     whole = [*((stage, line) for stage, lines in enumerate(stages) for line in lines), (len(stages) - 1, "ebreak")]
-    made = assemble("".join(f"{line}\n" for _, line in whole), core(), base, "<thread>")
+    made = assemble("".join(f"{line}\n" for _, line in whole), CORE, base, "<thread>")
     found = [dict[int, str]() for _ in stages]
     for at, number in made.lines.items():
         stage, line = whole[number - 1]
