@@ -17,10 +17,11 @@ from tests.targets.tensix.matrix import twin
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.subject import Written
-from polyloom.targets.tensix.loops import arithmetic, form
-from polyloom.targets.tensix.loops.bound import bound, distance
-from polyloom.targets.tensix.loops.formats import FORMATS, result_of
+from polyloom.targets.tensix.map.loops import form
+from polyloom.targets.tensix.map.oracle import arithmetic
+from polyloom.targets.tensix.map.oracle.bound import bound, distance
 from polyloom.targets.tensix.options import Dest, Name, Options
+from polyloom.targets.tensix.words.formats import FORMATS, result_of
 
 Array = NDArray[Any]
 FLOATS: tuple[twin.Style, ...] = ("tf32", "bf16", "fp16")

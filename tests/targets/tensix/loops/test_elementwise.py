@@ -19,9 +19,9 @@ from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.stage import Formula
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tensix.loops.form import TILE
-from polyloom.targets.tensix.loops.pointwise import select_operations
-from polyloom.targets.tensix.loops.steps import Pointwise, Spread, Step
+from polyloom.targets.tensix.map.loops.form import TILE
+from polyloom.targets.tensix.map.loops.pointwise import select_operations
+from polyloom.targets.tensix.map.loops.steps import Pointwise, Spread, Step
 from polyloom.transform.stages.recognize import recognize_stage
 
 EXAMPLES = Path(__file__).parents[4] / "examples"

@@ -20,10 +20,10 @@ from polyloom.analysis.contraction import results
 from polyloom.analysis.dataflow import Apply, Leaf, Number, Term
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tensix.loops import functions
-from polyloom.targets.tensix.loops.function_errors import LEAST, MISSED, REDUCED, missed
-from polyloom.targets.tensix.loops.functions import FUNCTIONS, LARGEST_ANGLE, function
-from polyloom.targets.tensix.loops.lanes import Computed
+from polyloom.targets.tensix.map.loops import functions
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, LARGEST_ANGLE, function
+from polyloom.targets.tensix.map.loops.lanes import Computed
+from polyloom.targets.tensix.map.oracle.function_errors import LEAST, MISSED, REDUCED, missed
 
 N, M, K = pl.sizes("N M K")
 EXACT: dict[str, Any] = {name: getattr(np, name) for name in FUNCTIONS}

@@ -17,7 +17,7 @@ from polyloom.ir.formula import Apply, Formulas, Leaf, Sum
 from polyloom.ir.stage import Formula, Product
 from polyloom.sets import Affine
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tensix.loops.form import TILE
+from polyloom.targets.tensix.map.loops.form import TILE
 from polyloom.transform.stages.arrange import Multiplied, arrange
 from polyloom.transform.stages.cut import cut
 
