@@ -14,7 +14,7 @@ from polyloom.targets.target import Execution, Job, Json, Kind
 from polyloom.targets.tensix.map.loops.compile import Content, compile_stages
 from polyloom.targets.tensix.map.loops.form import CUT, FORM
 from polyloom.targets.tensix.run import stages as running
-from polyloom.targets.tensix.words import note
+from polyloom.targets.tensix.words.arrays import note
 
 __all__ = ["CUT", "FORM", "KIND", "compile_subject", "owns", "run", "signature", "summary"]
 

@@ -22,7 +22,7 @@ from polyloom.riscv.disassemble import addresses
 from polyloom.run.instance import Instance
 from polyloom.targets.belt import belt_file
 from polyloom.targets.belt.program import Note
-from polyloom.targets.tensix.words import note as notes
+from polyloom.targets.tensix.words.arrays import note as notes
 
 EXAMPLES = KERNELS.parent
 _INSTRUCTION = re.compile(r" *[0-9a-f]+: [0-9a-f]+ +.*")

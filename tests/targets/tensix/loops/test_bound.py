@@ -21,7 +21,7 @@ from polyloom.targets.tensix.map.loops import form
 from polyloom.targets.tensix.map.oracle import arithmetic
 from polyloom.targets.tensix.map.oracle.bound import bound, distance
 from polyloom.targets.tensix.options import Dest, Name, Options
-from polyloom.targets.tensix.words.formats import FORMATS, result_of
+from polyloom.targets.tensix.words.arrays.formats import FORMATS, result_of
 
 Array = NDArray[Any]
 FLOATS: tuple[twin.Style, ...] = ("tf32", "bf16", "fp16")

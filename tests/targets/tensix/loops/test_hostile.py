@@ -17,7 +17,7 @@ import polyloom as pl
 from polyloom.api import decode
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv import source_lines, symbols
-from polyloom.targets.tensix.words import note
+from polyloom.targets.tensix.words.arrays import note
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 PRODUCT = pl.compile(EXAMPLES / "matmul.pla", on="tensix").ready({"N": 3, "M": 5, "K": 40}).data

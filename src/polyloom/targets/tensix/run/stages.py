@@ -19,11 +19,11 @@ from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.run import events
 from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
-from polyloom.targets.tensix.words import tiles
-from polyloom.targets.tensix.words.area import MEETING, Area, datums, element_format, spread
-from polyloom.targets.tensix.words.elements import elements_of
-from polyloom.targets.tensix.words.formats import Arithmetic
-from polyloom.targets.tensix.words.note import Note, Told, Written
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.area import MEETING, Area, datums, element_format, spread
+from polyloom.targets.tensix.words.arrays.elements import elements_of
+from polyloom.targets.tensix.words.arrays.formats import Arithmetic
+from polyloom.targets.tensix.words.arrays.note import Note, Told, Written
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.targets.trace import Trace
 

@@ -24,11 +24,11 @@ from polyloom.targets.tensix.map.loops.steps import Pointwise, place_of
 from polyloom.targets.tensix.map.loops.thread import Parts, assembled
 from polyloom.targets.tensix.map.loops.vector import words
 from polyloom.targets.tensix.options import THREADS
-from polyloom.targets.tensix.words import note as notes
-from polyloom.targets.tensix.words import tiles
-from polyloom.targets.tensix.words.area import CODE, DATA, END, MEETING, Area, Key, element_format
-from polyloom.targets.tensix.words.formats import Arithmetic
-from polyloom.targets.tensix.words.note import Note, Told, Written
+from polyloom.targets.tensix.words.arrays import note as notes
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.area import CODE, DATA, END, MEETING, Area, Key, element_format
+from polyloom.targets.tensix.words.arrays.formats import Arithmetic
+from polyloom.targets.tensix.words.arrays.note import Note, Told, Written
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
 

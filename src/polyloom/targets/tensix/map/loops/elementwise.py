@@ -40,7 +40,7 @@ from polyloom.targets.tensix.map.loops.thread import (
 )
 from polyloom.targets.tensix.map.loops.vector import ADVANCES, SLOT
 from polyloom.targets.tensix.source.allocate.replay import SLOTS
-from polyloom.targets.tensix.words import tiles
+from polyloom.targets.tensix.words.arrays import tiles
 
 HALF: Final = 256
 """Rows of half of Dst, of 16 or 32 bits: four tiles."""

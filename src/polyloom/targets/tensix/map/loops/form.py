@@ -35,9 +35,9 @@ from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import explain, judges
 from polyloom.targets.tensix.options import Dest, Name
-from polyloom.targets.tensix.words.area import element_format
-from polyloom.targets.tensix.words.elements import ELEMENTS, elements_of
-from polyloom.targets.tensix.words.formats import FORMATS, Arithmetic
+from polyloom.targets.tensix.words.arrays.area import element_format
+from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, elements_of
+from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.transform.stages.arrange import arrange
 from polyloom.transform.stages.cut import STAGES, Abilities, cut
 from polyloom.transform.stages.recognize import recognize_stage

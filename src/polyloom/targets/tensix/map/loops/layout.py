@@ -15,8 +15,8 @@ from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, input_error
 from polyloom.ir.stage import Program
 from polyloom.targets.tensix.map.loops.steps import Pointwise
-from polyloom.targets.tensix.words.area import END, Area, Held, Key, Placed, width
-from polyloom.targets.tensix.words.formats import Arithmetic
+from polyloom.targets.tensix.words.arrays.area import END, Area, Held, Key, Placed, width
+from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.transform.stages.arrange import Applied, Arranged
 
 

@@ -31,7 +31,7 @@ from polyloom.targets.tensix.map.loops.thread import (
     own_configured,
     word,
 )
-from polyloom.targets.tensix.words.formats import INT32
+from polyloom.targets.tensix.words.arrays.formats import INT32
 
 
 def threads(p: Product) -> Parts | None:

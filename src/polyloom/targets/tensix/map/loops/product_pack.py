@@ -21,8 +21,8 @@ from polyloom.targets.tensix.map.loops.thread import (
     loop,
     word,
 )
-from polyloom.targets.tensix.words import tiles
-from polyloom.targets.tensix.words.formats import FP16, TF32
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.formats import FP16, TF32
 
 _ADDRESS, _PITCH, _COLUMN, _BLOCK = 4, 5, 6, 7
 """General registers: where the next tile goes; from tile to tile; to the block in the next column, and back to the next

@@ -24,7 +24,7 @@ from polyloom.targets.tensix.map.loops.thread import (
     push,
     word,
 )
-from polyloom.targets.tensix.words import tiles
+from polyloom.targets.tensix.words.arrays import tiles
 
 _MOST: Final = 127
 """Iterations of a loop of the MOP expander."""

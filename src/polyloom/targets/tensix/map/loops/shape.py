@@ -8,8 +8,8 @@ from typing import Final
 
 from polyloom.targets.tensix.map.loops.thread import word
 from polyloom.targets.tensix.options import Dest
-from polyloom.targets.tensix.words import tiles
-from polyloom.targets.tensix.words.formats import Format, Result
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.formats import Format, Result
 
 NOP: Final = word("NOP")
 PLACE: Final = 64

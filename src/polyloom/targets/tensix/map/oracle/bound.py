@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.targets.tensix.options import Dest
-from polyloom.targets.tensix.words import tiles
-from polyloom.targets.tensix.words.formats import FP16, Format, Result
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.formats import FP16, Format, Result
 
 Array = NDArray[Any]
 _GROUP: Final = 8

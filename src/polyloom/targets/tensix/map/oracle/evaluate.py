@@ -22,9 +22,9 @@ from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, formula_error, unbounded
 from polyloom.targets.tensix.map.oracle import arithmetic
 from polyloom.targets.tensix.map.oracle.bound import bound
-from polyloom.targets.tensix.words.area import Placed, datums, element_format, spread
-from polyloom.targets.tensix.words.elements import Elements, vectors
-from polyloom.targets.tensix.words.formats import Arithmetic, narrow
+from polyloom.targets.tensix.words.arrays.area import Placed, datums, element_format, spread
+from polyloom.targets.tensix.words.arrays.elements import Elements, vectors
+from polyloom.targets.tensix.words.arrays.formats import Arithmetic, narrow
 from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
 
 Array = NDArray[Any]

@@ -15,7 +15,7 @@ from polyloom.targets.forms.loops import EQUATIONS, what_of
 from polyloom.targets.subject import ErrorBounds, Oracle
 from polyloom.targets.tensix.map.loops.functions import LARGEST_ANGLE
 from polyloom.targets.tensix.map.oracle.bound import distance
-from polyloom.targets.tensix.words.formats import Result
+from polyloom.targets.tensix.words.arrays.formats import Result
 
 _Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
 

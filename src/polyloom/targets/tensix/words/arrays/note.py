@@ -16,8 +16,8 @@ from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.options import THREADS
-from polyloom.targets.tensix.words.area import DATA, END, MEETING, Area, Held, Placed, width
-from polyloom.targets.tensix.words.formats import FORMATS, Arithmetic
+from polyloom.targets.tensix.words.arrays.area import DATA, END, MEETING, Area, Held, Placed, width
+from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 
 TARGET: Final = "tensix"
 FORM: Final = "stages"

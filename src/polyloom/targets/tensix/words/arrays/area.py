@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
-from polyloom.targets.tensix.words import tiles
-from polyloom.targets.tensix.words.elements import ELEMENTS, Elements, elements_of
-from polyloom.targets.tensix.words.formats import Arithmetic, Format
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, Elements, elements_of
+from polyloom.targets.tensix.words.arrays.formats import Arithmetic, Format
 
 Array = NDArray[Any]
 _I8: Final = 127

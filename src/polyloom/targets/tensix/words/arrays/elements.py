@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tensix.options import Name
-from polyloom.targets.tensix.words import formats
-from polyloom.targets.tensix.words.formats import BF16, FP16, FP32, INT32
+from polyloom.targets.tensix.words.arrays import formats
+from polyloom.targets.tensix.words.arrays.formats import BF16, FP16, FP32, INT32
 
 Array = NDArray[Any]
 
