@@ -122,7 +122,7 @@ def _ties_away(bits: Array, kept: int) -> Array:
     return np.where(rounded < 0x800000, 0, bits.astype(np.int64) & 1 << 31 | rounded)
 
 
-def narrow(bits: Array, name: Name) -> Array:
+def narrow(bits: Array, name: str) -> Array:
     """Datums of 16 bits of a Dst of 32, as the packers make them: BF16 at once, FP16 by way of TF32."""
     if name == "bf16":
         return (_ties_away(bits, 7) >> 16).astype(np.uint16)
