@@ -17,6 +17,7 @@ from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.passes import Pass, run_passes
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.loops.convolution import source as convolutions
 from polyloom.targets.minion.loops.product import form as product
@@ -25,7 +26,7 @@ from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.stages import errors
 from polyloom.targets.minion.loops.work import Work
 from polyloom.targets.minion.options import Fp
-from polyloom.transform.stages.cut import Abilities, cut
+from polyloom.transform.stages.cut import STAGES, Abilities, cut
 from polyloom.transform.stages.nest import formula_nest
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
 
@@ -36,7 +37,11 @@ def staged(nest: Nest, system: System, fp: Fp, minions: int, *, exact: bool) -> 
     """A plan with a phase for each stage, and their works. `exact`: only such as have the bits of the source. Raises
     `Unlike` where the function is no products and formulas."""
     _check_sizes(nest)
-    made = store_outputs(cut(align_dimensions(of_system(system)), TENSOR_UNIT, exact=exact))
+    passes = (
+        Pass("cut", partial(cut, can=TENSOR_UNIT, exact=exact), STAGES),
+        Pass("store-outputs", store_outputs, STAGES),
+    )
+    made: Program = run_passes(align_dimensions(of_system(system)), passes)
     works = tuple(_work(nest, stage, made, fp, minions, exact=exact) for stage in made.stages)
     plan = _plan(nest, made)
     if not any(isinstance(stage, Product) for stage in made.stages):
