@@ -47,7 +47,7 @@ def test_the_text_of_gemm(golden: Golden) -> None:
 def test_all_that_a_stage_may_have_reads_back() -> None:
     product = "product R[i, j] = C[i, j] + sum k: A[i, k] * B[k, j]; label C; widened to_f32; roundings 2; ordered"
     lines = GEMM.replace("product R[i, j] = sum k: A[i, k] * B[k, j]; label C", product)
-    lines = lines.replace("C[i, j], -0.0", "C?[i + 1, 2*j - K + 3], 1.5e-07").replace("summed K", "summed K, 2*K")
+    lines = lines.replace("C[i, j], -0.0", "C?[i + 1, -K + 2*j + 3], 1.5e-07").replace("summed K", "summed K, 2*K")
     lines = lines.replace("S[0, 1]", "S[at N - 1, 0]") + "sizes may be 0\n"
     assert text(read(lines)) == lines
 
@@ -57,7 +57,7 @@ BROKEN = {
     "results_are_computed_once": ("formula S", "formula R"),
     "indices_have_the_rank": ("A[i, k]", "A[k]"),
     "stages_follow_what_they_read": ("sum k: A[i, k]", "sum k: S[i, k]"),
-    "products_are_of_matrices": ("B[k, j]", "B[j, k]"),
+    "products_are_of_matrices": ("B[k, j]", "B[k, i]"),
     "formulas_are_of_operations": ("mul(C[i, j], -0.0)", "mul(C[i, j])"),
     "outputs_are_parts_of_results": ("S[0, 1]", "S[0, 0]"),
 }

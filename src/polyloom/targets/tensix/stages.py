@@ -53,10 +53,11 @@ def run(data: bytes, job: Job) -> Execution:
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     """The rows that a reader wants first: what is computed in, cycles, and of several stages each."""
     operands = f", fidelity {data['fidelity']}, Dst of {data['dest']} bits" if "fidelity" in data else ""
-    if "stages" in data:
-        return _stages(data, operands)
-    used = cast("dict[str, float]", data["utilization"])
-    unit = "matrix" if operands else "vector"
+    stages = cast("list[dict[str, Any]]", data["stages"])
+    if len(stages) > 1:
+        rows = [("arrays", f"{data['format']}{operands}"), ("cycles", str(data["cycles"]))]
+        return [*rows, *map(_stage, stages)]
+    unit, used = stages[0]["unit"], cast("dict[str, float]", data["utilization"])
     what = ("operands", f"{data['format']}{operands}") if operands else ("elements", _elements(data))
     return [what, ("cycles", f"{data['cycles']}, {unit} unit busy {used[unit]:.1%}")]
 
@@ -65,10 +66,7 @@ def _elements(data: Mapping[str, Json]) -> str:
     return f"{data['format']}, {data['tiles']} tiles"
 
 
-def _stages(data: Mapping[str, Json], operands: str) -> list[tuple[str, str]]:
-    rows = [("arrays", f"{data['format']}{operands}"), ("cycles", str(data["cycles"]))]
-    for each in cast("list[dict[str, Any]]", data["stages"]):
-        line = f" of line {each['line']}" if each["line"] else ""
-        busy = f"{each['cycles']} cycles, {each['unit']} unit busy {each['busy']:.1%}"
-        rows.append((f"  {each['array']}", f"{each['what']}{line}: {busy}"))
-    return rows
+def _stage(data: Mapping[str, Any]) -> tuple[str, str]:
+    line = f" of line {data['line']}" if data["line"] else ""
+    busy = f"{data['cycles']} cycles, {data['unit']} unit busy {data['busy']:.1%}"
+    return f"  {data['array']}", f"{data['what']}{line}: {busy}"

@@ -281,7 +281,7 @@ def test_passes_of_the_vector_kernel_are_seen(capsys: pytest.CaptureFixture[str]
 
 def test_stages_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(EXAMPLES / "axpy.pla"), "N=4", "--on", "tensix", "--print-after", "cut"]) == 0
-    assert "formula z_2[i] = add(mul(a[], x[i]), y[i])" in capsys.readouterr().out
+    assert "formula z_2[i] = madd(a[], x[i], y[i])" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])

@@ -107,9 +107,12 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
     ran = executed(data, note.signature.name, laid, limits, watched)
     outputs = {written.array: _taken(written, ran.l1, note.how) for written in note.outputs}
-    facts: dict[str, Json] = {**_formats(note), "tiles": _tiles(note.stages), **ran.facts}
-    if len(note.stages) > 1:
-        facts["stages"] = _stages(note.stages, ran.marks)
+    facts: dict[str, Json] = {
+        **_formats(note),
+        "tiles": _tiles(note.stages),
+        "stages": _stages(note.stages, ran.marks),
+        **ran.facts,
+    }
     return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
 
 

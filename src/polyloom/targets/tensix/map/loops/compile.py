@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError
 from polyloom.ir.signature import Extent, Signature
 from polyloom.ir.ssa import Place
 from polyloom.ir.stage import Program
@@ -26,7 +25,7 @@ from polyloom.targets.tensix.map.loops.vector import words
 from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles
-from polyloom.targets.tensix.words.arrays.area import CODE, DATA, END, MEETING, Area, Key, element_format
+from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.targets.tensix.words.arrays.note import Note, Told, Written
 from polyloom.targets.tensix.words.program import CORE
@@ -81,8 +80,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
         code, starts, lines = _assemble(_parts(stages, content.how, where, first), data)
         if CODE + len(code) <= data:
             break
-        data = -(-(CODE + len(code)) // _PAGE) * _PAGE
-        _check_code(len(code), data)
+        data = -(-(CODE + len(code)) // _PAGE) * _PAGE  # long programs take room from the arrays
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
     outputs = tuple(
@@ -96,14 +94,6 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
     places = {at: place for each in by_stage for at, place in each.items()}
     return executable(b"", CODE, code, CORE, starts, notes.encode(note, places))
-
-
-def _check_code(size: int, data: int) -> None:
-    """Errors: PL1233 (exit 3)."""
-    if data > END:
-        message = f"the programs of the threads need {size} bytes, and L1 has {END - CODE} for them and the arrays"
-        help = "compute a part of the formula by a program of its own, and give that as an array"
-        raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, help=help))
 
 
 def _assemble(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:

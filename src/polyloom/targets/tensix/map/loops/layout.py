@@ -81,7 +81,7 @@ def place_areas(found: Iterable[Area], at: int) -> dict[Key, Area]:
         at += area.placed.size
     if at > END:
         sizes = ", ".join(f"{area.placed.matrix.array} {area.placed.size}" for area in made.values())
-        message = f"the arrays need {at - first} bytes as tiles, and L1 has {END - first} for them"
+        message = f"the arrays need {at - first} bytes as tiles, and L1 has {max(0, END - first)} for them"
         help = "give smaller sizes, or --format bf16, whose tiles are half as large"
         raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, notes=(f"bytes of each: {sizes}",), help=help))
     return made
