@@ -11,7 +11,7 @@ import pytest
 
 from polyloom.cli.bench import tensix
 from polyloom.cli.bench import tensix_programs as programs
-from polyloom.targets.tensix.tile import Tile
+from polyloom.targets.tensix.run.tile import Tile
 
 
 def test_the_kernel_is_a_sigmoid() -> None:

@@ -20,9 +20,9 @@ from polyloom.riscv import disassemble
 from polyloom.riscv.encode import decode
 from polyloom.riscv.names import parse
 from polyloom.targets.minion import isa as minion
-from polyloom.targets.tensix.disassemble import disassemble as tensix_text
-from polyloom.targets.tensix.disassemble import macro
-from polyloom.targets.tensix.isa import table
+from polyloom.targets.tensix.words.disassemble import disassemble as tensix_text
+from polyloom.targets.tensix.words.disassemble import macro
+from polyloom.targets.tensix.words.isa import table
 
 T = TypeVar("T")
 ODD: Final = (

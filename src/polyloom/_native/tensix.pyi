@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model of a Tensix tile (native/tensix/bind.cpp). Callers name cores 0 to 4 (B, T0, T1, T2, NC) and threads 0 to
-2; `polyloom.targets.tensix.tile` checks them."""
+2; `polyloom.targets.tensix.run.tile` checks them."""
 
 from typing import final
 

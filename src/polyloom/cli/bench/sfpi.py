@@ -21,7 +21,8 @@ from polyloom.cli.examples import folder
 from polyloom.frontend.source import Options as Reading
 from polyloom.run.instance import Result
 from polyloom.targets import registry
-from polyloom.targets.tensix.sfpi import kernel, sweep
+from polyloom.targets.tensix import kernel
+from polyloom.targets.tensix.run import sweep
 
 Row = dict[str, object]
 _ITERATIONS: Final = 8

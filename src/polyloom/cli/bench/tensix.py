@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.cli.bench import tensix_programs as programs
-from polyloom.targets.tensix.tile import UNITS, Tile
+from polyloom.targets.tensix.run.tile import UNITS, Tile
 
 Row = dict[str, object]
 ROUNDS: Final = 5

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from polyloom.riscv.assemble import assemble as assemble_riscv
 from polyloom.riscv.names import parse
-from polyloom.targets.tensix.assemble import assemble
-from polyloom.targets.tensix.tile import Tile
+from polyloom.targets.tensix.run.tile import Tile
+from polyloom.targets.tensix.words.assemble import assemble
 
 Words = NDArray[np.uint32]
 Core = Literal["b", "t0", "t1", "t2", "nc"]

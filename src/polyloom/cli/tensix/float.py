@@ -10,8 +10,8 @@ from typing import Final
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.diagnostics import input_error
-from polyloom.targets.tensix.sfpi import formats
-from polyloom.targets.tensix.sfpi.formats import BITS, FORMS, Coded, Form, Load, Number
+from polyloom.targets.tensix.source import formats
+from polyloom.targets.tensix.source.formats import BITS, FORMS, Coded, Form, Load, Number
 
 _PATTERN: Final = re.compile(r"0[xX]([0-9a-fA-F]{1,16})")
 _MODES: Final = {0: "BF16", 1: "FP16", 2: "16 bits, zeros above", 4: "16 bits, sign above", 8: "high", 10: "low"}

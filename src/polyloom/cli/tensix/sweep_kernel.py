@@ -21,12 +21,13 @@ from polyloom.frontend.source import Options
 from polyloom.run import inputs as made
 from polyloom.targets import registry
 from polyloom.targets.target import Target
+from polyloom.targets.tensix import kernel
+from polyloom.targets.tensix.kernel_form import content, reference_of
 from polyloom.targets.tensix.options import FORMATS, Format
-from polyloom.targets.tensix.sfpi import kernel, sweep, ulp
-from polyloom.targets.tensix.sfpi.form import content, reference_of
-from polyloom.targets.tensix.sfpi.note import Note
-from polyloom.targets.tensix.sfpi.sweep import Swept
-from polyloom.targets.tensix.sfpi.ulp import Bits
+from polyloom.targets.tensix.run import sweep, ulp
+from polyloom.targets.tensix.run.sweep import Swept
+from polyloom.targets.tensix.run.ulp import Bits
+from polyloom.targets.tensix.source.note import Note
 
 _TARGET: Final = "tensix"
 

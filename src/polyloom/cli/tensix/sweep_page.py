@@ -14,9 +14,9 @@ import numpy as np
 from polyloom.report.page.axis import shown
 from polyloom.report.page.document import document, scrolled, section
 from polyloom.report.page.svg import picture, short, text
-from polyloom.targets.tensix.sfpi import ulp
-from polyloom.targets.tensix.sfpi.sweep import Swept
-from polyloom.targets.tensix.sfpi.ulp import Distances
+from polyloom.targets.tensix.run import ulp
+from polyloom.targets.tensix.run.sweep import Swept
+from polyloom.targets.tensix.run.ulp import Distances
 
 _COLUMNS, _HEIGHT, _TOP, _LEFT, _BELOW, _RIGHT = 800, 262, 32, 64, 56, 28
 _VALUES: Final = 9

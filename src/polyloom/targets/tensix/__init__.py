@@ -21,9 +21,9 @@ ENTRY: Final = Entry(
     codes="polyloom.targets.tensix.codes:CODES",
     names={
         "tensix": "polyloom.targets.tensix.python",
-        **{name: f"polyloom.targets.tensix.sfpi.language.values:{name}" for name in ("vfloat", "vint", "vuint")},
+        **{name: f"polyloom.targets.tensix.source.language.values:{name}" for name in ("vfloat", "vint", "vuint")},
         **{
-            name: f"polyloom.targets.tensix.sfpi.language.conditions:{name}"
+            name: f"polyloom.targets.tensix.source.language.conditions:{name}"
             for name in ("v_if", "v_elseif", "v_else", "v_block", "v_and")
         },
     },

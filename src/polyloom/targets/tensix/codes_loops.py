@@ -24,8 +24,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL1233": (
         "arrays that L1 does not hold",
         "All arrays lie in L1 at once, as tiles of 32 x 32 with a header of 16 bytes each: 4112 bytes of FP32, 2064 of "
-        "16-bit formats,\n1040 of i8. L1 has 1,474,560 bytes for them. The programs of an element-wise program have "
-        "8192 bytes of their own;\na formula of very many operations may need more.",
+        "16-bit formats,\n1040 of i8. L1 has 1,474,544 bytes for them and for scalars. Programs of more than 8192 "
+        "bytes leave less,\nsuch as those of formulas of very many operations.",
     ),
     "PL1234": (
         "integer that i8 does not hold",

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from polyloom.targets.tensix.configuration import settings
-from polyloom.targets.tensix.isa import MEMBERS, Instruction, Member, table
+from polyloom.targets.tensix.words.configuration import settings
+from polyloom.targets.tensix.words.isa import MEMBERS, Instruction, Member, table
 
 _LICENCE: Final = "// SPDX-License-Identifier: Apache-2.0"
 _WORD: Final = 32

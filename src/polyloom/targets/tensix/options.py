@@ -5,15 +5,18 @@ and run."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.options import integer, option
-from polyloom.targets.tensix.encode import FORMS, Form
 
-if TYPE_CHECKING:
-    from polyloom.targets.tensix.loops.formats import Dest, Name
-
+Form = Literal["tensix", "riscv"]
+FORMS: Final[tuple[Form, ...]] = ("tensix", "riscv")
+"""Of raw words."""
+Name = Literal["tf32", "bf16", "fp16", "i8"]
+NAMES: Final[tuple[Name, ...]] = ("tf32", "bf16", "fp16", "i8")
+"""Formats of factors."""
+Dest = Literal[16, 32]
 Core = Literal["b", "t0", "t1", "t2", "nc"]
 CORES: Final[tuple[Core, ...]] = ("b", "t0", "t1", "t2", "nc")
 Hazards = Literal["error", "report", "off"]
@@ -83,11 +86,9 @@ def _cycles(text: Any) -> int:
 
 
 def _format(text: Any) -> Name:
-    from polyloom.targets.tensix.loops.formats import FORMATS as known
-
-    found: Name | None = next((name for name in known if name == text), None)
+    found: Name | None = next((name for name in NAMES if name == text), None)
     if found is None:
-        raise _wrong(f"--format is '{text}'", nearest(text, known, "format"))
+        raise _wrong(f"--format is '{text}'", nearest(text, NAMES, "format"))
     return found
 
 

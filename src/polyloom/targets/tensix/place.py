@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
-from polyloom.targets.tensix.isa import MEMBERS, Member
+from polyloom.targets.tensix.words.isa import MEMBERS, Member
 
 
 @dataclass(frozen=True, slots=True)

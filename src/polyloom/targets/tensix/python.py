@@ -7,32 +7,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from polyloom.targets.tensix.assemble import assemble
-from polyloom.targets.tensix.disassemble import disassemble
 from polyloom.targets.tensix.place import include as _folder
-from polyloom.targets.tensix.tile import Finding, Outcome, Tile
+from polyloom.targets.tensix.run.tile import Finding, Outcome, Tile
+from polyloom.targets.tensix.words.assemble import assemble
+from polyloom.targets.tensix.words.disassemble import disassemble
 
 if TYPE_CHECKING:
-    from polyloom.targets.tensix.sfpi.language.kernel import VectorKernel, function, kernel
-    from polyloom.targets.tensix.sfpi.language.values import (
+    from polyloom.targets.tensix.source.language.kernel import VectorKernel, function, kernel
+    from polyloom.targets.tensix.source.language.values import (
         CONST_0 as const_0,
     )
-    from polyloom.targets.tensix.sfpi.language.values import (
+    from polyloom.targets.tensix.source.language.values import (
         CONST_0P8373 as const_0p8373,
     )
-    from polyloom.targets.tensix.sfpi.language.values import (
+    from polyloom.targets.tensix.source.language.values import (
         CONST_1 as const_1,
     )
-    from polyloom.targets.tensix.sfpi.language.values import (
+    from polyloom.targets.tensix.source.language.values import (
         CONST_NEG1 as const_neg1,
     )
-    from polyloom.targets.tensix.sfpi.language.values import (
+    from polyloom.targets.tensix.source.language.values import (
         L_REG as l_reg,
     )
-    from polyloom.targets.tensix.sfpi.language.values import (
+    from polyloom.targets.tensix.source.language.values import (
         PRGM as prgm,
     )
-    from polyloom.targets.tensix.sfpi.language.values import (
+    from polyloom.targets.tensix.source.language.values import (
         TILE_ID as tile_id,
     )
 
@@ -49,14 +49,14 @@ _OF_VALUES = ("const_0", "const_0p8373", "const_1", "const_neg1", "l_reg", "prgm
 def __getattr__(name: str) -> Any:
     """The language of vector kernels, imported where it is used."""
     if name in _OF_KERNELS:
-        from polyloom.targets.tensix.sfpi.language import kernel as kernels
+        from polyloom.targets.tensix.source.language import kernel as kernels
 
         return getattr(kernels, name)
     if name in _OF_VALUES:
-        from polyloom.targets.tensix.sfpi.language import values
+        from polyloom.targets.tensix.source.language import values
 
         return getattr(values, name.upper())
-    from polyloom.targets.tensix.sfpi.language import library
+    from polyloom.targets.tensix.source.language import library
 
     if name.startswith("_") or name not in library.NAMES:
         raise AttributeError(f"pl.tensix has no {name!r}")

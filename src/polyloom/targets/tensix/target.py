@@ -13,21 +13,21 @@ from polyloom.riscv import source_lines
 from polyloom.riscv.image import MAGIC
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Given, Job, Json, Kind, Program, Target
-from polyloom.targets.tensix import program
-from polyloom.targets.tensix.assemble import assemble
-from polyloom.targets.tensix.costs import costs
-from polyloom.targets.tensix.encode import to_bytes
-from polyloom.targets.tensix.isa import MEMBERS, Member
-from polyloom.targets.tensix.loops import target as loops
+from polyloom.targets.tensix import kernel
+from polyloom.targets.tensix import stages as loops
+from polyloom.targets.tensix.kernel_form import KERNEL, content
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
-from polyloom.targets.tensix.sfpi import kernel
-from polyloom.targets.tensix.sfpi import note as notes
-from polyloom.targets.tensix.sfpi.compile import PASSES
-from polyloom.targets.tensix.sfpi.form import KERNEL, content
-from polyloom.targets.tensix.sfpi.listing import listing
-from polyloom.targets.tensix.simulate import simulate
-from polyloom.targets.tensix.verify import verify
+from polyloom.targets.tensix.run.costs import costs
+from polyloom.targets.tensix.run.simulate import simulate
+from polyloom.targets.tensix.source import note as notes
+from polyloom.targets.tensix.source.listing import listing
+from polyloom.targets.tensix.source.lower.compile import PASSES
+from polyloom.targets.tensix.words import program
+from polyloom.targets.tensix.words.assemble import assemble
+from polyloom.targets.tensix.words.encode import to_bytes
+from polyloom.targets.tensix.words.isa import MEMBERS, Member
+from polyloom.targets.tensix.words.verify import verify
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
@@ -132,6 +132,6 @@ TARGET: Final = Target(
     verify_given=_verify,
     simulate_given=simulate,
     lists=(KERNEL.name,),
-    passes=PASSES,
+    passes=(loops.CUT, *PASSES),
     include=include,
 )

@@ -17,7 +17,7 @@ from tests.targets.tensix.loops.programs import product, source
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.loops.product_unpack import chunk
+from polyloom.targets.tensix.map.loops.product_unpack import chunk
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 N, M, K = pl.sizes("N M K")
@@ -168,7 +168,7 @@ def test_a_trace_has_spans_of_all_units() -> None:
 
 
 def test_a_difference_from_the_arithmetic_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from polyloom.targets.tensix.loops import arithmetic
+    from polyloom.targets.tensix.map.oracle import arithmetic
 
     exact = arithmetic.product
 

@@ -20,10 +20,10 @@ from tests.targets.tensix.vector.words import SPECIAL, patterns
 
 from polyloom.ir.ssa import Edge, Function, Operand, Place, Value
 from polyloom.ir.ssa_types import I32
-from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.build import Builder, constant
-from polyloom.targets.tensix.sfpi.operations import VECTOR, Operation, operations
-from polyloom.targets.tensix.sfpi.oracle.state import State, Vector
+from polyloom.targets.tensix.source.build import Builder, constant
+from polyloom.targets.tensix.source.operations import VECTOR, Operation, operations
+from polyloom.targets.tensix.source.oracle.state import State, Vector
+from polyloom.targets.tensix.words.isa import Member
 
 ARGUMENTS = (3, -5)
 """What the two arguments can be, for instance."""

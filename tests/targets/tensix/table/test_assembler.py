@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyloom.targets.tensix.assemble import assemble
-from polyloom.targets.tensix.configuration import constants, settings
-from polyloom.targets.tensix.decode import decode
-from polyloom.targets.tensix.disassemble import disassemble, macro
-from polyloom.targets.tensix.encode import PUSHED, encode, restored, rotated, to_bytes, to_words
-from polyloom.targets.tensix.isa import MEMBERS, Instruction, Member, table
+from polyloom.targets.tensix.words.assemble import assemble
+from polyloom.targets.tensix.words.configuration import constants, settings
+from polyloom.targets.tensix.words.decode import decode
+from polyloom.targets.tensix.words.disassemble import disassemble, macro
+from polyloom.targets.tensix.words.encode import PUSHED, encode, restored, rotated, to_bytes, to_words
+from polyloom.targets.tensix.words.isa import MEMBERS, Instruction, Member, table
 
 FETCHED = {
     "SFPMAD L1, L0, L13, L14, 0": 0x10037842,

@@ -13,7 +13,7 @@ from tests.targets.tensix.table.conftest import Call, link
 import polyloom
 from polyloom.targets.tensix import header
 from polyloom.targets.tensix import python as tensix
-from polyloom.targets.tensix.isa import MEMBERS, table
+from polyloom.targets.tensix.words.isa import MEMBERS, table
 
 KERNEL = """; x * x, a row of eight times
 SFPLOAD L0, 0, 0, 3

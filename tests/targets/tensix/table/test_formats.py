@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import polyloom as pl
-from polyloom.targets.tensix import numbers
-from polyloom.targets.tensix.numbers import DST_FORMATS, L1_FORMATS
-from polyloom.targets.tensix.places import get, put, where
-from polyloom.targets.tensix.tile import Tile
+from polyloom.targets.tensix.run.places import get, put, where
+from polyloom.targets.tensix.run.tile import Tile
+from polyloom.targets.tensix.words import numbers
+from polyloom.targets.tensix.words.numbers import DST_FORMATS, L1_FORMATS
 
 PLACES: Final = [*(f"dst:{form}" for form in DST_FORMATS), *(f"0x20000:{form}" for form in L1_FORMATS)]
 """All that name a format."""

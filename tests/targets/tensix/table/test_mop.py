@@ -11,10 +11,10 @@ from tests.conftest import Golden
 from tests.targets.tensix.table.conftest import Call, link
 
 from polyloom.riscv.assemble import assemble as assemble_riscv
-from polyloom.targets.tensix.decode import decode
-from polyloom.targets.tensix.mop import configured, expanded
-from polyloom.targets.tensix.program import CORE, Item
-from polyloom.targets.tensix.tile import Tile
+from polyloom.targets.tensix.run.tile import Tile
+from polyloom.targets.tensix.words.decode import decode
+from polyloom.targets.tensix.words.mop import configured, expanded
+from polyloom.targets.tensix.words.program import CORE, Item
 
 NOP, REPEATED = 0x02000000, 36
 CONFIGURE = """#include "tensix_wormhole.h"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from polyloom.targets.tensix import codes
-from polyloom.targets.tensix.isa import MEMBERS, table
-from polyloom.targets.tensix.reference import BEGIN, END, instructions
+from polyloom.targets.tensix.words.isa import MEMBERS, table
+from polyloom.targets.tensix.words.reference import BEGIN, END, instructions
 
 ROOT = Path(__file__).parents[4]
 PAGE = ROOT / "docs" / "targets" / "tensix.md"

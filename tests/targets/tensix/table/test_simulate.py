@@ -13,9 +13,9 @@ import pytest
 from tests.conftest import Golden
 from tests.targets.tensix.table.conftest import Call, link
 
-from polyloom.targets.tensix.isa import table
-from polyloom.targets.tensix.numbers import L1_FORMATS, bits, rows_of, tiles_of, to_l1
-from polyloom.targets.tensix.tile import Tile
+from polyloom.targets.tensix.run.tile import Tile
+from polyloom.targets.tensix.words.isa import table
+from polyloom.targets.tensix.words.numbers import L1_FORMATS, bits, rows_of, tiles_of, to_l1
 
 SQUARE = """SFPLOAD L0, {0}, {1}, 3
 SFPMUL L1, L0, L0, L9, 0

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from polyloom.targets.tensix.configuration import settings
-from polyloom.targets.tensix.isa import MEMBERS, UNITS, Member, table
+from polyloom.targets.tensix.words.configuration import settings
+from polyloom.targets.tensix.words.isa import MEMBERS, UNITS, Member, table
 
 _UNITS = {
     "SYNC": "sync",

@@ -12,11 +12,11 @@ from tests.conftest import Golden
 from tests.targets.tensix.table.conftest import Call
 
 from polyloom.targets.target import Given
-from polyloom.targets.tensix.isa import MEMBERS, Member
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import place
-from polyloom.targets.tensix.program import Item, Program, read
-from polyloom.targets.tensix.verify import verify
+from polyloom.targets.tensix.words.isa import MEMBERS, Member
+from polyloom.targets.tensix.words.program import Item, Program, read
+from polyloom.targets.tensix.words.verify import verify
 
 WRONG = {
     "read-too-early": ("SFPMAD L1, L0, L0, L9, 0", "SFPSTORE L1, 0, 0, 3"),

@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from polyloom.targets.tensix import python as tensix
-from polyloom.targets.tensix.encode import encode
-from polyloom.targets.tensix.isa import table
+from polyloom.targets.tensix.words.encode import encode
+from polyloom.targets.tensix.words.isa import table
 
 Words = NDArray[np.uint32]
 L1: Final = 0x4000

@@ -9,7 +9,7 @@ from tests.targets.tensix.tile.tools import place
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix import python as tensix
-from polyloom.targets.tensix.isa import Member
+from polyloom.targets.tensix.words.isa import Member
 
 SHAPES: dict[Member, tuple[int, int]] = {"wormhole": (188, 57), "blackhole": (224, 68)}
 

@@ -13,7 +13,7 @@ from tests.targets.tensix.tile import twin
 from tests.targets.tensix.tile.peer import Peer, word
 
 from polyloom.targets.tensix import python as tensix
-from polyloom.targets.tensix.tile import UNITS
+from polyloom.targets.tensix.run.tile import UNITS
 
 SETS, PER_TILE = 1024, 16
 NOPS = (0x02000000, 0x02ABCDEF)

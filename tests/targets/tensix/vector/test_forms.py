@@ -35,7 +35,7 @@ from tests.targets.tensix.vector.words import (
 )  # fmt: skip
 
 from polyloom._native import tensix
-from polyloom.targets.tensix.sfpi.oracle import multiply as twin
+from polyloom.targets.tensix.source.oracle import multiply as twin
 
 
 def over(count: int, word: int, wanted: Callable[[list[list[int]]], dict[int, list[int]]]) -> None:

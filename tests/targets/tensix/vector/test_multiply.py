@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.targets.tensix.vector.words import SPECIAL
 
 from polyloom._native import tensix
-from polyloom.targets.tensix.sfpi.oracle import multiply as twin
+from polyloom.targets.tensix.source.oracle import multiply as twin
 
 COUNT = 1 << 20
 Words = NDArray[np.uint32]

@@ -26,13 +26,13 @@ from polyloom.targets.minion.loops.convolution import source as convolutions
 from polyloom.targets.minion.loops.product import form as product
 from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.stages.form import staged
-from polyloom.targets.minion.loops.stages.multiplies import multiplies
 from polyloom.targets.minion.loops.work import Work
 from polyloom.targets.minion.options import Fp, Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.transform.dataflow import analyse
+from polyloom.transform.stages.nest import sums_products
 
 __all__ = ["FORM", "Content"]
 
@@ -74,7 +74,7 @@ def _subject(written: Written, read: simd.Read | None, asked: _Asked) -> Subject
         return _convolved(*convolved, read, written)
     on_tensors = sum(work is not None for work in products)
     why = ""
-    if read is not None and (planned is None or on_tensors < len(products)) and multiplies(read.nest):
+    if read is not None and (planned is None or on_tensors < len(products)) and sums_products(read.nest):
         try:
             plan, works = staged(read.nest, _system(source, read), fp, minions, exact=asked.exact)
         except Unlike as unlike:

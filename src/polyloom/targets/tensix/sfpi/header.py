@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from polyloom.ir.ssa_types import PTR, Type
-from polyloom.targets.tensix.sfpi.operations import MASK, PREFIX, VECTOR, Operation, operations
+from polyloom.targets.tensix.source.operations import MASK, PREFIX, VECTOR, Operation, operations
 
 TRANSPOSED: Final = "transposed"
 PART: Final = "part"

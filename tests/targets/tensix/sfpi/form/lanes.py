@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_types import I32
-from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.build import Builder
-from polyloom.targets.tensix.sfpi.interpret import State, interpret
-from polyloom.targets.tensix.sfpi.oracle.rounding import Words
+from polyloom.targets.tensix.source.build import Builder
+from polyloom.targets.tensix.source.oracle.interpret import State, interpret
+from polyloom.targets.tensix.source.oracle.rounding import Words
+from polyloom.targets.tensix.words.isa import Member
 
 LANES = np.arange(32, dtype=np.uint32)
 RAW = 4

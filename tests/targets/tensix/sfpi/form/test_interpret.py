@@ -17,12 +17,12 @@ from tests.targets.tensix.vector.words import patterns
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Access, Constant, Edge, Instruction
 from polyloom.ir.ssa_types import I32, PTR
-from polyloom.targets.tensix.sfpi.build import Builder, constant
-from polyloom.targets.tensix.sfpi.interpret import State, interpret, prepared
-from polyloom.targets.tensix.sfpi.meaning import seeds
-from polyloom.targets.tensix.sfpi.operations import VECTOR
-from polyloom.targets.tensix.sfpi.oracle.contract import contracted
-from polyloom.targets.tensix.sfpi.oracle.multiply import multiply_add
+from polyloom.targets.tensix.source.build import Builder, constant
+from polyloom.targets.tensix.source.operations import VECTOR
+from polyloom.targets.tensix.source.oracle.contract import contracted
+from polyloom.targets.tensix.source.oracle.interpret import State, interpret, prepared
+from polyloom.targets.tensix.source.oracle.meaning import seeds
+from polyloom.targets.tensix.source.oracle.multiply import multiply_add
 
 LT, LE, EQ, NE, GE, GT = range(6)
 ONE, ZERO = floats(1), floats(0)

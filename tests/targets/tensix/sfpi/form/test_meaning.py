@@ -8,10 +8,10 @@ from tests.targets.tensix.vector.words import SPECIAL, patterns
 
 from polyloom._native import tensix
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.isa import Instruction, Member, table
-from polyloom.targets.tensix.sfpi.operations import CONDITIONS, operations
-from polyloom.targets.tensix.sfpi.oracle.state import Mask, State, Vector
-from polyloom.targets.tensix.sfpi.oracle.words import execute
+from polyloom.targets.tensix.source.operations import CONDITIONS, operations
+from polyloom.targets.tensix.source.oracle.state import Mask, State, Vector
+from polyloom.targets.tensix.source.oracle.words import execute
+from polyloom.targets.tensix.words.isa import Instruction, Member, table
 
 MEMBERS: tuple[Member, ...] = ("wormhole", "blackhole")
 SILENT = frozenset({"SFPLOADMACRO"})

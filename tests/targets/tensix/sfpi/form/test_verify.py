@@ -11,9 +11,9 @@ from tests.targets.tensix.sfpi.kernels import kernel as random_kernel
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Edge, Place
-from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.build import Builder, constant
-from polyloom.targets.tensix.sfpi.verify import verify
+from polyloom.targets.tensix.source.build import Builder, constant
+from polyloom.targets.tensix.source.verify import verify
+from polyloom.targets.tensix.words.isa import Member
 
 Body = Callable[[Builder], None]
 Golden = Callable[[str, str], None]

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.sfpi.source import load
+from polyloom.targets.tensix.source.cpp.source import load
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from polyloom.targets.tensix.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.sfpi import machine
-from polyloom.targets.tensix.sfpi.form import Kernel
-from polyloom.targets.tensix.sfpi.kernel import compile_kernel, note_of
-from polyloom.targets.tensix.sfpi.library import (
+from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run.library import (
     FLOATS,
     OPERANDS,
     Entry,
@@ -26,8 +26,8 @@ from polyloom.targets.tensix.sfpi.library import (
     interpreted,
     place_of,
 )
-from polyloom.targets.tensix.sfpi.library_page import BEGIN, library
-from polyloom.targets.tensix.sfpi.source import HERE
+from polyloom.targets.tensix.run.library_page import BEGIN, library
+from polyloom.targets.tensix.source.cpp.source import HERE
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

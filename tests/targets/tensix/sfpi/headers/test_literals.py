@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polyloom.ir.ssa import Constant
-from polyloom.targets.tensix.sfpi.source import load
+from polyloom.targets.tensix.source.cpp.source import load
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from polyloom.targets.tensix.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.sfpi import machine
-from polyloom.targets.tensix.sfpi.form import Kernel
-from polyloom.targets.tensix.sfpi.kernel import compile_kernel, note_of
-from polyloom.targets.tensix.sfpi.reference import BITS, Reference
-from polyloom.targets.tensix.sfpi.source import load
-from polyloom.targets.tensix.sfpi.verify import verify
+from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run.reference import BITS, Reference
+from polyloom.targets.tensix.source.cpp.source import load
+from polyloom.targets.tensix.source.verify import verify
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

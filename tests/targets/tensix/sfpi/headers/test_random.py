@@ -11,12 +11,12 @@ from tests.targets.tensix.sfpi.headers.generate import kernel
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
+from polyloom.targets.tensix.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.sfpi import machine
-from polyloom.targets.tensix.sfpi.form import Kernel
-from polyloom.targets.tensix.sfpi.kernel import compile_kernel, note_of
-from polyloom.targets.tensix.sfpi.reference import BITS, Reference
-from polyloom.targets.tensix.sfpi.source import load_several
+from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run.reference import BITS, Reference
+from polyloom.targets.tensix.source.cpp.source import load_several
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

@@ -11,8 +11,8 @@ import pytest
 from polyloom.ir.ssa import Constant, Function
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.targets.tensix.sfpi.header import operations_header
-from polyloom.targets.tensix.sfpi.operations import called, operations
-from polyloom.targets.tensix.sfpi.source import HERE, load
+from polyloom.targets.tensix.source.cpp.source import HERE, load
+from polyloom.targets.tensix.source.operations import called, operations
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

@@ -13,10 +13,10 @@ import pytest
 from numpy.typing import NDArray
 
 from polyloom.ir.ssa import Function
-from polyloom.targets.tensix.sfpi.compile import lower
-from polyloom.targets.tensix.sfpi.interpret import State, interpret
-from polyloom.targets.tensix.sfpi.language.file import load
-from polyloom.targets.tensix.sfpi.source import load_several
+from polyloom.targets.tensix.source.cpp.source import load_several
+from polyloom.targets.tensix.source.language.file import load
+from polyloom.targets.tensix.source.lower.compile import lower
+from polyloom.targets.tensix.source.oracle.interpret import State, interpret
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

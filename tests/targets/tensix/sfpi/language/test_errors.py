@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.sfpi.language.file import load
+from polyloom.targets.tensix.source.language.file import load
 
 HEAD = "import polyloom as pl\n\n\n"
 KERNEL = "@pl.tensix.kernel\ndef f(dst, n=1):\n    x, i = dst[0], pl.vint(dst[1])\n"

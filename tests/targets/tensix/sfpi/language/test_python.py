@@ -12,11 +12,11 @@ from tests.targets.tensix.sfpi.form.lanes import floats, ints, row, started
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_text import print_ssa
-from polyloom.targets.tensix.sfpi.interpret import State, interpret
-from polyloom.targets.tensix.sfpi.language.file import load
-from polyloom.targets.tensix.sfpi.language.kernel import VectorKernel
-from polyloom.targets.tensix.sfpi.operations import PREFIX, operations
-from polyloom.targets.tensix.sfpi.oracle.rounding import Words
+from polyloom.targets.tensix.source.language.file import load
+from polyloom.targets.tensix.source.language.kernel import VectorKernel
+from polyloom.targets.tensix.source.operations import PREFIX, operations
+from polyloom.targets.tensix.source.oracle.interpret import State, interpret
+from polyloom.targets.tensix.source.oracle.rounding import Words
 
 FILE = Path(__file__).with_name("functions.py")
 X = floats(-3.5, -1.0, -0.0, 0.0, 0.25, 1.0, 2.75, 1e30)

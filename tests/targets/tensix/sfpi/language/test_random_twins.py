@@ -12,8 +12,8 @@ from tests.targets.tensix.sfpi.spelled import spelled
 
 import polyloom as pl
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
-from polyloom.targets.tensix.sfpi import source
-from polyloom.targets.tensix.sfpi.language.file import load
+from polyloom.targets.tensix.source.cpp import source
+from polyloom.targets.tensix.source.language.file import load
 
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 1.0, -1.0, 3.25, -7.0], np.float32)
 

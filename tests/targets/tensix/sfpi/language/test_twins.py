@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from polyloom.ir.ssa import Function
-from polyloom.targets.tensix.sfpi import compile as passes
-from polyloom.targets.tensix.sfpi import source
-from polyloom.targets.tensix.sfpi.language.file import load
+from polyloom.targets.tensix.source.cpp import source
+from polyloom.targets.tensix.source.language.file import load
+from polyloom.targets.tensix.source.lower import compile as passes
 
 HERE = Path(__file__).parent
 EXAMPLES = Path(__file__).parents[5] / "examples" / "sfpi"

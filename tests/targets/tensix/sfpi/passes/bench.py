@@ -15,12 +15,12 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import evaluate
 from polyloom.ir.ssa_memory import Memory
 from polyloom.ir.ssa_read import read
-from polyloom.targets.tensix.sfpi.compile import Lowered, Options, lower
-from polyloom.targets.tensix.sfpi.interpret import interpret
-from polyloom.targets.tensix.sfpi.operations import externals
-from polyloom.targets.tensix.sfpi.oracle.state import State
-from polyloom.targets.tensix.sfpi.words import show
-from polyloom.targets.tensix.tile import Tile
+from polyloom.targets.tensix.run.tile import Tile
+from polyloom.targets.tensix.source.allocate.words import show
+from polyloom.targets.tensix.source.lower.compile import Lowered, Options, lower
+from polyloom.targets.tensix.source.operations import externals
+from polyloom.targets.tensix.source.oracle.interpret import interpret
+from polyloom.targets.tensix.source.oracle.state import State
 
 ENABLE: Final = 0x8A00300A
 """SFPENCC 3, 10, which the driver issues before a kernel."""

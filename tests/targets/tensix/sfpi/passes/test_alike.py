@@ -4,9 +4,9 @@
 import pytest
 from tests.targets.tensix.sfpi.passes.bench import agree, kernel, plain, run
 
-from polyloom.targets.tensix.sfpi.alike import same
-from polyloom.targets.tensix.sfpi.code import Op
-from polyloom.targets.tensix.sfpi.shapes import shapes
+from polyloom.targets.tensix.source.allocate.alike import same
+from polyloom.targets.tensix.source.allocate.code import Op
+from polyloom.targets.tensix.source.lower.shapes import shapes
 
 STEP = """%x{n}: i32x32 = call @load 0:i32, 3:i32, 0:i32
 %y{n}: i32x32 = call @sfpmul %x{n}, %x{n}, 0:i32

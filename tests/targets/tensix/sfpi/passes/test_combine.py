@@ -8,8 +8,8 @@ from tests.targets.tensix.sfpi.passes.bench import agree, kernel, listing, plain
 from tests.targets.tensix.vector.words import SPECIAL
 
 from polyloom._native.tensix import VectorBench
-from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.compile import Options
+from polyloom.targets.tensix.source.lower.compile import Options
+from polyloom.targets.tensix.words.isa import Member
 
 _LANES = np.resize(np.array(SPECIAL, np.uint32), 32)
 _LITERALS = [bits for bits in range(1 << 16) if bits & 0x7FFF <= 0x7F80]

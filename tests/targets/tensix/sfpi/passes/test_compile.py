@@ -11,8 +11,8 @@ from tests.targets.tensix.sfpi.passes.bench import kernel as text
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_text import print_ssa
-from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.compile import SWITCHES, Options, lower
+from polyloom.targets.tensix.source.lower.compile import SWITCHES, Options, lower
+from polyloom.targets.tensix.words.isa import Member
 
 ABS = """%a: i32x32 = call @load 0:i32, 3:i32, 0:i32
 %b: i32x32 = call @sfpabs %a, 1:i32

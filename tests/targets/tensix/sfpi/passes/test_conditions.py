@@ -8,7 +8,7 @@ import pytest
 from tests.targets.tensix.sfpi.passes.bench import agree, kernel, listing, plain, run
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.sfpi.compile import Options, lower
+from polyloom.targets.tensix.source.lower.compile import Options, lower
 
 HEAD = """%a: i32x32 = call @load 0:i32, 3:i32, 0:i32
 %b: i32x32 = call @load 0:i32, 3:i32, 2:i32

@@ -12,8 +12,8 @@ from tests.targets.tensix.sfpi.passes.bench import agree, kernel, plain, run
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Place
-from polyloom.targets.tensix.isa import Member
-from polyloom.targets.tensix.sfpi.compile import Options, lower
+from polyloom.targets.tensix.source.lower.compile import Options, lower
+from polyloom.targets.tensix.words.isa import Member
 
 EARLY = "".join(f"%l{k}: i32x32 = call @splat {1000003 + k}:i32\n" for k in range(10))
 LOADED = "".join(f"%a{k}: i32x32 = call @load 0:i32, 3:i32, {2 * k}:i32\n" for k in range(10))

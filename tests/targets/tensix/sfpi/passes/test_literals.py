@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from polyloom._native.tensix import VectorBench
-from polyloom.targets.tensix.sfpi.literals import BF16, FP16, SIGNED, UNSIGNED, loaded, loads
+from polyloom.targets.tensix.source.lower.literals import BF16, FP16, SIGNED, UNSIGNED, loaded, loads
 
 
 @pytest.mark.parametrize("mode", [BF16, FP16, UNSIGNED, SIGNED])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from tests.targets.tensix.sfpi.passes.bench import agree, kernel, listing, plain, run
 
-from polyloom.targets.tensix.sfpi.compile import Options
+from polyloom.targets.tensix.source.lower.compile import Options
 
 STEP = """%a{n}: i32x32 = call @load 0:i32, 3:i32, 0:i32
 %b{n}: i32x32 = call @sfpmul %a{n}, %a{n}, 0:i32

@@ -14,7 +14,7 @@ from polyloom.riscv.backend.compile import compile_function
 from polyloom.riscv.backend.core import Placement, Program, compile_program
 from polyloom.riscv.image import elf
 from polyloom.riscv.names import parse
-from polyloom.targets.tensix.tile import Tile
+from polyloom.targets.tensix.run.tile import Tile
 
 CORE = parse("rv32im")
 T1 = Placement(0xA000, 0xE000, 0xFFB00800)

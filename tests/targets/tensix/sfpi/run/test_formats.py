@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.conftest import Golden
 
 from polyloom.cli.entry import main
-from polyloom.targets.tensix.assemble import assemble
-from polyloom.targets.tensix.sfpi import formats
-from polyloom.targets.tensix.sfpi.formats import BITS, FORMS, Form, Number
-from polyloom.targets.tensix.tile import Tile
+from polyloom.targets.tensix.run.tile import Tile
+from polyloom.targets.tensix.source import formats
+from polyloom.targets.tensix.source.formats import BITS, FORMS, Form, Number
+from polyloom.targets.tensix.words.assemble import assemble
 
 PATTERNS = st.integers(0, (1 << 32) - 1)
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -15,9 +15,9 @@ from tests.conftest import Golden
 
 from polyloom.cli.entry import main
 from polyloom.riscv.image import elf
-from polyloom.targets.tensix.sfpi import machine
-from polyloom.targets.tensix.sfpi.executable import CORE
-from polyloom.targets.tensix.sfpi.note import decode
+from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.source.executable import CORE
+from polyloom.targets.tensix.source.note import decode
 
 pytest.importorskip("ziglang", reason="C++ needs the extra `c`")
 

@@ -7,11 +7,11 @@ import numpy as np
 from tests.conftest import Golden
 
 from polyloom.ir.ssa_read import read
-from polyloom.targets.tensix.assemble import assemble
-from polyloom.targets.tensix.sfpi import machine
-from polyloom.targets.tensix.sfpi.executable import Part, build
-from polyloom.targets.tensix.sfpi.listing import listing
-from polyloom.targets.tensix.sfpi.note import decode
+from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.source.executable import Part, build
+from polyloom.targets.tensix.source.listing import listing
+from polyloom.targets.tensix.source.note import decode
+from polyloom.targets.tensix.words.assemble import assemble
 
 WORDS = """\
 REPLAY 0, 4, 1, 1

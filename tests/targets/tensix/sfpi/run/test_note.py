@@ -12,8 +12,8 @@ from tests.targets.tensix.sfpi.run.test_listing import REASONS, part, words
 
 from polyloom.cli.entry import main
 from polyloom.riscv import symbols
-from polyloom.targets.tensix.sfpi.executable import build
-from polyloom.targets.tensix.sfpi.note import decode, encode
+from polyloom.targets.tensix.source.executable import build
+from polyloom.targets.tensix.source.note import decode, encode
 
 NAME = "a kernel whose name leaves room"
 FILE = build(NAME, part(words(), REASONS), None, "wormhole", 16, "face")

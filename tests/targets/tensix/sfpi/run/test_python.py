@@ -95,7 +95,7 @@ def test_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_in_python(capsys: pytest.CaptureFixture[str]) -> None:
-    from polyloom.targets.tensix.sfpi.language.file import load
+    from polyloom.targets.tensix.source.language.file import load
 
     compiled = pl.compile(load("k.py", "leaky"), on="tensix")
     x: NDArray[np.float32] = np.load("x.npy")

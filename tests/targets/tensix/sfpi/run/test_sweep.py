@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.cli.entry import main
-from polyloom.targets.tensix.sfpi import machine, sweep
+from polyloom.targets.tensix.run import machine, sweep
 
 pytest.importorskip("ziglang", reason="C++ needs the extra `c`")
 

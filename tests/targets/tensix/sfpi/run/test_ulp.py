@@ -14,9 +14,10 @@ from tests.targets.tensix.matrix.bench import FORMATS, Bench, word
 
 from polyloom.targets.tensix.options import FORMATS as ALL
 from polyloom.targets.tensix.options import Format
-from polyloom.targets.tensix.sfpi import formats, ulp
-from polyloom.targets.tensix.sfpi.pack import packed, unpacked
-from polyloom.targets.tensix.sfpi.ulp import Bits
+from polyloom.targets.tensix.run import ulp
+from polyloom.targets.tensix.run.pack import packed, unpacked
+from polyloom.targets.tensix.run.ulp import Bits
+from polyloom.targets.tensix.source import formats
 
 NARROW: tuple[Format, ...] = ("bf16", "fp16")
 SECTIONS = 56, 84, 96, 124

@@ -24,12 +24,12 @@ from tests.targets.tensix.sfpi.vendor.instances import KINDS, LIST, Instance, in
 from tests.targets.tensix.sfpi.vendor.wheel import header, includes, unpacked
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tensix.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.sfpi import machine
-from polyloom.targets.tensix.sfpi.form import Kernel
-from polyloom.targets.tensix.sfpi.kernel import compile_kernel, note_of
-from polyloom.targets.tensix.sfpi.reference import BITS, Reference
-from polyloom.targets.tensix.sfpi.source import load
+from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run.reference import BITS, Reference
+from polyloom.targets.tensix.source.cpp.source import load
 
 NEEDED: Final = {"pure": 90, "mixed": 7}
 """Headers of each kind that must run."""

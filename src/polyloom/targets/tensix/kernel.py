@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vector kernels as programs of the target: compiled for core T1, run on a tile, shown beside their source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.ir.signature import Signature
+from polyloom.ir.ssa import Function
+from polyloom.passes import Watch
+from polyloom.targets.target import Execution, Job, Json
+from polyloom.targets.tensix.kernel_form import Kernel, signature_of
+from polyloom.targets.tensix.options import Options
+from polyloom.targets.tensix.run import events, machine
+from polyloom.targets.tensix.run.machine import Ran
+from polyloom.targets.tensix.run.reference import BITS
+from polyloom.targets.tensix.source import note as notes
+from polyloom.targets.tensix.source.executable import Part, build
+from polyloom.targets.tensix.source.note import Note
+from polyloom.targets.tensix.words.isa import Member
+from polyloom.targets.trace import Trace
+
+Array = NDArray[Any]
+
+
+def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, watch: Watch | None = None) -> bytes:
+    """Errors: PL0801 for spilling into a Dst of 16 bits, those of the passes (PL1280 to PL1289) and of the backend."""
+    dest = options.dest or 16
+    if options.spill is not None and dest != 32:
+        message = "registers are spilled to a Dst of 32 bits, and this one has 16"
+        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --dest 32, or leave --spill out"))
+    init = None if kernel.init is None else lower(kernel, kernel.init, member, options, watch)
+    return build(name, lower(kernel, kernel.function, member, options, watch), init, member, dest, options.per)
+
+
+def lower(kernel: Kernel, function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
+    """Words instead of vectors; their reasons are in the source's names."""
+    from polyloom.targets.tensix.source.lower import compile as passes
+
+    without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
+    names = kernel.variables
+    found = passes.lower(function, passes.Options(member, without, options.spill, names), watch)
+    reasons = [" ".join(names.get(word, word) for word in note.text.split(" ")) for note in found.notes]
+    return Part(found.function, reasons, found.spills)
+
+
+def note_of(data: bytes) -> Note:
+    """Errors: PL0810 for a file that is none of ours."""
+    found = notes.decode(data)
+    if found is None:
+        raise input_error("PL0810", "this is no vector kernel's executable", help="compile it with polyloom compile")
+    return found
+
+
+def signature(data: bytes) -> Signature:
+    note = note_of(data)
+    return signature_of(note.kernel, tuple(note.arguments))
+
+
+def execute(data: bytes, job: Job) -> Execution:
+    """Runs the file; the outputs are those that are asked for and, for comparison, all of Dst."""
+    options: Options = job.options
+    note = note_of(data)
+    if (wrong := machine.only_kernel(job.inputs, note)) is not None:
+        raise wrong
+    inputs = {name: np.asarray(array) for name, array in job.inputs.items()}
+    ran = machine.run(
+        data,
+        note,
+        inputs,
+        tiles=options.tiles,
+        hazards=options.hazards,
+        max_cycles=options.max_cycles,
+        tracing=job.trace,
+    )
+    outputs = machine.outputs(ran, inputs, job.wanted, note.dest)
+    outputs[BITS] = ran.tile.dst.copy()
+    trace = events.trace(ran.tile, note.lines) if job.trace else Trace()
+    return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), trace)
+
+
+def facts(note: Note, ran: Ran) -> dict[str, Json]:
+    """The keys that only a run tells, and those of the program."""
+    return {
+        **program_facts(note),
+        "instructions": ran.passed[2],
+        "replayed": ran.replayed,
+        "utilization": {**ran.tile.utilization()},
+        "hazards": [str(found) for found in ran.outcome.hazards],
+        "printed": ran.text,
+    }
+
+
+def program_facts(note: Note) -> dict[str, Json]:
+    """Of the program, without a run."""
+    return {"dest": note.dest, "per": note.per, **note.facts}
+
+
+def summary(data: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The rows that a reader wants first."""
+    rows = [
+        ("words in the program", f"{data['words']}, {data['nops']} of them NOPs"),
+        ("instructions", f"{data['instructions']}, {data['replayed']} of them replayed"),
+        ("registers", f"{data['registers']} of 8, {data['spills']} words that spill"),
+    ]
+    return [(what, text) for what, text in rows]

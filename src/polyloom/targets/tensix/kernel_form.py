@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A vector kernel as a subject: C++ (.h, .hpp, .cpp), a Python kernel of `pl.tensix`, or the text of its form (.ssa).
+
+Its oracle is the interpreter of the imported form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom import files
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.frontend.included import included
+from polyloom.frontend.source import Options as Reading
+from polyloom.ir.signature import Argument, Signature
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import Place as SourcePlace
+from polyloom.ir.ssa_read import read
+from polyloom.targets.forms.places import relocated
+from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.targets.tensix.options import Options
+from polyloom.targets.tensix.place import Place
+from polyloom.targets.tensix.run.reference import Reference
+from polyloom.targets.tensix.source import locate
+from polyloom.targets.tensix.source.language.file import apart, is_vector_file, load, wanted
+from polyloom.targets.tensix.source.language.kernel import VectorKernel
+from polyloom.targets.tensix.source.verify import verify
+from polyloom.targets.tensix.words.isa import Member
+
+SOURCES: Final = (".h", ".hpp", ".cpp", ".cc")
+TEXT: Final = ".ssa"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The kernel in its form, what initializes before it, and the source's names of values."""
+
+    function: Function
+    init: Function | None = None
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def _accepts(written: Written) -> bool:
+    if written.path is None:
+        return isinstance(written.value, VectorKernel)
+    if written.path.endswith((*SOURCES, TEXT)):
+        return True
+    return is_vector_file(written.path, written.options.function)
+
+
+def _load(written: Written, place: Place, options: Options) -> Subject:
+    start = perf_counter()
+    kernel = kernel_of(written, place, options)
+    reference = reference_of(kernel, place.member, options)
+    oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bounds)
+    seconds = perf_counter() - start
+    signature = signature_of(kernel.function.name, parameters_of(kernel))
+    warnings = tuple(
+        found for part in (kernel.init, kernel.function) if part is not None for found in verify(part, place.member)
+    )
+    return Subject(
+        "kernel",
+        kernel,
+        written.path or kernel.function.name,
+        signature,
+        (oracle,),
+        seconds,
+        watch=written.watch,
+        warnings=warnings,
+        texts=_texts(kernel.function.place),
+    )
+
+
+def _texts(place: SourcePlace) -> tuple[tuple[str, str], ...]:
+    """The file of a function, if it can be read."""
+    text = locate.text_of(place.file)
+    return () if text is None else ((place.shown_file, text),)
+
+
+def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:
+    """The oracle."""
+    dest, contract = options.dest or 16, not options.no_contract
+    return Reference(kernel.function, kernel.init, member, dest, options.per, options.tiles, contract, options.spill)
+
+
+def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
+    """By the ending of the name, or of a value."""
+    if isinstance(written.value, VectorKernel):
+        return of_python(written.value, {}, place.member)
+    path, name = apart(str(written.path))
+    if path.endswith(".py"):
+        found = _of_file(path, written.options.function or name, place.member)
+        init = None if options.init is None else _of_file(path, options.init, place.member).function
+        return replace(found, init=init)
+    if path.endswith(TEXT):
+        return confined(Kernel(read(files.read(path).decode("utf-8", "replace"), path)), ())
+    found = of_source(path, written.options.function, options.init, written.options, place.member)
+    return confined(found, (Path(path).resolve(), *included(path, written.options.includes)))
+
+
+def confined(kernel: Kernel, sources: Collection[Path]) -> Kernel:
+    """With labels, which nobody opens, in the place of all files but the `sources`: in a text of SSA form, and behind
+    `#line`, stands the name of any file."""
+
+    def place(of: SourcePlace) -> SourcePlace:
+        if not of.file or ("\0" not in of.file and Path(of.file).resolve() in sources):
+            return of
+        return replace(of, file=locate.label(of.shown_file))
+
+    init = None if kernel.init is None else relocated(kernel.init, place)
+    return replace(kernel, function=relocated(kernel.function, place), init=init)
+
+
+def of_python(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:
+    """Errors: PL1250 to PL1254."""
+    found = kernel.traced(member, constants)
+    return Kernel(found.function, None, found.variables)
+
+
+def _of_file(path: str, text: str | None, member: Member) -> Kernel:
+    named = wanted(text)
+    kernel = load(path, named.name)
+    return of_python(kernel, named.constants(kernel), member)
+
+
+def of_source(path: str, name: str | None, init: str | None, reading: Reading, member: Member) -> Kernel:
+    """Of a C++ file. Errors: PL0801 without the name of a function, PL0150, PL1260 to PL1269."""
+    from polyloom.targets.tensix.source.cpp import source
+
+    if name is None:
+        help = "write for instance --function 'calculate_tanh<false, 8>'"
+        raise PolyloomError(Diagnostic("PL0801", f"'{path}' is C++, and no function is named", USAGE, help=help))
+    found = source.load(path, name, init, reading.defines, reading.includes, member)
+    return Kernel(replace(found.function, name=name), found.init, found.variables)
+
+
+def parameters_of(kernel: Kernel) -> tuple[str, ...]:
+    """The run-time arguments: those of the kernel and of what initializes; one name is one value."""
+    parts = [part for part in (kernel.init, kernel.function) if part is not None]
+    return tuple(dict.fromkeys(p.name for part in parts for p in part.parameters))
+
+
+def signature_of(name: str, parameters: tuple[str, ...]) -> Signature:
+    """Dst and its formats are beyond it: the signature is open."""
+    arguments = tuple(Argument(p, np.dtype(np.int64), ()) for p in parameters)
+    return Signature(name, parameters, (), arguments, is_open=True)
+
+
+KERNEL: Final = Form("kernel", "a vector kernel (.h, .hpp, .cpp with --function, .py)", _accepts, _load)
+
+
+def content(subject: Subject) -> Kernel:
+    """Of a subject of this form."""
+    made: Any = subject.content
+    assert isinstance(made, Kernel)
+    return made

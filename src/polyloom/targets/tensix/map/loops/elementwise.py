@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three threads of an element-wise program: T0 unpacks a tile of every input into half of Dst, T1 runs the vector
+kernel over its 32 vectors, T2 packs.
+
+Halves go around: semaphore 0 counts those that are free, 1 those that wait for T1, 2 those that wait for T2. T1 records
+the kernel in the replay buffer where it fits, and its MOP replays it; else the core hands its words over. Scalars are
+words in L1, which T1's core puts into the constant registers L12 to L14.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.targets.tensix.map.loops.product_pack import packers, register, tile_rows
+from polyloom.targets.tensix.map.loops.product_unpack import one_tile
+from polyloom.targets.tensix.map.loops.shape import NOP
+from polyloom.targets.tensix.map.loops.thread import (
+    CONFIG,
+    IS_EMPTY,
+    MISC,
+    PACK,
+    PACKERS_BUSY,
+    SYNC,
+    UNPACK,
+    UNPACKER_BUSY,
+    VECTOR,
+    VECTOR_BUSY,
+    Lines,
+    Part,
+    Parts,
+    configured,
+    inline,
+    loop,
+    mop,
+    own,
+    own_configured,
+    push,
+    word,
+)
+from polyloom.targets.tensix.map.loops.vector import ADVANCES, SLOT
+from polyloom.targets.tensix.source.allocate.replay import SLOTS
+from polyloom.targets.tensix.words.arrays import tiles
+
+HALF: Final = 256
+"""Rows of half of Dst, of 16 or 32 bits: four tiles."""
+VECTORS: Final = 32
+"""Of 32 elements, in a tile."""
+_FREE, _FILLED, _DONE = 1, 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Elementwise:
+    """`kernel` are the words of a vector; `format` is the code of datums in L1 and Dst, of `width` bytes; `inputs` are
+    addresses, `scalars` that of the first scalar's word."""
+
+    tiles: int
+    inputs: tuple[int, ...]
+    result: int
+    scalars: int
+    scalar_count: int
+    kernel: tuple[int, ...]
+    format: int
+    width: int
+
+
+def threads(p: Elementwise) -> Parts | None:
+    """The programs of T0, T1 and T2; None where there is nothing to do."""
+    return (_unpack(p), _compute(p), _pack(p)) if p.tiles else None
+
+
+def _alternating(p: Elementwise, half: list[Lines]) -> Lines:
+    return [*loop("tiles", "s1", p.tiles // 2, [*half[0], *half[1]]), *(half[0] if p.tiles % 2 else [])]
+
+
+def _unpack(p: Elementwise) -> Part:
+    """Tiles of all inputs are at multiples of their pitch from the first one: their numbers are values of Y."""
+    row, first = 16 * p.width, min(p.inputs, default=0)
+    values = one_tile(0, p.format, p.format, p.width, first)
+    values[60] |= 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
+    values |= configured(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
+    base = word("SETADC", CntSetMask=1, DimensionIndex=1)
+    counters = [f"s{2 + n}" for n in range(len(p.inputs))]
+    halves = [
+        [
+            *inline(word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
+            *inline(word("SEMGET", sem_sel=_FREE)),
+            *(line for n, at in enumerate(counters) for line in _one(at, n + 4 * half)),
+            *inline(word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY), word("SEMPOST", sem_sel=_FILLED)),
+        ]
+        for half in range(2)
+    ]
+    set_up = [
+        word("SETADCXX", CntSetMask=1, x_end2=tiles.DATUMS - 1),
+        word("SEMINIT", max_value=2, init_value=2, sem_sel=_FREE),
+        word("SEMINIT", max_value=2, sem_sel=_FILLED | _DONE),
+    ]
+    away = [divmod(at - first, tiles.pitch(p.width)) for at in p.inputs]
+    assert not any(rest for _, rest in away), "arrays of one width lie among each other"
+    numbers = [f"li {at}, {base + number:#x}" for at, (number, _) in zip(counters, away, strict=True)]
+    return Part(values, {}, UNPACK | MISC, [*inline(*set_up), *numbers, *_alternating(p, halves)])
+
+
+def _one(counter: str, slot: int) -> Lines:
+    """A tile into its place in Dst."""
+    return [
+        *push(counter),
+        *inline(word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8), word("UNPACR", Last=1)),
+        f"addi {counter}, {counter}, 1",
+    ]
+
+
+def _compute(p: Elementwise) -> Part:
+    expander, program = _replayed(p) if len(p.kernel) <= SLOTS else ([], _handed_over(p))
+    advances = own_configured(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
+    enabled = inline(word("SFPENCC", imm12_math=3, instr_mod1=10))
+    return Part({}, advances, VECTOR, [*expander, *_scalars(p), *enabled, *program])
+
+
+def _replayed(p: Elementwise) -> tuple[Lines, Lines]:
+    """What sets the MOP expander up, and the rest."""
+    replay = word("REPLAY", len=len(p.kernel))
+    halves = [[*inline(_offset(half)), *_one_tile(inline(word("MOP", mop_type=1)))] for half in range(2)]
+    recorded = inline(word("REPLAY", len=len(p.kernel), load_mode=1), *p.kernel)
+    return mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [*recorded, *_alternating(p, halves)]
+
+
+def _handed_over(p: Elementwise) -> Lines:
+    """The words are in the program once: s6 sets the half of Dst, and changes from tile to tile."""
+    vectors = loop("vectors", "s2", VECTORS, inline(*p.kernel))
+    body = [*push("s6"), "xor s6, s6, s7", *_one_tile(vectors)]
+    first, second = map(_offset, range(2))
+    return [f"li s6, {first:#x}", f"li s7, {first ^ second:#x}", *loop("tiles", "s1", p.tiles, body)]
+
+
+def _offset(half: int) -> int:
+    (found,) = own(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half)
+    return found
+
+
+def _one_tile(vectors: Lines) -> Lines:
+    return [
+        *inline(word("SETRWC", BitMask=15), word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY)),
+        *vectors,
+        *inline(
+            word("STALLWAIT", stall_res=SYNC, wait_res=VECTOR_BUSY),
+            word("SEMGET", sem_sel=_FILLED),
+            word("SEMPOST", sem_sel=_DONE),
+        ),
+    ]
+
+
+def _scalars(p: Elementwise) -> Lines:
+    """Each word into L0, low half and high half, and on into its constant register."""
+    lines: Lines = [f"li s2, {p.scalars:#x}"] if p.scalar_count else []
+    for number in range(p.scalar_count):
+        low, high = (word("SFPLOADI", instr_mod0=mode) for mode in (10, 8))
+        lines += [f"lw s3, {4 * number}(s2)", "slli s4, s3, 16", "srli s4, s4, 16", f"li s5, {low:#x}"]
+        lines += ["or s4, s4, s5", *push("s4"), "srli s4, s3, 16", f"li s5, {high:#x}", "or s4, s4, s5", *push("s4")]
+        lines += inline(word("SFPCONFIG", config_dest=12 + number), word("SFPNOP"))
+    return lines
+
+
+def _pack(p: Elementwise) -> Part:
+    address, pitch = 4, 5
+    values = packers(p.format, p.width, HALF * tile_rows(p.width))
+    set_up = [
+        *register(address, p.result // 16 | 1 << 31),
+        *register(pitch, tiles.pitch(p.width) // 16),
+        word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
+    ]
+    halves = [
+        inline(
+            word("WRCFG", GprAddress=address, CfgReg=57),
+            word("SETADCZW", CntSetMask=4, Ch0_Y=number, BitMask=2),
+            word("SEMWAIT", stall_res=PACK, sem_sel=_DONE, wait_sem_cond=IS_EMPTY),
+            word("PACR", PackSel=15, Last=1),
+            word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
+            word("STALLWAIT", stall_res=SYNC | CONFIG, wait_res=PACKERS_BUSY),
+            word("SEMGET", sem_sel=_DONE),
+            word("SEMPOST", sem_sel=_FREE),
+        )
+        for number in range(2)
+    ]
+    alu = configured(ALU_FORMAT_SPEC_REG2_Dstacc=p.format)
+    return Part(values | alu, {}, PACK | CONFIG, [*inline(*set_up), *_alternating(p, halves)])

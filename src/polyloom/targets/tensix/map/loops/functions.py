@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of C's library as programs of the vector unit, for whoever writes them down or computes them (lanes.py).
+
+    exp: x = 2n ln 2 + r, e^r by a polynomial, times 2^n twice, as 2^2n may have no exponent; exp2: x = 2n + r
+    tanh: x + x^3 p(x^2) for small ones, else 1 - 2e / (1 + e) with e = exp(-2|x|), the reciprocal by Newton's method
+    log: x = 2^k m with m around 1, log m = f - f^2/2 + f^3 p(f) with f = m - 1
+    sin: x = n pi + r, and (-1)^n sin r; cos: x = (n - 1/2) pi + r. From `LARGEST_ANGLE` on, the result is a NaN
+
+Source: Muller, Elementary Functions, 3rd ed., chapters 3 and 11. Coefficients are minimax ones, fitted here. SFPMAD
+keeps three more bits of a product than of a result: what is subtracted to reduce an argument has so few bits that
+products with n are exact (Cody and Waite).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+from polyloom.targets.tensix.map.loops.lanes import Lanes
+
+T = TypeVar("T")
+LARGEST_ANGLE: Final = 32768.0
+_LT, _GE, _GT = 0, 4, 5
+_EXP: Final = (
+    0.00019611230527516454, 0.001410477445460856, 0.008336111903190613, 0.041661255061626434, 0.16666613519191742,
+    0.5000003576278687,
+)  # fmt: skip
+_EXP2: Final = (
+    1.5030519534775522e-05, 0.00015653713489882648, 0.001333949388936162, 0.00961671955883503, 0.05550379306077957,
+    0.24022673070430756, 0.6931472420692444,
+)  # fmt: skip
+_LOG: Final = (
+    0.06747763603925705, -0.11676944047212601, 0.11888378113508224, -0.12405403703451157, 0.14219500124454498,
+    -0.16668003797531128, 0.20002120733261108, -0.25000008940696716, 0.3333331346511841,
+)  # fmt: skip
+_TANH: Final = (
+    -0.006275658495724201, 0.021073242649435997, -0.05385284125804901, 0.13332593441009521, -0.33333316445350647,
+)  # fmt: skip
+_SIN: Final = (2.6053992314700736e-06, -0.00019809439254458994, 0.008333064615726471, -0.16666659712791443)
+_RECIPROCAL: Final = (-0.7418681979179382, 0.9896546006202698)
+"""Of 1 + e."""
+_PI: Final = (3.140625, 0.0009675025939941406, 1.5099580252808664e-07)
+_LN2: Final = (0.693145751953125, 1.428606765330187e-06)
+_INTEGERS: Final = 1.5 * 2.0**23
+"""Added to a number below 2^22, it leaves the nearest integer in the lowest bits."""
+_INFINITE, _NORMAL, _ONE, _NAN = 0x7F800000, 0x00800000, 0x3F800000, 0x7FC00000
+_ROOT: Final = 0x3F3504F3
+"""sqrt(1/2)."""
+
+
+def bits_of(value: float) -> int:
+    """Of FP32, which holds the number."""
+    return int.from_bytes(struct.pack("<f", value), "little")
+
+
+class _Unit(Generic[T]):
+    """Arithmetic with constants."""
+
+    def __init__(self, lanes: Lanes[T]) -> None:
+        self.lanes = lanes
+
+    def number(self, value: T | float) -> T:
+        return self.lanes.constant(bits_of(value)) if isinstance(value, int | float) else value
+
+    def mad(self, a: T, b: T | float, c: T | float) -> T:
+        return self.lanes.call("sfpmad", a, self.number(b), self.number(c), 0)
+
+    def mul(self, a: T, b: T | float) -> T:
+        return self.lanes.call("sfpmul", a, self.number(b), 0)
+
+    def add(self, a: T, b: T | float) -> T:
+        return self.lanes.call("sfpadd", a, self.number(b), 0)
+
+    def left(self, a: T, by: int) -> T:
+        """Bits, to the right by negative numbers."""
+        return self.lanes.call("sfpshft_i", a, by, 0)
+
+    def plus(self, a: T, bits: int) -> T:
+        """Integers."""
+        return self.lanes.call("sfpiadd_v", a, self.lanes.constant(bits), 4)
+
+    def polynomial(self, x: T, coefficients: Sequence[float]) -> T:
+        """By Horner's rule, from the highest degree on."""
+        first, second, *others = coefficients
+        found = self.mad(x, first, second)
+        for coefficient in others:
+            found = self.mad(found, x, coefficient)
+        return found
+
+    def magnitude(self, x: T) -> T:
+        """Without the sign, also of a NaN."""
+        return self.lanes.call("sfpsetsgn_i", x, 0, 0)
+
+    def chosen(self, condition: int, bits: T, limit: int, then: T, orelse: T) -> T:
+        """By bits as integers, whose difference does not wrap."""
+        return self.lanes.choose("cmp_i", condition, bits, self.lanes.constant(limit), then, orelse)
+
+    def or_nan(self, x: T, value: T) -> T:
+        """x where it is a NaN."""
+        return self.chosen(_GT, self.magnitude(x), _INFINITE, x, value)
+
+    def within(self, x: T, least: float, largest: float) -> T:
+        return self.lanes.extreme("minimum", self.lanes.extreme("maximum", x, self.number(least)), self.number(largest))
+
+    def scaled(self, value: T, turns: T) -> T:
+        """value 2^n 2^n, where `turns` are n + _INTEGERS."""
+        power = self.plus(self.left(turns, 23), _ONE)
+        return self.mul(self.mul(value, power), power)
+
+
+def _power_of_e(u: _Unit[T], x: T) -> T:
+    turns = u.mad(x, 0.5 / sum(_LN2), _INTEGERS)
+    n = u.add(turns, -_INTEGERS)
+    r = u.mad(n, -2 * _LN2[1], u.mad(n, -2 * _LN2[0], x))
+    return u.scaled(u.add(u.mad(u.mul(r, r), u.polynomial(r, _EXP), r), 1.0), turns)
+
+
+def _exp(u: _Unit[T], x: T) -> T:
+    return u.or_nan(x, _power_of_e(u, u.within(x, -104.0, 90.0)))
+
+
+def _exp2(u: _Unit[T], x: T) -> T:
+    near = u.within(x, -151.0, 130.0)
+    turns = u.mad(near, 0.5, _INTEGERS)
+    r = u.mad(u.add(turns, -_INTEGERS), -2.0, near)
+    return u.or_nan(x, u.scaled(u.mad(r, u.polynomial(r, _EXP2), 1.0), turns))
+
+
+def _tanh(u: _Unit[T], x: T) -> T:
+    t = u.within(u.magnitude(x), 0.0, 10.0)
+    e = _power_of_e(u, u.mul(t, -2.0))
+    # Each step squares what is missing: y (1 + e) = 1 - d becomes 1 - d^2.
+    y = u.polynomial(e, _RECIPROCAL)
+    for _ in range(2):
+        rest = u.mad(y, u.mad(e, -1.0, -1.0), 1.0)
+        y = u.mad(y, rest, y)
+    large = u.mad(u.mul(e, -2.0), y, 1.0)
+    square = u.mul(t, t)
+    small = u.mad(u.mul(square, t), u.polynomial(square, _TANH), t)
+    value = u.chosen(_LT, t, bits_of(0.55), small, large)
+    return u.or_nan(x, u.lanes.call("sfpsetsgn_v", value, x, 0))
+
+
+def _log(u: _Unit[T], x: T) -> T:
+    # From sqrt(1/2) on, a number belongs to the next power of 2.
+    k = u.left(u.plus(x, _ONE - _ROOT), -23)
+    m = u.plus(u.lanes.call("sfpiadd_v", u.left(k, 23), x, 6), _ONE)
+    n, f = u.add(u.lanes.call("sfpcast", k, 0), -127.0), u.add(m, -1.0)
+    square = u.mul(f, f)
+    rest = u.mad(u.mul(square, f), u.polynomial(f, _LOG), u.mul(n, _LN2[1]))
+    value = u.mad(n, _LN2[0], u.add(u.mad(square, -0.5, rest), f))
+    size = u.magnitude(x)
+    value = u.chosen(_GE, size, _INFINITE, x, value)
+    value = u.lanes.choose("cmp_f", _LT, x, None, u.lanes.constant(_NAN), value)
+    return u.chosen(_LT, size, _NORMAL, u.number(float("-inf")), value)
+
+
+def _sin(u: _Unit[T], x: T) -> T:
+    turns = u.mad(x, 1 / sum(_PI), _INTEGERS)
+    return _sine(u, x, turns, u.add(turns, -_INTEGERS))
+
+
+def _cos(u: _Unit[T], x: T) -> T:
+    turns = u.add(u.mad(x, 1 / sum(_PI), 0.5), _INTEGERS)
+    return _sine(u, x, turns, u.add(u.add(turns, -_INTEGERS), -0.5))
+
+
+def _sine(u: _Unit[T], x: T, turns: T, k: T) -> T:
+    """sin(x - k pi), negated where the number of turns is odd."""
+    r = x
+    for part in _PI:
+        r = u.mad(k, -part, r)
+    square = u.mul(r, r)
+    value = u.mad(u.mul(square, r), u.polynomial(square, _SIN), r)
+    value = u.lanes.call("sfpxor", value, u.left(turns, 31))
+    return u.chosen(_LT, u.magnitude(x), bits_of(LARGEST_ANGLE), value, u.lanes.constant(_NAN))
+
+
+_FUNCTIONS: Final[dict[str, Callable[[_Unit[Any], Any], Any]]] = {
+    "exp": _exp, "exp2": _exp2, "log": _log, "sin": _sin, "cos": _cos, "tanh": _tanh,
+}  # fmt: skip
+FUNCTIONS: Final = tuple(_FUNCTIONS)
+REGISTERS: Final = 5
+"""That a function needs beside its result's."""
+
+
+def function(lanes: Lanes[T], name: str, x: T) -> T:
+    """One of `FUNCTIONS` of f32 bits."""
+    return _FUNCTIONS[name](_Unit(lanes), x)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of the three threads, one stage after another.
+
+A stage finds the tile as it is after a reset: each thread writes 0 to the words of the configuration that earlier
+stages wrote and this one does not. Between stages T2 takes back the semaphores, each core waits until its thread is
+idle, says so in L1 and waits for both others: what a stage packed is in L1 before the next one unpacks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from polyloom.targets.tensix.map.loops.thread import (
+    CONFIGURATION,
+    STORES,
+    Lines,
+    Part,
+    Parts,
+    inline,
+    settled,
+    start,
+    stores,
+    word,
+)
+from polyloom.targets.tensix.options import THREADS
+
+Programs = tuple[list[Lines], list[Lines], list[Lines]]
+"""Of each thread, stage by stage."""
+MEETING: Final = ("s9", "s10", "s11")
+"""Registers by which cores meet, which no stage uses."""
+_IDLE: Final = 0xFFE80004
+"""Where a load waits until the thread is idle."""
+_SEMAPHORES: Final = 7
+"""Those that stages use."""
+
+
+def joined(stages: Sequence[Parts], meeting: int = 0) -> Programs:
+    """The programs of T0, T1 and T2 by stage; in L1 at `meeting` is a word for each, the number of stages that it has
+    done."""
+    clean = [_cleared([parts[thread].own for parts in stages]) for thread in range(3)]
+    shared = _shared(stages)
+    made: Programs = [], [], []
+    for number, parts in enumerate(stages):
+        for thread, part in enumerate(parts):
+            lines = start() if not number else []
+            lines += _part(part, shared[number][thread], clean[thread][number], number)
+            if number + 1 < len(stages):
+                lines += _meet(thread, number + 1, meeting)
+            made[thread].append(lines)
+    return made
+
+
+def _part(part: Part, shared: Mapping[int, int], own: Mapping[int, int], number: int) -> Lines:
+    begin = inline(word("STALLWAIT", stall_res=part.holds, wait_res=STORES), *settled(own))
+    return [*(stores(CONFIGURATION, shared) if shared else []), *begin, *_labelled(part.lines, f"s{number}.")]
+
+
+def _labelled(lines: Lines, prefix: str) -> Lines:
+    """Labels of their own."""
+    return [_label(line, prefix) for line in lines]
+
+
+def _label(line: str, prefix: str) -> str:
+    if line.startswith(("bnez ", "beqz ")):
+        return line.replace(", ", f", {prefix}")
+    if line.startswith("j "):
+        return f"j {prefix}{line.removeprefix('j ')}"
+    return f"{prefix}{line}" if line.endswith(":") else line
+
+
+def _cleared(values: Sequence[Mapping[int, int]]) -> list[dict[int, int]]:
+    """With zeros for what earlier ones wrote."""
+    made, known = list[dict[int, int]](), dict[int, int]()
+    for each in values:
+        made.append({**dict.fromkeys(known, 0), **each})
+        known |= dict.fromkeys(each, 0)
+    return made
+
+
+def _shared(stages: Sequence[Parts]) -> list[list[dict[int, int]]]:
+    """By stage and thread; a word that nobody writes in a stage is cleared by who wrote it last."""
+    made, owners = list[list[dict[int, int]]](), dict[int, int]()
+    for parts in stages:
+        now = {at: thread for thread, part in enumerate(parts) for at in part.shared}
+        assert len(now) == sum(len(part.shared) for part in parts), "a word has one writer"
+        cleared = [{at: 0 for at, owner in owners.items() if owner == t and at not in now} for t in range(3)]
+        made.append([{**cleared[t], **part.shared} for t, part in enumerate(parts)])
+        owners |= now
+    return made
+
+
+def _meet(thread: int, done: int, meeting: int) -> Lines:
+    lines = inline(word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
+    lines += [f"li s9, {_IDLE:#x}", "lw s11, 0(s9)", "add s11, s11, s11"]  # behind the use, the load is done
+    lines += [f"li s9, {meeting:#x}", f"li s10, {done}", f"sw s10, {4 * thread}(s9)"]
+    for other in range(3):
+        if other != thread:
+            label = f"s{done}.{THREADS[other]}"
+            lines += [f"{label}:", f"lw s11, {4 * other}(s9)", f"blt s11, s10, {label}"]
+    return lines

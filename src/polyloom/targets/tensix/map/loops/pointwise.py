@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instruction selection for formulas: each element of the result is one formula of elements at the same place.
+
+Inputs may have some of the result's dimensions, in any order (they are spread before the run), or none: those are
+scalars. The formula becomes a list of operations of vector kernels (`sfpi/operations.py`), without repetitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from polyloom.analysis.dataflow import refuse
+from polyloom.diagnostics import Span, input_error
+from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, loop_of
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.stage import Formula, Program
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, REGISTERS, bits_of
+from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
+from polyloom.transform.stages.arrange import axes_of
+
+_CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
+_MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
+_WHAT: Final = {
+    "div": "divides",
+    "floordiv": "divides",
+    "rem": "takes remainders",
+    "mod": "takes remainders",
+    "sqrt": "takes square roots",
+    "mul": "multiplies 32-bit integers",
+    "madd": "multiplies 32-bit integers",
+}
+
+
+def select_operations(stage: Formula, program: Program) -> Pointwise:
+    """The operations of a formula. Raises `Unlike` for elements at other places. Errors: PL1231 for an operation that a
+    tile does not offer."""
+    return _Maker(stage, program).made(stage.term)
+
+
+class _Maker:
+    """Makes steps of terms; equal terms once."""
+
+    def __init__(self, stage: Formula, program: Program) -> None:
+        self.stage, self.program = stage, program
+        self.dtype: ElementType = program.types[stage.result]
+        self.arrays: list[Spread] = []
+        self.scalars: list[str] = []
+        self.steps: list[Step] = []
+        self.known: dict[Term, Source] = {}
+        self.uses: dict[Term, int] = {}
+        self.needs: dict[Term, int] = {}
+        self.span: Span | None = None
+
+    def made(self, value: Term) -> Pointwise:
+        self._count(value)
+        found = self.source(value)
+        self._check_room()
+        arrays, scalars, steps, stage = tuple(self.arrays), tuple(self.scalars), tuple(self.steps), self.stage
+        return Pointwise(stage.label, self.dtype, arrays, scalars, steps, found, stage.span)
+
+    def _check_room(self) -> None:
+        span = self.stage.span
+        if len(self.arrays) > ARRAYS:
+            refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {ARRAYS} at a time", span)
+        if len(self.scalars) > SCALARS:
+            refuse(f"there are {len(self.scalars)} scalars, and {SCALARS} constant registers for them", span)
+
+    def _count(self, term: Term) -> None:
+        """How often each value is used, of equal ones once."""
+        self.uses[term] = self.uses.get(term, 0) + 1
+        if isinstance(term, Apply) and self.uses[term] == 1:
+            for operand in term.operands:
+                self._count(operand)
+
+    def source(self, term: Term) -> Source:
+        if term not in self.known:
+            before = self.span
+            self.span = (term.span if isinstance(term, Apply) else None) or before
+            self.known[term] = self._made(term)
+            self.span = before
+        return self.known[term]
+
+    def _sources(self, operands: Sequence[Term]) -> list[Source]:
+        """In their order, but made from the one that needs most registers on, so that few are needed at once (Sethi,
+        Ullman, JACM 17(4), 1970)."""
+        for operand in sorted(operands, key=self._need, reverse=True):
+            self.source(operand)
+        return [self.source(operand) for operand in operands]
+
+    def _need(self, term: Term) -> int:
+        if term not in self.needs:
+            parts = sorted(map(self._need, term.operands), reverse=True) if isinstance(term, Apply) else []
+            own = REGISTERS if isinstance(term, Apply) and term.operation in FUNCTIONS else 1
+            self.needs[term] = max([own, *(need + n for n, need in enumerate(parts))])
+        return self.needs[term]
+
+    def _made(self, term: Term) -> Source:
+        match term:
+            case Number(value):
+                return "bits", bits_of(value) if self.dtype == "f32" else int(value) & 0xFFFFFFFF
+            case Leaf():
+                return self._input(term)
+            case Apply():
+                return self._applied(term)
+            case Sum():
+                raise AssertionError("stages are without sums")
+
+    def _input(self, leaf: Leaf) -> Source:
+        if not leaf.index and leaf.array not in self.program.computed:
+            self.scalars.append(leaf.array)
+            return "scalar", len(self.scalars) - 1
+        self._check_element(leaf)
+        self.arrays.append(Spread(leaf.array, axes_of(leaf, self.stage.dims)))
+        return "array", len(self.arrays) - 1
+
+    def _check_element(self, leaf: Leaf) -> None:
+        """All of an array is read, each dimension by one loop."""
+        stage, shapes, label = self.stage, self.program.shapes, self.program.label_of(leaf.array)
+        own = tuple(map(loop_of, leaf.index))
+        if len({*own}) != len(own) or "" in own or leaf.padded:
+            at = ", ".join(map(str, leaf.index))
+            refuse(f"`{label}[{at}]` is not indexed by one loop in each place", stage.span)
+        if not {*own} <= {*stage.dims}:
+            refuse(f"`{label}` has a dimension that `{stage.label}` has not", stage.span)
+        extents = dict(zip(stage.dims, shapes[stage.result], strict=True))
+        for name, extent in zip(own, shapes[leaf.array], strict=True):
+            if extents[name] != extent:
+                refuse(f"{name} runs over {extents[name]} of the {extent} elements of `{label}`", stage.span)
+
+    def _step(self, name: str, operands: Sequence[Source], *numbers: int) -> Source:
+        self.steps.append(Step(name, tuple(operands), numbers, self.span))
+        return "step", len(self.steps) - 1
+
+    def _applied(self, term: Apply) -> Source:
+        if term.operation == "select":
+            return self._select(term)
+        if self.dtype == "i32":
+            return self._integer(term)
+        if term.operation in ("add", "sub") and (fused := self._contracted(term)) is not None:
+            return fused
+        operands = self._sources(term.operands)
+        match term.operation:
+            case "add":
+                return self._step("sfpadd", operands, 0)
+            case "sub":
+                return self._step("sfpsub", operands)
+            case "mul":
+                return self._step("sfpmul", operands, 0)
+            case "madd":
+                return self._step("sfpmad", operands, 0)
+            case "neg":
+                return self._step("sfpmov", operands, 1)
+            case "abs":
+                return self._step("sfpabs", operands, 1)
+            case "min" | "max":
+                return self._step("minimum" if term.operation == "min" else "maximum", operands)
+            case name if name in FUNCTIONS:
+                return self._step(name, operands)
+            case _:
+                return _lacks(term.operation, self.dtype, term.span)
+
+    def _contracted(self, term: Apply) -> Source | None:
+        """A product whose only use is this sum is part of it: one SFPMAD, its first factor or the other negated."""
+        for position in (0, 1):
+            product, other = term.operands[position], term.operands[1 - position]
+            if not isinstance(product, Apply) or product.operation != "mul" or self.uses[product] != 1:
+                continue
+            a, b, c = self._sources((*product.operands, other))
+            if term.operation == "sub":
+                a, c = (a, self._step("sfpmov", [c], 1)) if position == 0 else (self._step("sfpmov", [a], 1), c)
+            return self._step("sfpmad", [a, b, c], 0)
+        return None
+
+    def _integer(self, term: Apply) -> Source:
+        operation = term.operation
+        if operation in ("min", "max"):
+            a, b = term.operands
+            return self._select(Apply("select", (Apply("lt" if operation == "min" else "gt", (b, a)), b, a), term.span))
+        operands = self._sources(term.operands)
+        match operation:
+            case "add":
+                return self._step("sfpiadd_v", operands, 4)
+            case "sub":
+                return self._step("sfpiadd_v", operands[::-1], 6)
+            case "neg":
+                return self._step("sfpiadd_v", [*operands, ("bits", 0)], 6)
+            case "and" | "or" | "xor":
+                return self._step(f"sfp{operation}", operands)
+            case "abs":
+                return self._step("sfpabs", operands, 0)
+            case _:
+                return _lacks(operation, self.dtype, term.span)
+
+    def _select(self, term: Apply) -> Source:
+        condition, then, orelse = term.operands
+        if not isinstance(condition, Apply) or condition.operation not in _CONDITIONS:
+            refuse("a selection needs a comparison as its condition", term.span)
+        name, (a, b) = condition.operation, condition.operands
+        if isinstance(a, Number):  # the passes know a comparison with 0 by its right side
+            name, a, b = _MIRRORED[name], b, a
+        sources = self._sources((a, b, then, orelse))
+        return self._step("select", sources, _CONDITIONS.index(name))
+
+
+def _lacks(operation: str, dtype: ElementType, span: Span | None) -> Source:
+    shown = BY_NAME[operation].symbol or operation
+    message = f"no instruction of a tile {_WHAT.get(operation, 'does this')}: `{shown}` of {dtype}"
+    if operation in _CONDITIONS:
+        message = f"`{shown}` is a number here, and a tile compares only to choose"
+    help = "use `select` on the comparison" if operation in _CONDITIONS else _instead(operation, dtype)
+    raise input_error("PL1231", message, span=span, help=help)
+
+
+def _instead(operation: str, dtype: ElementType) -> str:
+    if dtype == "i32":
+        return "use + - min max abs and or xor select"
+    divides = operation == "div"
+    return "multiply by the reciprocal, given as an input" if divides else "use + - * madd min max abs select"

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three threads of a product of tiles: T0 unpacks, T1 multiplies and accumulates along k, T2 packs.
+
+Up to eight tiles of a column of the result are computed together, each in its own place in Dst: a tile of the right
+factor in SrcA serves eight of the left one in SrcB, so that nine tiles are read for eight products. T0's MOP unpacks
+them; Y counters step from tile to tile, for a tile's header is part of its pitch. T1 records the 16 MVMULs of one pair
+of tiles and one fidelity phase; its MOP replays them for each phase and gives SrcB back. Semaphore 0 counts tiles of
+Dst that wait to be packed, semaphore 1 those that are free: T2 packs one while T1 goes on with the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polyloom.targets.tensix.map.loops.product_pack import between, pack
+from polyloom.targets.tensix.map.loops.product_unpack import unpack
+from polyloom.targets.tensix.map.loops.shape import DONE, FREE, NOP, PLACE, Product, blocks
+from polyloom.targets.tensix.map.loops.thread import (
+    IS_EMPTY,
+    MATRIX,
+    MATRIX_BUSY,
+    SYNC,
+    Lines,
+    Part,
+    Parts,
+    configured,
+    inline,
+    loop,
+    mop,
+    own,
+    own_configured,
+    word,
+)
+from polyloom.targets.tensix.words.arrays.formats import INT32
+
+
+def threads(p: Product) -> Parts | None:
+    """The programs of T0, T1 and T2; None where there is nothing to do."""
+    if not p.rows or not p.columns or not p.depth:
+        return None
+    return unpack(p), _multiply(p), pack(p)
+
+
+def steps() -> Iterator[tuple[int, int]]:
+    """The 16 MVMULs: row of Dst, address mode. For each inner face, each face of SrcA, the halves of SrcB's faces."""
+    for _ in range(2):  # inner faces
+        for face in range(2):
+            for n in range(4):
+                across = (2 if face == 0 else 3) if n == 3 else n & 1
+                yield 16 * face + 8 * (n & 1) + 32 * (n >> 1), across
+
+
+def _modes(*, turned: bool) -> dict[int, int]:
+    """What B's and A's rows step by in each address mode; mode 3 of the first four goes on to the inner face and to the
+    other four, whose mode 3 goes back and on to the next phase. Of a turned tile, the second and the third face are the
+    other's."""
+    made: dict[int, int] = {}
+    across, inward = (32, 48) if turned else (16, 16)
+    for base in (0, 4):
+        for mode, (b, a) in enumerate(((8, 0), (24, 0), (24, across), (8 if base else 40, 16 if base else inward))):
+            n, last = base + mode, mode == 3
+            made |= own_configured(
+                **{
+                    f"ADDR_MOD_AB_SEC{n}_SrcBIncr": b,
+                    f"ADDR_MOD_AB_SEC{n}_SrcAIncr": a,
+                    f"ADDR_MOD_DST_SEC{n}_FidelityIncr": int(last and base > 0),
+                    f"ADDR_MOD_BIAS_SEC{n}_BiasIncr": int(last and base == 0),
+                    f"ADDR_MOD_BIAS_SEC{n}_BiasClear": int(last and base > 0),
+                }
+            )
+    return made
+
+
+def _multiply(p: Product) -> Part:
+    f = p.format
+    values = configured(
+        ALU_FORMAT_SPEC_REG0_SrcA=f.in_src,
+        ALU_FORMAT_SPEC_REG1_SrcB=f.in_src,
+        ALU_FORMAT_SPEC_REG2_Dstacc=p.packed.code,
+        ALU_ACC_CTRL_Fp32_enabled=int(p.dest == 32 and p.packed.code != INT32),
+        ALU_ACC_CTRL_INT8_math_enabled=int(p.packed.code == INT32),
+    )
+    if p.narrow is not None:  # what T2 packs is in another format than what is summed
+        values |= configured(ALU_FORMAT_SPEC_REG_Dstacc_val=between(p), ALU_FORMAT_SPEC_REG_Dstacc_override=1)
+    recorded = [word("MVMUL", addr_mode=mode, dst=row) for row, mode in steps()]
+    replay = word("REPLAY", len=len(recorded))
+    behind = word("SETRWC", clear_ab_vld=2, BitMask=15)
+    set_up = [
+        word("SEMINIT", max_value=15, init_value=blocks(p)[0][0], sem_sel=FREE),
+        word("ZEROACC", clear_mode=3),
+        word("SETRWC", BitMask=15),
+        word("REPLAY", len=len(recorded), load_mode=1),
+        *recorded,
+    ]
+    lines = [*mop([1, p.fidelity, NOP, behind, NOP, replay, NOP, replay, replay]), *inline(*set_up)]
+    for number, (count, times) in enumerate(blocks(p)):
+        # Places beyond the smaller block are taken out of the count of free ones.
+        lines += inline(*_taken() * (blocks(p)[0][0] - count))
+        lines += loop(f"results{number}", "s1", times * p.columns, _column(p, count, number))
+    return Part(values, _modes(turned=p.turned), MATRIX, lines)
+
+
+def _taken() -> list[int]:
+    return [
+        word("SEMWAIT", stall_res=MATRIX | SYNC, sem_sel=FREE, wait_sem_cond=IS_EMPTY),
+        word("SEMGET", sem_sel=FREE),
+    ]
+
+
+def _column(p: Product, count: int, number: int) -> Lines:
+    """Tiles of a column of the result, along k: the first pairs wait for their place, the last ones give it to T2."""
+    if p.depth == 1:
+        return _pairs(count, is_first=True, is_last=True)
+    middle = loop(f"depth{number}", "s2", p.depth - 2, _pairs(count))
+    return [*_pairs(count, is_first=True), *middle, *_pairs(count, is_last=True)]
+
+
+def _pairs(count: int, *, is_first: bool = False, is_last: bool = False) -> Lines:
+    """A tile of the right factor with `count` of the left one."""
+    made: list[int] = []
+    for place in range(count):
+        made += [*(_taken() if is_first else []), *own(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place)]
+        made.append(word("MOP", mop_type=1))
+        if is_last:
+            made += [word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY), word("SEMPOST", sem_sel=DONE)]
+    return inline(*made, word("SETRWC", clear_ab_vld=1))

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""T2 of a product: tiles of Dst into L1, one column of tiles after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from polyloom.targets.tensix.map.loops.shape import DONE, FREE, PLACE, Product, blocks
+from polyloom.targets.tensix.map.loops.thread import (
+    CONFIG,
+    IS_EMPTY,
+    MATRIX,
+    PACK,
+    PACKERS_BUSY,
+    SCALAR_BUSY,
+    SYNC,
+    Part,
+    configured,
+    inline,
+    loop,
+    word,
+)
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.formats import FP16, TF32
+
+_ADDRESS, _PITCH, _COLUMN, _BLOCK = 4, 5, 6, 7
+"""General registers: where the next tile goes; from tile to tile; to the block in the next column, and back to the next
+block, both from behind the last tile."""
+_WORD: Final = 1 << 32
+
+
+def pack(p: Product) -> Part:
+    step = PLACE * tile_rows(p.stored.width if between(p) == p.stored.code else p.packed.width)
+    values = packers(p.stored.code, p.stored.width, step, held=between(p), bits=p.dest)
+    pitch = tiles.pitch(p.stored.width) // 16
+    first = p.result // 16 | 1 << 31  # the other packers' addresses are relative to this one
+    set_up = [
+        *register(_ADDRESS, first),
+        *register(_PITCH, pitch),
+        word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
+    ]
+    lines = inline(*set_up)
+    several = p.rows > tiles.BLOCK
+    for number, (count, times) in enumerate(blocks(p)):
+        column = [each for place in range(count) for each in _packed(p, place)]
+        if several:
+            lines += inline(*register(_COLUMN, (p.rows - count) * pitch))
+            lines += inline(*register(_BLOCK, (count - p.columns * p.rows) * pitch % _WORD))
+            column += _moved(_COLUMN)
+        row = loop(f"columns{number}", "s1", p.columns, inline(*column))
+        lines += loop(f"rows{number}", "s2", times, [*row, *(inline(*_moved(_BLOCK)) if several else [])])
+    return Part(values, {}, PACK | CONFIG, lines)
+
+
+def _moved(by: int) -> list[int]:
+    """The next address; WRCFG reads it when the scalar unit has it."""
+    return [
+        word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=by, OpARegIndex=_ADDRESS),
+        word("STALLWAIT", stall_res=CONFIG, wait_res=SCALAR_BUSY),
+    ]
+
+
+def _packed(p: Product, place: int) -> list[int]:
+    """A tile of Dst, which is cleared behind the packers."""
+    mode = 5 if p.dest == 32 else 1
+    return [
+        word("WRCFG", GprAddress=_ADDRESS, CfgReg=57),
+        word("SETADCZW", CntSetMask=4, Ch0_Y=place, BitMask=2),
+        word("SEMWAIT", stall_res=PACK, sem_sel=DONE, wait_sem_cond=IS_EMPTY),
+        word("PACR", PackSel=15, Last=1),
+        word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=_PITCH, OpARegIndex=_ADDRESS),
+        word("STALLWAIT", stall_res=MATRIX | SYNC | CONFIG, wait_res=PACKERS_BUSY),
+        *(word("ZEROACC", clear_mode=mode, dst=4 * place + n) for n in range(4)),
+        word("SEMGET", sem_sel=DONE),
+        word("SEMPOST", sem_sel=FREE),
+    ]
+
+
+def tile_rows(width: int) -> int:
+    """Bytes of a row of Dst."""
+    return tiles.FACE * width
+
+
+def between(p: Product) -> int:
+    """The format between Dst and L1: FP16 is made of TF32, which rounds."""
+    return TF32 if p.narrow is not None and p.narrow.code == FP16 else p.stored.code
+
+
+def packers(code: int, width: int, step: int, held: int | None = None, bits: int = 0) -> dict[int, int]:
+    """Four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first one's address is
+    decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of other `bits` than
+    datums in L1 comes in the format `held`."""
+    face = tiles.FACE * tile_rows(width) // 16
+    wide = (bits or 8 * width) == 32
+    values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(wide), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
+    values |= configured(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=step)
+    for packer, (section, register) in enumerate(((0, 1), (0, 8), (1, 1), (1, 8))):
+        name = f"THCON_SEC{section}_REG{register}"
+        values |= configured(
+            **{
+                f"{name}_Disable_zero_compress": 1,
+                f"{name}_Out_data_format": code,
+                f"{name}_In_data_format": code if held is None else held,
+                f"{name}_Sub_l1_tile_header_size": int(packer > 0),
+                f"{name}_L1_Dest_addr": packer * face,
+                f"DEST_TARGET_REG_CFG_PACK_SEC{packer}_Offset": tiles.FACE * packer,
+            }
+        )
+    return values
+
+
+def register(number: int, value: int) -> Iterator[int]:
+    for part in range(2):
+        high, low = divmod(value >> 16 * part & 0xFFFF, 1 << 14)
+        yield word("SETDMAREG", Payload_SigSelSize=high, Payload_SigSel=low, RegIndex16b=2 * number + part)

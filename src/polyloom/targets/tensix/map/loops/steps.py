@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formulas of element-wise programs as data: arrays, scalars, and operations of vector kernels in their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from polyloom.diagnostics import Span
+from polyloom.ir.operations import ElementType
+from polyloom.ir.ssa import NOWHERE, Place
+
+ARRAYS: Final = 4
+"""Tiles of inputs that half of Dst holds at 32 bits."""
+SCALARS: Final = 3
+"""Constant registers that belong to the program: L12 to L14."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """An input: for each dimension of the result the position of the input's own one, or -1."""
+
+    array: str
+    axes: tuple[int, ...]
+
+
+Source = tuple[str, int]
+"""What an operand is: `array`, `scalar` or `step` with its number, or `bits` with a constant's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operation of the table, its vectors and its numbers behind them; `select` has a comparison in `numbers`, and
+    in `operands` its two sides and both values."""
+
+    name: str
+    operands: tuple[Source, ...]
+    numbers: tuple[int, ...] = ()
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise:
+    """`value` is what the result is, which is written at `span`."""
+
+    result: str
+    dtype: ElementType
+    arrays: tuple[Spread, ...]
+    scalars: tuple[str, ...]
+    steps: tuple[Step, ...]
+    value: Source
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.span)
+
+
+def place_of(span: Span | None) -> Place:
+    """Of what is written there."""
+    return NOWHERE if span is None else Place(span.source.name, span.line)

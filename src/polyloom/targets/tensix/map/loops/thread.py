@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of the T cores as text: Tensix words in the instruction stream, stores to the configuration and to the MOP
+expander, counted loops, and words that the core computes and pushes.
+
+Registers: s0 is where words are pushed, s1 to s11 belong to whoever writes the program, t0 and t1 to this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.riscv.assemble import assemble
+from polyloom.targets.tensix.words.configuration import settings
+from polyloom.targets.tensix.words.encode import encode, rotated
+from polyloom.targets.tensix.words.isa import key, named
+from polyloom.targets.tensix.words.program import CORE
+
+CONFIGURATION: Final = 0xFFEF0000
+MOP: Final = 0xFFB80000
+PUSH: Final = 0xFFE40000
+_WORD: Final = 0xFFFFFFFF
+MISC, SYNC, PACK, UNPACK, MATRIX, CONFIG, VECTOR = (1 << k for k in (0, 1, 2, 3, 6, 7, 8))
+"""What STALLWAIT and SEMWAIT hold back."""
+SCALAR_BUSY, UNPACKER_BUSY, PACKERS_BUSY, MATRIX_BUSY, STORES, VECTOR_BUSY = 0x1, 0x2, 0x78, 0x80, 1 << 13, 1 << 14
+"""What STALLWAIT waits for: the scalar unit's memory, the first unpacker, the packers, the matrix unit, the core's
+stores, the vector unit."""
+IS_EMPTY: Final = 1
+"""SEMWAIT waits while a semaphore is 0."""
+Lines = list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a thread does in a stage: words of the shared configuration and of its own one, what must not begin before
+    these are stored (the STALLWAIT's mask), and everything behind."""
+
+    shared: Mapping[int, int]
+    own: Mapping[int, int]
+    holds: int
+    lines: Lines
+
+
+Parts = tuple[Part, Part, Part]
+"""Of T0, T1 and T2."""
+
+
+def word(name: str, **fields: int) -> int:
+    """A Tensix instruction."""
+    return encode(named()[key(name)], fields)
+
+
+def configured(**values: int) -> dict[int, int]:
+    """Words of the shared configuration, of fields by name."""
+    made: dict[int, int] = {}
+    for name, value in values.items():
+        setting = settings()[name]
+        assert not setting.thread and 0 <= value < 1 << setting.width, name
+        bits = value << setting.shift
+        for number in range(-(-(setting.shift + setting.width) // 32)):
+            made[setting.word + number] = made.get(setting.word + number, 0) | bits >> 32 * number & _WORD
+    return made
+
+
+def own_configured(**values: int) -> dict[int, int]:
+    """Words of a thread's own configuration, of fields by name."""
+    made: dict[int, int] = {}
+    for name, value in values.items():
+        setting = settings()[name]
+        assert setting.thread and 0 <= value < 1 << setting.width, name
+        made[setting.word] = made.get(setting.word, 0) | value << setting.shift
+    return made
+
+
+def own(**values: int) -> list[int]:
+    """SETC16 words of a thread's own configuration, of fields by name."""
+    return settled(own_configured(**values))
+
+
+def settled(values: Mapping[int, int]) -> list[int]:
+    """SETC16 words of a thread's own configuration, by number."""
+    return [word("SETC16", setc16_reg=at, setc16_value=value) for at, value in sorted(values.items())]
+
+
+def inline(*words: int) -> Lines:
+    """Words in the instruction stream."""
+    return [f".word {rotated(each):#010x}" for each in words]
+
+
+def stores(base: int, values: Mapping[int, int]) -> Lines:
+    """Words at `base`, by their number."""
+    lines = [f"li t0, {base:#x}"]
+    for at, value in sorted(values.items()):
+        lines += [f"li t1, {value:#x}", f"sw t1, {4 * at}(t0)"]
+    return lines
+
+
+def mop(words: Sequence[int]) -> Lines:
+    """The nine registers of the MOP expander, which must be idle."""
+    return stores(MOP, dict(enumerate(words)))
+
+
+def push(register: str) -> Lines:
+    """A word that the core has computed; `start` has set s0."""
+    return [f"sw {register}, 0(s0)"]
+
+
+def start() -> Lines:
+    return [f"li s0, {PUSH:#x}"]
+
+
+_BRANCH: Final = 500
+"""Lines, of two instructions at most, that a branch certainly reaches over; it has 4096 bytes."""
+
+
+def loop(label: str, register: str, count: int, body: Lines) -> Lines:
+    """The body so many times; nothing for 0."""
+    if count < 2:
+        return body * count
+    back = [f"bnez {register}, {label}"]
+    if len(body) > _BRANCH:
+        back = [f"beqz {register}, {label}.end", f"j {label}", f"{label}.end:"]
+    return [f"li {register}, {count}", f"{label}:", *body, f"addi {register}, {register}, -1", *back]
+
+
+def assembled(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:
+    """The core's program, which ends with `ebreak`, and by stage the line of each address."""
+    whole = [*((stage, line) for stage, lines in enumerate(stages) for line in lines), (len(stages) - 1, "ebreak")]
+    made = assemble("".join(f"{line}\n" for _, line in whole), CORE, base, "<thread>")
+    found = [dict[int, str]() for _ in stages]
+    for at, number in made.lines.items():
+        stage, line = whole[number - 1]
+        found[stage][at] = line
+    return made.data, found

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The formula of an element-wise program as a vector kernel: 32 elements from Dst and back; and its value in NumPy.
+
+The kernel goes through the passes of vector kernels (sfpi/compile.py); the value is that of the operations' meaning
+(sfpi/meaning.py), which shares no code with passes and model. Products and sums are contracted before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.ir.ssa import Constant, Function, Place, Value
+from polyloom.passes import Watch
+from polyloom.riscv.backend.push import WORD
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, function
+from polyloom.targets.tensix.map.loops.lanes import Computed, Emitted, Lanes, Words
+from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step, place_of
+from polyloom.targets.tensix.map.oracle import function_errors
+from polyloom.targets.tensix.map.oracle.function_errors import Error
+from polyloom.targets.tensix.source.build import Builder
+from polyloom.targets.tensix.source.lower.compile import Options, lower
+
+T = TypeVar("T")
+ADDING: Final = 2.0**-22
+"""What an operation may miss, of what it adds up, on the tile and in the program together."""
+SLOT: Final = 64
+"""Rows of Dst of a tile, which are as many addresses."""
+_FIRST: Final = 12
+"""The constant register of the first scalar."""
+_STAYS, ADVANCES = 3, 2
+"""Address modes: of loads, and of the store, behind which the counter of Dst goes on to the next vector."""
+_LANES: Final = 32
+
+
+def words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[tuple[int, Place]]:
+    """Of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result replaces the
+    first array. Errors: PL1280 where the values do not fit into the registers."""
+    try:
+        made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"})), watch).function
+    except PolyloomError as error:
+        raise _without_names(error, p.result) from None
+    found = [(i.operands[0], i.place) for block in made.blocks for i in block.instructions if i.called == WORD.name]
+    assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w, _ in found), "there are no scalar branches"
+    return [(w.value & 0xFFFFFFFF, place) for w, place in found if isinstance(w, Constant)]
+
+
+def _without_names(error: PolyloomError, result: str) -> PolyloomError:
+    """PL1280 names values of the kernel, which are nobody's here."""
+    if error.code != "PL1280":
+        return error
+    message = f"the formula of `{result}` needs more values at once than there are registers, 8"
+    help = "compute a part of it by a program of its own, and give that as an array"
+    return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
+
+
+def kernel(p: Pointwise, mode: int) -> Function:
+    """In SSA form."""
+    b = Builder(p.result, place=p.place)
+    made: dict[Source, Value] = {}
+
+    def value(source: Source) -> Value:
+        if source not in made:
+            made[source] = _leaf(b, source, mode)
+        return made[source]
+
+    for number, step in enumerate(p.steps):
+        b.place = place_of(step.span or p.span)
+        made["step", number] = _applied(Emitted(b), step, list(map(value, step.operands)), p.dtype == "f32")
+    b.place = p.place
+    b.effect("store", value(p.value), mode, ADVANCES, 0)
+    return b.finish()
+
+
+def _leaf(b: Builder, source: Source, mode: int) -> Value:
+    kind, number = source
+    if kind == "array":
+        return b.call("load", mode, _STAYS, SLOT * number)
+    return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
+
+
+def _applied(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
+    if step.name in FUNCTIONS:
+        return function(lanes, step.name, *operands)
+    if step.name in ("minimum", "maximum"):
+        return lanes.extreme(step.name, *operands)
+    if step.name != "select":
+        return lanes.call(step.name, *operands, *step.numbers)
+    left, right, then, orelse = operands
+    compare, (condition,) = "cmp_f" if floats else "cmp_i", step.numbers
+    return lanes.choose(compare, condition, left, None if step.operands[1] == ("bits", 0) else right, then, orelse)
+
+
+def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> Words:
+    """Of bits as loads give them, in vectors of 32 elements; the bits that are stored."""
+    shape = arrays[0].shape if arrays else (1, _LANES)
+    known: dict[Source, Any] = {("array", n): array for n, array in enumerate(arrays)}
+    known |= {("scalar", n): np.full(shape, bits, np.uint32) for n, bits in enumerate(scalars)}
+
+    def value(source: Source) -> Words:
+        return known[source] if source in known else np.full(shape, source[1], np.uint32)
+
+    for number, step in enumerate(p.steps):
+        known["step", number] = _applied(Computed(shape), step, list(map(value, step.operands)), p.dtype == "f32")
+    return value(p.value)
+
+
+def formula_error(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float = ADDING) -> Error:
+    """The result, and by how much floats may miss the program's: every operation by `adding` of what it adds up, for
+    tile and program together; values below 2**-126 are zero. An infinite error is that of the result, too."""
+    known: dict[Source, Error] = {("array", n): array for n, array in enumerate(arrays)}
+    for n, scalar in enumerate(scalars):
+        known["scalar", n] = scalar, 2.0**-126
+
+    def value(source: Source) -> Error:
+        return known[source] if source in known else (float(np.uint32(source[1]).view(np.float32)), 2.0**-126)
+
+    for number, step in enumerate(p.steps):
+        operands = [value(operand) for operand in step.operands]
+        found, error = _missed(step, operands, adding)
+        known["step", number] = found, unbounded(error, *(of for _, of in operands))
+    return value(p.value)
+
+
+def unbounded(error: Any, *others: Any) -> Any:
+    """The error, infinite where another one is: infinity times 0 is a NaN."""
+    for other in others:
+        if np.any(np.isinf(other)):
+            error = np.where(np.isinf(other), np.inf, error)
+    return error
+
+
+def _missed(step: Step, operands: Sequence[Error], adding: float) -> Error:
+    (a, of_a), *rest = operands
+    if step.name in FUNCTIONS:
+        return function_errors.missed(step.name, a, of_a)
+    if step.name in _PRODUCTS:
+        b, of_b = rest[0]
+        product, missed = a * b, np.abs(a) * of_b + np.abs(b) * of_a + of_a * of_b
+        c, of_c = rest[1] if step.name == "sfpmad" else (0.0, 0.0)
+        size = np.abs(product) + np.abs(c) + missed + of_c
+        return product + c, missed + of_c + size * adding + 2.0**-126
+    if step.name in ("sfpadd", "sfpsub"):
+        b, of_b = rest[0]
+        made = a + b if step.name == "sfpadd" else a - b
+        return made, of_a + of_b + (np.abs(a) + np.abs(b) + of_a + of_b) * adding + 2.0**-126
+    if step.name in ("minimum", "maximum"):
+        choose = np.minimum if step.name == "minimum" else np.maximum
+        return choose(a, rest[0][0]), np.maximum(of_a, rest[0][1])
+    if step.name == "select":
+        return _chosen(step.numbers[0], operands)
+    made: Any = -a if step.name == "sfpmov" else np.abs(a)
+    return made, of_a
+
+
+_PRODUCTS: Final = ("sfpmul", "sfpmad")
+_RELATIONS: Final[Mapping[int, Any]] = {
+    0: np.less, 1: np.less_equal, 2: np.equal, 3: np.not_equal, 4: np.greater_equal, 5: np.greater,
+}  # fmt: skip
+
+
+def _chosen(condition: int, operands: Sequence[Error]) -> Error:
+    """Where both sides are so close that errors decide, either value may come out."""
+    (a, of_a), (b, of_b), (then, of_then), (orelse, of_orelse) = operands
+    near = np.abs(a - b) <= of_a + of_b
+    missed = np.maximum(of_then, of_orelse) + np.where(near, np.abs(then - orelse), 0)
+    return _where(_RELATIONS[condition](a, b), then, orelse), missed
+
+
+def _where(condition: Any, then: Any, orelse: Any) -> Any:
+    """Over arrays and numbers."""
+    return np.where(np.asarray(condition), np.asarray(then), np.asarray(orelse))

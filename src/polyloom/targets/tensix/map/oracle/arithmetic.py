@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What MVMULs in the order of product.py compute, bit by bit, over exact integers in NumPy, apart from the model.
+
+Of each pair of tiles along k, in each fidelity phase, come the first and the second 16 of k; each 16 are two groups of
+eight. A product has 5 bits of SrcA's mantissa (the right factor's) and 7 of SrcB's (the left factor's), is aligned to
+the largest exponent of its group with half away from zero, and sums are aligned to each other and to Dst with half
+towards plus infinity. Source: docs/targets/tensix-matrix.md, "Arithmetic".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.targets.tensix.options import Dest
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.formats import Format
+
+Array = NDArray[Any]
+_GROUP: Final = 8
+_STEP: Final = 16
+"""Of k in one MVMUL."""
+_ELEMENTS: Final = 1 << 17
+"""Of the result that are computed at once, so that intermediate arrays stay in caches."""
+_NEVER: Final = -4096
+"""An exponent that never is the largest: that of a zero."""
+_LARGEST: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Datums of Src: signs (1 or -1), exponents, and a part of their mantissas (0 where the datum is zero)."""
+
+    sign: Array
+    exponent: Array
+    mantissa: Array
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounding:
+    """Of results: bits of significand, the first exponent that is too large, and the pattern that stands for it."""
+
+    bits: int
+    end: int
+    over: int
+
+
+def product(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Array:
+    """Datums of the result, as they are packed, of matrices of datums as they lie in L1."""
+    rows, columns = left.shape[0], right.shape[1]
+    a, b = tiles.padded(left), tiles.padded(right)
+    if f.name == "i8":
+        return _integral(a, b, fidelity)[:rows, :columns]
+    made = np.zeros((a.shape[0], b.shape[1]), np.int64)
+    if not made.size:
+        return _packed(made[:rows, :columns], f, dest)
+    at_once = max(1, _ELEMENTS // (b.shape[1] * _STEP))
+    for first in range(0, rows, at_once):
+        made[first : first + at_once] = _rows(a[first : first + at_once], b, f, dest, fidelity)
+    return _packed(made[:rows, :columns], f, dest)
+
+
+def _rows(a: Array, b: Array, f: Format, dest: Dest, fidelity: int) -> Array:
+    """Rows of Dst: patterns of sign, 8 bits of exponent, 23 of mantissa."""
+    narrow = f.name == "fp16"
+    rounding = _rounding(narrow, dest)
+    lefts = [_part(_source(a, f), narrow, bool(phase & 2), of_left=True) for phase in range(fidelity)]
+    rights = [_part(_source(b, f), narrow, bool(phase & 1), of_left=False) for phase in range(fidelity)]
+    held = np.zeros((a.shape[0], b.shape[1]), np.int64)
+    for tile in range(0, a.shape[1], tiles.SIDE):
+        for phase in range(fidelity):
+            bias = (97 if dest == 32 else -15) if narrow else -127
+            bias -= 5 * (phase & 1) + 7 * (phase >> 1)
+            for first in range(tile, tile + tiles.SIDE, _STEP):
+                sums = [_group(lefts[phase], rights[phase], at, bias) for at in range(first, first + _STEP, _GROUP)]
+                held = _accumulated(sums, held, rounding)
+    return held
+
+
+def _rounding(narrow: bool, dest: Dest) -> _Rounding:
+    if dest == 32:
+        return _Rounding(24, 255, 255 << 23)
+    return _Rounding(11, 32, 31 << 23 | 0x3FF << 13) if narrow else _Rounding(8, 255, 255 << 23)
+
+
+def _source(datums: Array, f: Format) -> Array:
+    """As in Src, in the usual order: sign, exponent, 10 bits of mantissa."""
+    x = datums.astype(np.int64)
+    return x >> 13 if f.name == "tf32" else x << 3 if f.name == "bf16" else x
+
+
+def _part(x: Array, narrow: bool, low: bool, *, of_left: bool) -> _Part:
+    exponent = x >> 10 & (31 if narrow else 255)
+    mantissa = x & 0x3FF
+    if of_left:
+        part = mantissa % 16 * 8 if low else 64 + (mantissa >> 4)
+    else:
+        part = mantissa // 2 % 32 if low else 16 + (mantissa >> 6)
+    negative = x >> (15 if narrow else 18) & 1
+    some = exponent > 0
+    sign = (1 - 2 * negative).astype(np.int32)
+    return _Part(sign, np.where(some, exponent, _NEVER).astype(np.int32), np.where(some, part, 0).astype(np.int32))
+
+
+def _group(a: _Part, b: _Part, first: int, bias: int) -> tuple[Array, Array]:
+    """Eight products for every element of the result: the largest exponent, and the sum in units 2**-23 of it."""
+    of_a = (slice(None), None, slice(first, first + _GROUP))
+    of_b = (None, slice(None), slice(first, first + _GROUP))
+    exponent = a.exponent[of_a] + b.exponent.T[of_b] + np.int32(bias)
+    largest = np.maximum(exponent.max(axis=2), max(bias, 0))
+    away = np.minimum(largest[:, :, None] - exponent, 14)
+    signed = (a.sign * a.mantissa)[of_a] * (b.sign * b.mantissa).T[of_b]
+    size = (2 * np.abs(signed) + (np.int32(1) << away)) >> (away + 1)
+    value = (np.sign(signed) * size).sum(axis=2)
+    return largest.astype(np.int64), np.where(largest > 0, value, 0).astype(np.int64) << 13
+
+
+def _down(value: Array, away: Array) -> Array:
+    """Shifted down, half towards plus infinity."""
+    by = np.minimum(away, 40)
+    return (value + (np.left_shift(1, by) >> 1)) >> by
+
+
+def _accumulated(sums: list[tuple[Array, Array]], held: Array, rounding: _Rounding) -> Array:
+    own = held >> 23 & 255
+    size = np.where(own > 0, 1 << 23 | held & 0x7FFFFF, 0)
+    exponent = np.maximum.reduce([own, *(largest for largest, _ in sums)])
+    values = [_down(value, exponent - largest) for largest, value in sums]
+    size = _down(size, exponent - own)
+    if rounding.bits < 24:
+        values = [(value + 4096) >> 13 << 13 for value in values]
+        size = (size + 4096) >> 13 << 13
+    total = np.where(held >> 31 & 1, -size, size) + values[0] + values[1]
+    return np.where((exponent > 0) & (total != 0), _encoded(total, exponent, rounding), 0)
+
+
+def _encoded(total: Array, exponent: Array, rounding: _Rounding) -> Array:
+    """A pattern, rounded with half away from zero."""
+    size = np.maximum(np.abs(total), 1)
+    length = np.frexp(size.astype(np.float64))[1].astype(np.int64)
+    # The machine takes -1 unit for something 2**27 times as large (docs/targets/tensix-matrix.md).
+    bug = (total == -1) & (rounding.bits == 24)
+    exponent = exponent + length - 24 + np.where(bug, 27, 0)
+    cut = np.where(bug, 4, length - rounding.bits)
+    down = (size + (np.left_shift(1, np.maximum(cut, 0)) >> 1)) >> np.maximum(cut, 0)
+    mantissa = np.where(cut > 0, down, size << np.maximum(-cut, 0)) << (24 - rounding.bits)
+    exponent = exponent + (mantissa >> 24)
+    value = np.where(exponent >= rounding.end, rounding.over, exponent << 23 | mantissa & 0x7FFFFF)
+    return np.where(exponent > 0, np.where(total < 0, 1 << 31, 0) | value, 0)
+
+
+def _packed(patterns: Array, f: Format, dest: Dest) -> Array:
+    if dest == 32:
+        return patterns.astype(np.uint32)
+    if f.name == "fp16":
+        # The exponent has 5 bits, in the low ones of the pattern's 8; the packer makes zero of denormals.
+        bits = patterns >> 13 & 0x7FFF
+        return np.where(bits < 0x400, 0, patterns >> 16 & 0x8000 | bits).astype(np.uint16)
+    return (patterns >> 16).astype(np.uint16)
+
+
+def _integral(a: Array, b: Array, fidelity: int) -> Array:
+    """Sign and magnitude of 31 bits; sums saturate after each MVMUL."""
+    total = np.zeros((a.shape[0], b.shape[1]), np.int64)
+    masked: dict[tuple[bool, int], Array] = {}
+    for x, of_left in ((a, True), (b, False)):
+        for phase in range(fidelity):
+            low = phase & (2 if of_left else 1)
+            mask = (0xF if low else 0x3F0) if of_left else (0x1F if low else 0xE0)
+            magnitude = x.astype(np.int64) & 0x7F & mask
+            masked[of_left, phase] = np.where(x & 0x80, -magnitude, magnitude)
+    for tile in range(0, a.shape[1], tiles.SIDE):
+        for phase in range(fidelity):
+            for first in range(tile, tile + tiles.SIDE, _STEP):
+                at = slice(first, first + _STEP)
+                total += masked[True, phase][:, at] @ masked[False, phase][at]
+                np.clip(total, -_LARGEST, _LARGEST, out=total)
+    return (np.abs(total) | np.where(total < 0, 1 << 31, 0)).astype(np.uint32)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two oracles of loops: the tile's own arithmetic, bit for bit, and the program, within bounds (PL1235), from which
+`run --json` tells how far results are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from polyloom.frontend.source import Arrays, Source
+from polyloom.targets.forms.loops import EQUATIONS, what_of
+from polyloom.targets.subject import ErrorBounds, Oracle
+from polyloom.targets.tensix.map.loops.functions import LARGEST_ANGLE
+from polyloom.targets.tensix.map.oracle.bound import distance
+from polyloom.targets.tensix.words.arrays.formats import Result
+
+_Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
+
+
+def judges(
+    source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str
+) -> tuple[Oracle, ...]:
+    """`result` is the format of the outputs, in which ulps are counted."""
+    return (
+        Oracle("arithmetic", "the tile's arithmetic", arithmetic),
+        Oracle(
+            EQUATIONS, what_of(source), equations, partial(_known, bounds), partial(_figures, result), "PL1235", help
+        ),
+    )
+
+
+def explain(functions: Collection[str], *, has_products: bool) -> str:
+    """What helps where an error is above its bound, with what functions do not take."""
+    help = "choose a format or a fidelity that holds these values, or leave them out: --format tf32 --fidelity 4"
+    if not has_products:
+        help = "choose a format that holds these values, or leave them out: --format tf32 goes through FP32"
+    if {"sin", "cos"} & {*functions}:
+        return f"{help}; sin and cos take angles below {LARGEST_ANGLE:.0f}"
+    return help
+
+
+def _known(bounds: ErrorBounds, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    """Where no bound can be told, results are the same; where there is none, they may be anything, which is NaN."""
+    found = bounds(values, inputs, expected)
+    return {name: np.where(np.isnan(by), 0.0, np.where(np.isinf(by), np.nan, by)) for name, by in found.items()}
+
+
+def _figures(result: Result, expected: Arrays, got: Arrays) -> dict[str, Any]:
+    with np.errstate(all="ignore"):
+        errors = [_apart(want, got[n]) for n, want in expected.items()]
+    error = max(float(each.max(initial=0.0)) for each in errors)
+    ulp = max(int(distance(want, got[n], result).max(initial=0)) for n, want in expected.items())
+    return {"max_error": error if np.isfinite(error) else str(error), "max_ulp": ulp}
+
+
+def _apart(want: Any, got: Any) -> Any:
+    """Equal infinities and NaNs are not."""
+    alike = (want == got) | (np.isnan(want) & np.isnan(got))
+    return np.where(alike, 0.0, np.abs(got.astype(np.float64) - want.astype(np.float64)))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run on a Tensix tile cost: for products the multipliers and adders of its matrix unit, for everything else
+those of the vector unit; and the lines that unpackers and packers move from and to L1.
+
+An MVMUL multiplies 8 x 16 by 16 x 16 datums in a cycle, at fidelity 1; each phase of a higher fidelity takes another
+one. The vector unit has 32 lanes, each a multiplier and an adder. A vector kernel has its values in Dst from the start,
+and moves none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Final, cast
+
+from polyloom.ir.operations import ElementType
+from polyloom.riscv.image import elf
+from polyloom.targets.costs import ADDING, LOGIC, Costs, Line, Units, executing
+from polyloom.targets.target import Execution, Given, Json, Program
+from polyloom.targets.tensix.options import Options
+from polyloom.targets.tensix.place import Place
+from polyloom.targets.tensix.run.events import origin
+from polyloom.targets.tensix.words import program
+from polyloom.targets.tensix.words.decode import decode
+from polyloom.targets.tensix.words.disassemble import commented
+from polyloom.targets.tensix.words.isa import Member
+from polyloom.targets.tensix.words.program import Item
+
+_MATRIX: Final = 8 * 16 * 16
+_VECTOR: Final = 32
+_L1: Final = 16 * 16
+"""Bytes per cycle: 16 banks, each a line of 16 bytes (native/tensix/banks.hpp)."""
+_TYPES: Final[tuple[ElementType, ...]] = ("f32", "i32")
+_LONGEST: Final = 64
+"""Lines that are shown."""
+
+
+def costs(made: Program, execution: Execution, member: Member) -> Costs:
+    """Of a program that ran on a member."""
+    facts = execution.facts
+    return Costs(
+        time="fitted",
+        issued=execution.operations,
+        issues="instructions that units took",
+        units=tuple(_units(facts)),
+        moved=cast("int | None", execution.detail),
+        boundary="lines between L1 and the unpackers and packers",
+        bandwidth=float(_L1),
+        code_bytes=sum(len(s.data) for s in elf(made.data, program.CORE).segments if s.is_code),
+        bound_by=_busiest(facts),
+        arithmetic=_arithmetic(facts),
+        loop=tuple(_loop(Given("program.elf", made.data, Place(member), Options()), "fidelity" in facts)),
+    )
+
+
+def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
+    """Of a program of several stages, those of the matrix unit and those of the vector unit, as far as it uses them."""
+    what = {str(stage["what"]) for stage in cast("list[Mapping[str, Json]]", facts.get("stages", []))}
+    if "element-wise" in what and "fidelity" in facts:
+        yield from _units({key: value for key, value in facts.items() if key not in ("stages", "fidelity")})
+    is_product = "fidelity" in facts
+    cycles = cast(int, facts["fidelity"]) if is_product else 1
+    lanes = _MATRIX if is_product else _VECTOR
+    yield Units("multipliers", lanes, executing(("mul",), _TYPES, cycles))
+    yield Units("adders", lanes, executing(("add", "sub") if is_product else (*ADDING, *LOGIC), _TYPES, cycles))
+
+
+def _busiest(facts: Mapping[str, Json]) -> str | None:
+    used = cast("Mapping[str, float] | None", facts.get("utilization"))
+    if not used:
+        return None
+    name = max(used, key=lambda unit: used[unit])
+    return f"{name}, busy in {used[name]:.0%} of the cycles"
+
+
+def _arithmetic(facts: Mapping[str, Json]) -> str | None:
+    if "format" not in facts:
+        return "the vector unit rounds and flushes as its instructions say"
+    if "fidelity" in facts:
+        return f"operands in {facts['format']}, fidelity {facts['fidelity']}, sums in {facts['dest']} bits"
+    return f"elements in {facts['format']}"
+
+
+def _loop(found: Given, is_product: bool) -> Iterator[Line]:
+    """The longest run of words of the unit that does the work; what repeats it may stand outside of the code, in an
+    expander."""
+    read = program.read(found)
+    best, run = list[Item](), list[Item]()
+    for item in read.items:
+        run = [*run, item] if item.is_tensix and _works(item.word, is_product, found.place.member) else []
+        best = run if len(run) > len(best) else best
+    text = ((i.address, f"{i.address:8x}: {i.word:08x}  {commented(i.word, found.place.member)}") for i in best)
+    for address, line in islice(text, _LONGEST):
+        place = origin(read.lines, address)
+        yield Line(line, place.line, place.reason)
+
+
+def _works(word: int, is_product: bool, member: Member) -> bool:
+    row = decode(word, member)
+    return row is not None and (row.row.name == "MVMUL" if is_product else row.row.unit == "vector")

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the executable of a vector kernel on core T1 of a tile: tiles into Dst, arguments into L1, and what came of it.
+
+Inputs and outputs are places of the tile (places.py), `dst:bf16` for instance; the format of the first input is what
+vector loads and stores without a format of their own take. Scalars are the kernel's run-time arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.riscv.image import elf
+from polyloom.targets.tensix.run.places import Where, get, put, where
+from polyloom.targets.tensix.run.tile import UNITS, Outcome, Tile
+from polyloom.targets.tensix.source.driver import CALLS, FACES, SETUP, setup
+from polyloom.targets.tensix.source.executable import CORE
+from polyloom.targets.tensix.source.note import Note
+from polyloom.targets.tensix.source.prints import COUNT, LOG, printed
+from polyloom.targets.tensix.words.numbers import DST_FORMATS
+
+Array = NDArray[Any]
+THREAD: Final = 1
+_DST: Final = "dst:"
+DEFAULTS: Final = {16: "bf16", 32: "fp32"}
+_VECTOR: Final = UNITS.index("vector")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The tile afterwards, its Dst before, how the run ended, what was printed, and instructions: into the MOP
+    expander, out of it, out of the Replay expander."""
+
+    tile: Tile
+    before: Array
+    outcome: Outcome
+    text: str
+    passed: tuple[int, int, int]
+
+    @property
+    def replayed(self) -> int:
+        """Instructions that the Replay expander gave and nobody pushed; the commands that it swallowed count as
+        pushed."""
+        return max(0, self.passed[2] - self.passed[1])
+
+    @property
+    def vector(self) -> int:
+        """Words that the vector unit executed."""
+        return int(self.tile.native.unit(_VECTOR)[0])
+
+
+def run(
+    data: bytes,
+    note: Note,
+    inputs: Mapping[str, Array],
+    *,
+    tiles: int = 1,
+    hazards: Any = "error",
+    max_cycles: int = 10**8,
+    tracing: bool = False,
+) -> Ran:
+    """Errors: PL1220 to PL1226, PL1290 and PL1291 for inputs that do not fit the kernel."""
+    tile = Tile(note.member, hazards)
+    tile.native.tracing = tracing
+    tile.release("t1", load(tile, data))
+    form, placed = inputs_of(inputs, note.dest)
+    for at, array in placed.items():
+        put(tile, at, array)
+    calls = tiles * (FACES if note.per == "face" else 1)
+    words = {note.data[name]: word for name, word in zip(SETUP, setup(form), strict=True)}
+    words |= {note.data[CALLS]: calls, **arguments_of(note, inputs)}
+    for address, word in words.items():
+        tile.l1[address : address + 4] = np.frombuffer((word & 0xFFFFFFFF).to_bytes(4, "little"), np.uint8)
+    before = tile.dst.copy()
+    outcome = tile.run(max_cycles)
+    text = printed(tile.l1, note.data[COUNT], note.data[LOG]) if LOG in note.data else ""
+    return Ran(tile, before, outcome, text, tile.threads()[THREAD])
+
+
+def load(tile: Tile, data: bytes) -> int:
+    """The program in L1; its entry. Errors: PL0910, PL1224."""
+    image = elf(data, CORE)
+    for segment in image.segments:
+        end = segment.address + segment.size
+        if end > len(tile.l1):
+            message = f"the program has a segment at {segment.address:#x} that does not lie in L1"
+            raise input_error("PL1224", message, help="compile the kernel again")
+        tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
+    return image.entry
+
+
+def inputs_of(inputs: Mapping[str, Array], dest: int) -> tuple[str, dict[Where, Array]]:
+    """The format of Dst, and its arrays; without one, a tile that is made up. Errors: PL1225, PL1290."""
+    found = {where(name): array for name, array in inputs.items() if name.startswith(_DST)}
+    if not found:
+        form = DEFAULTS[dest]
+        return form, {where(_DST + form): made_up()}
+    form = next(iter(found)).format
+    for at in found:
+        if DST_FORMATS.get(at.format) != dest:
+            *others, last = (form for form, width in DST_FORMATS.items() if width == dest)
+            fits = f"{', '.join(others)} or {last}"
+            help = f"give dst:{DEFAULTS[dest]}, or write --dest {16 if dest == 32 else 32}"
+            raise input_error("PL1290", f"{at.text} does not fit a Dst of {dest} bits, which is {fits}", help=help)
+    return form, found
+
+
+def made_up() -> Array:
+    """A tile of numbers from −4 to 4, the same every time."""
+    return np.random.default_rng(0).uniform(-4, 4, (32, 32)).astype(np.float32)
+
+
+def arguments_of(note: Note, inputs: Mapping[str, Array]) -> dict[int, int]:
+    """By address. Errors: PL1291."""
+    return {place: argument(name, inputs) for name, place in note.arguments.items()}
+
+
+def argument(name: str, inputs: Mapping[str, Array]) -> int:
+    """32 bits of a run-time argument, as an unsigned or signed number. Errors: PL1291."""
+    value = inputs.get(name)
+    number = None if value is None else int(value)
+    if number is not None and -(1 << 31) <= number < 1 << 32:
+        return number
+    what = "has no value" if number is None else f"is {number}, which 32 bits do not hold"
+    raise input_error("PL1291", f"the argument `{name}` {what}", help=f"write {name}=0x3f800000, or in decimal")
+
+
+def outputs(ran: Ran, inputs: Mapping[str, Array], wanted: Sequence[str], dest: int) -> dict[str, Array]:
+    """The places that are asked for, or those of the inputs; in the shape of an input of the same name, or a tile."""
+    _, placed = inputs_of(inputs, dest)
+    given = {at.text: array for at, array in placed.items()}
+    like = next(iter(given.values()))
+    found: dict[str, Array] = {}
+    for name in wanted or given:
+        at = where(name)
+        found[name] = get(ran.tile, at, None, given.get(name, like if name.startswith(_DST) else None))
+    return found
+
+
+def only_kernel(inputs: Mapping[str, Array], note: Note) -> PolyloomError | None:
+    """What is no place of Dst and no argument. Errors: PL1291."""
+    for name in inputs:
+        if not name.startswith(_DST) and name not in note.arguments:
+            known = ", ".join((*note.arguments, "dst:FORMAT"))
+            return input_error("PL1291", f"the kernel `{note.kernel}` has no input `{name}`", help=f"it has {known}")
+    return None

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The oracle of a run: the interpreter of the imported form over the same Dst, call after call as the driver makes
+them.
+
+Bits are compared where they have a value: of lanes that no path wrote, nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.frontend.source import Arrays
+from polyloom.ir.ssa import Function
+from polyloom.targets.tensix.run.machine import argument, inputs_of
+from polyloom.targets.tensix.run.places import put
+from polyloom.targets.tensix.run.tile import Tile
+from polyloom.targets.tensix.source.driver import FACES, Per
+from polyloom.targets.tensix.source.oracle.interpret import Kernel, State, interpret, prepared
+from polyloom.targets.tensix.words.isa import Member
+
+Array = NDArray[Any]
+BITS: Final = "dst"
+"""The output that is compared: all of Dst, as it is."""
+_ROWS: Final[dict[Per, int]] = {"face": 16, "tile": 64}
+
+
+def implied(form: str) -> str:
+    """The format that loads and stores without one of their own take, as `driver.setup` makes it."""
+    return {"int32": "fp32", "uint32": "fp32", "uint16": "bf16"}.get(form, form)
+
+
+@dataclass(slots=True)
+class Reference:
+    """Mutable: what was known after the last run, and what it printed."""
+
+    kernel: Function
+    init: Function | None
+    member: Member
+    dest: int
+    per: Per
+    tiles: int = 1
+    contract: bool = True
+    spill: tuple[int, int] | None = None
+    """Rows of a 32-bit Dst that belong to the compiler: what it leaves there is not known here."""
+    known: Array | None = None
+    text: str = ""
+    _prepared: list[Kernel] = field(default_factory=list[Kernel])
+
+    def outputs(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+        """Dst afterwards."""
+        del values
+        form, placed = inputs_of(inputs, self.dest)
+        tile = Tile(self.member)
+        for at, array in placed.items():
+            put(tile, at, array)
+        state = State(self.member, 1, implied(form))
+        state.dst.bits[0] = tile.dst
+        self.run(state, inputs)
+        self.known, self.text = state.dst.known[0], "".join(state.text)
+        return {BITS: state.dst.bits[0]}
+
+    def run(self, state: State, inputs: Arrays) -> None:
+        """What initializes once, then the kernel, over a state."""
+        if not self._prepared:
+            parts = [self.kernel, *([self.init] if self.init else [])]
+            self._prepared = [prepared(part, self.contract) for part in parts]
+        kernel, *init = self._prepared
+        for part in init:
+            interpret(part, _arguments(part, inputs), state)
+        for call in range(self.tiles * (FACES if self.per == "face" else 1)):
+            state.counter = call * _ROWS[self.per] & 0x3FF
+            interpret(kernel, _arguments(kernel, inputs), state)
+        if self.spill is not None:
+            rows = np.arange(*self.spill)
+            high = (rows & 0x1F8) << 1 | rows & 0x207
+            state.dst.known[:, [*high, *(high + 8)]] = False
+
+    def bounds(self, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+        """Nothing is expected of what is not known."""
+        del values, inputs
+        assert self.known is not None
+        return {name: np.where(self.known, 0.0, np.nan) for name in expected}
+
+
+def _arguments(kernel: Kernel, inputs: Arrays) -> list[int]:
+    return [_signed(argument(p.name, inputs)) for p in kernel.function.parameters]
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 32) if number >> 31 == 1 else number

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the executable of loops on a tile: arguments as tiles into L1, the three threads, results out of L1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.diagnostics import input_error
+from polyloom.ir.stage_interpret import part
+from polyloom.riscv import source_lines, symbols
+from polyloom.riscv.image import elf
+from polyloom.targets.target import Execution, Json
+from polyloom.targets.tensix.options import THREADS
+from polyloom.targets.tensix.run import events
+from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.area import MEETING, Area, datums, element_format, spread
+from polyloom.targets.tensix.words.arrays.elements import elements_of
+from polyloom.targets.tensix.words.arrays.formats import Arithmetic
+from polyloom.targets.tensix.words.arrays.note import Note, Told, Written
+from polyloom.targets.tensix.words.program import CORE
+from polyloom.targets.trace import Trace
+
+Array = NDArray[Any]
+_T2: Final = 8
+"""Of the words by which cores meet, the one that is written last."""
+_UNITS: Final = {"product": "matrix", "element-wise": "vector"}
+_RISCV: Final = 3
+"""The low two bits of an instruction that is none of Tensix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What `--hazards` and `--max-cycles` say, and whether there is to be a trace."""
+
+    hazards: Hazards = "error"
+    max_cycles: int = MAX_CYCLES
+    trace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A run that ended: L1 afterwards, and what it came to; `moved` bytes went between L1 and unpackers and packers."""
+
+    l1: NDArray[np.uint8]
+    cycles: int
+    operations: int
+    facts: dict[str, Json]
+    trace: Trace
+    marks: tuple[Mark, ...]
+    moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a stage ended: the cycle, and for how many cycles each unit was busy until then."""
+
+    cycle: int
+    busy: Mapping[str, int]
+
+
+def executed(
+    data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits, watched: int = 0
+) -> Executed:
+    """The three threads of an executable, over bytes in L1; a change of the word at `watched` is the end of a stage.
+    Errors: PL1220 to PL1222, PL1236."""
+    tile = Tile(hazards=limits.hazards)
+    tile.native.tracing = limits.trace
+    for address, content in laid:
+        tile.l1[address : address + len(content)] = content
+    starts = {symbol: address for address, symbol in symbols.read(data).names.items()}
+    for segment in elf(data, CORE).segments:
+        tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
+    for thread in THREADS:
+        tile.release(thread, starts[thread])
+    tile.native.watched = watched
+    marks, cycles = list[Mark](), 0
+    while True:
+        outcome = tile.run(limits.max_cycles - cycles)
+        cycles += outcome.cycles
+        marks.append(_mark(tile, cycles))
+        if outcome.stop != "max-cycles" or cycles == limits.max_cycles:
+            break
+    if outcome.stop == "max-cycles":
+        message = f"`{name}` has not ended after {limits.max_cycles} cycles"
+        raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
+    operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
+    spans = events.trace(tile, source_lines.decode(data)) if limits.trace else Trace()
+    return Executed(tile.l1, cycles, operations, _facts(tile, data), spans, tuple(marks), tile.native.moved)
+
+
+def _mark(tile: Tile, cycle: int) -> Mark:
+    return Mark(cycle, {name: tile.native.unit(n)[1] for n, name in enumerate(UNITS) if n})
+
+
+def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
+    """Errors: PL1220 to PL1222 of the tile, PL1234, PL1236."""
+    words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
+    laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
+    laid += [(area.placed.address, tiles.lay(_matrix(area, inputs, note.how), "columns")) for area in note.inputs]
+    watched = note.meeting + _T2 if len(note.stages) > 1 else 0
+    ran = executed(data, note.signature.name, laid, limits, watched)
+    outputs = {written.array: _taken(written, ran.l1, note.how) for written in note.outputs}
+    facts: dict[str, Json] = {
+        **_formats(note),
+        "tiles": _tiles(note.stages),
+        "stages": _stages(note.stages, ran.marks),
+        **ran.facts,
+    }
+    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
+
+
+def _formats(note: Note) -> dict[str, Json]:
+    how = note.how
+    if not any(told.what == "product" for told in note.stages):
+        return {"format": elements_of(how.format)}
+    return {"format": how.format, "dest": how.dest, "fidelity": how.fidelity}
+
+
+def _tiles(stages: Sequence[Told]) -> Json:
+    """Of each stage, its numbers of tiles; of one alone these, or how many tiles its elements fill."""
+    if len(stages) > 1:
+        return [list(told.tiles) for told in stages]
+    (told,) = stages
+    return list(told.tiles) if told.what == "product" else prod(told.tiles)
+
+
+def _matrix(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
+    """An argument as a matrix of datums."""
+    if area.held == "factor":
+        return datums(area.placed, inputs, how.factors)
+    whole = spread(inputs[area.placed.matrix.array], area.axes, area.placed.shape)
+    return area.placed.flat(element_format(how).encode(whole))
+
+
+def _taken(written: Written, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
+    p, e = written.area.placed, element_format(how)
+    packed = how.sums if written.area.held == "sum" else e.packed
+    bits = tiles.take(
+        l1[p.address : p.address + p.size], p.extents, np.uint32 if p.width == 4 else np.uint16, "columns"
+    )
+    return part(p.unflat(packed.decode(bits)), written.at)
+
+
+def _stages(stages: tuple[Told, ...], marks: tuple[Mark, ...]) -> list[Json]:
+    """Of each: its cycles, and for what share of them the unit that computes was busy."""
+    found, before = list[Json](), Mark(0, {})
+    for told, mark in zip(stages, marks, strict=True):
+        unit, cycles = _UNITS.get(told.what, "vector"), mark.cycle - before.cycle
+        busy = (mark.busy[unit] - before.busy.get(unit, 0)) / max(1, cycles)
+        found.append(
+            {
+                "array": told.label,
+                "what": told.what,
+                "line": told.line,
+                "tiles": list(told.tiles),
+                "cycles": cycles,
+                "unit": unit,
+                "busy": round(busy, 4),
+            }
+        )
+        before = mark
+    return found
+
+
+def _facts(tile: Tile, data: bytes) -> dict[str, Json]:
+    passed = tile.threads()
+    return {
+        "instructions": sum(each[2] for each in passed),
+        "words": sum(_tensix_words(data)),
+        "replayed": sum(each[2] - each[1] for each in passed if each[2] > each[1]),
+        "utilization": {**tile.utilization()},
+    }
+
+
+def _tensix_words(data: bytes) -> Iterator[bool]:
+    for _, code in symbols.read(data).code:
+        yield from (code[at] & _RISCV != _RISCV for at in range(0, len(code), 4))

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pl.tensix.Tile`: a tile whose state is NumPy arrays that can be written, and what a run of it comes to.
+
+The model is native (native/tensix); this module loads programs, checks names and numbers, and tells findings with the
+words' instructions. Source of the semantics: the public documentation of the instruction set, as docs/targets/tensix.md
+says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom import files
+from polyloom._native import tensix as native
+from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.riscv.image import Segment, elf
+from polyloom.riscv.names import parse
+from polyloom.targets.tensix.options import CORES, MAX_CYCLES, POLICIES, Core, Hazards
+from polyloom.targets.tensix.words.disassemble import disassemble
+from polyloom.targets.tensix.words.isa import Member
+
+Stop = Literal["idle", "max-cycles", "deadlock", "fault"]
+UNITS: Final = (
+    "nop", "sync", "unpack0", "unpack1", "matrix", "pack", "vector", "scalar", "config", "mover", "misc",
+)  # fmt: skip
+STOPS: Final[tuple[Stop, ...]] = ("idle", "max-cycles", "deadlock", "fault")
+_LOCAL, _IRAM = 0xFFB00000, 0xFFC00000
+_CORE: Final = parse("rv32im")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A hazard or a fault. `thread` is -1 where it is no thread's; the addresses are those that a core pushed the words
+    from, the indices number the words that were pushed into the thread by hand, from 1 on; 0 where it is the other.
+    `earlier` is the hazard's other instruction."""
+
+    kind: str
+    thread: int
+    cycle: int
+    earlier_cycle: int
+    word: int
+    earlier: int
+    pc: int
+    earlier_pc: int
+    index: int
+    earlier_index: int
+    text: str
+    cure: str
+    member: Member = "wormhole"
+
+    def __str__(self) -> str:
+        """One line: thread, cycle, what happened, both instructions with their addresses."""
+        who = f"thread t{self.thread}, " if self.thread >= 0 else ""
+        parts = [f"{self.kind}: {who}cycle {self.cycle}: {self.text}"]
+        if self.word:
+            parts.append(_told(self.word, self.pc, self.index, self.member))
+        if self.earlier:
+            earlier = _told(self.earlier, self.earlier_pc, self.earlier_index, self.member)
+            parts.append(f"after {earlier} of cycle {self.earlier_cycle}")
+        return "; ".join(parts)
+
+
+def _told(word: int, pc: int, index: int, member: Member) -> str:
+    place = f" (word {index})" if index else f" pushed from {pc:#x}"
+    return f"`{disassemble(word, member)}`{place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of a run: why it ended, after how many cycles, all hazards of the tile so far, the fault, and of a deadlock what
+    each thread and core waits for."""
+
+    stop: Stop
+    cycles: int
+    hazards: tuple[Finding, ...] = ()
+    fault: Finding | None = None
+    waits: tuple[str, ...] = ()
+
+    def error(self) -> PolyloomError | None:
+        """What is wrong, if anything is (PL1220 to PL1222)."""
+        if self.stop == "deadlock":
+            message = f"nothing can move any more after cycle {self.cycles}"
+            return input_error("PL1222", message, notes=self.waits, help="release what the threads wait for")
+        if self.fault is None:
+            return None
+        code = "PL1221" if self.fault in self.hazards else "PL1220"
+        return input_error(code, str(self.fault), help=self.fault.cure or None)
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """The arrays of a tile's state; writing to them writes to the tile. `Tile` says of each what it holds."""
+
+    l1: NDArray[np.uint8]
+    lregs: NDArray[np.uint32]
+    flags: NDArray[np.uint32]
+    dst: NDArray[np.uint16]
+    dst_valid: NDArray[np.uint8]
+    srca: NDArray[np.uint32]
+    srcb: NDArray[np.uint32]
+    gpr: NDArray[np.uint32]
+    config: NDArray[np.uint32]
+    thread_config: NDArray[np.uint32]
+    rwc: NDArray[np.uint32]
+    adc: NDArray[np.uint32]
+    semaphores: NDArray[np.uint32]
+    mutexes: NDArray[np.uint32]
+    replay: NDArray[np.uint32]
+    mop_config: NDArray[np.uint32]
+    lane_config: NDArray[np.uint32]
+
+
+VIEWS: Final = tuple(Views.__dataclass_fields__)
+
+
+@dataclass(slots=True)  # a machine is a thing that changes
+class Tile:
+    """A tile after power-on. Its arrays are its state: what you write to them is the tile's next state.
+
+    `hazards` says what a hazard does: it stops the run as a fault (`error`), is listed (`report`), or nobody looks
+    (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow writes.
+    """
+
+    member: Member = "wormhole"
+    hazards: Hazards = "error"
+    ignore_mmio: bool = False
+    native: native.Tile = field(init=False, repr=False)
+    views: Views = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.hazards not in POLICIES:
+            raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_any_of(POLICIES))
+        self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
+        self.native.ignore_mmio = self.ignore_mmio
+        self.views = Views(**{name: self.native.view(name) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
+
+    @property
+    def l1(self) -> NDArray[np.uint8]:
+        """All of L1, bytes."""
+        return self.views.l1
+
+    @property
+    def lregs(self) -> NDArray[np.uint32]:
+        """Vector registers L0 to L16, (17, 32): a row of 32 lanes each."""
+        return self.views.lregs
+
+    @property
+    def flags(self) -> NDArray[np.uint32]:
+        """The bits of all lanes: flags set, flags in use."""
+        return self.views.flags
+
+    @property
+    def dst(self) -> NDArray[np.uint16]:
+        """Dst, (1024, 16): rows of 16 bits, in the order of the hardware's bits."""
+        return self.views.dst
+
+    @property
+    def dst_valid(self) -> NDArray[np.uint8]:
+        """Of each row of `dst`, whether anything was written since ZEROACC."""
+        return self.views.dst_valid
+
+    @property
+    def srca(self) -> NDArray[np.uint32]:
+        """SrcA, (2, 64, 16): bank, row, column; 19 bits."""
+        return self.views.srca
+
+    @property
+    def srcb(self) -> NDArray[np.uint32]:
+        """SrcB, as `srca`."""
+        return self.views.srcb
+
+    @property
+    def gpr(self) -> NDArray[np.uint32]:
+        """GPRs of the scalar unit, (3, 64): thread, register."""
+        return self.views.gpr
+
+    @property
+    def config(self) -> NDArray[np.uint32]:
+        """Configuration, (2, 188) or on Blackhole (2, 224): bank, word."""
+        return self.views.config
+
+    @property
+    def thread_config(self) -> NDArray[np.uint32]:
+        """Configuration of each thread, (3, 57) or on Blackhole (3, 68)."""
+        return self.views.thread_config
+
+    @property
+    def rwc(self) -> NDArray[np.uint32]:
+        """Counters of each thread, (3, 8): SrcA, its carriage, SrcB, carriage, Dst, carriage, fidelity, bias."""
+        return self.views.rwc
+
+    @property
+    def adc(self) -> NDArray[np.uint32]:
+        """Address counters, (3, 3, 8, 2): thread; unpackers 0 and 1, packers; X, Y, Z, W and carriages; channel."""
+        return self.views.adc
+
+    @property
+    def semaphores(self) -> NDArray[np.uint32]:
+        """Semaphores, (8, 2): value, maximum."""
+        return self.views.semaphores
+
+    @property
+    def mutexes(self) -> NDArray[np.uint32]:
+        """Mutexes, (8,): the owner, all ones where free."""
+        return self.views.mutexes
+
+    @property
+    def replay(self) -> NDArray[np.uint32]:
+        """Replay buffers, (3, 32)."""
+        return self.views.replay
+
+    @property
+    def mop_config(self) -> NDArray[np.uint32]:
+        """Configuration of the MOP expanders, (3, 9)."""
+        return self.views.mop_config
+
+    @property
+    def lane_config(self) -> NDArray[np.uint32]:
+        """LaneConfig of each column of lanes, (8,)."""
+        return self.views.lane_config
+
+    def push(self, thread: int | str, words: Sequence[int] | NDArray[np.uint32]) -> None:
+        """Words for a thread, one a cycle and under back-pressure, as its core would push them. Errors: PL1223."""
+        number = CORES.index(self._core(thread)) - 1 if isinstance(thread, str) else thread
+        if not 0 <= number < 3:
+            raise input_error("PL1223", f"{thread!r} is no thread", help="the threads are t0, t1 and t2")
+        try:
+            made = np.ascontiguousarray(words, dtype=np.uint32)
+        except (OverflowError, TypeError, ValueError):
+            help = "give integers from 0 to 0xFFFFFFFF, such as `pl.tensix.assemble(text).words`"
+            raise input_error("PL1223", "what is pushed has other things than words", help=help) from None
+        self.native.push(number, made)
+
+    def load_elf(self, core: str, path: str | Path) -> int:
+        """Load a core's program; its entry. Errors: PL0910 for another file, PL1224 for segments where the core has no
+        memory."""
+        self._core(core)
+        image = elf(files.read(str(path)), _CORE)
+        for segment in image.segments:
+            self._load(core, segment)
+        return image.entry
+
+    def _load(self, core: str, segment: Segment) -> None:
+        data = np.zeros(segment.size, np.uint8)
+        data[: len(segment.data)] = np.frombuffer(segment.data, np.uint8)
+        for base, memory in self._memories(core):
+            start = segment.address - base
+            if 0 <= start <= len(memory) - segment.size:
+                memory[start : start + segment.size] = data
+                return
+        if not segment.size:
+            return
+        raise input_error(
+            "PL1224",
+            f"core {core} has no memory at {segment.address:#x} for {segment.size} bytes",
+            help=f"link it with the linker script {core}.ld of `pl.tensix.include`",
+        )
+
+    def _memories(self, core: str) -> list[tuple[int, NDArray[np.uint8]]]:
+        number = CORES.index(self._core(core))
+        found = [(0, self.views.l1), (_LOCAL, self.native.local_ram(number))]
+        return [*found, (_IRAM, cast(NDArray[np.uint8], self.native.view("iram")))] if core == "nc" else found
+
+    def release(self, core: str, pc: int | None = None) -> None:
+        """Let a core leave reset, at its reset address unless another is given. Errors: PL1223."""
+        self.native.release(CORES.index(self._core(core)), pc)
+
+    def run(self, max_cycles: int = MAX_CYCLES, *, check: bool = True) -> Outcome:
+        """Until the tile is idle, nothing can move, or `max_cycles` have passed. A fault, a deadlock, and under `error`
+        a hazard are raised unless `check` is off (PL1220 to PL1222); the tile stays readable. Errors: PL1223 for a
+        number of cycles that is none."""
+        if not 0 <= max_cycles < 1 << 63:
+            raise input_error(
+                "PL1223", f"a tile runs no {max_cycles} cycles", help="give 0 to 2^63 - 1, or leave it out"
+            )
+        stop = STOPS[self.native.run(max_cycles)]
+        hazards = tuple(self._finding(each) for each in self.native.findings)
+        fault = self.native.fault
+        outcome = Outcome(
+            stop, self.native.cycles, hazards, self._finding(fault) if fault else None, tuple(self.native.waits)
+        )
+        error = outcome.error() if check else None
+        if error is not None:
+            raise error
+        return outcome
+
+    def step(self) -> None:
+        """One cycle. Errors: PL1220 and PL1221."""
+        if not self.native.step() and self.native.fault is not None:
+            fault = self._finding(self.native.fault)
+            raise input_error("PL1220", str(fault), help=fault.cure or None)
+
+    def utilization(self) -> dict[str, float]:
+        """Of each unit, the share of all cycles so far in which it was busy; 0 before the first."""
+        cycles = max(1, self.native.cycle)
+        return {name: self.native.unit(n)[1] / cycles for n, name in enumerate(UNITS) if n}
+
+    def threads(self) -> list[tuple[int, int, int]]:
+        """Of each thread: instructions into the MOP expander, out of it, out of the Replay expander."""
+        return [self.native.passed(thread) for thread in range(3)]
+
+    def _finding(self, found: native.Finding) -> Finding:
+        return Finding(*found, self.member)
+
+    def _core(self, name: str) -> Core:
+        if name not in CORES:
+            raise input_error("PL1223", f"{name!r} is no core of a tile", help=nearest(name, CORES, "core"))
+        return name
+
+
+def _any_of(names: Sequence[str] | dict[Hazards, int]) -> str:
+    return f"write one of {', '.join(names)}"

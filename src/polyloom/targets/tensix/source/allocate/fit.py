@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Out of SSA form, scheduling and allocation together: of several ways the one with the fewest words is taken, and of
+equals the one that repeats most.
+
+A schedule over variables knows no register twice, and moves more; but values live longer by it. One over registers
+keeps what allocation found. A kernel that fits neither way is tried with literals loaded where they are used, with
+lives as short as the order allows, and with Dst read again. What does not fit then is spilled, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from polyloom.ir.ssa import Function
+from polyloom.targets.tensix.source.allocate.alike import alike
+from polyloom.targets.tensix.source.allocate.allocate import allocate
+from polyloom.targets.tensix.source.allocate.code import EXIT, Code, Op
+from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, crowd
+from polyloom.targets.tensix.source.allocate.nops import insert_nops
+from polyloom.targets.tensix.source.allocate.pressure import out_of_registers
+from polyloom.targets.tensix.source.allocate.relieve import compact, rematerialize
+from polyloom.targets.tensix.source.allocate.replay import insert_replays
+from polyloom.targets.tensix.source.allocate.schedule import schedule
+from polyloom.targets.tensix.source.allocate.spill import spilling
+from polyloom.targets.tensix.source.allocate.variables import leave_ssa
+from polyloom.targets.tensix.source.allocate.words import Listing, Word, encode
+from polyloom.targets.tensix.source.lower.place import sweep
+from polyloom.targets.tensix.words.isa import Member
+
+Way = Callable[[], Code | None]
+_HOPE: Final = 4
+"""By how much another order is hoped to lower the number of live values; where more are too many, one is spilled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """How kernels are fitted: `rows` of Dst are free for spilling, `variables` the source's names by names of
+    values."""
+
+    member: Member
+    has_schedule: bool = True
+    rows: range = range(0)
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def order(self, code: Code, apart: bool = False) -> Code:
+        return schedule(code, self.member, apart) if self.has_schedule else code
+
+    def allocated(self, code: Code, apart: bool = False) -> Code | None:
+        found = allocate(code)
+        return None if found is None else self.order(found, apart)
+
+
+def fit(function: Function, fitting: Fitting) -> Code:
+    """The code over registers. Errors: PL1280."""
+    code = leave_ssa(function, fitting.member)
+    plain = [fitting.allocated(code)]
+    if fitting.has_schedule:
+        ordered = fitting.order(code)
+        apart = fitting.order(code, True)
+        plain += [fitting.allocated(code, True), fitting.allocated(ordered), fitting.allocated(apart, True)]
+    if found := [each for each in plain if each is not None]:
+        best = _shortest(found, fitting.member)
+        leaves_values = any(isinstance(i, Op) and i.shape.name == EXIT for items in code.items for i in items)
+        return _shortest([best, alike(best, leaves_values)], fitting.member)
+    relieved = next(_relieved(function, code, fitting), None)
+    if relieved is not None:
+        return relieved  # the first that fits: those behind it have more words as a rule
+    spilled = next(_spilled(code, fitting), None)
+    if spilled is None:
+        raise out_of_registers(code, fitting.variables)
+    return spilled
+
+
+def _relieved(function: Function, code: Code, fitting: Fitting) -> Iterator[Code]:
+    member = fitting.member
+
+    def own(with_loads: bool) -> Code:
+        return leave_ssa(sweep(rematerialize(function, with_loads)), member)
+
+    ways: Sequence[Way] = (
+        lambda: fitting.allocated(own(False)),
+        lambda: fitting.allocated(compact(code, member, ALLOCATED)),
+        lambda: fitting.allocated(compact(own(False), member, ALLOCATED)),
+        lambda: fitting.allocated(compact(own(True), member, ALLOCATED)),
+    )
+    return (found for way in ways if (found := way()) is not None)
+
+
+def _spilled(code: Code, fitting: Fitting) -> Iterator[Code]:
+    """With one variable more in Dst each time, until the kernel fits or the rows are full."""
+    state = spilling(code, fitting.member, fitting.rows)
+    tried = None
+    while state.more():
+        if (found := fitting.allocated(state.code)) is not None:
+            yield found
+        if crowd(state.code) <= ALLOCATED + _HOPE:
+            tried = state.code
+            yield from _compacted(state.code, fitting)
+    if tried is not state.code and state.places:
+        yield from _compacted(state.code, fitting)
+
+
+def _compacted(code: Code, fitting: Fitting) -> Iterator[Code]:
+    found = fitting.allocated(compact(code, fitting.member, ALLOCATED))
+    if found is not None:
+        yield found
+
+
+def _shortest(found: Sequence[Code], member: Member) -> Code:
+    """The fewest words that are executed once; of equals, that the program has if what repeats is replayed."""
+    listings = [insert_nops(encode(code, member)) for code in found]
+    counts = [_count(listing) for listing in listings]
+    least = [k for k, count in enumerate(counts) if count == min(counts)]
+    differing = [k for at, k in enumerate(least) if all(listings[k] != listings[other] for other in least[:at])]
+    if len(differing) == 1:
+        return found[differing[0]]
+    return found[min(differing, key=lambda k: _count(insert_replays(listings[k])))]
+
+
+def _count(listing: Listing) -> int:
+    return sum(isinstance(line, Word) for lines in listing.lines for line in lines)

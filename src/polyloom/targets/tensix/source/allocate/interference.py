@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which registers and variables are live at once, and where how many are.
+
+Two interfere where one is written while the other is live, other than by a copy of it (Chaitin et al., 1981). Constant
+registers are never written, and interfere with nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.analysis.liveness import live, successors_of
+from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, Code, Item, Op, Register
+
+Bits = int
+ALLOCATED: Final = 8
+"""L0 to L7 are given to variables."""
+_CONSTANT: Final[Bits] = (1 << FIRST_VARIABLE) - (1 << ALLOCATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Interference:
+    """By register the set of those that it interferes with, and every copy with the depth of its block."""
+
+    neighbours: list[Bits]
+    copies: tuple[tuple[Register, Register], ...]
+
+
+def live_out(code: Code) -> list[Bits]:
+    """By block what is live at its end."""
+    follow = successors_of(code.function)
+    used, defined = zip(*(_exposed(items) for items in code.items), strict=True)
+    entering = live(follow, used, defined)
+    found: list[Bits] = []
+    for successors in follow:
+        union = 0
+        for successor in successors:
+            union |= entering[successor]
+        found.append(union)
+    return found
+
+
+def backwards(items: Sequence[Item], after: Bits) -> Iterator[tuple[int, Op, Bits]]:
+    """Instructions from the last to the first, each with its position and what is live behind it."""
+    alive = after
+    for at in range(len(items) - 1, -1, -1):
+        item = items[at]
+        if isinstance(item, Op):
+            yield at, item, alive
+            alive = before(item, alive)
+
+
+def before(op: Op, alive: Bits) -> Bits:
+    """What is live before an instruction, given what is live behind it."""
+    for register in op.writes:
+        alive &= ~(1 << register)
+    for register in op.reads:
+        alive |= 1 << register
+    return alive & ~_CONSTANT
+
+
+def crowd(code: Code) -> int:
+    """As many as are live behind an instruction at most."""
+    live = zip(code.items, live_out(code), strict=True)
+    return max((alive.bit_count() for items, after in live for _, _, alive in backwards(items, after)), default=0)
+
+
+def entering(items: Sequence[Item], after: Bits) -> Bits:
+    """What is live before all of them."""
+    for _, op, alive in backwards(items, after):
+        after = before(op, alive)
+    return after
+
+
+def interference(code: Code) -> Interference:
+    neighbours = [0] * code.variables
+    copies: list[tuple[Register, Register]] = []
+    for items, after in zip(code.items, live_out(code), strict=True):
+        for _, op, alive in backwards(items, after):
+            written = 0
+            for register in op.writes:
+                written |= 1 << register
+            others = alive | written
+            if op.is_copy:
+                others &= ~(1 << op.operands[0])
+                copies.append((op.results[0], op.operands[0]))
+            for register in op.writes:
+                neighbours[register] |= others & ~(1 << register)
+    _mirror(neighbours)
+    return Interference(neighbours, tuple(copies))
+
+
+def _mirror(neighbours: list[Bits]) -> None:
+    for register, others in enumerate(neighbours):
+        for other in members(others):
+            neighbours[other] |= 1 << register
+
+
+def members(bits: Bits) -> Iterator[int]:
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
+
+
+def _exposed(items: Sequence[Item]) -> tuple[Bits, Bits]:
+    used = defined = 0
+    for item in items:
+        if isinstance(item, Op):
+            for register in item.reads:
+                used |= (1 << register) & ~defined
+            for register in item.writes:
+                defined |= 1 << register
+    return used & ~_CONSTANT, defined

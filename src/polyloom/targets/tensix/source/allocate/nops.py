@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SFPNOP where the hardware does not wait: behind what takes two cycles, if the next instruction needs its result.
+
+SFPMAD and its relatives, and the shuffles of SFPSHFT2 (facts of the public ISA documentation). Any instruction of the
+thread between the two will do. Between blocks the first words of all that may follow count. Blackhole waits for
+SFPMAD and its relatives by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from polyloom.ir.ssa import edges_of
+from polyloom.targets.tensix.source.allocate.words import Line, Listing, Word, decoded, word
+from polyloom.targets.tensix.words.decode import Decoded, decode
+from polyloom.targets.tensix.words.isa import Member
+
+_SHUFFLES: Final = (2, 3, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The vector registers that a word reads and writes, as far as it is a vector instruction."""
+
+    found: Decoded
+    reads: frozenset[int]
+    writes: frozenset[int]
+    waits: bool
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the next instruction may not read what it writes."""
+        return (self.found.row.hazard == "mad" and not self.waits) or self.is_shuffle
+
+    @property
+    def is_shuffle(self) -> bool:
+        return self.found.row.name == "SFPSHFT2" and self.found.values["instr_mod1"] in _SHUFFLES
+
+
+def use_of(line: Word, listing: Listing) -> Use | None:
+    """None for what is not known, or no vector instruction."""
+    return _use(line.bits, listing.member) if line.is_known else None
+
+
+@cache
+def _use(bits: int, member: Member) -> Use | None:
+    found = decode(bits, member)
+    if found is None or found.row.unit != "vector":
+        return None
+    row = found.row
+    reads, writes = (row.registers(bits, roles) for roles in (row.reads, row.writes))
+    return Use(found, reads, writes, member == "blackhole")
+
+
+def insert_nops(listing: Listing) -> Listing:
+    return listing.with_lines(tuple(_filled(k, listing)) for k in range(len(listing.lines)))
+
+
+def _filled(block: int, listing: Listing) -> Iterator[Line]:
+    last: Word | None = None
+    for line in listing.lines[block]:
+        if isinstance(line, Word):
+            if last is not None and (why := conflict(last, line, listing)):
+                yield word("SFPNOP", listing.member, why)
+            last = line
+        yield line
+    if last is not None and (why := _at_end(last, block, listing)):
+        yield word("SFPNOP", listing.member, why)
+
+
+def conflict(last: Word, line: Word, listing: Listing) -> str:
+    """Why a word may not follow another at once, or nothing. What the source itself orders so stays."""
+    earlier, later = use_of(last, listing), use_of(line, listing)
+    if earlier is None or not earlier.is_late or (last.is_raw and line.is_raw):
+        return ""
+    if later is None:
+        return "" if decoded(line, listing.member) is not None else "a computed word may read the result"
+    shared = earlier.writes & (later.reads | later.writes)
+    if shared:
+        return f"L{min(shared)} is there a cycle later"
+    if earlier.is_shuffle and later.found.row.hazard != "nop":
+        return "a shuffle takes two cycles"
+    return ""
+
+
+def _at_end(last: Word, block: int, listing: Listing) -> str:
+    use = use_of(last, listing)
+    if use is None or not use.is_late:
+        return ""
+    first = list(_first_words(block, listing))
+    found = [conflict(last, line, listing) if line is not None else "the kernel ends" for line in first]
+    return next(filter(None, found), "")
+
+
+def _first_words(block: int, listing: Listing) -> Iterator[Word | None]:
+    """What may be issued next after a block; None for the end of the kernel."""
+    position = {b.name: k for k, b in enumerate(listing.function.blocks)}
+    seen: set[int] = set()
+    work = [block]
+    while work:
+        edges = edges_of(listing.function.blocks[work.pop()].terminator)
+        if not edges:
+            yield None
+        for edge in edges:
+            k = position[edge.block]
+            if k in seen:
+                continue
+            seen.add(k)
+            first = _first(listing.lines[k])
+            if first is None:
+                work.append(k)
+            else:
+                yield first
+
+
+def _first(lines: Sequence[Line]) -> Word | None:
+    return next((line for line in lines if isinstance(line, Word)), None)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choices between two vectors, which the machine has not, as branches; and copies of vectors, which are left out.
+
+%r = select %c, %a, %b   becomes   branch %c, then, else; then: jump next(%a); else: jump next(%b); next(%r): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import replace
+
+from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Operand, Value
+from polyloom.ir.ssa_types import I1
+from polyloom.names import fresh
+from polyloom.targets.tensix.source.operations import MASK, VECTOR
+from polyloom.transform.ssa.editing import with_operands
+
+
+def branched(function: Function) -> Function:
+    """The function without choices and copies of vectors."""
+    taken = {block.name for block in function.blocks}
+    blocks = [part for block in function.blocks for part in _split(block, taken)]
+    copies = {
+        i.results[0].name: i.operands[0] for b in blocks for i in b.instructions if i.operation == "copy" and _moves(i)
+    }
+
+    def source(operand: Operand) -> Operand:
+        while isinstance(operand, Value) and operand.name in copies:
+            operand = copies[operand.name]
+        return operand
+
+    return replace(function, blocks=tuple(with_operands(_without(b, copies.keys()), source) for b in blocks))
+
+
+def _moves(i: Instruction) -> bool:
+    return i.results[0].type in (VECTOR, MASK)
+
+
+def _without(block: Block, copied: Container[str]) -> Block:
+    kept = tuple(i for i in block.instructions if not (i.results and i.results[0].name in copied))
+    return replace(block, instructions=kept)
+
+
+def _split(block: Block, taken: set[str]) -> Iterator[Block]:
+    """The block, ended before each choice of a vector."""
+    name, parameters = block.name, block.parameters
+    made: list[Instruction] = []
+    for i in block.instructions:
+        if i.operation != "select" or not _moves(i) or i.operands[0].type != I1:
+            made.append(i)
+            continue
+        condition, then, orelse = i.operands
+        ways = fresh(f"{block.name}.then", taken), fresh(f"{block.name}.else", taken)
+        following = fresh(f"{block.name}.chosen", taken)
+        yield Block(name, parameters, tuple(made), Branch(condition, Edge(ways[0]), Edge(ways[1]), i.place))
+        for way, value in zip(ways, (then, orelse), strict=True):
+            yield Block(way, (), (), Jump(Edge(following, (value,)), i.place))
+        name, parameters, made = following, i.results, []
+    yield Block(name, parameters, tuple(made), block.terminator)

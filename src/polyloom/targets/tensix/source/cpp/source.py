@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vector kernels in C++, as functions of the form: `load`.
+
+A unit is made around the user's file, in which every function is inlined, and read by `frontend.c.llvm` with the table
+of operations. The function is named by a C++ expression, `ns::f<false, 8>`, whose parameters are those of the form, or
+by a call, `silly(true)`, which binds them; a template whose arguments all have defaults is named without them. Where
+arrays of vectors stay in memory, loops are unrolled and it is read again; what then still is there is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError, Source
+from polyloom.files import read_source
+from polyloom.frontend.c.clang import CPP, included, llvm_module
+from polyloom.frontend.c.llvm import imported
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_externals import External, Externals
+from polyloom.ir.ssa_types import I32
+from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
+from polyloom.targets.tensix.source.cpp.explain import Explainer, said
+from polyloom.targets.tensix.source.cpp.imported import finished, in_memory, refused
+from polyloom.targets.tensix.source.cpp.names import variables
+from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, externals
+from polyloom.targets.tensix.source.replaced import replaced
+from polyloom.targets.tensix.words.isa import Member
+
+TARGET: Final = "riscv32-unknown-elf"
+HERE: Final = Path(__file__).parents[2] / "sfpi"
+HEADERS: Final = tuple(str(HERE / name) for name in ("include", "include/std", "include/ckernel", "../include"))
+"""Before the user's own folders: what of the vendor's system a kernel includes is found here."""
+_FLAGS: Final = ("-march=rv32im", "-mabi=ilp32", "-g", "-Xclang", "-no-enable-noundef-analysis")
+_UNROLLED: Final = (
+    "-funroll-loops",
+    *("-mllvm", "-unroll-runtime=0", "-mllvm", "-unroll-allow-partial=0", "-mllvm", "-unroll-threshold=100000"),
+    *("-mllvm", "-unroll-full-max-count=64"),
+)
+_ARCHITECTURES: Final[Mapping[Member, str]] = {"wormhole": "ARCH_WORMHOLE", "blackhole": "ARCH_BLACKHOLE"}
+_CALL = re.compile(r"^[^()]*(?:<.*>)?\s*\(.*\)$", re.DOTALL)
+_UNIT: Final = """\
+#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+{include}
+#pragma clang attribute pop
+{calls}extern "C" void *const __polyloom_kept[] = {{{kept}}};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A kernel, and what is called once before it; `variables` are the source's names, by names of values."""
+
+    function: Function
+    init: Function | None
+    source: Source
+    variables: Mapping[str, str]
+
+
+def load(
+    path: str,
+    function: str,
+    init: str | None = None,
+    defines: tuple[str, ...] = (),
+    includes: tuple[str, ...] = (),
+    member: Member = "wormhole",
+) -> Forms:
+    """The form of a function of the file and of its initialization. Errors: PL0104, PL0150, PL1260 to PL1269."""
+    names = (function,) if init is None else (function, init)
+    found = load_several(path, names, defines, includes, member)
+    return Forms(found.functions[0], found.functions[1] if init is not None else None, found.source, found.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Functions of one file, in the order in which they were named."""
+
+    functions: tuple[Function, ...]
+    source: Source
+    variables: Mapping[str, str]
+
+
+def load_several(
+    path: str,
+    names: tuple[str, ...],
+    defines: tuple[str, ...] = (),
+    includes: tuple[str, ...] = (),
+    member: Member = "wormhole",
+) -> Several:
+    """The forms of functions of a file, read at once. Errors: as `load`."""
+    source = Source(path, read_source(path, ".h").decode("utf-8", "replace"))
+    options = Options(includes=(*HEADERS, *includes), defines=(f"{_ARCHITECTURES[member]}=1", *defines))
+    found, module = _read(path, names, source, options)
+    for each in found:
+        refused(each, source)
+    return Several(tuple(replaced(finished(each)) for each in found), source, variables(module, HEADERS))
+
+
+def _read(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[tuple[Function, ...], str]:
+    """The functions, and the module; with loops unrolled where vectors are in memory otherwise."""
+    unit, module = _compiled(path, names, source, options)
+    try:
+        found = _imported(module, source)
+    except PolyloomError as error:
+        if error.diagnostics[0].code != "PL1264":
+            raise
+    else:
+        if not any(map(in_memory, found)):
+            return found, module
+    module = _module(unit, Explainer(source, HEADERS, options.defines), options, _UNROLLED)
+    return _imported(module, source), module
+
+
+def _compiled(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[str, str]:
+    """The unit and its module. C++ has no name for a template with defaults but `f<>`, which is tried where it is all
+    that a name can mean."""
+    unit, explained = _unit(path, names), Explainer(source, HEADERS, options.defines)
+    try:
+        return unit, _module(unit, explained, options)
+    except PolyloomError as first:
+        given = tuple(f"{name}<>" if name.split("::")[-1] in explained.alone else name for name in names)
+        if given == names:
+            raise
+        unit = _unit(path, given)
+        try:
+            return unit, _module(unit, Explainer(source, HEADERS, options.defines), options)
+        except PolyloomError as second:
+            nameless = any(each.code == "PL1268" for each in second.diagnostics)
+            raise (first if nameless else second) from None
+
+
+def _module(unit: str, explained: Explainer, options: Options, more: tuple[str, ...] = ()) -> str:
+    return llvm_module(unit, 1, TARGET, options, *_FLAGS, *more, language=CPP, explained=explained)
+
+
+def _imported(module: str, source: Source) -> tuple[Function, ...]:
+    try:
+        return imported(module, source, table())
+    except PolyloomError as error:
+        raise said(error) from None
+
+
+def table() -> Externals:
+    """All operations, and the pair of functions that stands for the one with four results."""
+    known = externals(HEADERS)
+    four = External(PREFIX + TRANSPOSED, (VECTOR,) * 4, (VECTOR,), ("ordered",))
+    part = External(PREFIX + PART, (VECTOR, I32), (VECTOR,), ("ordered",))
+    return replace(known, functions=(*known.functions, four, part))
+
+
+def _unit(path: str, names: tuple[str, ...]) -> str:
+    """A call becomes a function without parameters."""
+    calls = "".join(
+        f"static void __polyloom_call_{k}() {{ {name}; }}\n" for k, name in enumerate(names) if _CALL.match(name)
+    )
+    kept = (f"__polyloom_call_{k}" if _CALL.match(name) else f"{name}" for k, name in enumerate(names))
+    return _UNIT.format(include=included(path), calls=calls, kept=", ".join(f"(void *)&{name}" for name in kept))

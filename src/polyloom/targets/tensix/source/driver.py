@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What calls a kernel on a tile: a function of `ir.ssa` around it, which becomes the program of core T1.
+
+It puts the thread's counters and the configuration of Dst into a known state, enables all lanes, calls what
+initializes, and then the kernel once per face of 16 rows, or once per tile; between calls the counter of Dst advances.
+How many calls there are, the configuration and the arguments are data: whoever loads the program sets them, so that one
+program serves all inputs. Kernels here are lowered: of their vectors nothing is left but calls of `tensix.word`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.ir.ssa import (
+    Access,
+    Address,
+    Block,
+    Branch,
+    Constant,
+    Data,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Place,
+    Return,
+    Value,
+    integer,
+)
+from polyloom.ir.ssa_types import I1, I32, SIZE, WIDTH
+from polyloom.riscv.backend.push import NUMBERED, WORD
+from polyloom.targets.tensix.options import Per
+from polyloom.targets.tensix.source.prints import printing
+from polyloom.targets.tensix.words.assemble import assemble
+from polyloom.targets.tensix.words.isa import Member
+from polyloom.targets.tensix.words.numbers import DST_FORMATS
+from polyloom.transform.ssa.editing import with_operands
+
+FACES: Final = 4
+SETUP: Final = ("setup.0", "setup.1")
+"""Data: two words that are pushed first, which say what Dst holds."""
+CALLS: Final = "calls"
+_BEFORE: Final = "SETRWC BitMask=15\nSFPENCC 3, 10\n" + "".join(
+    f"SETC16 setc16_reg={register}, setc16_value=0\n" for register in (1, 2, 23 + 3, 23 + 7)
+)
+"""Counters 0; all lanes enabled; no offset of Dst, and modes of addressing that do not advance."""
+_ROWS: Final = "SETRWC rwc_cr=4, rwc_d=8, BitMask=4\n"
+"""Eight rows of Dst further, from where the last call began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """`function` is the program. `numbers` says, by the number that a word has in the program, of which function it is
+    the how-manieth word, in the order of its text; `arguments` is the datum of each parameter, by its name."""
+
+    function: Function
+    numbers: Mapping[int, tuple[str, int]]
+    arguments: Mapping[str, str]
+
+
+def setup(form: str) -> tuple[int, int]:
+    """The words that say what Dst holds: a format of --in, such as `bf16`. Vector loads and stores without a format of
+    their own take the one of SrcB, or 32 bits."""
+    source = {"fp16": 1, "uint16": 9}.get(form, 5 if form == "bf16" else 0)
+    wide = DST_FORMATS[form] == 32
+    first = assemble(f"RMWCIB2 0xE0, {(source & 7) << 5}, 1", "driver", "wormhole").words[0]
+    second = assemble(f"RMWCIB3 0x61, {source >> 3 | (0x60 if wide else 0)}, 1", "driver", "wormhole").words[0]
+    return first, second
+
+
+def drive(kernel: Function, init: Function | None, per: Per, member: Member) -> Driver:
+    """The program of a lowered kernel and of what initializes. Names of parameters are those of the kernel's; the same
+    name in both is one value."""
+    parts = [_apart(part, prefix) for part, prefix in ((kernel, "kernel"), (init, "init")) if part is not None]
+    numbers: dict[int, tuple[str, int]] = {}
+    numbered = [_numbered(part, numbers) for part in parts]
+    parameters = {p.name: p for part in (init, kernel) if part is not None for p in part.parameters}
+    arguments = {name: f"argument.{name}" for name in parameters}
+    printed, log = printing(numbered)
+    data = (
+        *(Data(name, word.to_bytes(4, "little"), 4) for name, word in zip(SETUP, setup("bf16"), strict=True)),
+        Data(CALLS, (FACES if per == "face" else 1).to_bytes(4, "little"), 4),
+        *(Data(name, bytes(max(4, SIZE[parameters[p].type])), 8) for p, name in arguments.items()),
+        *log,
+        *(datum for part in printed for datum in part.data),
+    )
+    others = tuple(replace(part, data=(), externals=(), others=()) for part in printed)
+    main = Function(
+        "main",
+        None,
+        tuple(_blocks(parts, arguments, per, member)),
+        data,
+        others=others,
+        externals=(NUMBERED,),
+        pointers=32,
+        place=kernel.place,
+    )
+    return Driver(main, numbers, arguments)
+
+
+def _blocks(parts: Sequence[Function], arguments: Mapping[str, str], per: Per, member: Member) -> Iterator[Block]:
+    kernel, *init = parts
+    first: list[Instruction] = []
+    first += map(_word, assemble(_BEFORE, "driver", member).words)
+    for name in SETUP:
+        value = Value(name, I32)
+        first += [_load(value, name), _push(value)]
+    for part in init:
+        first += _call(part, arguments, "init")
+    calls, done, following, again = (Value(name, type) for name, type in _LOOP)
+    first.append(_load(calls, CALLS))
+    yield Block("entry", (), _because("sets counters, lanes and Dst", first), Jump(Edge("loop", (integer(I32, 0),))))
+    body = [*_call(kernel, arguments, "kernel")]
+    body += map(_word, assemble(_ROWS * (2 if per == "face" else 2 * FACES), "driver", member).words)
+    body.append(Instruction("add", (done, integer(I32, 1)), (following,)))
+    body.append(Instruction("slt", (following, calls), (again,)))
+    end = Branch(again, Edge("loop", (following,)), Edge("end"), Place(reason=_CALLS))
+    yield Block("loop", (done,), _because(_CALLS, body), end)
+    yield Block("end", (), (), Return())
+
+
+_CALLS: Final = "calls the kernel for each part of Dst"
+
+
+def _because(reason: str, instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
+    return tuple(replace(i, place=Place(reason=reason)) for i in instructions)
+
+
+_LOOP: Final = (("calls", I32), ("done", I32), ("following", I32), ("again", I1))
+
+
+def _word(word: int) -> Instruction:
+    return _push(integer(I32, word))
+
+
+def _push(value: Operand) -> Instruction:
+    return Instruction("call", (value, integer(I32, -1)), callee=f"@{NUMBERED.name}")
+
+
+def _load(value: Value, datum: str) -> Instruction:
+    """Volatile: who loads the program changes it."""
+    return Instruction("load", (Address(datum),), (value,), access=Access(4, volatile=True))
+
+
+def _call(function: Function, arguments: Mapping[str, str], prefix: str) -> Iterator[Instruction]:
+    passed: list[Operand] = []
+    for parameter in function.parameters:
+        name = f"{prefix}.{parameter.name}"
+        datum, type = arguments[parameter.name], parameter.type
+        if WIDTH[type] < WIDTH[I32]:
+            whole = Value(f"{name}.whole", I32)
+            yield _load(whole, datum)
+            yield Instruction("trunc", (whole,), (Value(name, type),))
+        else:
+            yield _load(Value(name, type), datum)
+        passed.append(Value(name, type))
+    assert function.result is None, f"@{function.name} returns a value"
+    yield Instruction("call", tuple(passed), callee=f"@{function.name}")
+
+
+def _apart(function: Function, prefix: str) -> Function:
+    """With names of its own for the function and its data."""
+    assert not function.others, f"@{function.name} calls other functions"
+
+    def named(operand: Operand) -> Operand:
+        return Address(f"{prefix}.{operand.name}", operand.offset) if isinstance(operand, Address) else operand
+
+    data = tuple(replace(datum, name=f"{prefix}.{datum.name}") for datum in function.data)
+    blocks = tuple(with_operands(block, named) for block in function.blocks)
+    return replace(function, name=f"{prefix}.{function.name}", data=data, blocks=blocks)
+
+
+def _numbered(function: Function, numbers: dict[int, tuple[str, int]]) -> Function:
+    """With a number for every word, which `numbers` explains."""
+    count = 0
+
+    def number(instruction: Instruction) -> Instruction:
+        nonlocal count
+        if instruction.called != WORD.name:
+            return instruction
+        numbers[len(numbers)] = function.name.partition(".")[0], count
+        count += 1
+        return replace(instruction, operands=(instruction.operands[0], Constant(I32, len(numbers) - 1)))
+
+    return _mapped(function, number)
+
+
+def _mapped(function: Function, change: Callable[[Instruction], Instruction]) -> Function:
+    blocks = tuple(replace(b, instructions=tuple(map(change, b.instructions))) for b in function.blocks)
+    return replace(function, blocks=blocks)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions of Python kernels: the markers that a user writes, and what they become (`rewrite.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from polyloom.targets.tensix.source.language.trace import current, wrong
+from polyloom.targets.tensix.source.language.values import Condition, Vector, condition, settled, told, vfloat
+from polyloom.targets.tensix.source.language.values import operand as operand_of
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Stands in a `with` of a kernel, whose text is rewritten; used otherwise it is an error."""
+
+    name: str
+    takes: int
+    form: str
+
+    def __call__(self, *_: object) -> NoReturn:
+        raise self._wrong()
+
+    def __enter__(self) -> NoReturn:
+        raise self._wrong()
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def _wrong(self) -> Exception:
+        help = (
+            f"write `{self.form}` in a function under `@pl.tensix.kernel`, or under `@pl.tensix.function` where "
+            "kernels call it"
+        )
+        return wrong("PL1252", f"`{self.name}` is no `with` of a vector kernel here", help)
+
+
+v_if = Marker("v_if", 1, "with pl.v_if(a < b):")
+v_elseif = Marker("v_elseif", 1, "with pl.v_elseif(a < b):")
+v_else = Marker("v_else", 0, "with pl.v_else:")
+v_block = Marker("v_block", 0, "with pl.v_block():")
+
+
+def v_and(given: object) -> None:
+    """Narrows the lanes until the innermost condition or block ends."""
+    if not current().depth:
+        raise wrong("PL1252", "`v_and` outside of `v_if` and `v_block`", "open a block: `with pl.v_block():`")
+    current().effect("and_", condition(given).value)
+
+
+class Chain:
+    """A frame, left on any way. (A generator would be a file of Python's between here and the user's line.)"""
+
+    def __enter__(self) -> None:
+        tracer = current()
+        tracer.effect("push")
+        tracer.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        tracer = current()
+        tracer.depth -= 1
+        tracer.effect("pop")
+
+
+def chain() -> Chain:
+    return Chain()
+
+
+def cond(given: object) -> None:
+    current().effect("cond", condition(given).value)
+
+
+def else_() -> None:
+    current().effect("else_")
+
+
+def assign(name: str, old: Callable[[], object], new: object) -> object:
+    """What a name has after an assignment: within a condition, a merge of what it had and the new value."""
+    made = _assigned(old, settled(new))
+    if isinstance(made, Vector):
+        current().names.setdefault(made.value.name, name)
+    return made
+
+
+def _assigned(old: Callable[[], object], new: object) -> object:
+    if not current().depth:
+        return new
+    try:
+        was = settled(old())
+    except NameError:  # a definition
+        return new
+    if not isinstance(was, Vector) and not isinstance(new, Vector):
+        if isinstance(was, Condition):
+            raise wrong("PL1251", "a condition is assigned within a condition", "use a `pl.vint`")
+        return new
+    return _merged(was, new)
+
+
+def _merged(was: object, new: object) -> object:
+    if not isinstance(was, Vector):
+        if not isinstance(was, int | float):
+            return new
+        was = type(new)(was) if isinstance(new, Vector) else was
+    assert isinstance(was, Vector)
+    kind = vfloat if isinstance(was, vfloat) else type(was)
+    if isinstance(new, Vector) and not isinstance(new, kind):
+        raise wrong("PL1251", f"{told(new)} is assigned to {told(was)}", "give it another name, or convert it")
+    return kind.of(current().call("assign", was.value, operand_of(kind, new)))
+
+
+def assign_all(names: Sequence[str], old: Sequence[Callable[[], object]], new: Sequence[object]) -> tuple[object, ...]:
+    """Of a tuple of names."""
+    return tuple(assign(name, was, value) for name, was, value in zip(names, old, new, strict=True))

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`@pl.tensix.kernel`: a Python function over Dst that is traced into the form of vector kernels.
+
+    kernel.trace(slope=0.1) -> Function
+
+Its first parameter is Dst. Parameters that are annotated `pl.i32` or `pl.f32` are known when it runs; all others are
+constants, given when it is traced, or by their defaults.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, update_wrapper
+from types import FunctionType, TracebackType
+from typing import Any, ParamSpec, TypeVar, cast
+
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.frontend.python.types import f32, i32
+from polyloom.ir.ssa import Function, Place
+from polyloom.ir.ssa_types import I32
+from polyloom.targets.tensix.source.build import Builder
+from polyloom.targets.tensix.source.language.rewrite import rewritten
+from polyloom.targets.tensix.source.language.trace import Tracer, tracing
+from polyloom.targets.tensix.source.language.values import Dst, Runtime
+from polyloom.targets.tensix.source.locate import error
+from polyloom.targets.tensix.source.verify import verify
+from polyloom.targets.tensix.words.isa import Member
+
+_ELEMENTS = (i32, f32)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The form, its warnings, and the names of variables by those of values."""
+
+    function: Function
+    warnings: tuple[Diagnostic, ...]
+    variables: Mapping[str, str]
+
+
+class VectorKernel:
+    """A kernel by its name in its file. Tracing raises PL1250 to PL1254 at the user's line, and what `verify` does."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.name = function.__name__
+        update_wrapper(cast(Callable[..., None], self), function)
+
+    def __repr__(self) -> str:
+        return f"<vector kernel {self.name}>"
+
+    @property
+    def path(self) -> str:
+        return self.function.__code__.co_filename
+
+    @property
+    def place(self) -> Place:
+        return Place(self.path, self.function.__code__.co_firstlineno, 1)
+
+    @cached_property
+    def _rewritten(self) -> FunctionType:
+        return rewritten(self.function)
+
+    @cached_property
+    def parameters(self) -> tuple[inspect.Parameter, ...]:
+        """Behind Dst."""
+        try:
+            signature = inspect.signature(self.function, eval_str=True)
+        except NameError:  # of an annotation as text
+            signature = inspect.signature(self.function)
+        found = tuple(signature.parameters.values())
+        if not found:
+            raise error(
+                "PL1253", f"`{self.name}` has no parameter", self.place, help="its first one is Dst: `def f(dst):`"
+            )
+        return found[1:]
+
+    @property
+    def runtime(self) -> tuple[str, ...]:
+        """The parameters that are known when the kernel runs, integers and bits of floats, in their order."""
+        return tuple(p.name for p in self.parameters if p.annotation in _ELEMENTS)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The names of the other parameters, in their order."""
+        return tuple(p.name for p in self.parameters if p.name not in self.runtime)
+
+    def trace(self, member: Member = "wormhole", **constants: object) -> Function:
+        """The form, verified; its parameters are those of `runtime`."""
+        return self.traced(member, constants).function
+
+    def traced(self, member: Member, constants: Mapping[str, object]) -> Traced:
+        given = self._bound(constants)
+        builder = Builder(self.name, tuple((name, I32) for name in self.runtime), self.place)
+        values = dict(zip(self.runtime, builder.entry, strict=True))
+        for p in self.parameters:
+            if p.annotation in _ELEMENTS:
+                given[p.name] = Runtime(values[p.name], p.annotation is f32)
+        tracer = Tracer(builder, member)
+        with tracing(tracer):
+            self._run(given)
+        function = builder.finish()
+        return Traced(function, verify(function, member), dict(tracer.names))
+
+    def _bound(self, constants: Mapping[str, object]) -> dict[str, Any]:
+        names = self.constants
+        for name in constants:
+            if name not in names:
+                help = f"its constants are {', '.join(names)}" if names else "it has none"
+                raise error("PL1253", f"`{self.name}` has no constant `{name}`", self.place, help=help)
+        missing = [
+            p.name for p in self.parameters if p.name in names and p.name not in constants and p.default is p.empty
+        ]
+        if missing:
+            message = f"`{self.name}` needs {' and '.join(f'`{name}`' for name in missing)}"
+            raise error("PL1253", message, self.place, help=f"give it: `{missing[0]}=1`")
+        return dict(constants)
+
+    def _run(self, given: dict[str, Any]) -> None:
+        try:
+            result = self._rewritten(Dst(), **given)
+        except PolyloomError:
+            raise
+        except Exception as fault:
+            place = _place(fault.__traceback__, self.path) or self.place
+            message = f"the kernel cannot be traced: {type(fault).__name__}: {fault}"
+            raise error(
+                "PL1254", message, place, help="Python executes a kernel once, with vectors for values"
+            ) from None
+        if result is not None:
+            raise error("PL1254", f"`{self.name}` returns a value", self.place, help="store it: `dst[0] = x`")
+
+
+def _place(trace: TracebackType | None, path: str) -> Place | None:
+    """The last place of the file in a traceback."""
+    found = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            found = Place(path, trace.tb_lineno, 0)
+        trace = trace.tb_next
+    return found
+
+
+def kernel(function: Callable[..., None]) -> VectorKernel:
+    """Under it a function is a vector kernel."""
+    return VectorKernel(_defined(function))
+
+
+def function(given: Callable[P, R]) -> Callable[P, R]:
+    """Under it a function that kernels call may use conditions and assign within them."""
+    plain = _defined(given)
+    made: list[FunctionType] = []
+
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
+        if not made:  # at the first call: what follows it in its file is known then
+            made.append(rewritten(plain))
+        return cast(R, made[0](*arguments, **named))
+
+    return update_wrapper(call, given)
+
+
+def _defined(given: object) -> FunctionType:
+    if not isinstance(given, FunctionType):
+        raise input_error(
+            "PL1252", f"{given!r} is not a function that `def` defines", help="write the decorator above a `def`"
+        )
+    return given

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions on vectors in Python, with the names and the compositions of the C++ library: `pl.tensix.exexp(x)`.
+
+Where C++ has a mode as an enumeration, Python has a keyword. Roundings are "nearest" (ties away from zero, of casts to
+even), "stochastic", and on Blackhole "zero".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Final, TypeVar
+
+from polyloom.ir.ssa import Value
+from polyloom.targets.tensix.source import formats
+from polyloom.targets.tensix.source.build import Given
+from polyloom.targets.tensix.source.formats import Form
+from polyloom.targets.tensix.source.language.trace import current, wrong
+from polyloom.targets.tensix.source.language.values import (
+    Condition,
+    Register,
+    Row,
+    Runtime,
+    Vector,
+    bits_of,
+    operand,
+    told,
+    vfloat,
+    vint,
+    vuint,
+)
+from polyloom.targets.tensix.source.operations import operations
+
+V = TypeVar("V", bound=Vector)
+_ROUNDINGS: Final = {"nearest": 0, "stochastic": 1, "zero": 2}
+_NARROW: Final = {"fp16a": 0, "fp16b": 1, "uint8": 2, "int8": 3, "uint16": 6, "int16": 7}
+
+
+def as_(kind: type[V], x: Vector) -> V:
+    """The same bits as another type."""
+    return bits_of(kind, _vector(x))
+
+
+def _vector(x: object) -> Vector:
+    if isinstance(x, Vector):
+        return x
+    raise wrong("PL1251", f"{told(x)} where a vector is expected", "make it one: `pl.vfloat(1.0)`")
+
+
+def _float(x: object) -> Value:
+    return operand(vfloat, x)
+
+
+def _any(x: object) -> Value:
+    return _vector(x).value
+
+
+def _number(x: int | Runtime) -> Given:
+    return x.value if isinstance(x, Runtime) else x
+
+
+def _kind(x: Vector) -> type[Any]:
+    return vfloat if isinstance(x, Row | Register) else type(x)
+
+
+def _call(kind: type[V], name: str, *operands: Given) -> V:
+    return kind.of(current().call(name, *operands))
+
+
+def exexp(x: vfloat, biased: bool = False) -> vint:
+    return _call(vint, "sfpexexp", _float(x), int(biased))
+
+
+def exman(x: vfloat, hidden: bool = False) -> vint:
+    """The mantissa, with the hidden bit where asked."""
+    return _call(vint, "sfpexman", _float(x), int(not hidden))
+
+
+def exsgn(x: Vector) -> vuint:
+    return as_(vuint, x) >> 31
+
+
+def setexp(x: vfloat, exponent: vint | int | Runtime) -> vfloat:
+    if isinstance(exponent, int | Runtime):
+        return _call(vfloat, "sfpsetexp_i", _float(x), _number(exponent), 0)
+    return _call(vfloat, "sfpsetexp_v", _float(x), operand(vint, exponent), 0)
+
+
+def copyexp(x: vfloat, exponent: vfloat) -> vfloat:
+    return _call(vfloat, "sfpsetexp_v", _float(x), _float(exponent), 2)
+
+
+def addexp(x: vfloat, exponent: int | Runtime) -> vfloat:
+    return _call(vfloat, "sfpdivp2", _float(x), _number(exponent), 1)
+
+
+def setman(x: vfloat, mantissa: Vector | int | Runtime) -> vfloat:
+    if isinstance(mantissa, int | Runtime):
+        return _call(vfloat, "sfpsetman_i", _float(x), _number(mantissa), 0)
+    return _call(vfloat, "sfpsetman_v", _float(x), _any(mantissa), 0)
+
+
+copyman = setman
+
+
+def setsgn(x: V, sign: int | Runtime) -> V:
+    return _call(_kind(x), "sfpsetsgn_i", _any(x), _number(sign), 0)
+
+
+def copysgn(x: V, sign: Vector) -> V:
+    return _call(_kind(x), "sfpsetsgn_v", _any(x), _any(sign), 0)
+
+
+def lz(x: Vector, ignore_sign: bool = False) -> vint:
+    return _call(vint, "sfplz", _any(x), 4 if ignore_sign else 0)
+
+
+def shft(x: V, amount: vint | int | Runtime, arithmetic: bool = False) -> V:
+    """To the left by a positive amount, to the right by a negative one."""
+    if isinstance(amount, int | Runtime):
+        return _call(_kind(x), "sfpshft_i", _any(x), _number(amount), 2 * int(arithmetic))
+    return _call(_kind(x), "sfpshft_v", _any(x), operand(vint, amount), 2 * int(arithmetic))
+
+
+def is_nan(x: vfloat) -> Condition:
+    return (exexp(x, biased=True) >= 255) & (exman(x) != 0)
+
+
+def is_inf(x: vfloat) -> Condition:
+    return (exexp(x, biased=True) >= 255) & (exman(x) == 0)
+
+
+def is_finite(x: vfloat) -> Condition:
+    return exexp(x, biased=True) < 255
+
+
+def is_zero(x: vfloat) -> Condition:
+    return (as_(vuint, x) << 1) == 0
+
+
+def min_max(a: V, b: V | float) -> tuple[V, V]:
+    """The smaller and the larger in each lane, in the total order -NaN < -Inf < ... < -0 < +0 < ... < +NaN."""
+    return _swapped(a, b, 1)
+
+
+def min(a: V, b: V | float) -> V:
+    return min_max(a, b)[0]
+
+
+def max(a: V, b: V | float) -> V:
+    return min_max(a, b)[1]
+
+
+def clamp(x: V, low: V | float, high: V | float) -> V:
+    return min(max(x, low), high)
+
+
+def symmetric_clamp(x: vfloat, bound: vfloat | float) -> vfloat:
+    return copysgn(min(abs(x), bound), x)
+
+
+def swap(a: V, b: V) -> tuple[V, V]:
+    """`a, b = pl.tensix.swap(a, b)`"""
+    return _swapped(a, b, 0)
+
+
+def _swapped(a: V, b: V | float, mode: int) -> tuple[V, V]:
+    kind: type[V] = _kind(a)
+    if mode and _kind(a) is not vfloat:
+        help = "compare and assign under `v_if`, or take floats"
+        raise wrong("PL1251", f"the order of {told(a)} is not that of SFPSWAP, which orders floats", help)
+    first, second = current().several("sfpswap", _any(a), operand(kind, b), mode)
+    return kind.of(first), kind.of(second)
+
+
+def round(x: vfloat) -> tuple[vfloat, vint]:
+    """To the nearest integer, of magnitudes below 2^22: as a float and as an integer."""
+    magic = vfloat(1.5 * 2**23)
+    shifted = x + magic
+    return shifted - magic, as_(vint, shifted) - as_(vint, magic)
+
+
+def polynomial(x: vfloat, *coefficients: vfloat | float) -> vfloat:
+    """c0 + c1·x + c2·x² + ..., by Horner's rule."""
+    *others, last = coefficients
+    found = vfloat(last)
+    for coefficient in reversed(others):
+        found = x * found + coefficient
+    return found
+
+
+def lut(x: vfloat, l0: vuint, l1: vuint, l2: vuint, update_sign: bool = False) -> vfloat:
+    """slope·|x| + offset, of 8 bits each, in three intervals of |x|; with x's sign unless told otherwise."""
+    return _call(vfloat, "sfplut", _any(l0), _any(l1), _any(l2), _float(x), 0 if update_sign else 4)
+
+
+def lut2(x: vfloat, *entries: Vector, update_sign: bool = False, last_at_four: bool = False) -> vfloat:
+    """The same of three registers with halves of FP16; of six with floats; or, as `vuint`, six intervals of FP16."""
+    given = [_any(entry) for entry in entries]
+    sign = 0 if update_sign else 4
+    if len(given) == 3:
+        return _call(vfloat, "sfplutfp32_3r", *given, _float(x), 10 + sign)
+    if len(given) != 6:
+        raise wrong("PL1251", f"lut2 of {len(given)} registers", "give three or six")
+    mode = 0 if isinstance(entries[0], vfloat) else 3 if last_at_four else 2
+    return _call(vfloat, "sfplutfp32_6r", *given, _float(x), mode + sign)
+
+
+def lut8(slope: float, offset: float) -> vuint:
+    """An entry of `lut`; PL1251 where eight bits do not hold one of the numbers."""
+    return _entry(slope, offset, "lut8")
+
+
+def lut16(slope: float, offset: float) -> vuint:
+    """An entry of `lut2` of three registers."""
+    return _entry(slope, offset, "fp16a")
+
+
+def _entry(slope: float, offset: float, form: Form) -> vuint:
+    numbers = [formats.Number(number < 0, abs(Fraction(number))) for number in (slope, offset)]
+    coded = [formats.coded(number, form) for number in numbers]
+    bits = formats.packed(numbers[0], numbers[1], form)
+    if bits is None or not all(
+        code is None or code.is_exact or number.value == 0 for code, number in zip(coded, numbers, strict=True)
+    ):
+        raise wrong(
+            "PL1251", f"{slope} and {offset} are no entry of a table", "`polyloom float` tells the nearest numbers"
+        )
+    return vuint(bits)
+
+
+def subvec_transp(a: V, b: V, c: V, d: V) -> tuple[V, V, V, V]:
+    """Row j of the i-th vector becomes row i of the j-th."""
+    made = current().several("sfptransp", _any(a), _any(b), _any(c), _any(d))
+    w, x, y, z = (_kind(a).of(value) for value in made)
+    return w, x, y, z
+
+
+def subvec_shflror1(x: V) -> V:
+    """Each row of eight lanes moved right by one, around."""
+    return _call(_kind(x), "sfpshft2_subvec_shfl1", _any(x), 3)
+
+
+def subvec_shflshr1(x: V) -> V:
+    return _call(_kind(x), "sfpshft2_subvec_shfl1", _any(x), 4)
+
+
+def _rounding(name: str) -> int:
+    if name not in _ROUNDINGS:
+        raise wrong("PL1251", f"there is no rounding {name!r}", f"roundings are {', '.join(_ROUNDINGS)}")
+    return _ROUNDINGS[name]
+
+
+def int_to_float(x: Vector, rounding: str = "nearest") -> vfloat:
+    """Of sign and magnitude."""
+    return _call(vfloat, "sfpcast", _any(x), _rounding(rounding))
+
+
+def convert(x: vfloat, to: str, rounding: str = "nearest") -> Any:
+    """A float as `fp16a`, `fp16b` (still a float), or as `uint8`, `int8`, `uint16`, `int16` (sign and magnitude)."""
+    if to not in _NARROW:
+        raise wrong("PL1251", f"there is no conversion to {to!r}", f"conversions are {', '.join(_NARROW)}")
+    kind = vfloat if to.startswith("fp") else vuint if to.startswith("u") else vint
+    return _call(kind, "sfpstochrnd_i", _float(x), 0, _NARROW[to], _rounding(rounding))
+
+
+def int32_to_uint8(x: Vector, descale: Vector | int, rounding: str = "stochastic") -> vuint:
+    return _descaled(vuint, x, descale, 4, rounding)
+
+
+def int32_to_int8(x: Vector, descale: Vector | int, rounding: str = "stochastic") -> vint:
+    return _descaled(vint, x, descale, 5, rounding)
+
+
+def _descaled(kind: type[V], x: Vector, descale: Vector | int, mode: int, rounding: str) -> V:
+    if isinstance(descale, int):
+        return _call(kind, "sfpstochrnd_i", _any(x), descale, mode, _rounding(rounding))
+    return _call(kind, "sfpstochrnd_v", _any(x), _any(descale), mode, _rounding(rounding))
+
+
+def rand() -> vint:
+    """The next random number of each lane (Blackhole)."""
+    return _call(vint, "rand")
+
+
+def approx_recip(x: vfloat) -> vfloat:
+    return _call(vfloat, "sfparecip", _float(x), 0)
+
+
+def approx_exp(x: vfloat) -> vfloat:
+    return _call(vfloat, "sfparecip", _float(x), 2)
+
+
+def fractional_mul(a: Vector, b: Vector, high: bool = False) -> vuint:
+    """The low or the high 23 bits of a product of 23 bits each (Blackhole)."""
+    return _call(vuint, "sfpmul24", _any(a), _any(b), int(high))
+
+
+def builtin(name: str) -> Callable[..., Any]:
+    """An operation of the table by its name: `pl.tensix.builtin("sfpmad")(a, b, c, 0)`; results are `vfloat` where the
+    table says floats, else `vuint`."""
+    if name not in operations():
+        raise wrong("PL1251", f"there is no operation {name!r}", "docs/sfpi.md lists them")
+    row = operations()[name]
+
+    def call(*operands: Any) -> Any:
+        if len(operands) != len(row.operands):
+            raise wrong("PL1251", f"{name} of {len(operands)} operands", f"it has {len(row.operands)}")
+        given = [operand_of(o) for o in operands]
+        made = current().several(name, *given)
+        results = [_result(kind, value) for kind, value in zip(row.results, made, strict=True)]
+        return results[0] if len(results) == 1 else tuple(results) or None
+
+    return call
+
+
+def _result(kind: str, value: Value) -> Vector | Condition:
+    if kind == "mask":
+        return Condition(value)
+    return vfloat.of(value) if kind == "float" else vuint.of(value)
+
+
+def operand_of(given: Any) -> Given:
+    return given if isinstance(given, int) else given.value
+
+
+NAMES: Final = frozenset(
+    name for name, value in list(vars().items()) if callable(value) and getattr(value, "__module__", "") == __name__
+) - {"operand_of"}
+"""What `pl.tensix` offers of this module."""

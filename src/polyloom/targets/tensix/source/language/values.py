@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors of 32 lanes in Python: `vfloat`, `vint`, `vuint`, conditions on them, rows of Dst, and registers.
+
+Operators record operations of the table, as the C++ library does for the same expressions. Numbers become vectors with
+the number in each lane, floats rounded to nearest in 32 bits; no type becomes another by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, NoReturn, TypeVar
+
+import numpy as np
+
+from polyloom.ir.ssa import Value
+from polyloom.targets.tensix.source.build import Given
+from polyloom.targets.tensix.source.language.trace import current, wrong
+from polyloom.targets.tensix.source.operations import CONDITIONS
+
+Number = int | float
+V = TypeVar("V", bound="Vector")
+_LT, _LE, _EQ, _NE, _GE, _GT = range(len(CONDITIONS))
+LAYOUTS: Final = {
+    "fsrcb": 0, "f16a": 1, "f16b": 2, "f32": 3, "i32": 4, "u32": 4, "i8": 5, "u16": 6, "hi16": 7, "sm16": 8, "lo16": 9,
+    "sm32": 12,
+}  # fmt: skip
+"""Modes of loads and stores by the names of the library's data layouts."""
+
+
+def float_bits(number: Number) -> int:
+    """Rounded to nearest; what is too large is infinite."""
+    with np.errstate(over="ignore"):
+        return int(np.float32(number).view(np.uint32))
+
+
+class Runtime:
+    """A parameter of the kernel that is known only when it runs: an integer, or the bits of a float."""
+
+    def __init__(self, value: Value, is_float: bool) -> None:
+        self.value, self.is_float = value, is_float
+
+    def __bool__(self) -> NoReturn:
+        raise wrong(
+            "PL1250",
+            "a parameter of run time decides a Python condition",
+            "drop its annotation: then it is a constant of the kernel",
+        )
+
+
+class Condition:
+    """A truth per lane: for `pl.v_if`, `pl.v_elseif` and `pl.v_and`, combined by `&`, `|` and `~`."""
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]: as of whatever compares by lane
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __and__(self, other: object) -> Condition:
+        return Condition(current().call("mask_and", self.value, condition(other).value))
+
+    def __or__(self, other: object) -> Condition:
+        return Condition(current().call("mask_or", self.value, condition(other).value))
+
+    def __invert__(self) -> Condition:
+        return Condition(current().call("mask_not", self.value))
+
+    def __bool__(self) -> NoReturn:
+        raise wrong(
+            "PL1250",
+            "a condition on vectors is no Python condition",
+            "write `with pl.v_if(...):`; combine conditions by `&`, `|` and `~`, in parentheses",
+        )
+
+
+def condition(given: object) -> Condition:
+    """A condition, or where an integer is not 0."""
+    if isinstance(given, Condition):
+        return given
+    if isinstance(given, Vector) and not isinstance(given, vfloat):
+        return Condition(current().call("mask_of", given.value))
+    raise wrong("PL1251", f"{told(given)} is no condition", "compare it: `x != 0.0`")
+
+
+class Vector:
+    """What all vectors have: a value, comparisons, assignment of other types refused."""
+
+    kind: ClassVar[str]
+    compare: ClassVar[str]
+    __hash__ = None  # pyright: ignore[reportAssignmentType]: as of whatever compares by lane
+
+    def __init__(self, given: object = None) -> None:
+        self._value = _value(type(self), given)
+
+    @property
+    def value(self) -> Value:
+        return self._value
+
+    @classmethod
+    def of(cls: type[V], value: Value) -> V:
+        made = cls.__new__(cls)
+        made._value = value
+        return made
+
+    def _compared(self, condition: int, other: object) -> Condition:
+        return Condition(current().call(self.compare, condition, self.value, operand(self, other)))
+
+    def __lt__(self, other: object) -> Condition:
+        return self._compared(_LT, other)
+
+    def __le__(self, other: object) -> Condition:
+        return self._compared(_LE, other)
+
+    def __eq__(self, other: object) -> Condition:  # pyright: ignore[reportIncompatibleMethodOverride]: by lane
+        return self._compared(_EQ, other)
+
+    def __ne__(self, other: object) -> Condition:  # pyright: ignore[reportIncompatibleMethodOverride]: by lane
+        return self._compared(_NE, other)
+
+    def __ge__(self, other: object) -> Condition:
+        return self._compared(_GE, other)
+
+    def __gt__(self, other: object) -> Condition:
+        return self._compared(_GT, other)
+
+    def __bool__(self) -> NoReturn:
+        raise wrong("PL1250", "a vector is no Python condition", "write `with pl.v_if(x != 0):`")
+
+
+class vfloat(Vector):
+    """32 floats: `pl.vfloat(1.5)`, `pl.vfloat(dst[0])`, `pl.vfloat()` without a value."""
+
+    kind, compare = "float", "cmp_f"
+
+    def __add__(self, other: object) -> vfloat:
+        if isinstance(other, int | float):
+            return other + self  # first, as in C++ and SFPADDI
+        return vfloat.of(current().call("sfpadd", self.value, operand(vfloat, other), 0))
+
+    def __radd__(self, other: object) -> vfloat:
+        return vfloat.of(current().call("sfpadd", operand(vfloat, other), self.value, 0))
+
+    def __sub__(self, other: object) -> vfloat:
+        if isinstance(other, int | float):
+            return vfloat.of(current().call("sfpadd", _splat(float_bits(other) ^ 0x80000000), self.value, 0))
+        return vfloat.of(current().call("sfpsub", self.value, operand(vfloat, other)))
+
+    def __rsub__(self, other: object) -> vfloat:
+        return vfloat.of(current().call("sfpsub", operand(vfloat, other), self.value))
+
+    def __mul__(self, other: object) -> vfloat:
+        return vfloat.of(current().call("sfpmul", self.value, operand(vfloat, other), 0))
+
+    def __rmul__(self, other: object) -> vfloat:
+        return vfloat.of(current().call("sfpmul", operand(vfloat, other), self.value, 0))
+
+    def __neg__(self) -> vfloat:
+        return vfloat.of(current().call("sfpmov", self.value, 1))
+
+    def __abs__(self) -> vfloat:
+        return vfloat.of(current().call("sfpabs", self.value, 1))
+
+    def __truediv__(self, other: object) -> NoReturn:
+        del other
+        raise wrong("PL1251", "there is no division of vectors", "multiply by the reciprocal")
+
+
+class _Integer(Vector):
+    """What signed and unsigned integers share."""
+
+    def _made(self, name: str, *operands: Given) -> Any:
+        return type(self).of(current().call(name, *operands))
+
+    def __add__(self, other: object) -> Any:
+        if isinstance(other, int):
+            return self._made("sfpiadd_i", self.value, other, 4)
+        return self._made("sfpiadd_v", self.value, operand(self, other), 4)
+
+    def __radd__(self, other: object) -> Any:
+        return self + other
+
+    def __sub__(self, other: object) -> Any:
+        if isinstance(other, int):
+            return self._made("sfpiadd_i", self.value, -other, 4)
+        return self._made("sfpiadd_v", operand(self, other), self.value, 6)
+
+    def __rsub__(self, other: object) -> Any:
+        return self._made("sfpiadd_v", self.value, operand(self, other), 6)
+
+    def __and__(self, other: object) -> Any:
+        return self._made("sfpand", self.value, operand(self, other))
+
+    def __or__(self, other: object) -> Any:
+        return self._made("sfpor", self.value, operand(self, other))
+
+    def __xor__(self, other: object) -> Any:
+        return self._made("sfpxor", self.value, operand(self, other))
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Any:
+        return self._made("sfpnot", self.value)
+
+    def __lshift__(self, other: object) -> Any:
+        return self._shifted(other, 1)
+
+    def _shifted(self, amount: object, sign: int) -> Any:
+        if isinstance(amount, int):
+            return self._made("sfpshft_i", self.value, sign * amount, self._arithmetic())
+        if sign < 0:
+            raise wrong("PL1251", "a shift to the right by a vector", "write `pl.tensix.shft(x, -n)`")
+        return self._made("sfpshft_v", self.value, operand(vint, amount), self._arithmetic())
+
+    def _arithmetic(self) -> int:
+        """Blackhole shifts signed integers with their sign."""
+        return 2 if isinstance(self, vint) and current().member == "blackhole" else 0
+
+
+class vint(_Integer):
+    """32 signed integers; of a condition 0 and 1."""
+
+    kind, compare = "integer", "cmp_i"
+
+    def __neg__(self) -> vint:
+        return 0 - self
+
+    def __abs__(self) -> vint:
+        return vint.of(current().call("sfpabs", self.value, 0))
+
+    def __rshift__(self, other: object) -> vint:
+        if current().member == "wormhole" or not isinstance(other, int):
+            raise wrong("PL1251", "signed integers are not shifted to the right", "shift a `pl.vuint`")
+        return vint.of(current().call("sfpshft_i", self.value, -other, 2))
+
+
+class vuint(_Integer):
+    """32 unsigned integers."""
+
+    kind, compare = "unsigned", "cmp_u"
+
+    def __rshift__(self, other: object) -> vuint:
+        return self._shifted(other, -1)
+
+
+class Row(vfloat):
+    """`dst[i]`: read as floats where it is used, each time anew; `pl.vint(dst[i])` reads integers."""
+
+    def __init__(self, address: Given, mode: int | None) -> None:
+        self.address, self.mode = address, mode
+
+    @property
+    def value(self) -> Value:
+        return self.read(vfloat)
+
+    def read(self, kind: type[Vector]) -> Value:
+        return current().call("load", _mode(kind, self.mode), _ADDRMOD[current().member], self.address)
+
+
+_ADDRMOD: Final = {"wormhole": 3, "blackhole": 7}
+
+
+def _mode(kind: type[Vector], given: int | None) -> int:
+    """Wormhole has integers in Dst as sign and magnitude."""
+    if given is not None:
+        return given
+    if issubclass(kind, vfloat):
+        return 0
+    return 12 if kind is vint and current().member == "wormhole" else 4
+
+
+class Dst:
+    """`dst[i]` are 32 datums: 16 a row of a face and its neighbour; `dst.mode("f16b")[i]` reads and stores another
+    layout."""
+
+    def __init__(self, layout: int | None = None) -> None:
+        self._layout = layout
+
+    def mode(self, layout: str) -> Dst:
+        if layout.lower() not in LAYOUTS:
+            raise wrong("PL1253", f"there is no layout {layout!r}", f"layouts are {', '.join(LAYOUTS)}")
+        return Dst(LAYOUTS[layout.lower()])
+
+    def advance(self, rows: int = 1) -> None:
+        """What `dst_reg++` does: later indices count from here."""
+        if not 0 < rows < 8:
+            raise wrong("PL1253", f"dst advances by {rows}", "advance by 1 to 7")
+        current().effect("word", 0x38000000 | 2 * rows << 14)
+
+    def __getitem__(self, index: int | Runtime) -> Row:
+        return Row(self._address(index), self._layout)
+
+    def __setitem__(self, index: int | Runtime, given: object) -> None:
+        address = self._address(index)
+        stored = settled(given)
+        vector = stored if isinstance(stored, Vector) else vfloat(stored)
+        mode = _mode(type(vector), self._layout)
+        current().effect("store", vector.value, mode, _ADDRMOD[current().member], address)
+
+    def _address(self, index: int | Runtime) -> Given:
+        if isinstance(index, Runtime):
+            return current().builder.scalar("shl", index.value, 1)
+        if isinstance(index, int) and 0 <= index < 512:  # pyright: ignore[reportUnnecessaryIsInstance]: of a user
+            return 2 * index
+        raise wrong("PL1253", f"dst has no row {index!r}", "rows are 0 to 511")
+
+
+class Register(vfloat):
+    """A register by number, read as floats where it is used; `pl.vint(...)` reads integers."""
+
+    def __init__(self, name: str, number: int) -> None:
+        self.name, self.number = name, number
+
+    @property
+    def value(self) -> Value:
+        return current().call(self.name, self.number)
+
+
+class Registers:
+    """`pl.tensix.l_reg[k]` and `pl.tensix.prgm[k]`: registers that a kernel reads and writes."""
+
+    def __init__(self, name: str, count: int, first: int = 0) -> None:
+        self._name, self._count, self._first = name, count, first
+
+    def _number(self, k: int) -> int:
+        if not 0 <= k < self._count:
+            raise wrong("PL1253", f"there is no register {k}", f"registers are 0 to {self._count - 1}")
+        return self._first + k
+
+    def __getitem__(self, k: int) -> Register:
+        return Register(f"{self._name}_read", self._number(k))
+
+    def __setitem__(self, k: int, given: object) -> None:
+        number, stored = self._number(k), settled(given)
+        vector = stored if isinstance(stored, Vector) else vfloat(stored)
+        current().effect(f"{self._name}_write", number, vector.value)
+
+
+def settled(given: object) -> object:
+    """A row or a register as the floats that it has now; anything else as it is."""
+    return vfloat.of(given.value) if isinstance(given, Row | Register) else given
+
+
+def operand(kind: Vector | type[Vector], given: object) -> Value:
+    """The value of an operand where a vector of a type is expected."""
+    return _value(kind if isinstance(kind, type) else _plain(kind), given, required=True)
+
+
+def _plain(vector: Vector) -> type[Vector]:
+    return vfloat if isinstance(vector, vfloat) else type(vector)
+
+
+def _splat(bits: Given) -> Value:
+    return current().call("splat", bits)
+
+
+def _value(kind: type[Vector], given: object, required: bool = False) -> Value:
+    """What a vector of the type has, made of what was given; PL1251 where that is of another type."""
+    match given:
+        case None if not required:
+            return current().call("undefined")
+        case Row():
+            return given.read(kind)
+        case Register():
+            return given.value
+        case Vector() if issubclass(type(given), kind):
+            return given.value
+        case Runtime() if given.is_float == issubclass(kind, vfloat):
+            return _splat(given.value)
+        case Condition() if kind is vint and not required:
+            return current().call("int_of", given.value)
+        case bool():
+            pass
+        case int() | float() if issubclass(kind, vfloat):
+            return _splat(float_bits(given))
+        case int() if -(1 << 31) <= given < 1 << 32:
+            return _splat(given)
+        case _:
+            pass
+    raise wrong("PL1251", f"{told(given)} where {_ARTICLE[_name(kind)]} is expected", _advice(kind, given))
+
+
+def _name(kind: type[Vector]) -> str:
+    return "vfloat" if issubclass(kind, vfloat) else kind.__name__
+
+
+_ARTICLE: Final = {"vfloat": "a vfloat", "vint": "a vint", "vuint": "a vuint"}
+
+
+def told(given: object) -> str:
+    """For messages."""
+    if isinstance(given, Vector):
+        return _ARTICLE[_name(type(given))]
+    names: dict[type, str] = {Condition: "a condition", Runtime: "a parameter of another type", type(None): "no value"}
+    if type(given) in names:
+        return names[type(given)]
+    return f"{given!r}" if isinstance(given, int | float | str) else f"a {type(given).__name__}"
+
+
+def _advice(kind: type[Vector], given: object) -> str:
+    name = _name(kind)
+    if isinstance(given, Vector):
+        values = "int_to_float(x)" if name == "vfloat" else "convert(x, ...)" if isinstance(given, vfloat) else ""
+        rest = f", `pl.tensix.{values}` its values" if values else ""
+        return f"`pl.tensix.as_(pl.{name}, x)` takes its bits{rest}"
+    if isinstance(given, Condition):
+        return "write `pl.vint(condition)`, which has 1 where it holds and 0 elsewhere"
+    return "give a number, or a vector" if name == "vfloat" else "give an integer, or a vector of this type"
+
+
+def bits_of(kind: type[V], given: Vector) -> V:
+    """The same bits as another type."""
+    return kind.of(given.read(kind) if isinstance(given, Row) else given.value)
+
+
+CONST_0P8373, CONST_0, CONST_1, CONST_NEG1 = (Register("config_read", k) for k in (8, 9, 10, 11))
+TILE_ID = Register("config_read", 15)
+PRGM = Registers("config", 3, 12)
+L_REG = Registers("lreg", 8)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Combination of machine instructions: literals into SFPMULI and SFPADDI, tests into what computes the tested value,
+and operands exchanged where the one that is overwritten is needed later.
+
+SFPMULI is the product of a BF16 literal and a register, SFPADDI literal·1 + register, both of them into that register,
+which must not be needed any more. The product is the same either way round; a sum is the same as register·1 + literal
+but for the sign of a NaN, so that it is combined where the literal comes first, or on Blackhole, which has one NaN.
+SFPIADD and SFPEXEXP narrow by the sign of their result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from polyloom.analysis.liveness import liveness
+from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Value
+from polyloom.ir.ssa_verify import uses
+from polyloom.targets.tensix.source.lower.literals import BF16
+from polyloom.targets.tensix.source.lower.shapes import Machine, constant, machine, make, sets_flags
+from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.words.isa import Member
+
+ZERO, ONE = constant(0), constant(0x3F800000)
+_NO_FLAGS: Final = 4
+_INVERTED: Final = 8
+_BY_SIGN: Final = 2
+_QUIET_NAN: Final = 0x7F80
+SYMMETRIC: Final = ("SFPAND", "SFPOR", "SFPXOR", "SFPIADD")
+"""Instructions of two operands that give the same either way round; SFPIADD where it does not subtract."""
+
+
+def combine_literals(function: Function, member: Member) -> Function:
+    """SFPMULI and SFPADDI, where the register's value dies."""
+    alive = liveness(function).live_out
+    counts = Counter(o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value))
+    blocks = tuple(_literals(b, after, counts, member) for b, after in zip(function.blocks, alive, strict=True))
+    return replace(function, blocks=blocks)
+
+
+def _literals(block: Block, after: frozenset[str], counts: Mapping[str, int], member: Member) -> Block:
+    code = list(block.instructions)
+    loaded = {i.results[0].name: i for i in code if i.called == "SFPLOADI"}
+    for at, instruction in enumerate(code):
+        taken = machine(instruction)
+        pair = None if taken is None else _pair(taken, loaded, member)
+        if taken is None or pair is None:
+            continue
+        register, literal = pair
+        bits = _literal(literal, loaded)
+        if bits is None or counts[literal.name] != 1 or not isinstance(register, Value):
+            continue
+        if _dies(register, taken.results[0], code[at + 1 :], after):
+            name = "SFPMULI" if taken.shape.name == "SFPMUL" else "SFPADDI"
+            code[at] = make(name, (register,), (bits,), taken.results, place=instruction.place)
+    return replace(block, instructions=tuple(code))
+
+
+def _pair(taken: Machine, loaded: Mapping[str, Instruction], member: Member) -> tuple[Operand, Value] | None:
+    """The register and the literal of a product or a sum."""
+    if taken.old is not None or taken.immediate("instr_mod1") != 0:
+        return None
+    a, b, c = taken.operands if len(taken.operands) == 3 else (ZERO, ZERO, ZERO)
+    match taken.shape.name:
+        case "SFPMUL" if c == ZERO:
+            orders = ((a, b), (b, a))
+        case "SFPADD" if a == ONE:
+            orders = ((c, b), (b, c)) if member == "blackhole" else ((c, b),)
+        case _:
+            orders = ()
+    return next(((r, lit) for r, lit in orders if isinstance(lit, Value) and lit.name in loaded), None)
+
+
+def _literal(value: Value, loaded: Mapping[str, Instruction]) -> int | None:
+    """The upper half of a literal that is a number in BF16."""
+    mode, bits = loaded[value.name].operands[-2:]
+    if not isinstance(mode, Constant) or mode.value != BF16 or not isinstance(bits, Constant):
+        return None
+    return bits.value if bits.value & 0x7FFF <= _QUIET_NAN else None
+
+
+def _dies(value: Value, result: Value, behind: Sequence[Instruction], after: frozenset[str]) -> bool:
+    """Whether nothing needs the value but an assignment that replaces it by the result."""
+    if value.name in after:
+        return False
+    for instruction in behind:
+        row = called(instruction)
+        replaces = row is not None and row.name == "assign" and instruction.operands == (value, result)
+        if value in instruction.operands and not replaces:
+            return False
+    return True
+
+
+def combine_tests(function: Function) -> Function:
+    """Each SFPSETCC that tests the sign of a value which only it needs, or which nothing between needs, goes into the
+    instruction that computes the value."""
+    return replace(function, blocks=tuple(replace(b, instructions=tuple(_tests(b))) for b in function.blocks))
+
+
+def _tests(block: Block) -> Iterator[Instruction]:
+    code: list[Instruction | None] = list(block.instructions)
+    for at, instruction in enumerate(block.instructions):
+        if instruction.called != "SFPSETCC":
+            continue
+        where = _computes(block.instructions, at)
+        joined = None if where is None else _joined(block.instructions[where], instruction)
+        if where is not None and joined is not None and code[where] is block.instructions[where]:
+            code[where], code[at] = None, joined
+    return (i for i in code if i is not None)
+
+
+def _computes(code: Sequence[Instruction], at: int) -> int | None:
+    """Where the tested value is computed, if neither flags change nor anything uses the value from there on."""
+    value = code[at].operands[0]
+    for where in range(at - 1, -1, -1):
+        instruction = code[where]
+        if value in instruction.results:
+            return where
+        found = machine(instruction)
+        if value in instruction.operands or (found is not None and sets_flags(found)):
+            return None
+    return None
+
+
+def _joined(computing: Instruction, test: Instruction) -> Instruction | None:
+    found = machine(computing)
+    mode = machine(test)
+    wanted = None if mode is None else mode.immediate("instr_mod1")
+    if found is None or wanted not in (0, 4):
+        return None
+    inverted = _INVERTED if wanted else 0
+    own = found.immediate("instr_mod1")
+    if own is None:
+        return None
+    if found.shape.row_name == "SFPIADD" and own & 12 == _NO_FLAGS:
+        return _with_mode(computing, found, (own & 3) | inverted)
+    if found.shape.row_name == "SFPEXEXP" and not own & 10:
+        return _with_mode(computing, found, own | _BY_SIGN | inverted)
+    return None
+
+
+def _with_mode(instruction: Instruction, found: Machine, mode: int) -> Instruction:
+    at = found.shape.immediates.index("instr_mod1") - len(found.shape.immediates)
+    operands = list(instruction.operands)
+    operands[at] = replace(operands[at], value=mode) if isinstance(operands[at], Constant) else operands[at]
+    return replace(instruction, operands=tuple(operands))
+
+
+def orient(function: Function) -> Function:
+    """Instructions overwrite the operand that dies, if one does."""
+    alive = liveness(function).live_out
+    blocks = (
+        replace(b, instructions=tuple(_oriented(b, after))) for b, after in zip(function.blocks, alive, strict=True)
+    )
+    return replace(function, blocks=tuple(blocks))
+
+
+def _oriented(block: Block, after: frozenset[str]) -> Iterator[Instruction]:
+    for at, instruction in enumerate(block.instructions):
+        found = machine(instruction)
+        if found is None or found.old is not None or not is_symmetric(found):
+            yield instruction
+            continue
+        (tied, _), *_ = found.shape.tied
+        lives = [_lives(o, block.instructions[at + 1 :], after) for o in found.operands]
+        if lives[tied] and not lives[1 - tied]:
+            operands = (*found.operands[::-1], *found.immediates)
+            yield replace(instruction, operands=operands)
+        else:
+            yield instruction
+
+
+def is_symmetric(found: Machine) -> bool:
+    return found.shape.name in SYMMETRIC and not (found.immediate("instr_mod1") or 0) & 2
+
+
+def _lives(operand: Operand, behind: Sequence[Instruction], after: frozenset[str]) -> bool:
+    """A constant register lives on: to overwrite it takes a copy."""
+    if not isinstance(operand, Value):
+        return True
+    return operand.name in after or any(operand in i.operands for i in behind)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a vector kernel in SSA form to one whose calls are Tensix words: the pipeline on one page.
+
+contract    products and sums become SFPMAD              tests   tests join what computes the tested value
+prepare     copies and choices of vectors go             fit     out of SSA form: L0 to L7, and the order
+conditions  masks and regions become flags               words   encoding
+select      operations become machine instructions       nops    what the hardware does not wait for
+literals    SFPMULI and SFPADDI                          replay  what repeats is recorded
+place       assignments go, lanes suffice
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.ssa_verify import verify
+from polyloom.passes import Form, Pass, Watch, run_passes
+from polyloom.targets.tensix.source.allocate import code, words
+from polyloom.targets.tensix.source.allocate.emit import Note, emit
+from polyloom.targets.tensix.source.allocate.fit import Fitting, fit
+from polyloom.targets.tensix.source.allocate.nops import insert_nops
+from polyloom.targets.tensix.source.allocate.replay import insert_replays
+from polyloom.targets.tensix.source.allocate.spill import SPILLED
+from polyloom.targets.tensix.source.allocate.words import Listing
+from polyloom.targets.tensix.source.lower.combine import combine_literals, combine_tests, orient
+from polyloom.targets.tensix.source.lower.contract import contract
+from polyloom.targets.tensix.source.lower.integers import conditions
+from polyloom.targets.tensix.source.lower.place import place
+from polyloom.targets.tensix.source.lower.prepare import prepare
+from polyloom.targets.tensix.source.lower.select import select
+from polyloom.targets.tensix.source.lower.shapes import with_machine
+from polyloom.targets.tensix.words.isa import Member
+
+SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
+"""What `--without` takes; `contract` is `--no-contract`, which the interpreter has to be told, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`without` is any of `SWITCHES`; `spill` the first row of a 32-bit Dst that registers may be spilled to, and the
+    one behind the last; `variables` the source's names by names of values."""
+
+    member: Member = "wormhole"
+    without: frozenset[str] = frozenset()
+    spill: tuple[int, int] | None = None
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """`function` has no vectors and calls `tensix.word`; `notes` are by number of the word, which is its second
+    operand, in the order of the text."""
+
+    function: Function
+    notes: tuple[Note, ...]
+    listing: Listing
+
+    @property
+    def spills(self) -> int:
+        """As many words as store or load what is spilled."""
+        return sum(note.text == SPILLED for note in self.notes)
+
+
+SSA: Final = Form(print_ssa, verify)
+CODE: Final = Form(code.show, lambda value: value)
+LISTING: Final = Form(words.show, lambda value: value)
+
+
+def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
+    """The passes in their order."""
+
+    def has(name: str) -> bool:
+        return name not in options.without
+
+    member = options.member
+    fitting = Fitting(member, has("schedule"), range(*(options.spill or (0, 0))), options.variables)
+    steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
+        ("contract", contract, SSA, has("contract")),
+        ("prepare", prepare, SSA, True),
+        ("conditions", lambda f: conditions(f, member, has("flags")), SSA, True),
+        ("select", lambda f: select(f, member), SSA, True),
+        ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
+        ("place", place, SSA, True),
+        ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
+        ("fit", lambda f: fit(f, fitting), CODE, True),
+        ("words", lambda c: words.encode(c, member), LISTING, True),
+        ("nops", insert_nops, LISTING, True),
+        ("replay", insert_replays, LISTING, has("replay")),
+    ]
+    return tuple(Pass(name, function, form) for name, function, form, runs in steps if runs)
+
+
+PASSES: Final = tuple(each.name for each in pipeline(Options()))
+
+
+def lower(function: Function, options: Options | None = None, watch: Watch | None = None) -> Lowered:
+    """The kernel's words. Errors: PL1280 where its values do not fit into the registers."""
+    listing = run_passes(with_machine(function), pipeline(options or Options()), watch)
+    lowered, notes = emit(listing)
+    return Lowered(verify(lowered), notes, listing)

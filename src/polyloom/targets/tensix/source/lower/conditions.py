@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regions and masks become instructions on the flags of lanes and their stack.
+
+SFPSETCC narrows, SFPCOMPC gives the lanes of the stack's top that are not enabled. A frame pushes the flags that it
+begins with; one that begins with all lanes needs no push, since SFPCOMPC takes an empty stack for all lanes and SFPENCC
+enables them at the end. `a || b` is the complement of `!a && !b`. What no such order of tests gives becomes an integer
+0 or 1 first. A frame all of whose ends are followed by that of the frame around it leaves the end to that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Value
+from polyloom.ir.ssa_types import I32
+from polyloom.targets.tensix.source.lower.frames import Frame, frames_of
+from polyloom.targets.tensix.source.lower.shapes import make
+from polyloom.targets.tensix.source.lower.trees import MODES, Both, Difference, Either, Leaf, Tree, negated, tree_of
+from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called
+from polyloom.transform.ssa.editing import names
+
+ENABLE_ALL: Final = (3, 10)
+"""Immediates of SFPENCC: flags in use, all set."""
+_PEEK, _UNION, _INVERT = 1, 4, 13
+"""Modes of SFPPOPC that leave the stack: flags become its top, the union with it, their own complement."""
+_MASKS: Final = frozenset({"cmp_f", "cmp_i", "cmp_u", "mask_and", "mask_or", "mask_not", "mask_of"})
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a narrowing may use: `is_fresh` says that what is enabled is the stack's top (all lanes if it is empty),
+    `may_push` that entries may stay on the stack until the frame ends, `is_root` that all lanes are enabled and only
+    this frame uses the stack."""
+
+    is_fresh: bool
+    may_push: bool
+    is_root: bool = False
+
+
+@dataclass(slots=True)
+class _State:
+    """Of an open frame: entries of the stack beyond what the push made, whether the last of them keeps the condition of
+    the block for a later else, and what the next condition may use."""
+
+    frame: Frame
+    room: Room
+    extra: int = 0
+    saved: bool = False
+
+
+def lower_conditions(function: Function, optimize: bool = True, wide: frozenset[str] = frozenset()) -> Function:
+    """The function without masks and regions; without `optimize` each frame pushes and pops. `wide` are the results of
+    `int_of` that are needed in more lanes than are enabled there."""
+    return _Lowering(function, optimize, wide).run()
+
+
+class _Lowering:
+    """Mutable: the instructions of the block in work, and the open frames where each block begins."""
+
+    def __init__(self, function: Function, optimize: bool, wide: frozenset[str]) -> None:
+        self.wide, self.function, self.fresh = wide, function, names(function)
+        self.frames = frames_of(function, optimize)
+        self.sources: Mapping[str, Instruction] = {
+            result.name: i for block in function.blocks for i in block.instructions for result in i.results
+        }
+        self.entries: dict[str, list[_State]] = {function.blocks[0].name: []}
+        self.made: list[Instruction] = []
+        self.open: list[_State] = []
+        self.place: Place = NOWHERE
+
+    def run(self) -> Function:
+        done = {name: self._block(name) for name in self.frames.order}
+        blocks = tuple(done.get(block.name, block) for block in self.function.blocks)
+        return replace(self.function, blocks=blocks)
+
+    def _block(self, name: str) -> Block:
+        block = self.frames.blocks[name]
+        self.made, self.open = [], [replace(state) for state in self.entries[name]]
+        for at, instruction in enumerate(block.instructions):
+            self.place = instruction.place
+            self._instruction(instruction, (name, at))
+        for target in self.frames.targets[name]:
+            self.entries.setdefault(target, [replace(state) for state in self.open])
+        return replace(block, instructions=tuple(self.made))
+
+    def _instruction(self, instruction: Instruction, site: tuple[str, int]) -> None:
+        row = called(instruction)
+        name = "" if row is None else row.name
+        match name:
+            case "push":
+                self._push(self.frames.pushed[site])
+            case "cond":
+                self._condition(self._tree(instruction.operands[0]))
+            case "and_":
+                self._narrow(self._tree(instruction.operands[0]), Room(False, False))
+            case "else_":
+                self._else(site)
+            case "pop":
+                self._pop()
+            case "int_of":
+                self._integer(self._tree(instruction.operands[0]), instruction.results[0])
+            case _ if name in _MASKS:
+                pass
+            case _:
+                self.made.append(instruction)
+
+    def _tree(self, mask: Operand) -> Tree:
+        return tree_of(mask, lambda operand: self.sources.get(operand.name) if isinstance(operand, Value) else None)
+
+    def _push(self, frame: Frame) -> None:
+        may_push = not frame.is_flat and not frame.elses
+        self.open.append(_State(frame, Room(not frame.is_flat, may_push, frame.is_root)))
+        if not frame.is_bare:
+            self._machine("SFPPUSHC")
+
+    def _condition(self, tree: Tree) -> None:
+        state = self.open[-1]
+        frame = state.frame
+        state.extra += self._narrow(tree, state.room)
+        if frame.narrows and frame.elses:
+            self._machine("SFPPUSHC")
+            state.extra, state.saved = state.extra + 1, True
+
+    def _else(self, site: tuple[str, int]) -> None:
+        state = self.open[-1]
+        if state.saved:
+            self._machine("SFPPOPC", 0)
+            state.extra, state.saved = state.extra - 1, False
+        if state.frame.is_root and state.extra and not state.frame.elses.index(site):
+            self._machine("SFPPOPC", _INVERT)
+        else:
+            self._machine("SFPCOMPC")
+        is_last = site == state.frame.elses[-1]
+        if not is_last:
+            self._machine("SFPPUSHC")
+            state.extra += 1
+        state.room = Room(not is_last, is_last)
+
+    def _pop(self) -> None:
+        state = self.open.pop()
+        if state.frame.is_flat:
+            return
+        for _ in range(state.extra + (not state.frame.is_bare)):
+            self._machine("SFPPOPC", 0)
+        if state.frame.is_root:
+            self._machine("SFPENCC", *ENABLE_ALL)
+
+    def _narrow(self, tree: Tree, room: Room) -> int:
+        """Enables only the lanes of the tree; the entries that it leaves on the stack."""
+        match tree:
+            case Leaf(test, value):
+                self._machine("SFPSETCC", 0, MODES[test], operands=(self._value(value),))
+                return 0
+            case Both(parts):
+                # a disjunction needs the stack's top, or none, to be what is enabled before it: it comes first
+                first = next((part for part in parts if isinstance(part, Either)), None) if room.is_fresh else None
+                rest = [part for part in parts if part is not first]
+                left = 0 if first is None else self._narrow(first, room)
+                later = replace(room, is_fresh=False, is_root=False) if left == 0 else Room(False, room.may_push)
+                return left + sum(self._narrow(part, later) for part in rest)
+            case Either(parts):
+                return self._either(parts, room)
+
+    def _either(self, parts: tuple[Tree, ...], room: Room) -> int:
+        compound = sum(isinstance(part, Both) for part in parts)
+        if room.is_root and room.is_fresh and compound > 1:
+            return self._union(parts)
+        if room.is_fresh:
+            left = self._narrow(negated(Either(parts)), Room(True, False))
+            assert not left
+            self._machine("SFPCOMPC")
+            return 0
+        if room.may_push and compound < 2:
+            self._machine("SFPPUSHC")
+            return 1 + self._either(parts, Room(True, True))
+        number = self._number(Either(parts), False, self._new("int"))
+        self._machine("SFPSETCC", 0, MODES["ne"], operands=(number,))
+        return 0
+
+    def _union(self, parts: tuple[Tree, ...]) -> int:
+        """From all lanes on: each part from all lanes, and the union with those before, which the stack keeps."""
+        first, *others = parts
+        self._narrow(first, Room(False, False))
+        for part in others:
+            self._machine("SFPPUSHC")
+            self._machine("SFPENCC", *ENABLE_ALL)
+            self._narrow(part, Room(False, False))
+            self._machine("SFPPOPC", _UNION)
+        return len(others)
+
+    def _integer(self, tree: Tree, result: Value) -> None:
+        """The assignment of a value to itself marks where the integer is complete, for `integers`."""
+        made = self._new("int")
+        if result.name not in self.wide:
+            self._number(tree, not self.open, made)
+        else:
+            self._machine("SFPPUSHC")
+            self._machine("SFPENCC", *ENABLE_ALL)
+            self._number(tree, False, made)
+            self._machine("SFPPOPC", 0)
+        self._emit("assign", (made, made), result)
+
+    def _number(self, tree: Tree, is_root: bool, made: Value) -> Value:
+        """1 in the lanes of the tree, 0 in the other enabled ones."""
+        flipped = isinstance(tree, Either) and sum(isinstance(part, Both) for part in tree.parts) < 2
+        start, inside = (self._literal(int(flipped)), 1 - int(flipped))
+        if not is_root:
+            self._machine("SFPPUSHC")
+        left = self._narrow(negated(tree) if flipped else tree, Room(True, True, is_root))
+        self._emit("assign", (start, self._literal(inside)), made)
+        for _ in range(left + (not is_root)):
+            self._machine("SFPPOPC", 0)
+        if is_root:
+            self._machine("SFPENCC", *ENABLE_ALL)
+        return made
+
+    def _value(self, value: Operand | Difference) -> Operand:
+        if not isinstance(value, Difference):
+            return value
+        if value.value is None:
+            value.value = self._difference(value)
+        return value.value
+
+    def _difference(self, of: Difference) -> Value:
+        made = self._new("difference")
+        other = self._literal(of.b) if isinstance(of.b, int) else of.b
+        if of.kind == "float":
+            # b·−1 + a would do, but for the sign of NaNs
+            negative = self._emit("sfpmov", (other, Constant(I32, 1)), self._new("negative"))
+            return self._emit("sfpadd", (of.a, negative, Constant(I32, 0)), made)
+        self._emit("sfpiadd_v", (other, of.a, Constant(I32, 6)), made)
+        return made if of.kind == "integer" else self._borrow(of.a, other, made)
+
+    def _borrow(self, a: Operand, b: Operand, difference: Value) -> Value:
+        """Where the upper bits differ, a is less just where b's is set."""
+        unlike = self._emit("sfpxor", (a, b), self._new("unlike"))
+        self._machine("SFPPUSHC")
+        self._machine("SFPSETCC", 0, MODES["lt"], operands=(unlike,))
+        made = self._emit("assign", (difference, b), self._new("borrow"))
+        self._machine("SFPPOPC", 0)
+        return made
+
+    def _literal(self, bits: int) -> Value:
+        signed = bits - (1 << 32) if bits >> 31 else bits
+        return self._emit("splat", (Constant(I32, signed),), self._new("literal"))
+
+    def _new(self, name: str) -> Value:
+        return Value(self.fresh(name), VECTOR)
+
+    def _emit(self, name: str, operands: tuple[Operand, ...], result: Value) -> Value:
+        self.made.append(Instruction("call", operands, (result,), callee=f"@{PREFIX}{name}", place=self.place))
+        return result
+
+    def _machine(self, name: str, *immediates: int, operands: tuple[Operand, ...] = ()) -> None:
+        self.made.append(make(name, operands, immediates, place=self.place))

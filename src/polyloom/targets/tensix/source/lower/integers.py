@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regions to flags, once more where that shows an integer of a condition to be needed beyond its region.
+
+`int_of` under a condition gives its integer in the enabled lanes. Where others need it, it is made with all lanes
+enabled; which those are is known only when the flags are, so that the lowering is repeated until nothing new turns up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polyloom.ir.ssa import Function, Instruction
+from polyloom.targets.tensix.source.lower.conditions import lower_conditions
+from polyloom.targets.tensix.source.lower.demand import demand
+from polyloom.targets.tensix.source.lower.masks import masks
+from polyloom.targets.tensix.source.lower.select import select
+from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.words.isa import Member
+
+
+def conditions(function: Function, member: Member, optimize: bool) -> Function:
+    """As `lower_conditions`, with every integer in lanes enough."""
+    made = frozenset(i.results[0].name for b in function.blocks for i in b.instructions if _name(i) == "int_of")
+    wide: frozenset[str] = frozenset()
+    while True:
+        lowered = lower_conditions(function, optimize, wide)
+        more = frozenset(_too_narrow(select(lowered, member), made - wide)) if made else made
+        if not more:
+            return lowered
+        wide |= more
+
+
+def _too_narrow(function: Function, made: frozenset[str]) -> Iterator[str]:
+    known = masks(function)
+    wanted = demand(function, known)
+    for block in function.blocks:
+        for instruction, enabled in zip(block.instructions, known.before.get(block.name, ()), strict=False):
+            name = instruction.results[0].name if _name(instruction) == "assign" else ""
+            if name in made and name in wanted and not known.covers(enabled, wanted[name]):
+                yield name
+
+
+def _name(instruction: Instruction) -> str:
+    row = called(instruction)
+    return "" if row is None else row.name

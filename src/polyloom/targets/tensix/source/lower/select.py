@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selection: each operation of a vector kernel becomes machine instructions of `shapes`, `assign` excepted.
+
+Immediates that an instruction cannot hold become literals in registers. What is known only at run time is computed by
+scalar code beside; fields of words take its low bits. Values that turn out to be others (copies, exchanges, constant
+registers) are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Undef, Value, integer
+from polyloom.ir.ssa_types import I1, I32
+from polyloom.targets.tensix.source.lower.literals import HIGH_HALF, UNSIGNED, loads
+from polyloom.targets.tensix.source.lower.shapes import CONSTANTS, PINNED, REGISTER, constant, make
+from polyloom.targets.tensix.source.operations import VECTOR, called
+from polyloom.targets.tensix.words.isa import Member
+from polyloom.transform.ssa.editing import names, with_operands
+
+ZERO, ONE, MINUS_ONE = constant(0), constant(0x3F800000), constant(0xBF800000)
+_SIGN: Final = 1 << 31
+_SIMPLE: Final[Mapping[str, str]] = {
+    "sfpmad": "SFPMAD",
+    "sfparecip": "SFPARECIP",
+    "sfpabs": "SFPABS",
+    "sfpnot": "SFPNOT",
+    "sfplz": "SFPLZ",
+    "sfpexexp": "SFPEXEXP",
+    "sfpexman": "SFPEXMAN",
+    "sfpcast": "SFPCAST",
+    "sfplut": "SFPLUT",
+    "sfplutfp32_6r": "SFPLUTFP32.6",
+    "sfptransp": "SFPTRANSP",
+    "sfpand": "SFPAND",
+    "sfpor": "SFPOR",
+    "sfpxor": "SFPXOR",
+    "sfpshft2_subvec_shfl1": "SFPSHFT2",
+    "load": "SFPLOAD",
+}
+"""Operations whose operands, immediates and results are those of one shape, in its order."""
+
+
+def select(function: Function, member: Member) -> Function:
+    """The function with machine instructions."""
+    selection = _Selection(function, member)
+    blocks = tuple([selection.block(block) for block in function.blocks])
+    changed = tuple(with_operands(block, selection.operand) for block in blocks)
+    return replace(function, blocks=changed)
+
+
+@dataclass(slots=True)
+class _Selection:
+    """Mutable: the instructions of the block in work, and what values turned out to be."""
+
+    function: Function
+    member: Member
+    fresh: Callable[[str], str] = field(init=False)
+    known: dict[str, Operand] = field(default_factory=dict[str, Operand])
+    literals: dict[str, int] = field(default_factory=dict[str, int])
+    made: list[Instruction] = field(default_factory=list[Instruction])
+    place: Place = NOWHERE
+
+    def __post_init__(self) -> None:
+        self.fresh = names(self.function)
+
+    def operand(self, operand: Operand) -> Operand:
+        while isinstance(operand, Value) and operand.name in self.known:
+            operand = self.known[operand.name]
+        return operand
+
+    def block(self, block: Block) -> Block:
+        self.made = []
+        for instruction in block.instructions:
+            self.place = instruction.place
+            self._instruction(instruction)
+        return replace(block, instructions=tuple(self.made))
+
+    def _instruction(self, instruction: Instruction) -> None:
+        row = called(instruction)
+        if row is None or row.name in ("assign", "word") or row.group == "printing":
+            self.made.append(instruction)
+            return
+        operands, results = instruction.operands, instruction.results
+        count = sum(operand.type == VECTOR for operand in operands)
+        if row.name in _SIMPLE:
+            vectors = tuple(o for o in operands if o.type == VECTOR)
+            scalars = tuple(o for o in operands if o.type != VECTOR)
+            self._emit(_SIMPLE[row.name], vectors, scalars, *results)
+        elif row.name == "sfpswap" and _number(operands[2]):
+            self._emit("SFPSWAP", operands[:2], (operands[2],), *results)
+        elif row.name in ("store", "sfpstochrnd_v"):
+            self._emit_plain(row.name, operands, results)
+        elif not results:
+            self._effect(row.name, operands)
+        elif row.name == "sfpswap":
+            self.known[results[0].name], self.known[results[1].name] = operands[1], operands[0]
+        elif count == 0:
+            self._source(row.name, operands, results[0])
+        else:
+            self._value(row.name, operands, results[0])
+
+    def _emit_plain(self, name: str, operands: tuple[Operand, ...], results: tuple[Value, ...]) -> None:
+        if name == "store":
+            self._emit("SFPSTORE", operands[:1], operands[1:])
+        else:
+            self._emit("SFP_STOCH_RND.v", operands[:2], operands[2:], *results)
+
+    def _effect(self, name: str, operands: tuple[Operand, ...]) -> None:
+        register = _number(operands[0])
+        match name:
+            case "config_write":
+                self._emit("SFPCONFIG", (operands[1],), (register, 0))
+            case "lreg_write":
+                self.made.append(Instruction("call", (operands[1], operands[0]), callee=f"@{PINNED}", place=self.place))
+            case _:
+                raise AssertionError(f"`{name}` has no machine instruction")
+
+    def _alias(self, result: Value, found: Operand) -> None:
+        if found != result:
+            self.known[result.name] = found
+
+    def _source(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
+        """What makes a value of none."""
+        match name:
+            case "splat" if isinstance(operands[0], Constant):
+                self._alias(result, self._literal(operands[0].value & 0xFFFFFFFF, result))
+            case "splat":
+                self._splat(operands[0], result)
+            case "sfploadi":
+                self._emit("SFPLOADI", (), (operands[1], operands[0]), result)
+            case "undefined":
+                self.known[result.name] = Undef(VECTOR)
+            case "rand":
+                self._emit("SFPMOV.random", (), (9, 8), result)
+            case "config_read" if (bits := _FIXED.get(_number(operands[0]))) is not None:
+                self.known[result.name] = constant(bits)
+            case _:
+                self.made.append(replace(_register(operands[0]), results=(result,), place=self.place))
+
+    def _value(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
+        a, *rest = operands
+        match name:
+            case "sfpmul24":
+                self._emit("SFPMUL24", (a, rest[0], ZERO), (rest[1],), result)
+            case "sfpmul":
+                self._emit("SFPMUL", (a, rest[0], ZERO), (rest[1],), result)
+            case "sfpadd":
+                self._emit("SFPADD", (ONE, a, rest[0]), (rest[1],), result)
+            case "sfpsub":
+                self._subtract(a, rest[0], result)
+            case "sfpmov" if _number(rest[0]) and (bits := self._bits(a)) is not None:
+                self._alias(result, self._literal(bits ^ _SIGN, result))
+            case "sfpmov" if _number(rest[0]):
+                self._emit("SFPMOV", (a,), (1,), result)
+            case "sfpmov":
+                self.known[result.name] = a
+            case "sfpiadd_v" if _number(rest[1]) == 6:
+                self._difference(rest[0], a, result)
+            case "sfpiadd_v":
+                self._sum(a, rest[0], result)
+            case "sfpiadd_i":
+                self._add_number(a, rest[0], result)
+            case "sfplutfp32_3r":
+                index = self._literal(3, self._new())  # L7 names the register that is written
+                self._emit("SFPLUTFP32.3", (a, *rest[:3], index), (rest[3],), result)
+            case _:
+                self._fields(name, a, rest, result)
+
+    def _fields(self, name: str, a: Operand, rest: list[Operand], result: Value) -> None:
+        given = rest[0]
+        match name:
+            case "sfpsetexp_v" | "sfpsetman_v" | "sfpsetsgn_v":
+                mode = _number(rest[1])
+                self._emit(name.removesuffix("_v").upper(), (given, a), (mode,), result)
+            case "sfpsetexp_i":
+                self._emit("SFPSETEXP.i", (a,), (self._low(given, 255), 1), result)
+            case "sfpsetsgn_i":
+                self._emit("SFPSETSGN.i", (a,), (self._low(given, 1), 1), result)
+            case "sfpdivp2":
+                self._emit("SFPDIVP2", (a,), (self._low(given, 255), rest[1]), result)
+            case "sfpsetman_i" if isinstance(given, Constant) and not given.value & 0x7FF:
+                self._emit("SFPSETMAN.i", (a,), (given.value >> 11 & 0xFFF, 1), result)
+            case "sfpsetman_i":
+                self._emit("SFPSETMAN", (self._everywhere(given), a), (0,), result)
+            case "sfpshft_v":
+                mode = _number(rest[1])
+                self._emit("SFPSHFT2.v", (a, given), (5,), result) if not mode else self._emit(
+                    "SFPSHFT", (a, given), (mode,), result
+                )
+            case "sfpshft_i":
+                self._shift(a, given, _number(rest[1]), result)
+            case "sfpstochrnd_i":
+                mode = _number(rest[1]) | 8  # the immediate, and not a register, says how far integers are descaled
+                self._emit("SFP_STOCH_RND", (a,), (self._low(given, 31), mode, rest[2]), result)
+            case _:
+                raise AssertionError(f"`{name}` has no machine instruction")
+
+    def _shift(self, a: Operand, by: Operand, mode: int, result: Value) -> None:
+        amount = self._amount(by)
+        if self.member == "blackhole":
+            self._emit("SFPSHFT.c", (a,), (amount, mode | 5), result)
+        else:
+            self._emit("SFPSHFT.i", (a,), (amount, mode | 1), result)
+
+    def _amount(self, by: Operand) -> Operand:
+        """The low five bits of a magnitude, with its sign."""
+        if isinstance(by, Constant):
+            return integer(I32, by.value & 31 if by.value >= 0 else -(-by.value & 31))
+        zero, most = Constant(I32, 0), Constant(I32, 31)
+        right = self._scalar("and", self._scalar("sub", zero, by), most)
+        is_right = Value(self.fresh("right"), I1)
+        self.made.append(Instruction("slt", (by, zero), (is_right,), place=self.place))
+        return self._scalar("select", is_right, self._scalar("sub", zero, right), self._scalar("and", by, most))
+
+    def _subtract(self, a: Operand, b: Operand, result: Value) -> None:
+        bits = self._bits(b)
+        if bits is None:
+            self._emit("SFPMAD", (b, MINUS_ONE, a), (0,), result)
+        else:
+            self._emit("SFPADD", (ONE, a, self._literal(bits ^ _SIGN, self._new())), (0,), result)
+
+    def _difference(self, a: Operand, b: Operand, result: Value) -> None:
+        """a - b of integers."""
+        bits = self._bits(b)
+        if bits is not None and _fits(-_signed(bits)):
+            self._emit("SFPIADD.i", (a,), (-_signed(bits), 5), result)
+        else:
+            self._emit("SFPIADD", (a, b), (6,), result)
+
+    def _sum(self, a: Operand, b: Operand, result: Value) -> None:
+        for one, other in (a, b), (b, a):
+            bits = self._bits(other)
+            if bits is not None and _fits(_signed(bits)):
+                return self._emit("SFPIADD.i", (one,), (_signed(bits), 5), result)
+        return self._emit("SFPIADD", (a, b), (4,), result)
+
+    def _add_number(self, a: Operand, number: Operand, result: Value) -> None:
+        if isinstance(number, Constant) and _fits(number.value):
+            self._emit("SFPIADD.i", (a,), (number.value, 5), result)
+        else:
+            self._emit("SFPIADD", (a, self._everywhere(number)), (4,), result)
+
+    def _bits(self, operand: Operand) -> int | None:
+        found = self.operand(operand)
+        if isinstance(found, Constant):
+            return found.value & 0xFFFFFFFF
+        return self.literals.get(found.name) if isinstance(found, Value) else None
+
+    def _everywhere(self, scalar: Operand) -> Operand:
+        if isinstance(scalar, Constant):
+            return self._literal(scalar.value & 0xFFFFFFFF, self._new())
+        value = self._new()
+        self._splat(scalar, value)
+        return value
+
+    def _literal(self, bits: int, result: Value) -> Operand:
+        if bits in CONSTANTS:
+            return constant(bits)
+        self.literals[result.name] = bits
+        (mode, number), *more = loads(bits)
+        if not more:
+            self._emit("SFPLOADI", (), (mode, number), result)
+            return result
+        low = self._new("low")
+        self._emit("SFPLOADI", (), (mode, number), low)
+        self._emit("SFPLOADI.half", (low,), more[0], result)
+        return result
+
+    def _splat(self, scalar: Operand, result: Value) -> None:
+        low = self._new("low")
+        high = self._scalar("lshr", scalar, Constant(I32, 16))
+        self._emit("SFPLOADI", (), (UNSIGNED, self._low(scalar, 0xFFFF)), low)
+        self._emit("SFPLOADI.half", (low,), (HIGH_HALF, high), result)
+
+    def _low(self, number: Operand, mask: int) -> Operand:
+        if isinstance(number, Constant):
+            return Constant(I32, number.value & mask)
+        return self._scalar("and", number, Constant(I32, mask))
+
+    def _scalar(self, operation: str, *operands: Operand) -> Value:
+        value = Value(self.fresh("scalar"), I32)
+        self.made.append(Instruction(operation, operands, (value,), place=self.place))
+        return value
+
+    def _new(self, name: str = "literal") -> Value:
+        return Value(self.fresh(name), VECTOR)
+
+    def _emit(
+        self, name: str, operands: tuple[Operand, ...], immediates: tuple[int | Operand, ...], *results: Value
+    ) -> None:
+        self.made.append(make(name, operands, immediates, results, place=self.place))
+
+
+_FIXED: Final = {register: bits for bits, register in CONSTANTS.items()}
+
+
+def _register(number: Operand) -> Instruction:
+    return Instruction("call", (number,), callee=f"@{REGISTER}")
+
+
+def _number(operand: Operand) -> int:
+    assert isinstance(operand, Constant), "an immediate, as the verifier says"
+    return operand.value
+
+
+def _signed(bits: int) -> int:
+    return bits - (1 << 32) if bits >> 31 else bits
+
+
+def _fits(number: int) -> bool:
+    return -2048 <= number < 2048

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions as trees of what SFPSETCC tests: the sign of a value, and whether it is zero.
+
+Comparisons with a literal 0 test the operand itself, others a difference, which is computed where it is tested: that of
+floats is a·1 − b, that of integers wraps. `<=` is `<` or `==`, `>` its complement. Unsigned comparisons are exact: the
+difference decides where the operands' upper bits agree, else the upper bit of b does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal, cast
+
+from polyloom.ir.ssa import Constant, Instruction, Operand, Value
+from polyloom.targets.tensix.source.operations import CONDITIONS, called
+
+Test = Literal["lt", "ne", "ge", "eq"]
+MODES: Final[dict[Test, int]] = {"lt": 0, "ne": 2, "ge": 4, "eq": 6}
+_MOST: Final = 0xFFFFFFFF
+_OPPOSITE: Final[dict[Test, Test]] = {"lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
+
+
+@dataclass(slots=True)
+class Difference:
+    """`a - b`, of unsigned numbers a value that is negative where a is less; `b` may be bits. Mutable, because leaves
+    of one comparison share the value once it is computed."""
+
+    kind: Literal["float", "integer", "unsigned"]
+    a: Operand
+    b: Operand | int
+    value: Value | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """Lanes where the value passes the test against 0."""
+
+    test: Test
+    value: Operand | Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    parts: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    parts: tuple[Tree, ...]
+
+
+_MIRRORED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+Tree = Leaf | Both | Either
+Defining = Callable[[Operand], Instruction | None]
+"""The instruction that defines an operand."""
+
+
+def negated(tree: Tree) -> Tree:
+    """By De Morgan's laws."""
+    match tree:
+        case Leaf(test, value):
+            return Leaf(_OPPOSITE[test], value)
+        case Both(parts):
+            return Either(tuple(map(negated, parts)))
+        case Either(parts):
+            return Both(tuple(map(negated, parts)))
+
+
+def tree_of(mask: Operand, defining: Defining) -> Tree:
+    """What a mask tests; one that no comparison defines is refused by the verifier before."""
+    found = defining(mask)
+    row = None if found is None else called(found)
+    assert found is not None and row is not None, f"{mask} is no mask that an operation makes"
+    match row.name:
+        case "mask_and" | "mask_or":
+            parts = tuple(tree_of(part, defining) for part in found.operands)
+            return _joined(Both if row.name == "mask_and" else Either, parts)
+        case "mask_not":
+            return negated(tree_of(found.operands[0], defining))
+        case "mask_of":
+            return Leaf("ne", found.operands[0])
+        case _:
+            return _comparison(row.name, found.operands, defining)
+
+
+def literal(operand: Operand, defining: Defining) -> int | None:
+    """The bits of a literal in every lane."""
+    found = defining(operand)
+    row = None if found is None else called(found)
+    if found is None or row is None or row.name != "splat":
+        return None
+    bits = found.operands[0]
+    return bits.value & 0xFFFFFFFF if isinstance(bits, Constant) else None
+
+
+def _joined(kind: type[Both] | type[Either], parts: tuple[Tree, ...]) -> Tree:
+    """Flat: no part is of the same kind."""
+    flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
+    return kind(tuple(flat))
+
+
+def _comparison(name: str, operands: tuple[Operand, ...], defining: Defining) -> Tree:
+    """A call of `cmp_f`, `cmp_i` or `cmp_u`."""
+    number, a, b = operands
+    assert isinstance(number, Constant)
+    condition = CONDITIONS[number.value]
+    if name == "cmp_u":
+        return _unsigned(condition, a, b, literal(b, defining))
+    if literal(b, defining) == 0:
+        return _signed(condition, a)
+    if literal(a, defining) == 0:
+        return _signed(_MIRRORED[condition], b)
+    return _signed(condition, Difference("float" if name == "cmp_f" else "integer", a, b))
+
+
+def _signed(condition: str, value: Operand | Difference) -> Tree:
+    match condition:
+        case "le":
+            return Either((Leaf("lt", value), Leaf("eq", value)))
+        case "gt":
+            return Both((Leaf("ge", value), Leaf("ne", value)))
+        case _:
+            return Leaf(cast("Test", condition), value)
+
+
+def _unsigned(condition: str, a: Operand, b: Operand, bits: int | None) -> Tree:
+    """`b` has the bits, where they are known."""
+    if condition in ("eq", "ne"):
+        return _signed(condition, a if bits == 0 else Difference("integer", a, b))
+    if bits == _MOST and condition in ("gt", "le"):
+        return _constant(a, condition == "le")
+    if condition in ("lt", "ge"):
+        less = _below(a, b, bits)
+    else:
+        # a <= b is a < b + 1 where that does not wrap, and else not b < a
+        less = _below(b, a, None) if bits is None else negated(_below(a, bits + 1, bits + 1))
+    return less if condition in ("lt", "gt") else negated(less)
+
+
+def _below(a: Operand, b: Operand | int, bits: int | None) -> Tree:
+    """a < b. Where the upper bits are equal the wrapping difference is negative just then."""
+    if bits is None:
+        return Leaf("lt", Difference("unsigned", a, b))
+    if bits == 0:
+        return _constant(a, False)
+    difference = Leaf("lt", Difference("integer", a, b))
+    return Either((Leaf("ge", a), difference)) if bits >> 31 else Both((Leaf("ge", a), difference))
+
+
+def _constant(a: Operand, holds: bool) -> Tree:
+    """All lanes, or none."""
+    tests = (Leaf("lt", a), Leaf("ge", a))
+    return Either(tests) if holds else Both(tests)

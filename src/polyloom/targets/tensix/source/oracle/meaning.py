@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operations on vectors make of lanes: exact integers over arrays of patterns whose last axis is the 32 lanes.
+
+    compute("sfpmad", [a, b, c, 0], "wormhole") -> (a·b + c,)
+
+Operands are arrays of uint32 and numbers, in the order of the table; results are a tuple. What acts on state (regions,
+Dst, registers) is in interpret.py. Source: the public description of the instruction set, as docs/targets/tensix.md has
+it; no code is shared with the native model, nor with the compiler's passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.targets.tensix.source.oracle import rounding, tables
+from polyloom.targets.tensix.source.oracle.multiply import multiply_add
+from polyloom.targets.tensix.source.oracle.rounding import FRACTION, SIGN, Numbers, Words, bit_length, words
+from polyloom.targets.tensix.words.isa import Member
+
+Truths = NDArray[np.bool_]
+LT, LE, EQ, NE, GE, GT = range(6)
+_ROWS: Final = 4
+_MINIMUM: Final = ("", "0123", "01", "02", "03", "0", "1", "2", "3", "")
+"""By SFPSWAP's mode: the rows of lanes whose first result is the smaller."""
+RANDOM: Final = frozenset({"rand", "sfpcast", "sfpstochrnd_i", "sfpstochrnd_v"})
+"""Operations that can draw numbers."""
+
+
+def draws(name: str, operands: Sequence[Any]) -> bool:
+    """Whether the operation takes a number from each lane's generator."""
+    if name == "sfpcast":
+        return operands[1] == 1
+    return name == "rand" or (name in RANDOM and operands[-1] == rounding.STOCHASTIC)
+
+
+def compute(
+    name: str, operands: Sequence[Any], member: Member, random: Words | None = None
+) -> tuple[NDArray[np.uint32], ...]:
+    """The results of an operation that has no state; `random` are the numbers drawn, where `draws` says so."""
+    made = _computed(name, operands, member, random)
+    return tuple(bits.astype(np.uint32, copy=False) for bits in (made if isinstance(made, tuple) else (made,)))
+
+
+def _computed(name: str, operands: Sequence[Any], member: Member, random: Words | None) -> Words | tuple[Words, ...]:
+    if name == "rand":
+        return np.zeros(1, np.uint32) if random is None else random
+    if name == "sfpcast":
+        return rounding.cast(operands[0], operands[1], random)
+    if name in RANDOM:
+        value, descale, mode, how = operands
+        numbers = np.zeros_like(value) if random is None else random
+        return rounding.rounded(value, np.asarray(descale) & 31, mode, how, numbers)
+    return _LANEWISE[name](member == "blackhole", operands)
+
+
+def filled(bits: int) -> Words:
+    """One value in 32 lanes."""
+    return np.full(32, bits & 0xFFFFFFFF, np.uint32)
+
+
+def immediate(bits: int, mode: int) -> int:
+    """What SFPLOADI makes of 16 bits: BF16, FP16 (of exponents alone), unsigned, signed."""
+    bits &= 0xFFFF
+    if mode == 0:
+        return bits << 16
+    if mode == 1:
+        return (bits & 0x8000) << 16 | ((bits >> 10 & 31) + 112) << 23 | (bits & 0x3FF) << 13
+    return (bits | 0xFFFF0000) if mode == 4 and bits >> 15 else bits
+
+
+def next_random(state: Words) -> Words:
+    """A generator's next state: the parity of four bits, inverted, comes in from the left."""
+    taps = state & np.uint32(0x80200003)
+    parity = (taps >> 31) ^ (taps >> 21) ^ (taps >> 1) ^ taps
+    return (state >> 1) | ((~parity & np.uint32(1)) << 31)
+
+
+def seeds(value: int) -> Words:
+    """By lane the seed rotated left by the lane's number."""
+    return np.array([(value << k | value >> (32 - k)) & 0xFFFFFFFF for k in range(32)], np.uint32)
+
+
+def compared(name: str, condition: int, a: Words, b: Words, member: Member) -> Truths:
+    """`cmp_f`, `cmp_i` and `cmp_u`: of floats the sign and the bits of SFPMAD(a, 1, −b) decide, of integers those of
+    the wrapping difference; unsigned ones exactly."""
+    if name == "cmp_u":
+        return _decided(condition, a < b, a == b)
+    difference = a - b
+    if name == "cmp_f":
+        one = np.full_like(a, 0x3F800000)
+        difference = multiply_add(a, one, b ^ np.uint32(SIGN), member == "blackhole")
+    return compared_with_zero(condition, difference)
+
+
+def compared_with_zero(condition: int, bits: Words) -> Truths:
+    """The raw bits decide: the sign, and whether there is any."""
+    return _decided(condition, bits >> 31 != 0, bits == 0)
+
+
+def _decided(condition: int, less: Truths, equal: Truths) -> Truths:
+    positive = {LT: less, LE: less | equal, EQ: equal}
+    return positive[condition] if condition in positive else ~positive[{GE: LT, GT: LE, NE: EQ}[condition]]
+
+
+def _number(value: Words | int) -> Words:
+    """A scalar operand as bits."""
+    return value if isinstance(value, np.ndarray) else np.array(value & 0xFFFFFFFF, np.uint32)
+
+
+def _mad(blackhole: bool, a: Words, b: Words, c: Words, mod: int = 0) -> Words:
+    a = a ^ np.uint32(SIGN) if mod & 1 else a
+    c = c ^ np.uint32(SIGN) if mod & 2 else c
+    return multiply_add(a, b, c, blackhole)
+
+
+def _constant(like: Words, bits: int) -> Words:
+    return np.full_like(like, bits)
+
+
+def _absolute(a: Words, mod: int) -> Words:
+    return np.where(a > 0xFF800000, a, a & ~np.uint32(SIGN)) if mod else rounding.magnitude(a)
+
+
+def _approximate(a: Words, mod: int) -> Words:
+    """1/a in mode 0, e to the |a| in mode 2; both with a's sign."""
+    magnitude = (a & ~np.uint32(SIGN)).astype(np.int64)
+    return words(_exponential(magnitude) if mod else _reciprocal(magnitude)) | (a & np.uint32(SIGN))
+
+
+def _reciprocal(magnitude: Numbers) -> Numbers:
+    """Seven bits of 1/x, of the middle of an interval of x, rounded; infinite and zero beyond the exponents."""
+    divisor = 257 + 2 * (magnitude >> 16 & 127)
+    mantissa = (2 * 128 * 512 + divisor) // (2 * divisor) - 128
+    made = ((253 - (magnitude >> 23)) << 23) + (mantissa << 16)
+    return np.where(magnitude < 0x00800000, 0x7F800000, np.where(magnitude >= 0x7E800000, 0, made))
+
+
+_FIRST, _BEYOND = 0x3C80, 0x4000
+
+
+@cache
+def _powers() -> Numbers:
+    """The upper halves of e to the x, cut off, by the upper half of x from 1/64 to 2."""
+    found: list[int] = []
+    for upper in range(_FIRST, _BEYOND):
+        x = Fraction(128 + (upper & 127), 128) * Fraction(2) ** ((upper >> 7) - 127)
+        power = (Decimal(x.numerator) / Decimal(x.denominator)).exp()
+        exponent = 0 if power < 2 else 1 if power < 4 else 2
+        found.append((127 + exponent) << 7 | int(power / 2**exponent * 128) & 127)
+    return np.array(found, np.int64)
+
+
+def _exponential(magnitude: Numbers) -> Numbers:
+    """The lower half stays as it is; beyond the table the ends are repeated."""
+    upper = magnitude >> 16
+    power = _powers()[np.clip(upper, _FIRST, _BEYOND - 1) - _FIRST]
+    power = np.where(upper < _FIRST, 0x3F81, np.where(upper >= _BEYOND, 0x4080, power))
+    return np.where(magnitude < 0x00800000, 0x3F800000, power << 16 | (magnitude & 0xFFFF))
+
+
+def _exponent(a: Words, mod: int) -> Words:
+    return (a >> 23 & np.uint32(255)) - np.uint32(0 if mod else 127)
+
+
+def _mantissa(a: Words, mod: int) -> Words:
+    return (a & np.uint32(FRACTION)) | np.uint32(0 if mod else FRACTION + 1)
+
+
+def _set_exponent(a: Words, exponent: Words | int, mod: int) -> Words:
+    given = _number(exponent) >> 23 if mod & 2 else _number(exponent)
+    return (a & np.uint32(SIGN | FRACTION)) | (given & np.uint32(255)) << 23
+
+
+def _set_mantissa(a: Words, mantissa: Words | int) -> Words:
+    return (a & ~np.uint32(FRACTION)) | (_number(mantissa) & np.uint32(FRACTION))
+
+
+def _set_sign(a: Words, sign: Words) -> Words:
+    return (a & ~np.uint32(SIGN)) | (sign & np.uint32(SIGN))
+
+
+def _divide(a: Words, exponent: int, mod: int) -> Words:
+    old = a >> 23 & np.uint32(255)
+    made = np.where(old == 255, old, old + _number(exponent)) if mod else _number(exponent)
+    return (a & np.uint32(SIGN | FRACTION)) | (made & np.uint32(255)).astype(np.uint32) << 23
+
+
+def _shift(a: Words, amount: Words | int, mod: int) -> Words:
+    """By the low five bits of the amount or of its negation."""
+    by = np.broadcast_to(_number(amount), a.shape)
+    right = (np.uint32(0) - by) & np.uint32(31)
+    down = (a.view(np.int32) >> right.view(np.int32)).view(np.uint32) if mod & 2 else a >> right
+    return np.where(by >> 31, down, a << (by & np.uint32(31))).astype(np.uint32)
+
+
+def _zeros(a: Words, mod: int) -> Words:
+    seen = a.astype(np.int64) & (0x7FFFFFFF if mod & 4 else 0xFFFFFFFF)
+    return words(32 - bit_length(seen))
+
+
+def _product(a: Words, b: Words, mod: int) -> Words:
+    whole = (a.astype(np.int64) & FRACTION) * (b.astype(np.int64) & FRACTION)
+    return words(whole >> (23 if mod else 0) & FRACTION)
+
+
+def _ordered(a: Words) -> NDArray[np.int32]:
+    """−NaN < −Inf < … < −0 < +0 < … < +NaN."""
+    signed = a.view(np.int32)
+    return np.where(signed < 0, signed ^ np.int32(0x7FFFFFFF), signed)
+
+
+def _swap(a: Words, b: Words, mod: int) -> tuple[Words, Words]:
+    """The first result is SFPSWAP's VD, which the first operand is."""
+    if mod == 0:
+        return b, a
+    smaller = _ordered(b) < _ordered(a)
+    first = np.repeat([str(row) in _MINIMUM[mod] for row in range(_ROWS)], 8)
+    swaps = smaller == first
+    return np.where(swaps, b, a), np.where(swaps, a, b)
+
+
+def _transposed(registers: Sequence[Words]) -> tuple[Words, ...]:
+    """Row j of register i is exchanged with row i of register j."""
+    stack = np.stack([r.reshape(*r.shape[:-1], _ROWS, 8) for r in registers], axis=-3)
+    return tuple(
+        np.ascontiguousarray(made).reshape(registers[0].shape)
+        for made in np.moveaxis(np.swapaxes(stack, -3, -2), -3, 0)
+    )
+
+
+def moved(value: Words, first: Words) -> Words:
+    """Each row of lanes moved right by one; its first lane gets the row's last of `first`."""
+    rows, wrapped = (v.reshape(*v.shape[:-1], _ROWS, 8) for v in (value, first))
+    return np.concatenate([wrapped[..., 7:], rows[..., :7]], axis=-1).reshape(value.shape)
+
+
+_ONE, _MINUS_ONE = 0x3F800000, 0xBF800000
+_LANEWISE: Final[dict[str, Callable[[bool, Sequence[Any]], Words | tuple[Words, ...]]]] = {
+    "splat": lambda _, g: filled(g[0]),
+    "sfploadi": lambda _, g: filled(immediate(g[0], g[1])),
+    "sfpmad": lambda blackhole, g: _mad(blackhole, *g),
+    "sfpmul": lambda blackhole, g: _mad(blackhole, g[0], g[1], _constant(g[0], 0), g[2]),
+    "sfpadd": lambda blackhole, g: _mad(blackhole, g[0], _constant(g[0], _ONE), g[1], g[2]),
+    "sfpsub": lambda blackhole, g: _mad(blackhole, g[1], _constant(g[1], _MINUS_ONE), g[0]),
+    "sfpmov": lambda _, g: g[0] ^ np.uint32(SIGN) if g[1] else g[0],
+    "sfpabs": lambda _, g: _absolute(g[0], g[1]),
+    "sfparecip": lambda _, g: _approximate(g[0], g[1]),
+    "sfpexexp": lambda _, g: _exponent(g[0], g[1]),
+    "sfpexman": lambda _, g: _mantissa(g[0], g[1]),
+    "sfpsetexp_i": lambda _, g: _set_exponent(g[0], g[1], g[2]),
+    "sfpsetexp_v": lambda _, g: _set_exponent(g[0], g[1], g[2]),
+    "sfpsetman_i": lambda _, g: _set_mantissa(g[0], g[1]),
+    "sfpsetman_v": lambda _, g: _set_mantissa(g[0], g[1]),
+    "sfpsetsgn_i": lambda _, g: _set_sign(g[0], _number(g[1]) << 31),
+    "sfpsetsgn_v": lambda _, g: _set_sign(g[0], g[1]),
+    "sfpdivp2": lambda _, g: _divide(g[0], g[1], g[2]),
+    "sfpiadd_v": lambda _, g: g[1] - g[0] if g[2] & 2 else g[0] + g[1],
+    "sfpiadd_i": lambda _, g: g[0] + _number(g[1]),
+    "sfpand": lambda _, g: g[0] & g[1],
+    "sfpor": lambda _, g: g[0] | g[1],
+    "sfpxor": lambda _, g: g[0] ^ g[1],
+    "sfpnot": lambda _, g: ~g[0],
+    "sfpshft_v": lambda _, g: _shift(g[0], g[1], g[2]),
+    "sfpshft_i": lambda _, g: _shift(g[0], g[1], g[2]),
+    "sfplz": lambda _, g: _zeros(g[0], g[1]),
+    "sfpmul24": lambda _, g: _product(g[0], g[1], g[2]),
+    "sfplut": lambda blackhole, g: tables.narrow(g[:3], g[3], g[4], blackhole),
+    "sfplutfp32_3r": lambda blackhole, g: tables.wide(g[:3], g[3], g[4], blackhole),
+    "sfplutfp32_6r": lambda blackhole, g: tables.wide(g[:6], g[6], g[7], blackhole),
+    "sfpswap": lambda _, g: _swap(g[0], g[1], g[2]),
+    "sfptransp": lambda _, g: _transposed(g),
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a vector kernel changes: registers, flags and their frames, Dst, the generators of random numbers.
+
+Values are vectors of bits with, where not all are, the lanes that have a value; lanes without one hold 0. Several tiles
+run side by side: arrays are (tiles, 32), or (32,) where all tiles agree, and scalars are the same for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.ir.ssa_lanes import Opaque
+from polyloom.targets.tensix.source.oracle.dst import COLUMNS, ROWS, Dst
+from polyloom.targets.tensix.source.oracle.meaning import filled, next_random
+from polyloom.targets.tensix.source.oracle.rounding import Words
+from polyloom.targets.tensix.words.isa import Member
+
+Truths = NDArray[np.bool_]
+CONSTANTS: Final = (0x3F56594B, 0, 0x3F800000, 0xBF800000, 0x3B000000, 0xBF2CC4C7, 0xBEB08FF9)
+"""L8 to L14 at power-on."""
+_STEPS: Final = {"wormhole": 23, "blackhole": 28}
+"""Where a thread's configuration has by how much modes of addressing move Dst."""
+IMPLIED: Final = {"fp16": 1, "bf16": 2, "fp32": 3}
+"""What mode 0 of loads and stores is, by the format of Dst."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector(Opaque):
+    """`known` is None where all lanes have a value."""
+
+    bits: Words
+    known: Truths | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mask(Opaque):
+    """A truth per lane; `known` as of vectors."""
+
+    truth: Truths
+    known: Truths | None = None
+
+
+ALL: Final = Mask(np.ones(32, np.bool_))
+NONE: Final = Mask(np.zeros(32, np.bool_))
+UNDEFINED: Final = Vector(filled(0), NONE.truth)
+
+
+def known_of(*parts: Vector | Mask) -> Truths | None:
+    """The lanes in which all of them have a value."""
+    found: Truths | None = None
+    for part in parts:
+        if part.known is not None:
+            found = part.known if found is None else found & part.known
+    return found
+
+
+def both(a: Mask, b: Mask) -> Mask:
+    return Mask(a.truth & b.truth, known_of(a, b))
+
+
+def either(a: Mask, b: Mask) -> Mask:
+    return Mask(a.truth | b.truth, known_of(a, b))
+
+
+def inverse(a: Mask) -> Mask:
+    return Mask(~a.truth, a.known)
+
+
+def chosen(where: Mask, then: Vector, orelse: Vector) -> Vector:
+    """By lane; known where it is known which, and that one is. Lanes without a value are 0."""
+    bits = np.where(where.truth, then.bits, orelse.bits)
+    if where.known is None and then.known is None and orelse.known is None:
+        return Vector(bits)
+    one, other = (ALL.truth if v.known is None else v.known for v in (then, orelse))
+    known = np.where(where.truth, one, other) & (ALL.truth if where.known is None else where.known)
+    return Vector(np.where(known, bits, np.uint32(0)), known)
+
+
+@dataclass(slots=True)
+class State:
+    """Mutable. `dst` are the bits of (tiles, 1024, 16), in Dst's order; `format` is what mode 0 of loads and stores
+    stands for; `counter` is what is added to addresses, `carriage` what it returns to. `text`
+    collects what the kernel prints."""
+
+    member: Member = "wormhole"
+    tiles: int = 1
+    format: str = "bf16"
+    dst: Dst = field(init=False)
+    registers: list[Vector] = field(init=False)
+    enabled: Mask = ALL
+    frames: list[tuple[Mask, Mask]] = field(default_factory=list[tuple[Mask, Mask]])
+    stack: list[tuple[Mask, Mask]] = field(default_factory=list[tuple[Mask, Mask]])
+    used: Mask = ALL
+    random: Words = field(init=False)
+    exchanged: Vector = field(default_factory=lambda: Vector(filled(0)))
+    counter: int = 0
+    carriage: int = 0
+    thread_config: dict[int, int] = field(default_factory=dict[int, int])
+    replay: list[int] = field(default_factory=lambda: [0] * 32)
+    recording: tuple[int, int, bool] = (0, 0, True)
+    text: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self.dst = Dst(np.zeros((self.tiles, ROWS, COLUMNS), np.uint16))
+        zeros = [Vector(filled(0)) for _ in range(8)]
+        tile_id = Vector(np.arange(0, 64, 2, dtype=np.uint32))
+        self.registers = [*zeros, *(Vector(filled(bits)) for bits in CONSTANTS), tile_id]
+        self.random = np.zeros((self.tiles, 32), np.uint32)
+
+    @property
+    def lanes(self) -> Mask:
+        """Those that execute: enabled, or all where flags are not in use."""
+        if self.used is ALL:
+            return self.enabled
+        return Mask(self.enabled.truth | ~self.used.truth, known_of(self.enabled, self.used))
+
+    def drawn(self) -> Words:
+        """The next number of each generator; those of lanes that execute go on."""
+        found = self.random
+        self.random = np.where(self.lanes.truth, next_random(found), found)
+        return found
+
+    def write(self, register: int, value: Vector) -> None:
+        """The executing lanes of a register."""
+        self.registers[register] = chosen(self.lanes, value, self.registers[register])
+
+    def advance(self, addrmod: int) -> None:
+        """Adds to the counter of Dst what a mode of addressing says; nothing where it was not configured."""
+        upper = 4 if self.member == "wormhole" and self.thread_config.get(2, 0) & 1 else 0
+        step = self.thread_config.get(_STEPS[self.member] + addrmod + upper, 0)
+        by = step & 0x3FF
+        if step & 0x800:
+            self.counter = self.carriage = 0
+        elif step & 0x1000:
+            self.counter = self.carriage = (self.counter + by) & 0x3FF
+        elif step & 0x400:
+            self.counter = self.carriage = (self.carriage + by) & 0x3FF
+        else:
+            self.counter = (self.counter + by) & 0x3FF
+
+    def implied(self, mode: int) -> int:
+        return mode or IMPLIED[self.format]

@@ -1,0 +1,454 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw instructions of a kernel, as far as they act on the state that the interpreter has: the vector unit's, but for
+SFPLOADMACRO, the counter of Dst, REPLAY, and modes of addressing. What waits or does nothing is accepted.
+
+    execute(state, word) -> the registers that it wrote
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.targets.tensix.source.oracle import lanes, meaning
+from polyloom.targets.tensix.source.oracle.state import (
+    ALL,
+    CONSTANTS,
+    NONE,
+    Mask,
+    State,
+    Vector,
+    both,
+    chosen,
+    either,
+    inverse,
+)
+from polyloom.targets.tensix.words.isa import Instruction, table
+
+_IDLE: Final = frozenset({"NOP", "SFPNOP", "STALLWAIT", "DMANOP", "SEMWAIT", "SEMPOST", "SEMGET", "FLUSHDMA"})
+_FLAGS: Final = frozenset({"SFPSETCC", "SFPPUSHC", "SFPPOPC", "SFPENCC", "SFPCOMPC"})
+
+
+def execute(state: State, word: int) -> set[int]:
+    """Raises PL1244 for what is not modelled."""
+    start, left, passes = state.recording
+    if left:
+        state.replay[start % 32] = word
+        state.recording = start + 1, left - 1, passes
+        if not passes:
+            return set()
+    return _one(state, word)
+
+
+def _one(state: State, word: int) -> set[int]:
+    row = table(state.member).get(word >> 24)
+    if row is None or word & ~row.mask:
+        raise unsupported(f"the word {word:#010x}")
+    if row.name in _IDLE:
+        return set()
+    if row.name == "REPLAY":
+        return _replay(state, word)
+    if row.name in _COUNTERS:
+        _COUNTERS[row.name](state, word)
+        return set()
+    if row.unit != "vector" or row.name not in _KNOWN:
+        raise unsupported(row.mnemonic)
+    target = word >> 20 & 15 if row.field("lreg_ind") is not None else word >> 4 & 15
+    if target >= 12 and row.name != "SFPCONFIG":
+        return set()  # a template of SFPLOADMACRO
+    if row.name in _FLAGS:
+        _flags(state, row.name, word)
+        return set()
+    if row.name in _WRITES:
+        return _WRITES[row.name](state, row, word)
+    return _computed(state, row.name, word)
+
+
+def _replay(state: State, word: int) -> set[int]:
+    start, length = word >> 14 & 31, word >> 4 & 63
+    length = length or 64
+    if word & 1:
+        state.recording = start, length, bool(word >> 1 & 1)
+        return set()
+    written: set[int] = set()
+    for k in range(length):
+        written |= _one(state, state.replay[(start + k) % 32])
+    return written
+
+
+def _increment(state: State, word: int) -> None:
+    by = word >> 14 & 15
+    if word >> 20 & 1:
+        state.counter = state.carriage = (state.carriage + by) & 0x3FF
+    else:
+        state.counter = (state.counter + by) & 0x3FF
+
+
+def _set(state: State, word: int) -> None:
+    to_carriage = word >> 21 & 1
+    if word & 4 or to_carriage:
+        start = state.counter if to_carriage else state.carriage if word >> 20 & 1 else 0
+        state.counter = state.carriage = ((word >> 14 & 15) + start) & 0x3FF
+
+
+def _configure_thread(state: State, word: int) -> None:
+    state.thread_config[word >> 16 & 0xFF] = word & 0xFFFF
+
+
+_COUNTERS: Final[dict[str, Callable[[State, int], None]]] = {
+    "INCRWC": _increment,
+    "SETRWC": _set,
+    "SETC16": _configure_thread,
+}
+
+
+def _flags(state: State, name: str, word: int) -> None:
+    mode, immediate = word & 15, word >> 12 & 0xFFF
+    flags, used = state.enabled, state.used
+    if name == "SFPSETCC":
+        holds = NONE if mode & 8 else _decided(state.registers[word >> 8 & 15], mode, immediate)
+        on = state.lanes
+        state.enabled = either(both(both(holds, used), on), both(flags, inverse(on)))
+    elif name == "SFPPUSHC":
+        state.stack = [*state.stack[-7:], (flags, used)]
+    elif name == "SFPPOPC":
+        _pop(state, mode)
+    elif name == "SFPENCC":
+        if mode & 2:
+            state.used = ALL if immediate & 1 else NONE
+        elif mode & 1:
+            state.used = inverse(used)
+        state.enabled = (ALL if immediate & 2 else NONE) if mode & 8 else ALL
+    else:
+        top, top_used = state.stack[-1] if state.stack else (ALL, ALL)
+        state.enabled = both(both(top_used, used), both(top, inverse(flags)))
+
+
+def _decided(value: Vector, mode: int, immediate: int) -> Mask:
+    if mode & 1:
+        return ALL if immediate & 1 else NONE
+    truth = value.bits != 0 if mode & 2 else value.bits >> 31 != 0
+    return Mask(~truth if mode & 4 else truth, value.known)
+
+
+def _pop(state: State, mode: int) -> None:
+    top, used = state.stack[-1] if state.stack else (NONE, NONE)
+    if mode == 0:
+        state.enabled, state.used = top, used
+        state.stack = state.stack[:-1]
+    elif mode == 13:
+        state.enabled = inverse(state.enabled)
+    elif mode >= 14:
+        state.enabled, state.used = ALL if mode == 14 else NONE, ALL
+    else:
+        state.enabled, state.used = _COMBINED[mode - 1](state.enabled, top), used
+
+
+_COMBINED: Final[tuple[Callable[[Mask, Mask], Mask], ...]] = (
+    lambda a, b: b,
+    lambda a, b: inverse(b),
+    both,
+    either,
+    lambda a, b: both(a, inverse(b)),
+    lambda a, b: either(a, inverse(b)),
+    lambda a, b: both(inverse(a), b),
+    lambda a, b: either(inverse(a), b),
+    lambda a, b: both(inverse(a), inverse(b)),
+    lambda a, b: either(inverse(a), inverse(b)),
+    lambda a, b: either(both(a, inverse(b)), both(inverse(a), b)),
+    lambda a, b: either(both(a, b), both(inverse(a), inverse(b))),
+)
+
+
+def _load(state: State, row: Instruction, word: int) -> set[int]:
+    target, mode, address, addrmod = _access(state, row, word)
+    moving = state.counter & 3 if mode == 10 else state.counter
+    old = state.registers[target]
+    if target < 8:
+        bits, known = state.dst.load(mode, (address + moving) & 0x3FF)
+        value = lanes.valued(bits, None if known.all() else known)
+        if mode in (14, 15):
+            value = _halves(old, value, mode)
+        state.registers[target] = chosen(ALL if mode == 10 else state.lanes, value, old)
+    state.advance(addrmod)
+    return {target} & set(range(8))
+
+
+def _store(state: State, row: Instruction, word: int) -> set[int]:
+    source, mode, address, addrmod = _access(state, row, word)
+    moving = state.counter & 3 if mode == 10 else state.counter
+    value, on = state.registers[source], ALL if mode == 10 else state.lanes
+    at = (address + moving) & 0x3FF
+    state.dst.store(mode, at, value.bits, lanes.lanes_known(value), on.truth, lanes.lanes_known(on))
+    state.advance(addrmod)
+    return set()
+
+
+def _access(state: State, row: Instruction, word: int) -> tuple[int, int, int, int]:
+    addrmod = row.field("sfpu_addr_mode")
+    assert addrmod is not None
+    return word >> 20 & 15, state.implied(word >> 16 & 15), word & 0x3FF, addrmod.of(word)
+
+
+def _halves(old: Vector, new: Vector, mode: int) -> Vector:
+    """A load into the low half of a register (14), or into the high one."""
+    low, high = (new, old) if mode == 14 else (old, new)
+    shifted = np.uint32(16) if mode == 15 else np.uint32(0)
+    bits = (high.bits << shifted) & np.uint32(0xFFFF0000) | (low.bits & np.uint32(0xFFFF))
+    return lanes.valued(
+        bits, None if old.known is new.known is None else lanes.lanes_known(old) & lanes.lanes_known(new)
+    )
+
+
+def _load_immediate(state: State, row: Instruction, word: int) -> set[int]:
+    del row
+    target, mode, bits = word >> 20 & 15, word >> 16 & 15, word & 0xFFFF
+    if target >= 8:
+        return set()
+    if mode in (8, 10):
+        given = Vector(meaning.filled(bits))
+        value = _halves(state.registers[target], given, 14 if mode == 10 else 15)
+    elif mode in (0, 1, 2, 4):
+        value = Vector(meaning.filled(meaning.immediate(bits, mode)))
+    else:
+        raise unsupported(f"mode {mode} of SFPLOADI")
+    state.write(target, value)
+    return {target}
+
+
+def _config(state: State, row: Instruction, word: int) -> set[int]:
+    del row
+    target, mode, immediate = word >> 4 & 15, word & 15, word >> 8 & 0xFFFF
+    if (target, mode, immediate) == (15, 1, 0):
+        return set()  # LaneConfig becomes 0, which it is
+    if target not in range(11, 15):
+        raise unsupported(f"SFPCONFIG of {target}")
+    constant = CONSTANTS[target - 8]
+    value = Vector(meaning.filled(constant)) if mode & 1 else lanes.first_row(state.registers[0])
+    on = lanes.first_lanes(state.lanes)
+    if mode & 8:
+        named = np.array([immediate >> (2 * (k % 8)) & 1 != 0 for k in range(32)])
+        on = both(on, Mask(named))
+    state.registers[target] = chosen(on, value, state.registers[target])
+    return set()
+
+
+def _swap(state: State, row: Instruction, word: int) -> set[int]:
+    del row
+    c, d = word >> 8 & 15, word >> 4 & 15
+    if word & 15 > 9:
+        raise unsupported("this mode of SFPSWAP")
+    first, second = lanes.apply(state, "sfpswap", [state.registers[d], state.registers[c], word & 15])
+    for register, value in ((c, second), (d, first)):
+        if register < 8:
+            state.write(register, value)
+    return {c, d} & set(range(8))
+
+
+def _transpose(state: State, row: Instruction, word: int) -> set[int]:
+    del row, word
+    for base in (0, 4):
+        made = lanes.apply(state, "sfptransp", state.registers[base : base + 4])
+        for k, value in enumerate(made):
+            state.write(base + k, value)
+    return set(range(8))
+
+
+def _shuffle(state: State, row: Instruction, word: int) -> set[int]:
+    del row
+    mode, source, target = word & 15, state.registers[word >> 8 & 15], word >> 4 & 15
+    if mode > 6:
+        raise unsupported("this mode of SFPSHFT2")
+    if mode in (3, 4):
+        return _put(state, target, lanes.moved(state, source, mode))
+    if mode in (5, 6):
+        amount: Any = _signed(word >> 12 & 0xFFF) if mode == 6 else source
+        name = "sfpshft_i" if mode == 6 else "sfpshft_v"
+        return _put(state, target, lanes.apply(state, name, [state.registers[word >> 12 & 15], amount, 0])[0])
+    l0 = state.registers[0]
+    last = Vector(meaning.filled(0))
+    if mode == 1:
+        up = np.concatenate([l0.bits[..., 8:], np.zeros_like(l0.bits[..., :8])], axis=-1)
+        certain = np.concatenate(
+            [lanes.lanes_known(l0)[..., 8:], np.ones_like(lanes.lanes_known(l0)[..., :8])], axis=-1
+        )
+        last = lanes.valued(up, certain)
+    elif mode == 2:
+        last = lanes.moved(state, source, 3)
+    for k, value in enumerate((*state.registers[1:4], last)):
+        state.write(k, value)
+    return {0, 1, 2, 3}
+
+
+_WRITES: Final[dict[str, Callable[[State, Instruction, int], set[int]]]] = {
+    "SFPLOAD": _load, "SFPSTORE": _store, "SFPLOADI": _load_immediate, "SFPCONFIG": _config, "SFPSWAP": _swap,
+    "SFPTRANSP": _transpose, "SFPSHFT2": _shuffle,
+}  # fmt: skip
+
+
+def _put(state: State, target: int, value: Vector) -> set[int]:
+    if target >= 8:
+        return set()
+    state.write(target, value)
+    return {target}
+
+
+def _signed(bits12: int) -> int:
+    return bits12 - 4096 if bits12 >> 11 else bits12
+
+
+_COMPUTES: Final[dict[str, str]] = {
+    "SFPDIVP2": "sfpdivp2", "SFPEXEXP": "sfpexexp", "SFPEXMAN": "sfpexman", "SFPIADD": "", "SFPSHFT": "",
+    "SFPMOV": "", "SFPABS": "sfpabs", "SFPAND": "sfpand", "SFPOR": "sfpor", "SFPNOT": "sfpnot", "SFPLZ": "sfplz",
+    "SFPSETEXP": "", "SFPSETMAN": "", "SFPSETSGN": "", "SFPMAD": "", "SFPADD": "", "SFPMUL": "", "SFPMULI": "",
+    "SFPADDI": "", "SFPXOR": "sfpxor", "SFP_STOCH_RND": "", "SFPCAST": "sfpcast", "SFPLUT": "", "SFPLUTFP32": "",
+    "SFPMUL24": "", "SFPARECIP": "",
+}  # fmt: skip
+"""Operations of the table by instruction; those without a name have cases of their own."""
+_KNOWN: Final = _FLAGS | _WRITES.keys() | _COMPUTES.keys()
+
+
+def _computed(state: State, name: str, word: int) -> set[int]:
+    target, mode = word >> 4 & 15, word & 15
+    if name == "SFPLUT":
+        target, mode = word >> 20 & 15, word >> 16 & 15
+    operation, operands = _operands(state, name, word, mode)
+    if name == "SFPMOV" and mode & 8:
+        return _put(state, target, Vector(state.drawn()))
+    if name == "SFPMOV" and mode == 2 and target < 8:
+        state.registers[target] = state.registers[word >> 8 & 15]
+        return {target}
+    (value,) = lanes.apply(state, operation, operands)
+    written = _deliver(state, target, value, name in _INDIRECT and bool(mode & 8))
+    if target < 8:
+        _set_flags(state, name, word, value)
+    return written
+
+
+_INDIRECT: Final = frozenset({"SFPMAD", "SFPADD", "SFPMUL", "SFPMULI", "SFPADDI", "SFPLUT", "SFPLUTFP32"})
+
+
+def _deliver(state: State, target: int, value: Vector, indirect: bool) -> set[int]:
+    """To the register, or in each lane to the one that the low four bits of L7 name."""
+    if not indirect:
+        return _put(state, target, value)
+    named, on = state.registers[7], state.lanes
+    for k in range(8):
+        here = Mask(named.bits & 15 == k, named.known)
+        state.registers[k] = chosen(both(on, here), value, state.registers[k])
+    return set(range(8))
+
+
+def _operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[Any]]:
+    """The operation of the table that an instruction is, and its operands."""
+    c, d, immediate = state.registers[word >> 8 & 15], state.registers[word >> 4 & 15], word >> 12 & 0xFFF
+    match name:
+        case "SFPMAD" | "SFPADD" | "SFPMUL":
+            a = _gathered(state) if mode & 4 else state.registers[word >> 16 & 15]
+            signs = mode & 3 if state.member == "blackhole" else 0
+            return "sfpmad", [a, state.registers[word >> 12 & 15], c, signs]
+        case "SFPMULI" | "SFPADDI":
+            given = Vector(meaning.filled((word >> 8 & 0xFFFF) << 16))
+            if name == "SFPMULI":
+                return "sfpmad", [given, d, state.registers[9], 0]
+            return "sfpmad", [given, state.registers[10], d, 0]
+        case "SFPLUT":
+            return "sfplut", [*state.registers[:4], mode & 4]
+        case "SFPLUTFP32":
+            r = state.registers
+            if mode & 10 == 10:
+                return "sfplutfp32_3r", [*r[:4], mode]
+            return "sfplutfp32_6r", [*r[:3], *r[4:7], r[3], mode & 7]
+        case "SFPIADD":
+            if mode & 1:
+                return "sfpiadd_i", [c, _signed(immediate), 5]
+            return "sfpiadd_v", [d, c, mode & 2 | 4]
+        case "SFPSHFT":
+            return _shift(state, c, d, immediate, mode)
+        case "SFPSETEXP":
+            return ("sfpsetexp_i", [c, immediate & 255, 0]) if mode & 1 else ("sfpsetexp_v", [c, d, mode & 2])
+        case "SFPSETMAN":
+            return ("sfpsetman_i", [c, immediate << 11, 0]) if mode & 1 else ("sfpsetman_v", [c, d, 0])
+        case "SFPSETSGN":
+            return ("sfpsetsgn_i", [c, immediate & 1, 0]) if mode & 1 else ("sfpsetsgn_v", [c, d, 0])
+        case "SFPMOV":
+            if mode & 8 and (word >> 8 & 15) != 9:
+                raise unsupported("SFPMOV of a special register")
+            return "sfpmov", [c, mode & 1]
+        case "SFP_STOCH_RND":
+            rounding = word >> 21 & (3 if state.member == "blackhole" else 1)
+            if mode & 6 == 4 and not mode & 8:
+                return "sfpstochrnd_v", [c, state.registers[word >> 12 & 15], mode & 7, rounding]
+            return "sfpstochrnd_i", [c, word >> 16 & 31, mode & 7, rounding]
+        case "SFPMUL24":
+            if mode & 14 or word >> 8 & 15 != 9:
+                raise unsupported("SFPMUL24 with an addend")
+            return "sfpmul24", [state.registers[word >> 16 & 15], state.registers[word >> 12 & 15], mode & 1]
+        case "SFPARECIP":
+            if mode == 1:
+                raise unsupported("SFPARECIP under a condition of its own")
+            return "sfparecip", [c, mode]
+        case _:
+            return _simple(state, name, c, d, immediate, mode)
+
+
+def _simple(state: State, name: str, c: Vector, d: Vector, immediate: int, mode: int) -> tuple[str, list[Any]]:
+    operation = _COMPUTES[name]
+    match name:
+        case "SFPAND" | "SFPOR" | "SFPXOR":
+            other = name != "SFPXOR" and state.member == "blackhole" and mode & 1
+            return operation, [state.registers[immediate & 15] if other else d, c]
+        case "SFPNOT":
+            return operation, [c]
+        case "SFPDIVP2":
+            return operation, [c, immediate & 255, mode & 1]
+        case "SFPLZ":
+            return operation, [c, mode & 4]
+        case "SFPCAST":
+            return operation, [c, mode if state.member == "blackhole" else mode & 1]
+        case _:
+            return operation, [c, mode & 1]
+
+
+def _shift(state: State, c: Vector, d: Vector, immediate: int, mode: int) -> tuple[str, list[Any]]:
+    blackhole = state.member == "blackhole"
+    arithmetic = mode & 2 if blackhole else 0
+    if not mode & 1:
+        return "sfpshft_v", [d, c, arithmetic]
+    return "sfpshft_i", [c if blackhole and mode & 4 else d, _signed(immediate), arithmetic]
+
+
+def _gathered(state: State) -> Vector:
+    """By lane from the register that the low four bits of L7 name."""
+    named = state.registers[7]
+    found = Vector(meaning.filled(0))
+    for k in range(16):
+        found = chosen(Mask(named.bits & 15 == k, named.known), state.registers[k], found)
+    return found
+
+
+def _set_flags(state: State, name: str, word: int, value: Vector) -> None:
+    """What SFPIADD, SFPEXEXP and SFPLZ do with the flags of executing lanes."""
+    mode = word & 15
+    negative = Mask(value.bits >> 31 != 0, value.known)
+    if name == "SFPIADD":
+        holds = state.enabled if mode & 4 else negative
+    elif name == "SFPEXEXP":
+        holds = negative if mode & 2 else state.enabled
+    elif name == "SFPLZ":
+        some = Mask(value.bits != 32, value.known)
+        holds = some if mode & 2 else state.enabled
+    else:
+        return
+    holds = inverse(holds) if mode & 8 else holds
+    on = state.lanes
+    state.enabled = either(both(holds, on), both(state.enabled, inverse(on)))
+
+
+def unsupported(what: str) -> PolyloomError:
+    """For what the state does not have."""
+    help = "it knows instructions of the vector unit without SFPLOADMACRO, INCRWC, SETRWC, SETC16 and REPLAY"
+    return input_error("PL1244", f"the interpreter of vector kernels does not model {what}", help=help)

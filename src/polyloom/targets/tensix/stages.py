@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the target's record needs of loops: each function is asked after `owns` or for a subject of `FORM`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from polyloom.diagnostics import input_error
+from polyloom.ir.signature import Signature
+from polyloom.riscv.image import MAGIC
+from polyloom.targets.subject import Subject
+from polyloom.targets.target import Execution, Job, Json, Kind
+from polyloom.targets.tensix.map.loops.compile import Content, compile_stages
+from polyloom.targets.tensix.map.loops.form import CUT, FORM
+from polyloom.targets.tensix.run import stages as running
+from polyloom.targets.tensix.words.arrays import note
+
+__all__ = ["CUT", "FORM", "KIND", "compile_subject", "owns", "run", "signature", "summary"]
+
+KIND: Final = Kind(".elf", "programs of a tile's threads")
+
+
+def owns(data: bytes) -> bool:
+    """Whether this is an executable of loops. Errors: PL0703 for one of another version."""
+    return data.startswith(MAGIC) and note.decode(data) is not None
+
+
+def signature(data: bytes) -> Signature:
+    return _note(data).signature
+
+
+def _note(data: bytes) -> note.Note:
+    found = note.decode(data)
+    assert found is not None, "`owns` was asked"
+    return found
+
+
+def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) -> bytes:
+    """Errors: PL1232 on Blackhole, PL1233, PL1237, PL1280."""
+    if member != "wormhole":
+        message = f"loops run on Wormhole only: the unpackers of {member.capitalize()} are not modelled"
+        raise input_error("PL1232", message, help="write --on tensix")
+    return compile_stages(cast(Content, subject.content), subject.signature, values, subject.watch)
+
+
+def run(data: bytes, job: Job) -> Execution:
+    """Errors: PL1220 to PL1222, PL1234, PL1236."""
+    limits = running.Limits(job.options.hazards, job.options.max_cycles, job.trace)
+    return running.run(data, _note(data), job.inputs, limits)
+
+
+def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    """The rows that a reader wants first: what is computed in, cycles, and of several stages each."""
+    operands = f", fidelity {data['fidelity']}, Dst of {data['dest']} bits" if "fidelity" in data else ""
+    stages = cast("list[dict[str, Any]]", data["stages"])
+    if len(stages) > 1:
+        rows = [("arrays", f"{data['format']}{operands}"), ("cycles", str(data["cycles"]))]
+        return [*rows, *map(_stage, stages)]
+    unit, used = stages[0]["unit"], cast("dict[str, float]", data["utilization"])
+    what = ("operands", f"{data['format']}{operands}") if operands else ("elements", _elements(data))
+    return [what, ("cycles", f"{data['cycles']}, {unit} unit busy {used[unit]:.1%}")]
+
+
+def _elements(data: Mapping[str, Json]) -> str:
+    return f"{data['format']}, {data['tiles']} tiles"
+
+
+def _stage(data: Mapping[str, Any]) -> tuple[str, str]:
+    line = f" of line {data['line']}" if data["line"] else ""
+    busy = f"{data['cycles']} cycles, {data['unit']} unit busy {data['busy']:.1%}"
+    return f"  {data['array']}", f"{data['what']}{line}: {busy}"

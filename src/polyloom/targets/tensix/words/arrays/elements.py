@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formats of element-wise programs: what datums are in L1 and Dst, how vector loads and stores change their bits.
+
+FP32 and INT32 go through a Dst of 32 bits as they are (integers as sign and magnitude), BF16 and FP16 through one of
+16, where a store cuts mantissas off and the packer makes 0 of -0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.ir.operations import ElementType
+from polyloom.targets.tensix.options import Name
+from polyloom.targets.tensix.words.arrays import formats
+from polyloom.targets.tensix.words.arrays.formats import BF16, FP16, FP32, INT32
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """`code` is the data format's, `mode` that of SFPLOAD and SFPSTORE; `rounding` and `least` are a datum's relative
+    and absolute errors, `storing` is a result's."""
+
+    element: ElementType
+    code: int
+    width: int
+    mode: int
+    encode: Callable[[Array], Array]
+    decode: Callable[[Array], Array]
+    load: Callable[[Array], Array]
+    store: Callable[[Array], Array]
+    rounding: float
+    storing: float
+    least: float
+
+    @property
+    def packed(self) -> formats.Result:
+        return formats.Result(self.code, self.width, self.decode, self.encode)
+
+
+def _load_bf16(datums: Array) -> Array:
+    return datums.astype(np.uint32) << 16
+
+
+def _store_bf16(bits: Array) -> Array:
+    return (np.where(bits & 0x7F800000, bits, 0) >> 16).astype(np.uint16)
+
+
+def _load_fp16(datums: Array) -> Array:
+    x = datums.astype(np.uint32)
+    exponent = x >> 10 & 31
+    wide = np.where(exponent > 0, exponent + 112, 0).astype(np.uint32)
+    return (x & 0x8000) << 16 | wide << 23 | (x & 0x3FF) << 13
+
+
+def _store_fp16(bits: Array) -> Array:
+    x = bits.astype(np.int64)
+    exponent, sign = (x >> 23 & 255) - 112, x >> 16 & 0x8000
+    size = np.where(exponent > 31, 0x7FFF, np.where(exponent <= 0, 0, exponent << 10 | x >> 13 & 0x3FF))
+    return np.where(size < 0x400, 0, sign | size).astype(np.uint16)
+
+
+def _load_i32(datums: Array) -> Array:
+    return formats.to_i32(datums).view(np.uint32)
+
+
+def _store_i32(bits: Array) -> Array:
+    x = bits.view(np.int32).astype(np.int64)
+    return (np.where(x < 0, 1 << 31, 0) | (np.abs(x) & 0x7FFFFFFF)).astype(np.uint32)
+
+
+def _as_it_is(bits: Array) -> Array:
+    return bits
+
+
+ELEMENTS: Final[dict[str, Elements]] = {
+    "fp32": Elements(
+        "f32", FP32, 4, 3, formats.of_f32, formats.to_f32, _as_it_is, _as_it_is, 0.0, 0.0, 2.0**-126
+    ),
+    "bf16": Elements(
+        "f32", BF16, 2, 2, formats.of_bf16, formats.to_bf16, _load_bf16, _store_bf16, 2.0**-8, 2.0**-7, 2.0**-126
+    ),
+    "fp16": Elements(
+        "f32", FP16, 2, 1, formats.of_fp16, formats.to_fp16, _load_fp16, _store_fp16, 2.0**-11, 2.0**-10, 2.0**-14
+    ),
+    "i32": Elements("i32", INT32, 4, 12, formats.of_i32, formats.to_i32, _load_i32, _store_i32, 0.0, 0.0, 0.0),
+}  # fmt: skip
+
+
+_OF_FORMAT: Final[dict[Name, str]] = {"tf32": "fp32", "bf16": "bf16", "fp16": "fp16", "i8": "i32"}
+
+
+def elements_of(format: Name) -> str:
+    """The name of what formulas work in beside products of a format."""
+    return _OF_FORMAT[format]
+
+
+def vectors(array: Array) -> Array:
+    """Bits in rows of 32, as many as are needed; the rest is zero."""
+    flat = array.ravel()
+    return np.pad(flat, (0, -len(flat) % 32)).reshape(-1, 32)

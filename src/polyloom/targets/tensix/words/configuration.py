@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fields of a tile's configuration, of config.txt, whose head explains its lines, and config_blackhole.txt.
+
+`NAME_ADDR32`, `NAME_SHAMT` and `NAME_MASK` are the constants that kernels use; a bare name is its word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from polyloom.targets.tensix.words.isa import Member
+
+_WORD: Final = re.compile(r"(\d+)(?:\+(\d+)\*(\d+))?")
+_REPEATED: Final = re.compile(r"(.*)\{(\d+)\.\.(\d+)\}")
+_BITS: Final = 32
+_FILES: Final[Mapping[Member, str]] = {"wormhole": "config.txt", "blackhole": "config_blackhole.txt"}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Bits [shift, shift + width) of a word; wider than 32 bits, it takes the words after it too. `thread`: there is
+    one per thread, which SETC16 writes."""
+
+    name: str
+    word: int
+    shift: int
+    width: int
+    thread: bool
+
+    @property
+    def mask(self) -> int:
+        """In place."""
+        return ((1 << self.width) - 1) << self.shift
+
+
+@cache
+def settings(member: Member = "wormhole") -> Mapping[str, Setting]:
+    """By name, in the order of their words."""
+    text = files("polyloom.targets.tensix.words").joinpath(_FILES[member]).read_text(encoding="utf-8")
+    lines = text.replace("\n    ", " ").splitlines()
+    found: dict[str, Setting] = {}
+    thread = True
+    for line in lines:
+        if line in ("thread", "shared"):
+            thread = line == "thread"
+        elif line and not line.startswith("#"):
+            found |= {setting.name: setting for setting in _settings(line, thread)}
+    return found
+
+
+@cache
+def constants(member: Member = "wormhole") -> Mapping[str, int]:
+    """Every name that an expression may use."""
+    made: dict[str, int] = {}
+    for name, setting in settings(member).items():
+        parts = {"": setting.word, "_ADDR32": setting.word, "_SHAMT": setting.shift, "_MASK": setting.mask}
+        made |= {f"{name}{suffix}": value for suffix, value in parts.items()}
+    return made
+
+
+@cache
+def names_of(word: int, thread: bool, member: Member = "wormhole") -> tuple[str, ...]:
+    """The names of the fields in a word."""
+    return tuple(s.name for s in settings(member).values() if s.word == word and s.thread == thread)
+
+
+def _settings(line: str, thread: bool) -> Iterator[Setting]:
+    place, register, *fields = line.split()
+    at = _WORD.fullmatch(place)
+    assert at is not None, line
+    start, stride, count = int(at[1]), int(at[2] or 0), int(at[3] or 1)
+    for number in range(count):
+        prefix = register.replace("#", str(number))
+        for text in fields:
+            for name, shift, width in _fields(text):
+                yield Setting(f"{prefix}_{name}", start + number * stride, shift, width, thread)
+
+
+def _fields(text: str) -> Iterator[tuple[str, int, int]]:
+    name, _, bits = text.partition("@")
+    shift, width = map(int, bits.split("."))
+    repeated = _REPEATED.fullmatch(name)
+    if repeated is None:
+        yield name, shift, width
+        return
+    for place, number in enumerate(range(int(repeated[2]), int(repeated[3]) + 1)):
+        assert shift + place * width < _BITS, text
+        yield f"{repeated[1]}{number}", shift + place * width, width

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static rules for what the hardware does not interlock, along a straight run of one thread's words.
+
+Instructions are looked at in the order of issue (issued.py); at what is not known, such as the expansion of a MOP whose
+configuration the file does not tell, a rule forgets what came before. Each rule is a function over the instructions so
+far and the next.
+Sources: facts of the public ISA documentation, chapters of SFPMAD, SFPSHFT2, SFPSTORE, Dst, WRCFG and the scalar unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from polyloom.diagnostics import Diagnostic
+from polyloom.targets.tensix.words.configuration import names_of
+from polyloom.targets.tensix.words.isa import Member
+from polyloom.targets.tensix.words.issued import Issued, segments
+from polyloom.targets.tensix.words.program import Item
+
+_WINDOW: Final = 32
+"""Instructions that a rule looks back."""
+_TEMPLATES: Final = 12
+"""The first register whose number means a template of SFPLOADMACRO."""
+_STACK: Final = 8
+_DISTANCE: Final = 3
+"""Instructions between a write of Dst by the matrix unit and SFPLOAD."""
+_VECTOR, _MATRIX_DONE, _MEMORY = 1 << 8, 1 << 7, 1
+"""A block bit of STALLWAIT, and two of its conditions."""
+_DEFAULT_WAIT: Final = 0x7F
+_LOAD_DISTANCE: Final = {"ATINCGET": 24}
+_USUAL_DISTANCE: Final = 7
+"""Instructions after which the result of a load is there as a rule, without anything that says so."""
+
+
+Finding = tuple[str, Issued | None, str, str]
+"""Kind, the earlier instruction, what happens, what helps."""
+Pair = tuple[str, tuple[int, int], tuple[int, int] | None]
+"""A kind, and the places and words of both instructions."""
+Rule = Callable[[Sequence[Issued], Issued], Finding | None]
+"""Of the instructions before one, of which a rule sees the last ones, and that one."""
+
+
+def hazards(run: Sequence[Item], member: Member, *, is_whole: bool = True) -> list[Diagnostic]:
+    """The findings of all rules, each once per pair of words. A run that is not the `whole` program says nothing of the
+    stack of flags, nor of what is captured on purpose."""
+    found: dict[Pair, Diagnostic] = {}
+    parts = list(segments(run, member))
+    macros = any(_macros(issued) for part in parts for issued in part)
+    for number, segment in enumerate(parts):
+        for issued, hazard in _findings(segment, member):
+            _keep(found, issued, hazard)
+        for issued in segment if is_whole and not macros else ():
+            _keep(found, issued, _captured(issued))
+        for issued, hazard in _stack(segment) if is_whole and number == 0 else ():
+            _keep(found, issued, hazard)
+    return [found[at] for at in sorted(found, key=lambda pair: pair[1][0])]
+
+
+def _findings(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issued, Finding | None]]:
+    rules = [rule for rule, members in RULES if member in members]
+    for at, issued in enumerate(segment):
+        before = segment[max(0, at - _WINDOW) : at]
+        for rule in rules:
+            yield issued, rule(before, issued)
+
+
+def _keep(found: dict[Pair, Diagnostic], issued: Issued, hazard: Finding | None) -> None:
+    if hazard is not None:
+        pair = (hazard[0], _key(issued), None if hazard[1] is None else _key(hazard[1]))
+        found.setdefault(pair, _diagnostic(issued, hazard))
+
+
+def _key(issued: Issued) -> tuple[int, int]:
+    return issued.item.address, issued.item.word
+
+
+def _diagnostic(issued: Issued, hazard: Finding) -> Diagnostic:
+    kind, earlier, what, cure = hazard
+    item = issued.item
+    at = "" if item.span is not None else f" at {item.address:#x}"
+    notes = () if earlier is None else (f"{earlier.found.row.mnemonic} {_stands(earlier.item)}",)
+    if item.is_expanded:
+        at = f", to which the MOP{at or ' here'} expands,"
+    message = f"{kind}: {issued.found.row.mnemonic}{at} {what}"
+    return Diagnostic("PL1212", message, span=item.span, notes=notes, help=cure)
+
+
+def _stands(item: Item) -> str:
+    return f"comes of the MOP {_where(item)}" if item.is_expanded else f"stands {_where(item)}"
+
+
+def _where(item: Item) -> str:
+    return f"at {item.address:#x}" if item.span is None else f"in line {item.span.line}"
+
+
+def _early(before: Sequence[Issued], this: Issued) -> Finding | None:
+    """A result of SFPMAD and its like, which the next instruction may not read."""
+    if not before or before[-1].found.row.hazard != "mad" or this.found.row.unit != "vector":
+        return None
+    registers = before[-1].writes & this.reads
+    if not registers or _indirect(before[-1]):
+        return None
+    what = f"reads L{min(registers)} a cycle before {before[-1].found.row.mnemonic} has written it"
+    return "read-too-early", before[-1], what, "put one SFPNOP or an independent instruction between them"
+
+
+def _indirect(issued: Issued) -> bool:
+    """Whether L7 names the destination."""
+    return bool(issued.mode & 8) and issued.name != "SFPLUTFP32"
+
+
+def _shuffle(before: Sequence[Issued], this: Issued) -> Finding | None:
+    """Modes 2 to 4 of SFPSHFT2 occupy the units of simple instructions and rounding for another cycle."""
+    if not before or before[-1].name != "SFPSHFT2" or before[-1].mode not in (2, 3, 4):
+        return None
+    if this.found.row.unit != "vector" or this.name == "SFPNOP":
+        return None
+    if (
+        this.found.row.hazard not in ("simple", "round", "shuffle-followed", "swap")
+        and not before[-1].writes & this.reads
+    ):
+        return None
+    return (
+        "shuffle-followed",
+        before[-1],
+        "follows a shuffle of SFPSHFT2 without a cycle between",
+        "put one SFPNOP between them",
+    )
+
+
+def _distance(before: Sequence[Issued], this: Issued) -> Finding | None:
+    """SFPLOAD does not wait for the matrix unit."""
+    if this.name not in ("SFPLOAD", "SFPLOADMACRO"):
+        return None
+    for steps, earlier in enumerate(reversed(before)):
+        if steps >= _DISTANCE or _waits(earlier, _VECTOR, _MATRIX_DONE):
+            return None
+        if earlier.found.row.unit == "matrix" and any(role.what == "dst" for role in earlier.found.row.writes):
+            what = f"may read Dst before {earlier.found.row.mnemonic} has written it"
+            cure = f"put TTSTALLWAIT {_VECTOR}, {_MATRIX_DONE} or {_DISTANCE} other instructions between them"
+            return "dst-too-early", earlier, what, cure
+    return None
+
+
+def _waits(issued: Issued, block: int, condition: int) -> bool:
+    if issued.name != "STALLWAIT":
+        return False
+    conditions = issued.found.values["wait_res"] or _DEFAULT_WAIT
+    return bool(conditions & condition) and (not block or bool(issued.found.values["stall_res"] & block))
+
+
+def _captured(this: Issued) -> Finding | None:
+    """Stores of L12 to L15, and destinations from 12 on, become templates of SFPLOADMACRO."""
+    row = this.found.row
+    if row.unit != "vector" or row.name in ("SFPCONFIG", "SFPLOADMACRO"):
+        return None
+    field = row.field("vd")
+    if field is None or field not in row.operands or (number := field.of(this.item.word)) < _TEMPLATES:
+        return None
+    becomes = f"it becomes template {number - _TEMPLATES} of SFPLOADMACRO"
+    if row.name == "SFPSTORE":
+        cure = "copy the register with SFPMOV, and store the copy"
+        return "store-from-constant", None, f"of L{number} stores nothing: {becomes}", cure
+    return (
+        "captured-template",
+        None,
+        f"to L{number} is not executed: {becomes}",
+        "write L0 to L7; SFPCONFIG sets L11 to L14",
+    )
+
+
+def _macros(issued: Issued) -> bool:
+    """Whether what is captured is meant: macros are used, or LaneConfig has been written."""
+    if issued.name == "SFPLOADMACRO":
+        return True
+    return issued.name == "SFPCONFIG" and issued.found.values["config_dest"] in (*range(9), 15)
+
+
+def _stack(segment: Sequence[Issued]) -> Iterator[tuple[Issued, Finding]]:
+    """Depth of the stack of flags, which is empty at entry."""
+    depth = 0
+    for this in segment:
+        if this.mode or this.name not in ("SFPPUSHC", "SFPPOPC"):
+            continue
+        depth += 1 if this.name == "SFPPUSHC" else -1
+        if depth > _STACK:
+            yield this, ("stack-overflow", None, f"pushes onto {_STACK} entries", "nest conditions less deeply")
+        if depth < 0:
+            yield this, ("stack-underflow", None, "pops from an empty stack", "push the flags before")
+        depth = min(max(depth, 0), _STACK)
+
+
+_USERS: Final = (
+    (("ALU_",), ("matrix", "pack", "unpack")),
+    (("UNP0_", "UNP1_", "UNPACK"), ("unpack",)),
+    (("PCK", "PACK", "STACC", "TILE_ROW", "DEST_TARGET_REG_CFG_PACK"), ("pack",)),
+    (("THCON_",), ("unpack", "pack", "mover")),
+    (("DEST_",), ("matrix", "vector", "pack")),
+)
+
+
+def _configured(before: Sequence[Issued], this: Issued) -> Finding | None:
+    """What WRCFG and REG2FLOP write is there two cycles later."""
+    if not before or before[-1].found.row.hazard != "cfg" or before[-1].name not in ("WRCFG", "REG2FLOP"):
+        return None
+    if this.found.row.unit not in _using(before[-1]) or this.found.row.hazard == "nop":
+        return None
+    what = f"is issued a cycle before {before[-1].found.row.mnemonic} has changed what it uses"
+    return "config-too-early", before[-1], what, "put one TTNOP between them"
+
+
+def _using(writer: Issued) -> tuple[str, ...]:
+    """The units that use the words that are written; any where that is not known."""
+    everyone = ("matrix", "pack", "unpack", "vector")
+    if writer.name != "WRCFG":
+        return everyone
+    word = writer.found.values["CfgReg"]
+    words = range(word, word + 4 if writer.found.values["wr128b"] else word + 1)
+    names = [name for number in words for name in names_of(number, False)]
+    units = {unit for name in names for starts, used in _USERS if name.startswith(starts) for unit in used}
+    if any(name.startswith("ALU_ACC_CTRL_SFPU") for name in names):
+        units.add("vector")
+    return tuple(units) if names else ()
+
+
+def _loaded(before: Sequence[Issued], this: Issued) -> Finding | None:
+    """A load of the scalar unit gives its register back before the value has come."""
+    wanted = _gpr_reads(this)
+    if not wanted:
+        return None
+    for steps, earlier in enumerate(reversed(before)):
+        if _waits(earlier, 0, _MEMORY):
+            return None
+        if wanted & _gpr_loads(earlier) and steps < _LOAD_DISTANCE.get(earlier.name, _USUAL_DISTANCE):
+            register = min(wanted & _gpr_loads(earlier))
+            what = f"reads GPR {register}, which {earlier.found.row.mnemonic} may not have loaded"
+            return "gpr-before-load", earlier, what, f"put TTSTALLWAIT with condition {_MEMORY} between them"
+    return None
+
+
+def _gpr_loads(issued: Issued) -> frozenset[int]:
+    values = issued.found.values
+    if issued.name == "LOADIND":
+        first = values["DataRegIndex"]
+        return frozenset(range(first & ~3, (first & ~3) + 4)) if values["SizeSel"] == 0 else frozenset({first})
+    if issued.name in ("ATINCGET", "ATINCGETPTR"):
+        return frozenset({values["DataRegIndex"]})
+    return frozenset({values["TdmaDataRegIndex"]}) if issued.name == "LOADREG" else frozenset()
+
+
+def _gpr_reads(issued: Issued) -> frozenset[int]:
+    """GPRs that are sources, but those that hold addresses in pairs of halves."""
+    values, name = issued.found.values, issued.name
+    if name.endswith("DMAREG") and name != "SETDMAREG":
+        constant = values["OpBisConst"]
+        return frozenset({values["OpARegIndex"]} if constant else {values["OpARegIndex"], values["OpBRegIndex"]})
+    if name == "WRCFG":
+        first = values["GprAddress"]
+        return frozenset(range(first, first + 4)) if values["wr128b"] else frozenset({first})
+    if name == "REG2FLOP":
+        return frozenset({values["RegIndex"]})
+    if name == "STOREREG":
+        return frozenset({values["TdmaDataRegIndex"]})
+    if name in ("STOREIND", "ATSWAP"):
+        return frozenset({values["DataRegIndex"], values["AddrRegIndex"]})
+    return frozenset({values["AddrRegIndex"]}) if name in ("LOADIND", "ATINCGET", "ATCAS") else frozenset()
+
+
+RULES: Final[tuple[tuple[Rule, tuple[Member, ...]], ...]] = (
+    (_early, ("wormhole",)),
+    (_shuffle, ("wormhole",)),
+    (_distance, ("wormhole", "blackhole")),
+    (_configured, ("wormhole",)),
+    (_loaded, ("wormhole", "blackhole")),
+)
+"""Blackhole waits where SFPMAD and SFPSHFT2 are concerned."""

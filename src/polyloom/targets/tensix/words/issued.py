@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a straight run of one thread's words issues: recorded instructions where REPLAY plays them back, and what a MOP
+expands to where the file says how the expander is configured (mop.py). A run is cut at what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.targets.tensix.words.decode import Decoded, decode
+from polyloom.targets.tensix.words.isa import Member
+from polyloom.targets.tensix.words.mop import expanded
+from polyloom.targets.tensix.words.program import Item
+
+_RING: Final = 32
+"""Slots of a replay buffer."""
+_WHOLE: Final = 64
+"""What a REPLAY of length 0 means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """An instruction in the order of issue; `item` is where it was recorded, if it was played back."""
+
+    item: Item
+    found: Decoded
+
+    @property
+    def name(self) -> str:
+        return self.found.row.name
+
+    @property
+    def mode(self) -> int:
+        return self.found.row.mode(self.item.word)
+
+    @property
+    def reads(self) -> frozenset[int]:
+        return self.found.row.registers(self.item.word, self.found.row.reads)
+
+    @property
+    def writes(self) -> frozenset[int]:
+        return self.found.row.registers(self.item.word, self.found.row.writes)
+
+
+def segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
+    """What is issued, played back where REPLAY says so, and cut at what is not known."""
+    ring: dict[int, Issued] = {}
+    issued: list[Issued] = []
+    recording = slot = 0
+    executes = True
+    for this in _passed(run, member):
+        if this is None:
+            yield issued
+            issued = []
+        elif recording:
+            ring[slot % _RING] = this
+            recording, slot = recording - 1, slot + 1
+            if executes:
+                issued.append(this)
+        elif this.name == "REPLAY" and this.found.values["load_mode"]:
+            recording, slot = this.found.values["len"] or _WHOLE, this.found.values["start_idx"]
+            executes = bool(this.found.values["execute_while_loading"] & 1)
+        elif this.name == "REPLAY":
+            played = _played(this.found, ring)
+            if played is None:
+                yield issued
+                issued = []
+            else:
+                issued += played
+        else:
+            issued.append(this)
+    yield issued
+
+
+def _passed(run: Sequence[Item], member: Member) -> Iterator[Issued | None]:
+    """What comes out of the MOP expander; None for what is not known."""
+    mask_high: int | None = None
+    for item in run:
+        found = decode(item.word, member)
+        if found is None:
+            yield None
+        elif found.row.name == "MOP_CFG":
+            mask_high = found.values["zmask_hi16"] & 0xFFFF
+        elif found.row.name != "MOP":
+            yield Issued(item, found)
+        else:
+            words = None if item.mop is None else expanded(found, item.mop, mask_high)
+            yield from (None,) if words is None else (_expanded(item, word, member) for word in words)
+
+
+def _expanded(item: Item, word: int, member: Member) -> Issued | None:
+    found = decode(word, member)
+    return None if found is None else Issued(replace(item, word=word, is_expanded=True), found)
+
+
+def _played(found: Decoded, ring: dict[int, Issued]) -> list[Issued] | None:
+    """None where a slot was not recorded in this run."""
+    start, length = found.values["start_idx"], found.values["len"] or _WHOLE
+    slots = [(start + k) % _RING for k in range(length)]
+    return [ring[slot] for slot in slots] if all(slot in ring for slot in slots) else None

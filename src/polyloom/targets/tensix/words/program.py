@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `show` and `verify` are given: text (.tts), raw words, or an ELF executable of a core, in which instructions of
+RISC-V and Tensix are mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
+from polyloom.riscv import source_lines, symbols
+from polyloom.riscv.disassemble import text_of
+from polyloom.riscv.encode import decode as decode_riscv
+from polyloom.riscv.image import MAGIC, Image, elf
+from polyloom.riscv.names import parse
+from polyloom.riscv.source_lines import Lines
+from polyloom.targets.target import Given
+from polyloom.targets.tensix.words.assemble import assemble
+from polyloom.targets.tensix.words.disassemble import commented
+from polyloom.targets.tensix.words.encode import restored, to_words
+from polyloom.targets.tensix.words.isa import Member
+
+CORE: Final = parse("rv32im")
+TEXT: Final = ".tts"
+_RISCV: Final = 3
+"""The low two bits of a RISC-V instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A word of a program: where it stands, as the coprocessor has it; `span` in text. Of a RISC-V instruction, `word`
+    is its own. `mop` is the configuration of the MOP expander here, as far as it is known (mop.py); a word that a MOP
+    expands to stands where the MOP does."""
+
+    address: int
+    word: int
+    is_tensix: bool = True
+    span: Span | None = None
+    mop: tuple[int | None, ...] | None = None
+    is_expanded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`labels` are of an ELF file, as are `lines`, which say where in the source words come from."""
+
+    items: tuple[Item, ...]
+    labels: dict[int, str]
+    is_elf: bool
+    lines: Lines = field(default_factory=Lines)
+
+
+def text(data: bytes, name: str) -> str:
+    """Of a file. Errors: PL0104."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"cannot read {name}: byte {error.start}, {data[error.start]:#04x}, is not UTF-8 text"
+        raise input_error("PL0104", message, help="give assembly text; files of words have another ending") from None
+
+
+def read(given: Given) -> Program:
+    """By the first bytes and the ending of the name. Errors: PL1200 to PL1206."""
+    if given.data.startswith(MAGIC):
+        return _executable(given.data, given.name)
+    if given.name.endswith(TEXT):
+        made = assemble(text(given.data, given.name), given.name, given.place.member)
+        pairs = zip(made.words, made.spans, strict=True)
+        return Program(tuple(Item(4 * k, word, span=span) for k, (word, span) in enumerate(pairs)), {}, is_elf=False)
+    words = to_words(given.data, given.options.form, given.name)
+    return Program(tuple(Item(4 * k, word) for k, word in enumerate(words)), {}, is_elf=False)
+
+
+def executable(data: bytes, name: str) -> Image:
+    """A program of a core. Errors: PL1206."""
+    try:
+        return elf(data, CORE)
+    except PolyloomError as error:
+        first = error.diagnostics[0]
+        message = f"{name} is no program of a core: {first.message}"
+        raise input_error("PL1206", message, help=_compiled(first)) from None
+
+
+def _executable(data: bytes, name: str) -> Program:
+    image = executable(data, name)
+    tables = symbols.read(data)
+    code = tables.code or [(s.address, s.data) for s in image.segments if s.is_code]
+    items = tuple(item for start, words in code for item in _items(start, words))
+    return Program(items, dict(tables.names), is_elf=True, lines=source_lines.decode(data))
+
+
+def _compiled(error: Diagnostic) -> str:
+    if "no ELF file" in error.message:
+        return "give a static executable; --thread pushes words and text"
+    if "extension" in error.message or "bits" in error.message:
+        return "compile it with -march=rv32im -mabi=ilp32"
+    return error.help or "compile it with -march=rv32im -mabi=ilp32, and link it statically"
+
+
+def _items(start: int, code: bytes) -> Iterator[Item]:
+    for at in range(0, len(code) - len(code) % 4, 4):
+        word = int.from_bytes(code[at : at + 4], "little")
+        is_tensix = word & _RISCV != _RISCV
+        yield Item(start + at, restored(word) if is_tensix else word, is_tensix)
+
+
+def listing(program: Program, member: Member) -> str:
+    """A line per word; of an ELF file with its labels."""
+    return "\n".join(_lines(program, member)) + "\n"
+
+
+def _lines(program: Program, member: Member) -> Iterator[str]:
+    for item in program.items:
+        if item.address in program.labels:
+            yield f"{program.labels[item.address]}:"
+        shown = commented(item.word, member) if item.is_tensix else _riscv(item.word)
+        yield program.lines.beside(item.address, f"{item.address:8x}: {item.word:08x}  {shown}")
+
+
+def _riscv(word: int) -> str:
+    found = decode_riscv(word, CORE)
+    return text_of(found) if found is not None else f".word {word:#010x}"
