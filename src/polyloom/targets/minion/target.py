@@ -8,17 +8,17 @@ from typing import Final
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
-from polyloom.targets.minion import show
-from polyloom.targets.minion.assemble import assemble
-from polyloom.targets.minion.costs import costs
-from polyloom.targets.minion.listing import listing
-from polyloom.targets.minion.loops import target as loops
-from polyloom.targets.minion.loops.report import reports
 from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, place
-from polyloom.targets.minion.show import is_own
-from polyloom.targets.minion.simulate import simulate
+from polyloom.targets.minion.run import compiled as loops
+from polyloom.targets.minion.run.costs import costs
+from polyloom.targets.minion.run.run_report import reports
+from polyloom.targets.minion.run.simulate import simulate
+from polyloom.targets.minion.words import show
+from polyloom.targets.minion.words.assemble import assemble
+from polyloom.targets.minion.words.listing import listing
+from polyloom.targets.minion.words.show import is_own
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Program, Target

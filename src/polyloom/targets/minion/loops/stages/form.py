@@ -14,15 +14,15 @@ from polyloom.ir.pla import Array, Program
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.sets import Affine, Condition
-from polyloom.targets.minion.loops.convolution import source as convolutions
-from polyloom.targets.minion.loops.product import form as product
-from polyloom.targets.minion.loops.program import place_of
-from polyloom.targets.minion.loops.simd import form as simd
 from polyloom.targets.minion.loops.stages import errors
 from polyloom.targets.minion.loops.stages.cut import cut
 from polyloom.targets.minion.loops.stages.element import nest_of
 from polyloom.targets.minion.loops.stages.stage import Elementwise, Multiply, Stage, Stages
-from polyloom.targets.minion.loops.work import Work
+from polyloom.targets.minion.map.convolution import source as convolutions
+from polyloom.targets.minion.map.frame import place_of
+from polyloom.targets.minion.map.product import form as product
+from polyloom.targets.minion.map.simd import form as simd
+from polyloom.targets.minion.map.work import Work
 from polyloom.targets.minion.options import Fp
 
 
