@@ -5,7 +5,7 @@ between them, the end."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from polyloom.diagnostics import input_error
@@ -17,15 +17,15 @@ from polyloom.targets.minion.map.assembly import executable
 from polyloom.targets.minion.map.frame import Mode, Part, Team, barrier, end, start
 from polyloom.targets.minion.map.lines import MOST, evicted, prefetched
 from polyloom.targets.minion.map.product.follow import followed
-from polyloom.targets.minion.map.product.operand import TILE
 from polyloom.targets.minion.map.product.tile import PREFETCHED, wait
-from polyloom.targets.minion.map.work import Later, Made, Setting, Work
+from polyloom.targets.minion.map.work import Content, Later, Made, Setting, Work
 from polyloom.targets.minion.memory_map import DRAM, SCRATCHPAD
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.words.layout import DATA, Placed, aligned, check_room, place
 from polyloom.targets.minion.words.note import Note
 from polyloom.targets.minion.words.resident import Home
+from polyloom.targets.minion.words.tiles import TILE
 from polyloom.targets.target import Json
 
 _ORDER: Final[tuple[Mode, ...]] = ("shared", "split", "scratchpad")
@@ -34,15 +34,6 @@ _ORDER: Final[tuple[Mode, ...]] = ("shared", "split", "scratchpad")
 
 _OLD: Final = IrPlace(reason="forgets copies of what is about to change")
 _AHEAD: Final = IrPlace(reason="brings arrays nearer before they are needed")
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """A plan, and what becomes of its phases; `off_tensor` are sentences: why products do not go to the tensor unit."""
-
-    plan: Plan
-    works: tuple[Work, ...]
-    off_tensor: tuple[str, ...] = ()
 
 
 def compile_plan(content: Content, where: Place, values: Mapping[str, int], options: Options) -> bytes:

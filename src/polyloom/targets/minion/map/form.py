@@ -20,21 +20,18 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import numbered
 from polyloom.targets.forms import loops
-from polyloom.targets.minion.compile import Content
 from polyloom.targets.minion.loops.stages.form import staged
 from polyloom.targets.minion.loops.stages.multiplies import multiplies
 from polyloom.targets.minion.map import judge as judges
 from polyloom.targets.minion.map.convolution import source as convolutions
 from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
-from polyloom.targets.minion.map.work import Work
+from polyloom.targets.minion.map.work import Content, Work
 from polyloom.targets.minion.options import Fp, Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.transform.dataflow import analyse
-
-__all__ = ["FORM", "Content"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.product.operand import LINE, TILE
 from polyloom.targets.minion.map.product.tile import EVICTED, li, wait
+from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tensor_words import x31
+from polyloom.targets.minion.words.tiles import TILE
 
 _LEVEL: Final = 58
 _L2, _L3 = 1, 2

@@ -14,10 +14,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Contraction, Matrix
+from polyloom.analysis.matrices import View, matrix_view
+from polyloom.ir.plan import Plan
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import Mode, Part, Team
 from polyloom.targets.minion.map.product.operand import Kind
-from polyloom.targets.minion.map.product.view import View, view
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.words.layout import Placed
 from polyloom.targets.minion.words.resident import Home
@@ -57,7 +58,8 @@ class Setting:
 
     def view(self, matrix: Matrix) -> View:
         """A factor of a product, or its result, in memory."""
-        found = view(matrix, self.arrays[matrix.array])
+        placed = self.arrays[matrix.array]
+        found = matrix_view(matrix, placed.address, placed.shape, placed.steps(), placed.dtype.itemsize)
         assert found is not None, "the form was checked"
         return found
 
@@ -105,3 +107,12 @@ class Work:
     exact: bool = True
     product: Multiplied | None = None
     is_discrete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A plan, and what becomes of its phases; `off_tensor` are sentences: why products do not go to the tensor unit."""
+
+    plan: Plan
+    works: tuple[Work, ...]
+    off_tensor: tuple[str, ...] = ()

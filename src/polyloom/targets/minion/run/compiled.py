@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the target's record needs of loops: each function is asked after `owns` or for a subject of `FORM`."""
+"""What the target's record tells of a compiled file: each function is asked after `owns`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,9 @@ from typing import Final, cast
 
 from polyloom.ir.signature import Signature
 from polyloom.riscv.image import MAGIC
-from polyloom.targets.minion.compile import Content, compile_plan
-from polyloom.targets.minion.map.form import FORM
-from polyloom.targets.minion.options import Options
-from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import execute as running
 from polyloom.targets.minion.words import note
-from polyloom.targets.subject import Subject
 from polyloom.targets.target import Execution, Job, Json, Kind
-
-__all__ = ["FORM", "KIND", "compile_subject", "made", "owns", "run", "signature", "summary"]
 
 KIND: Final = Kind(".elf", "loops for minions")
 
@@ -29,11 +22,6 @@ def owns(data: bytes) -> bool:
 
 def signature(data: bytes) -> Signature:
     return _note(data).signature
-
-
-def compile_subject(subject: Subject, place: Place, values: Mapping[str, int], options: Options) -> bytes:
-    """Errors: PL1330 to PL1349, and those of SIMD loops."""
-    return compile_plan(cast(Content, subject.content), place, values, options)
 
 
 def run(data: bytes, job: Job) -> Execution:

@@ -15,11 +15,11 @@ from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE, SHIRE_KIB, SHIRES, Machine
-from polyloom.targets.minion.map.product.operand import WORD
 from polyloom.targets.minion.memory_map import lacking
 from polyloom.targets.minion.words.layout import Placed
 from polyloom.targets.minion.words.resident import Home
 from polyloom.targets.minion.words.resident import of_json as of_json_home
+from polyloom.targets.minion.words.tiles import WORD
 from polyloom.targets.target import Json
 
 TARGET: Final = "minion"

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Matrix
+from polyloom.analysis.matrices import array_to_matrix, matrix_to_array
 from polyloom.diagnostics import infeasible
 from polyloom.ir.signature import Dtype
-from polyloom.targets.minion.map.product.grid import Grid
-from polyloom.targets.minion.map.product.matrix import flat, unflat
-from polyloom.targets.minion.map.product.operand import LINE, ROWS, TILE, WORD, Tiles
-from polyloom.targets.minion.memory_map import SCRATCHPAD, scratchpad
+from polyloom.targets.minion.memory_map import LINE, SCRATCHPAD, scratchpad
+from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
 
 Array = NDArray[Any]
@@ -36,7 +35,7 @@ class Home:
 
     def laid(self, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
         """Bytes by address, of the operands."""
-        left, right = (flat(m, arrays[m.array]) for m in self.matrices[:2])
+        left, right = (array_to_matrix(m, arrays[m.array]) for m in self.matrices[:2])
         return list(self.resident.laid(left, right))
 
     def taken(self, shape: tuple[int, ...], dtype: Dtype, read: Callable[[int, int], bytes]) -> Array:
@@ -46,7 +45,7 @@ class Home:
         for address, row, column in r.areas():
             block = np.frombuffer(read(address, TILE), dtype).reshape(ROWS, LINE // dtype.itemsize)[:, :ROWS]
             whole[row * ROWS : (row + 1) * ROWS, column * ROWS : (column + 1) * ROWS] = block
-        return unflat(self.matrices[2], whole[: r.rows, : r.columns], shape)
+        return matrix_to_array(self.matrices[2], whole[: r.rows, : r.columns], shape)
 
     def as_json(self) -> dict[str, Json]:
         """For a note."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 from polyloom.targets.minion.map.convolution.shape import Shape
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.lines import MOST, prefetched
-from polyloom.targets.minion.map.product.operand import TILE
 from polyloom.targets.minion.map.product.tile import PREFETCHED, wait
+from polyloom.targets.minion.words.tiles import TILE
 
 
 def ahead(s: Shape, team: Team, prefix: str) -> list[str]:

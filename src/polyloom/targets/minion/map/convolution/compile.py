@@ -16,10 +16,11 @@ from polyloom.targets.minion.map.convolution.place import Room, shape
 from polyloom.targets.minion.map.convolution.predict import chosen, cycles
 from polyloom.targets.minion.map.frame import Part, barrier
 from polyloom.targets.minion.map.product.compile import by_first, evicts, settled, streams
-from polyloom.targets.minion.map.product.operand import TILE, Kind
+from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.tile import STORED, wait
 from polyloom.targets.minion.map.work import Made, Setting
 from polyloom.targets.minion.memory_map import SCRATCHPAD
+from polyloom.targets.minion.words.tiles import TILE
 from polyloom.targets.target import Json
 
 _OWN: Final = SCRATCHPAD + (0x7F << 23)

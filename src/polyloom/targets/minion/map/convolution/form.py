@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial, reduce
-from itertools import product
+from functools import partial
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.analysis import convolution as analysis
 from polyloom.analysis.convolution import Convolution, Summed, convolutions
+from polyloom.analysis.im2col import convolution_matrices, matrix_to_result
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.convolution.compile import code
 from polyloom.targets.minion.map.convolution.taps import TAPS
@@ -120,7 +119,7 @@ def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
 
 
 def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
-    pixels, weights = _matrices(made.found, values, read, held[made.found.result].shape)
+    pixels, weights = convolution_matrices(made.found, values, read, held[made.found.result].shape)
     begins = _begins(made.found, read, (len(pixels), weights.shape[1]))
     if made.kind is INT8:
         sums = (pixels.astype(np.float64) @ weights.astype(np.float64)).astype(np.int64).astype(np.int32)
@@ -130,69 +129,21 @@ def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arr
         sums = arithmetic.doubles(pixels, weights, begins)
     if made.found.steps:
         sums = applied(made.found.steps, sums, read)
-    return {**held, made.found.result: _back(made.found, sums, held[made.found.result].shape)}
+    return {**held, made.found.result: matrix_to_result(made.found, sums, held[made.found.result].shape)}
 
 
 def _bounds(made: Convolved, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
     c = made.found
     zeros = {name: np.zeros(read[name].shape) for name in (c.image, c.weight)}
-    pixels, weights = _matrices(c, values, read, shape)
-    of_pixels, of_weights = _matrices(c, values, {**zeros, **errors}, shape)
+    pixels, weights = convolution_matrices(c, values, read, shape)
+    of_pixels, of_weights = convolution_matrices(c, values, {**zeros, **errors}, shape)
     start = _begins(c, read, (len(pixels), weights.shape[1]))
     of_start = _begins(c, {c.begins: np.zeros(shape), **errors}, (len(pixels), weights.shape[1]))
     begins = None if start is None or of_start is None else (start, of_start)
     allowed = arithmetic.grown((pixels, of_pixels), (weights, of_weights), made.kind is FP16, begins)
-    return _back(c, allowed * (made.kind is not INT8), shape)
+    return matrix_to_result(c, allowed * (made.kind is not INT8), shape)
 
 
 def _begins(c: Convolution, read: Arrays, shape: tuple[int, int]) -> Array | None:
     """What the sums of a vector begin with, as a matrix."""
     return read[c.begins].reshape(shape) if c.begins else None
-
-
-def _matrices(c: Convolution, values: Mapping[str, int], read: Arrays, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """A row for each pixel of the result, with +0 where a tap is outside of the image, and a column for each output
-    channel; the sum in the machine's order."""
-    image, weight = read[c.image], read[c.weight]
-    deep = next(p.weight for p in c.places if p.result is None)
-    order = c.order or (*sorted(c.windows), *(() if deep is None else (deep,)))
-    windows = [n for n in order if n != deep]
-    places = {p.result: (at, p) for at, p in enumerate(c.places)}
-    others = [places[n] for n in range(len(shape)) if n != c.output]
-    if not others:
-        return image[None], weight.transpose((deep or 0, c.weights.index(c.output)))
-    extents = [shape[p.result] for _, p in others if p.result is not None]
-    turned = image.transpose([*(at for at, _ in others), c.channel])
-    columns = list[Array]()
-    for taps in product(*(range(weight.shape[n]) for n in windows)):
-        steps = dict(zip(windows, taps, strict=True))
-        at = [_along(p, e, values, steps) for (_, p), e in zip(others, extents, strict=True)]
-        inside = [(a >= 0) & (a < turned.shape[n]) for n, a in enumerate(at)]
-        block = turned[np.ix_(*(np.clip(a, 0, turned.shape[n] - 1) for n, a in enumerate(at)))]
-        whole = _all(inside)
-        columns.append(np.where(whole[..., None], block, np.zeros((), image.dtype)).reshape(prod(extents), -1))
-    wide = () if c.output is None else (c.weights.index(c.output),)
-    turned = weight.transpose((*windows, *(() if deep is None else (deep,)), *wide))
-    pixels, weights = np.stack(columns), turned.reshape(len(columns), -1, 1 if c.output is None else shape[c.output])
-    # Channels are the last of the sum, or the first.
-    axes = (1, 2, 0) if order[0] == deep and len(order) > 1 else (1, 0, 2)
-    pixels = pixels.transpose(axes).reshape(pixels.shape[1], -1)
-    return pixels, weights.transpose((1, 0, 2) if axes[1] == 2 else (0, 1, 2)).reshape(-1, weights.shape[2])
-
-
-def _along(place: analysis.Place, extent: int, values: Mapping[str, int], steps: Mapping[int, int]) -> Array:
-    """Where the pixels are in the image at a tap."""
-    tap = 0 if place.weight is None else place.dilation * steps[place.weight]
-    return place.stride * np.arange(extent) + tap + place.offset.evaluate(values)
-
-
-def _all(inside: list[Array]) -> Array:
-    """Where all hold, each along a dimension."""
-    return reduce(np.logical_and.outer, inside)
-
-
-def _back(c: Convolution, sums: Array, shape: tuple[int, ...]) -> Array:
-    if c.output is None:
-        return sums.reshape(shape)
-    extents = [n for at, n in enumerate(shape) if at != c.output]
-    return np.ascontiguousarray(np.moveaxis(sums.reshape([*extents, shape[c.output]]), -1, c.output))

@@ -29,7 +29,6 @@ from polyloom.targets.minion.map.convolution.taps import PAIRS, added, over
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.product.begin import column, forgotten, row
 from polyloom.targets.minion.map.product.loop import parted, shortened, step
-from polyloom.targets.minion.map.product.operand import LINE, ROWS, TILE, WORD
 from polyloom.targets.minion.map.product.quant import begin
 from polyloom.targets.minion.map.product.tile import (
     COLUMN_FIELD,
@@ -43,7 +42,9 @@ from polyloom.targets.minion.map.product.tile import (
     scaled,
     wait,
 )
+from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD
 
 _QUANT, _BLOCK = "a2", "t5"
 """Registers of the tile's TensorQuant, and of its block of output channels."""

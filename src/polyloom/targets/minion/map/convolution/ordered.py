@@ -15,9 +15,10 @@ from typing import Final
 
 from polyloom.targets.minion.map.convolution.shape import Shape, Tap
 from polyloom.targets.minion.map.convolution.taps import PAIRS, added, masked, over
-from polyloom.targets.minion.map.product.operand import LINE, ROWS
 from polyloom.targets.minion.map.product.tile import LOADED, MULTIPLIED, li, wait
+from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tensor_words import encode
+from polyloom.targets.minion.words.tiles import ROWS
 
 _START: Final = encode("tensor_load", start=1).value
 _A: Final = encode("tensor_fma", a=1).value

@@ -18,9 +18,11 @@ from typing import Final
 from polyloom.analysis.convolution import Convolution
 from polyloom.targets.minion.map.convolution.move import Digit, Move
 from polyloom.targets.minion.map.convolution.shape import Axis, Shape, Tap
-from polyloom.targets.minion.map.product.operand import LINE, ROWS, TILE, WORD, Kind
+from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.quant import quant_of
+from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.layout import Placed, aligned
+from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD
 
 _TURN: Final = "transpose32"
 _MOST: Final = 16

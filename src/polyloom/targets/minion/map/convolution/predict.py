@@ -13,8 +13,8 @@ from math import prod
 from typing import Final
 
 from polyloom.targets.minion.map.convolution.shape import Shape
-from polyloom.targets.minion.map.product.operand import ROWS
 from polyloom.targets.minion.words.tensor_words import SCP_LINES
+from polyloom.targets.minion.words.tiles import ROWS
 
 _MORE: Final = {"fp32": 17, "fp16": 17, "int8": 24}
 """Cycles of an FMA beside its micro-operations."""

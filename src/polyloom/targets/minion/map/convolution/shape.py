@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from polyloom.targets.minion.map.product.operand import ROWS, Kind
+from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.quant import Quant
+from polyloom.targets.minion.words.tiles import ROWS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.targets.minion.map.product.operand import LINE, ROWS, WORD, Tiles
 from polyloom.targets.minion.map.product.split import Split
 from polyloom.targets.minion.map.product.tile import COMBINED, EVICTED, FIRST, STORED, li, scaled, wait
+from polyloom.targets.minion.memory_map import LINE
+from polyloom.targets.minion.words.tiles import ROWS, WORD, Tiles
 
 _HALF: Final = LINE // 2
 _TO_L3: Final = 2 << 58

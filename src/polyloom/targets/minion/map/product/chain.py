@@ -17,13 +17,12 @@ from typing import Final
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.product import predict
-from polyloom.targets.minion.map.product.grid import Grid
 from polyloom.targets.minion.map.product.loop import Problem, own_range, steps, store_word, strides, turns, words
-from polyloom.targets.minion.map.product.operand import LINE, TILE, Tiles
 from polyloom.targets.minion.map.product.predict import START, block, reading
 from polyloom.targets.minion.map.product.split import Split, combine
 from polyloom.targets.minion.map.product.tile import ROW_FIELD, STORED, li, scaled, wait
-from polyloom.targets.minion.memory_map import SCRATCHPAD
+from polyloom.targets.minion.memory_map import LINE, SCRATCHPAD
+from polyloom.targets.minion.words.tiles import TILE, Grid, Tiles
 
 _OWN: Final = SCRATCHPAD + (0x7F << 23)
 """The scratchpad of whichever shire asks."""

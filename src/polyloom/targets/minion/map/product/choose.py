@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.diagnostics import input_error
-from polyloom.targets.minion.map.product.grid import Grid, grid
+from polyloom.targets.minion.map.product.grid import grid
 from polyloom.targets.minion.map.product.loop import Problem
-from polyloom.targets.minion.map.product.operand import INT8, ROWS, Tiles
+from polyloom.targets.minion.map.product.operand import INT8
 from polyloom.targets.minion.map.product.predict import cycles, is_fed
 from polyloom.targets.minion.map.product.staged import Stage
 from polyloom.targets.minion.map.work import Multiplied, Setting
+from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
 
 _FEW: Final = 8
 _LONG: Final = 8

@@ -11,18 +11,8 @@ from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import Part, barrier
 from polyloom.targets.minion.map.product.begin import Begin
 from polyloom.targets.minion.map.product.choose import fitted, is_staged
-from polyloom.targets.minion.map.product.grid import Grid
 from polyloom.targets.minion.map.product.loop import Problem, loop
-from polyloom.targets.minion.map.product.operand import (
-    INT8,
-    ROWS,
-    TILE,
-    WORD,
-    Tiles,
-    left_tiles,
-    packed,
-    right_tiles,
-)
+from polyloom.targets.minion.map.product.operand import INT8, left_tiles, packed, right_tiles
 from polyloom.targets.minion.map.product.pack import pack
 from polyloom.targets.minion.map.product.predict import cycles
 from polyloom.targets.minion.map.product.quant import quant_of
@@ -31,6 +21,7 @@ from polyloom.targets.minion.map.product.tile import COMBINED, MULTIPLIED, STORE
 from polyloom.targets.minion.map.product.together import can_share
 from polyloom.targets.minion.map.work import Made, Multiplied, Setting
 from polyloom.targets.minion.words.resident import Home, Resident
+from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
 
 """Minions of a shire, and steps of a minion, from which on staging is worth while."""

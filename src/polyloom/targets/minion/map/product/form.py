@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Contraction, Matrix, contraction, span_of
 from polyloom.analysis.dataflow import Unlike
+from polyloom.analysis.matrices import array_to_matrix, has_matrix_views, matrix_to_array
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
@@ -21,7 +22,6 @@ from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import place_of
 from polyloom.targets.minion.map.product import arithmetic
 from polyloom.targets.minion.map.product.compile import code, has_helpers
-from polyloom.targets.minion.map.product.matrix import flat, unflat
 from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.map.product.quant import applied, transforms
 from polyloom.targets.minion.map.work import Arrays, Multiplied, Work
@@ -52,7 +52,7 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
     except Unlike:
         return None
     kind = None if found is None else _kind(phase.program, found, fp)
-    if found is None or kind is None or not _lies_well(found):
+    if found is None or kind is None or not has_matrix_views(found):
         return None
     if found.steps and not is_only and _of_type(phase.program, found, ("i8", "u8")):
         return None
@@ -66,7 +66,7 @@ def of_contraction(
     """What becomes of a product; None where only other arithmetic computes it. `is_exact`: its terms and their order
     are the source's."""
     kind = _KINDS.get((types[found.left.array], types[found.right.array], found.widened))
-    if kind is None or not _lies_well(found) or (kind is not INT8 and fp == "strict"):
+    if kind is None or not has_matrix_views(found) or (kind is not INT8 and fp == "strict"):
         return None
     return _work(found, kind, fp, place, is_exact=is_exact, is_discrete=kind is INT8)
 
@@ -98,26 +98,11 @@ def _of_type(program: Program, c: Contraction, types: Sequence[str]) -> bool:
     return any(a.name == c.result.array and a.dtype in types for a in program.outputs)
 
 
-def _lies_well(c: Contraction) -> bool:
-    """Whether tiles have one step between rows and one between columns, whatever the sizes; and result and factors have
-    both rows and columns."""
-    return bool(c.result.rows and c.result.columns) and all(_joins(m) for m in (c.left, c.right, c.result))
-
-
-def _joins(matrix: Matrix) -> bool:
-    last = max((*matrix.rows, *matrix.columns))
-    return all(_is_run(axes) and (last not in axes or len(axes) == 1) for axes in (matrix.rows, matrix.columns))
-
-
-def _is_run(axes: Sequence[int]) -> bool:
-    return list(axes) == list(range(axes[0], axes[0] + len(axes)))
-
-
 def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
     del values
     c, kind = product.contraction, product.kind
-    left, right = (flat(m, read[m.array]) for m in (c.left, c.right))
-    begins = flat(replace(c.result, array=c.begins), read[c.begins]) if c.begins else None
+    left, right = (array_to_matrix(m, read[m.array]) for m in (c.left, c.right))
+    begins = array_to_matrix(replace(c.result, array=c.begins), read[c.begins]) if c.begins else None
     if kind is INT8:
         made = (left.astype(np.float64) @ right.astype(np.float64)).astype(np.int64).astype(np.int32)
     elif kind is FP32 and not product.reorders:
@@ -126,12 +111,12 @@ def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Ar
         made = arithmetic.doubles(left, right, begins)
     if c.steps:
         made = applied(c.steps, made, read)
-    return {**held, c.result.array: unflat(c.result, made, held[c.result.array].shape)}
+    return {**held, c.result.array: matrix_to_array(c.result, made, held[c.result.array].shape)}
 
 
 def _with_error(matrix: Matrix, read: Arrays, errors: Arrays) -> tuple[Array, Array]:
     array = read[matrix.array]
-    return flat(matrix, array), flat(matrix, errors.get(matrix.array, np.zeros(array.shape)))
+    return array_to_matrix(matrix, array), array_to_matrix(matrix, errors.get(matrix.array, np.zeros(array.shape)))
 
 
 def _bounds(product: Product, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:

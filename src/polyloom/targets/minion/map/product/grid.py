@@ -8,37 +8,9 @@ A patch that is nearly square makes a shire fetch the fewest tiles: rows + colum
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from polyloom.targets.minion.map.frame import Team
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Minions in a shire, and shires, by rows and columns; `parts` minions with neighbouring numbers share a block,
-    each with a part of the sum."""
-
-    rows: int
-    columns: int
-    shire_rows: int = 1
-    shire_columns: int = 1
-    parts: int = 1
-
-    @property
-    def all_rows(self) -> int:
-        return self.rows * self.shire_rows
-
-    @property
-    def all_columns(self) -> int:
-        return self.columns * self.shire_columns
-
-    def rounds(self, block_rows: int, block_columns: int) -> int:
-        """How many blocks the busiest minion computes."""
-        return -(-block_rows // self.all_rows) * -(-block_columns // self.all_columns)
-
-    def fetched(self, block_rows: int, block_columns: int) -> int:
-        """Tiles that a shire fetches per step along k: those of blocks that there are."""
-        return min(self.rows, block_rows) + min(self.columns, block_columns)
+from polyloom.targets.minion.words.tiles import Grid
 
 
 def grid(team: Team, block_rows: int, block_columns: int, parts: int = 1) -> Grid:

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.targets.minion.map.product.begin import Begin, continues, started
-from polyloom.targets.minion.map.product.grid import Grid
-from polyloom.targets.minion.map.product.operand import LINE, ROWS, Kind, Tiles
+from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.quant import WORD, Quant, begin
 from polyloom.targets.minion.map.product.split import Split, combine, own_rows
 from polyloom.targets.minion.map.product.tile import (
@@ -36,7 +35,9 @@ from polyloom.targets.minion.map.product.tile import (
     wait,
 )
 from polyloom.targets.minion.map.product.together import groups
+from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
 
 _NONE: Final = list[str]()
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types that the tensor coprocessor multiplies, and where tiles of an operand are in memory.
 
-A tile is 16 lines of 64 bytes: of the left factor 16 rows, of the right one 16 words of depth, each with the 1, 2 or 4
-elements of that word of 16 columns. Loads transpose and interleave into L1Scp; TenB takes lines as they are, so that a
+Loads transpose and interleave into L1Scp; TenB takes lines as they are, so that a
 right factor that does not lie so is packed first. Source: the programmer's reference manual, chapter 9.
 """
 
@@ -11,13 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from polyloom.targets.minion.map.product.view import View
+from polyloom.analysis.matrices import View
+from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tensor_words import TYPES
+from polyloom.targets.minion.words.tiles import ROWS, TILE, Tiles
 
-ROWS: Final = 16
-LINE: Final = 64
-WORD: Final = 4
-TILE: Final = ROWS * LINE
 Name = Literal["fp32", "fp16", "int8"]
 
 
@@ -39,18 +36,6 @@ class Kind:
 FP32: Final = Kind("fp32", 4, 8, "plain")
 FP16: Final = Kind("fp16", 2, 16, "interleave16")
 INT8: Final = Kind("int8", 1, 64, "interleave8")
-
-
-@dataclass(frozen=True, slots=True)
-class Tiles:
-    """Tile (block, step) begins at address + block · block_step + step · depth_step; its lines are `stride` apart, or a
-    load transforms what is there."""
-
-    address: int
-    block_step: int
-    depth_step: int
-    stride: int
-    transform: str = "plain"
 
 
 def left_tiles(left: View, kind: Kind) -> Tiles:

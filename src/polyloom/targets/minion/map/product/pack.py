@@ -10,9 +10,10 @@ Registers: s4 the tile, s5 tiles along depth, s6 and s7 the words of load and st
 from __future__ import annotations
 
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.product.operand import LINE, TILE, Tiles
 from polyloom.targets.minion.map.product.tile import LOADED, STORED, TURN_LOAD, TURN_STORE, li, scaled, wait
+from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.words.tiles import TILE, Tiles
 
 
 def pack(source: Tiles, to: int, blocks: int, steps: int, team: Team, prefix: str) -> list[str]:

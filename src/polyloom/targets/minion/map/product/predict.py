@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.product.grid import Grid
 from polyloom.targets.minion.map.product.loop import Problem
-from polyloom.targets.minion.map.product.operand import ROWS
 from polyloom.targets.minion.map.product.split import Split
+from polyloom.targets.minion.words.tiles import ROWS, Grid
 
 _FMA: Final = {"fp32": (32, 17), "fp16": (32, 17), "int8": (16, 24)}
 """Of a whole step, its right tile streamed: for each row, and beside."""

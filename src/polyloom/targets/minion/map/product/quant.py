@@ -20,10 +20,12 @@ from polyloom.ir import semantics
 from polyloom.ir.operations import ElementType
 from polyloom.targets.minion.map.product import arithmetic
 from polyloom.targets.minion.map.product.arithmetic import Array
-from polyloom.targets.minion.map.product.operand import LINE, ROWS, Kind
+from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.tile import ROW_FIELD, li
+from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.layout import Placed
 from polyloom.targets.minion.words.tensor_words import QUANT, encode, x31
+from polyloom.targets.minion.words.tiles import ROWS
 
 _LINES: Final = 32
 _TURN: Final = 8

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyloom.targets.minion.map.product.operand import ROWS, Kind
+from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.tile import ROW_FIELD, li, scaled
 from polyloom.targets.minion.words.tensor_words import FUNCTIONS, encode
+from polyloom.targets.minion.words.tiles import ROWS
 
 _REGISTERS = 32
 

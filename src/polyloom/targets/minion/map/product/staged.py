@@ -21,9 +21,7 @@ from typing import Final
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map.frame import CREDITS
 from polyloom.targets.minion.map.product.begin import begun
-from polyloom.targets.minion.map.product.grid import Grid
 from polyloom.targets.minion.map.product.loop import Problem, least, parted, position, shortened, step, store_word
-from polyloom.targets.minion.map.product.operand import LINE, ROWS, TILE
 from polyloom.targets.minion.map.product.quant import begin
 from polyloom.targets.minion.map.product.tile import (
     COLUMN_FIELD,
@@ -38,8 +36,9 @@ from polyloom.targets.minion.map.product.tile import (
     wait,
 )
 from polyloom.targets.minion.map.product.together import groups
-from polyloom.targets.minion.memory_map import SCRATCHPAD
+from polyloom.targets.minion.memory_map import LINE, SCRATCHPAD
 from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.words.tiles import ROWS, TILE, Grid
 
 _OWN: Final = SCRATCHPAD + (0x7F << 23)
 """The scratchpad of whichever shire asks."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
-from polyloom.targets.minion.map.product.grid import Grid
 from polyloom.targets.minion.map.product.tile import li
 from polyloom.targets.minion.words.tensor_words import encode
+from polyloom.targets.minion.words.tiles import Grid
 
 _NEIGHBOURHOOD: Final = 8
 _MODE: Final = 0x1_4034_0290 + (0xFF << 22)
