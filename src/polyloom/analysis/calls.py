@@ -8,13 +8,12 @@ exact, as both come from one table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
 
-from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term
-from polyloom.analysis.formulas import Formulas
+from polyloom.ir.formula import Apply, Formulas, Leaf, Number, Sum, Term, leaves
 from polyloom.ir.library import SINGLE, program
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
@@ -33,22 +32,9 @@ def with_calls(formulas: Formulas) -> Formulas:
         name = left.pop()
         if name in called and name not in needed:
             needed.add(name)
-            left += _arrays(called[name])
+            left += (leaf.array for leaf in leaves(called[name]))
     kept = (replace(d, term=called[d.name]) for d in formulas.definitions if d.name in needed)
     return replace(formulas, definitions=tuple(kept))
-
-
-def _arrays(term: Term) -> Iterator[str]:
-    match term:
-        case Leaf():
-            yield term.array
-        case Apply():
-            for operand in term.operands:
-                yield from _arrays(operand)
-        case Sum():
-            yield from _arrays(term.term)
-        case Number():
-            pass
 
 
 def calls(term: Term, defined: Callable[[Leaf], Term] = lambda leaf: leaf) -> Term:

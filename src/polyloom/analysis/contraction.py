@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, operand_term, refuse, terms
+from polyloom.analysis.dataflow import operand_term, refuse, terms
 from polyloom.diagnostics import Span
+from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, has_sum, loop_of
 from polyloom.ir.pla import Array, Equation, Program
+from polyloom.ir.stage import Product
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 
@@ -60,7 +62,7 @@ def contraction(program: Program, *, with_steps: bool = False) -> Contraction | 
     """None where no output is a sum. `with_steps`: or is made of one by a chain of operations. Raises `Unlike` for sums
     of another form."""
     found = results(program)
-    if not any(_has_sum(value) for _, value in found):
+    if not any(has_sum(value) for _, value in found):
         return None
     equation, value = found[0]
     if len(found) != 1:
@@ -68,9 +70,7 @@ def contraction(program: Program, *, with_steps: bool = False) -> Contraction | 
     links = list[tuple[str, Leaf | None]]()
     while with_steps and isinstance(value, Apply):
         value = peeled(value, links, equation)
-    if not isinstance(value, Sum):
-        refuse(f"`{equation.target.name}` is computed from a sum, and is not the sum itself", equation.span)
-    made = _matrices(program, equation, value)
+    made = contraction_of(_product(program, equation, value))
     return replace(made, steps=_steps(program, equation, made, links[::-1])) if links else made
 
 
@@ -84,8 +84,8 @@ def span_of(program: Program) -> Span | None:
 
 def peeled(value: Apply, links: list[tuple[str, Leaf | None]], equation: Equation) -> Term:
     """The operand that has the sum; what the operation does goes into `links`. Raises `Unlike`."""
-    inner = [operand for operand in value.operands if _has_sum(operand)]
-    others = [operand for operand in value.operands if not _has_sum(operand)]
+    inner = [operand for operand in value.operands if has_sum(operand)]
+    others = [operand for operand in value.operands if not has_sum(operand)]
     if len(inner) == 1 and not others and value.operation in UNARY:
         links.append((value.operation, None))
     elif len(inner) == 1 and value.operation == "max" and others == [Number(0)]:
@@ -130,10 +130,6 @@ def _value(program: Program, equation: Equation, found: dict[str, Term]) -> Term
     return operands[0] if equation.operation == "move" else Apply(equation.operation, operands, equation.span)
 
 
-def _has_sum(term: Term) -> bool:
-    return isinstance(term, Sum) or (isinstance(term, Apply) and any(map(_has_sum, term.operands)))
-
-
 def _is_for_empty_loops(program: Program, equation: Equation) -> bool:
     """What is written where some parameter is 0; a machine has nothing to do then, and results are 0."""
     if not isinstance(_value(program, equation, {}) if equation.operation == "move" else None, Number):
@@ -143,30 +139,51 @@ def _is_for_empty_loops(program: Program, equation: Equation) -> bool:
     return where.intersect(to_set(Condition((some,)), program.dimensions, program.parameters)).is_empty()
 
 
-def _matrices(program: Program, equation: Equation, value: Sum) -> Contraction:
+def product(program: Program) -> Product | None:
+    """The one output as a product of two inputs; None where no output is a sum. Raises `Unlike` for other sums."""
+    found = results(program)
+    if not any(has_sum(value) for _, value in found):
+        return None
+    equation, value = found[0]
+    if len(found) != 1:
+        refuse("there are several results, of which one is a sum", equation.span)
+    return replace(_product(program, equation, value), span=span_of(program))
+
+
+def _product(program: Program, equation: Equation, value: Term) -> Product:
+    name = equation.target.name
+    if not isinstance(value, Sum):
+        refuse(f"`{name}` is computed from a sum, and is not the sum itself", equation.span)
     term, widened = narrow(value.term)
     if not isinstance(term, Apply) or term.operation != "mul" or not all(isinstance(o, Leaf) for o in term.operands):
-        refuse(f"`{equation.target.name}` is no sum of products of two inputs", equation.span)
-    left, right = (dimensions_of(program, o, equation) for o in term.operands if isinstance(o, Leaf))
-    out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
+        refuse(f"`{name}` is no sum of products of two inputs", equation.span)
+    factors = [o for o in term.operands if isinstance(o, Leaf)]
+    left, right = (dimensions_of(program, factor, equation) for factor in factors)
+    out = dimensions_of(program, Leaf(name, equation.target.index), equation)
     if value.dimension not in left or value.dimension not in right:
         refuse(f"the sum runs along {value.dimension}, which both factors must have", equation.span)
     if shared := sorted((set(left) & set(right)) - {value.dimension}):
         refuse(f"both factors have {shared[0]}, which is not summed: these are many products, not one", equation.span)
     if set(out) != (set(left) | set(right)) - {value.dimension}:
-        refuse(f"`{equation.target.name}` does not have the other dimensions of both factors", equation.span)
+        refuse(f"`{name}` does not have the other dimensions of both factors", equation.span)
     if not _begins_with(out, left, value.dimension):
-        left, right, term = right, left, Apply("mul", term.operands[::-1], term.span)
-    check_extents(program, equation, [o for o in term.operands if isinstance(o, Leaf)], value)
-    rows = tuple(d for d in out if d in left)
-    columns = tuple(d for d in out if d in right)
-    names = [o.array for o in term.operands if isinstance(o, Leaf)]
+        factors = factors[::-1]
+    check_extents(program, equation, factors, value)
+    return Product(name, out, factors[0], factors[1], value.dimension, name, widened)
+
+
+def contraction_of(product: Product) -> Contraction:
+    """A product by positions of dimensions."""
+    left, right = (tuple(map(loop_of, leaf.index)) for leaf in (product.left, product.right))
+    out, over = product.dims, product.over
+    rows, columns = (tuple(d for d in out if d in factor) for factor in (left, right))
     return Contraction(
-        Matrix(names[0], tuple(map(left.index, rows)), (left.index(value.dimension),)),
-        Matrix(names[1], (right.index(value.dimension),), tuple(map(right.index, columns))),
-        Matrix(equation.target.name, tuple(map(out.index, rows)), tuple(map(out.index, columns))),
-        value.dimension,
-        widened,
+        Matrix(product.left.array, tuple(map(left.index, rows)), (left.index(over),)),
+        Matrix(product.right.array, (right.index(over),), tuple(map(right.index, columns))),
+        Matrix(product.result, tuple(map(out.index, rows)), tuple(map(out.index, columns))),
+        over,
+        product.widened,
+        begins=product.begins,
     )
 
 
@@ -186,15 +203,11 @@ def _begins_with(out: tuple[str, ...], left: tuple[str, ...], over: str) -> bool
 
 def dimensions_of(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
     """The dimension that each place of an index is."""
-    names = tuple(name for name in (_single(index) for index in leaf.index) if name in program.dimensions)
+    names = tuple(name for name in (loop_of(index) for index in leaf.index) if name in program.dimensions)
     if len(names) != len(leaf.index) or len(set(names)) != len(names) or leaf.padded:
         at = ", ".join(map(str, leaf.index))
         refuse(f"`{leaf.array}[{at}]` is not indexed by one loop in each place", equation.span)
     return names
-
-
-def _single(index: Affine) -> str:
-    return index.terms[0][0] if index.constant == 0 and [c for _, c in index.terms] == [1] else ""
 
 
 def check_extents(program: Program, equation: Equation, leaves: Sequence[Leaf], over: Sum | None) -> None:

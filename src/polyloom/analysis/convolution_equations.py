@@ -10,7 +10,8 @@ import islpy as isl
 
 from polyloom.analysis.contraction import narrow, peeled, results
 from polyloom.analysis.convolution import Access, Summed
-from polyloom.analysis.dataflow import Apply, Leaf, Sum, Unlike, inside_of
+from polyloom.analysis.dataflow import Unlike, inside_of
+from polyloom.ir.formula import Apply, Leaf, Sum
 from polyloom.ir.pla import Equation, Program
 from polyloom.sets import Condition
 from polyloom.sets.isl import shifted, to_set

@@ -11,12 +11,12 @@ define every instance once (analysis.check), so only the first instance and the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 import islpy as isl
 
 from polyloom.diagnostics import Span
+from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
@@ -29,56 +29,6 @@ class Unlike(Exception):
         super().__init__(message, span)
         self.message = message
         self.span = span
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """An element of an input; the index is affine in the dimensions. `padded`: 0 where there is no such element."""
-
-    array: str
-    index: tuple[Affine, ...]
-    padded: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Number:
-    """A constant. The zeros of floats are two."""
-
-    value: int | float
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Number) and str(float(self.value)) == str(float(other.value))
-
-    def __hash__(self) -> int:
-        return hash(str(float(self.value)))
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """An operation of `ir.operations` on terms of the same iteration; `span` is the equation's."""
-
-    operation: str
-    operands: tuple[Term, ...]
-    span: Span | None = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Apply) and (self.operation, self.operands) == (other.operation, other.operands)
-
-    def __hash__(self) -> int:
-        return hash((self.operation, self.operands))
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """All of `term` along `dimension`, from where `first` holds up to the iteration; `where`: all of its iterations."""
-
-    term: Term
-    dimension: str
-    first: Condition
-    where: Condition
-
-
-Term = Leaf | Number | Apply | Sum
 
 
 def terms(program: Program) -> Mapping[str, Term]:

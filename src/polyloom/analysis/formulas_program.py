@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equations as arrays that are each one formula of inputs (`analysis.formulas`), by their dataflow."""
+"""Equations as arrays that are each one formula of inputs (`ir.formula`), by their dataflow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from polyloom.analysis.contraction import check_extents, dimensions_of, results
-from polyloom.analysis.dataflow import Apply, Leaf, Sum, Term, refuse
-from polyloom.analysis.formulas import Definition, Formulas, Output
+from polyloom.analysis.dataflow import refuse
+from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Output, Sum, Term, leaves
 from polyloom.ir.pla import Equation, Program
 from polyloom.names import fresh
 
@@ -28,38 +28,25 @@ def of_program(program: Program) -> Formulas:
 
 
 def _definition(program: Program, equation: Equation, value: Term, name: str) -> Definition:
-    sums, target = list(_sums(value)), Leaf(equation.target.name, equation.target.index)
+    sums, target = list(_outer_sums(value)), Leaf(equation.target.name, equation.target.index)
     if len({each.dimension for each in sums}) > 1:
         refuse(f"`{equation.target.name}` has sums along several dimensions", equation.span)
-    leaves = [leaf for leaf in _leaves(value) if leaf.index]
+    elements = [leaf for leaf in leaves(value) if leaf.index]
     for over in sums or [None]:
-        check_extents(program, equation, leaves, over)
+        check_extents(program, equation, elements, over)
     arrays = {a.name: a for a in (*program.inputs, *program.outputs)}
     extents = {
         dimension: extent
-        for leaf in (target, *leaves)
+        for leaf in (target, *elements)
         for dimension, extent in zip(dimensions_of(program, leaf, equation), arrays[leaf.array].shape, strict=True)
     }
     out, dtype = dimensions_of(program, target, equation), arrays[equation.target.name].dtype
     return Definition(name, equation.target.name, out, extents, value, dtype, equation.span)
 
 
-def _leaves(term: Term) -> Iterator[Leaf]:
-    match term:
-        case Leaf():
-            yield term
-        case Apply():
-            for operand in term.operands:
-                yield from _leaves(operand)
-        case Sum():
-            yield from _leaves(term.term)
-        case _:
-            pass
-
-
-def _sums(term: Term) -> Iterator[Sum]:
+def _outer_sums(term: Term) -> Iterator[Sum]:
     if isinstance(term, Sum):
         yield term
     elif isinstance(term, Apply):
         for operand in term.operands:
-            yield from _sums(operand)
+            yield from _outer_sums(operand)

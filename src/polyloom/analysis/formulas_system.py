@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, refuse
-from polyloom.analysis.formulas import Definition, Formulas, Output
+from polyloom.analysis.dataflow import refuse
 from polyloom.diagnostics import Span
+from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Number, Output, Sum, Term, loop_of
 from polyloom.ir.nest import Apply as Operation
 from polyloom.ir.nest import Expression
 from polyloom.ir.pla import Constant, Reference
@@ -64,7 +64,7 @@ class _Reader:
             if others:
                 refuse(f"parts of `{name}` are written by different statements", self._span(first.statement))
             made = self.definition(first.statement)
-            loops = [_single(index) for index in first.index]
+            loops = [loop_of(index) for index in first.index]
             shape = tuple(made.extents.get(loop) for loop in loops)
             last = {d: made.extents[d] - 1 for d in made.extents if d not in loops}
             fixed = _all_at(last, made.extents)
@@ -191,10 +191,6 @@ _OWN = Leaf("", ())
 
 def _is_of(origin: Origin, statement: str) -> bool:
     return isinstance(origin, Produced) and origin.statement == statement
-
-
-def _single(index: Affine) -> str:
-    return index.terms[0][0] if index.constant == 0 and [c for _, c in index.terms] == [1] else ""
 
 
 def _all_at(fixed: Mapping[str, Affine], extents: Mapping[str, Affine]) -> Condition:

@@ -132,6 +132,6 @@ TARGET: Final = Target(
     verify_given=_verify,
     simulate_given=simulate,
     lists=(KERNEL.name,),
-    passes=PASSES,
+    passes=(loops.CUT, *PASSES),
     include=include,
 )

@@ -22,7 +22,7 @@ from polyloom.riscv.disassemble import addresses
 from polyloom.run.instance import Instance
 from polyloom.targets.belt import belt_file
 from polyloom.targets.belt.program import Note
-from polyloom.targets.tensix.loops.stages import note as stages_note
+from polyloom.targets.tensix.loops import note as notes
 
 EXAMPLES = KERNELS.parent
 _INSTRUCTION = re.compile(r" *[0-9a-f]+: [0-9a-f]+ +.*")
@@ -83,7 +83,7 @@ def test_every_word_of_several_stages(file: str) -> None:
     data = compiled.ready({name: MINI[path.stem][name.upper()] for name in compiled.signature.sizes}).data
     places = list(of_words(data))
     check(places, path)
-    note = stages_note.decode(data)
+    note = notes.decode(data)
     assert note is not None
     assert {place.line for place in places if place and not place.reason} == {told.line for told in note.stages}
     assert "waits until all threads have ended a stage" in {place.reason for place in places if place}

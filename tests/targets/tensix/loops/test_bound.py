@@ -17,10 +17,9 @@ from tests.targets.tensix.matrix import twin
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.subject import Written
-from polyloom.targets.tensix.loops import arithmetic, form, product_form
+from polyloom.targets.tensix.loops import arithmetic, form
 from polyloom.targets.tensix.loops.bound import bound, distance
 from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
-from polyloom.targets.tensix.loops.product_form import Shaped, equations
 from polyloom.targets.tensix.options import Options
 
 Array = NDArray[Any]
@@ -115,13 +114,13 @@ def test_large_programs_are_summed_as_the_interpreter_does() -> None:
     inputs = {"A": spread(rng, (7, 21), 3), "B": spread(rng, (21, 9), 3)}
     for body in ("", separate):
         subject = form.FORM.load(Written(source(product(body=body))), None, Options())
-        shaped = Shaped(subject.content, subject.signature, subject.source)  # pyright: ignore[reportArgumentType]: a loaded source
         values = {"N": 7, "M": 9, "K": 21}
-        small = equations(shaped, values, inputs)["C"]
+        small = subject.oracles[1].outputs(values, inputs)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(product_form, "_SMALL", 0)
-            large = equations(shaped, values, inputs)["C"]
-        assert np.array_equal(small.view(np.uint32), large.view(np.uint32))
+            patch.setattr(form, "_SMALL", 0)
+            large = subject.oracles[1].outputs(values, inputs)
+        assert small is not None and large is not None
+        assert np.array_equal(small["C"].view(np.uint32), large["C"].view(np.uint32))
 
 
 def test_an_error_above_the_bound_is_exit_4(golden: Golden) -> None:

@@ -17,9 +17,12 @@ from tests.targets.tensix.loops.programs import source
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
+from polyloom.ir.stage import Formula
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tensix.loops.pointwise import pointwise
+from polyloom.targets.tensix.loops.form import TILE
+from polyloom.targets.tensix.loops.pointwise import select_operations
 from polyloom.targets.tensix.loops.steps import Pointwise, Spread, Step
+from polyloom.transform.stages.recognize import recognize_stage
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 N, M, K = pl.sizes("N M K")
@@ -66,7 +69,10 @@ def constant(y: pl.f32[N]) -> None:
 
 
 def test_axpy_is_one_mad_of_two_arrays_and_a_scalar() -> None:
-    found = pointwise(source_of(str(EXAMPLES / "axpy.pla")).plan.phases[0].program)
+    program = recognize_stage(source_of(str(EXAMPLES / "axpy.pla")).plan, TILE)
+    (stage,) = program.stages
+    assert isinstance(stage, Formula)
+    found = select_operations(stage, program)
     step = Step("sfpmad", (("scalar", 0), ("array", 0), ("array", 1)), (0,))
     assert found == Pointwise("z", "f32", (Spread("x", (0,)), Spread("y", (0,))), ("a",), (step,), ("step", 0))
 
@@ -271,6 +277,11 @@ def test_the_file_is_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_passes_of_the_vector_kernel_are_seen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(EXAMPLES / "axpy.pla"), "N=4", "--on", "tensix", "--print-after", "words"]) == 0
     assert "SFPMAD" in capsys.readouterr().out.split("t0:")[0]
+
+
+def test_stages_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(EXAMPLES / "axpy.pla"), "N=4", "--on", "tensix", "--print-after", "cut"]) == 0
+    assert "formula z_2[i] = add(mul(a[], x[i]), y[i])" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom.api import decode
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv import source_lines, symbols
-from polyloom.targets.tensix.loops import element_file, note
-from polyloom.targets.tensix.loops.stages import note as stages_note
+from polyloom.targets.tensix.loops import note
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 PRODUCT = pl.compile(EXAMPLES / "matmul.pla", on="tensix").ready({"N": 3, "M": 5, "K": 40}).data
@@ -25,12 +25,8 @@ AXPY = pl.compile(EXAMPLES / "axpy.pla", on="tensix").ready({"N": 40}).data
 GEMM = pl.compile(EXAMPLES / "kernels" / "gemm.py", on="tensix").ready({"NI": 3, "NJ": 5, "NK": 40}).data
 FILES = {"product": PRODUCT, "axpy": AXPY, "gemm": GEMM}
 KEYS = [
-    "left",
-    "right",
-    "result",
-    "arrays",
     "scalars",
-    "shape",
+    "sums",
     "format",
     "dest",
     "fidelity",
@@ -58,12 +54,19 @@ def changed(data: bytes, change: dict[str, Any]) -> bytes:
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
 def test_our_own_notes_read_back(data: bytes) -> None:
-    again = changed(data, {})
-    (found,) = [each for read in (note, element_file, stages_note) if (each := read.decode(again)) is not None]
-    encoded = {note.Note: note.encode, element_file.Note: element_file.encode, stages_note.Note: stages_note.encode}
+    found = note.decode(changed(data, {}))
+    assert found is not None
     lines = source_lines.decode(data)
     places = dict(zip(lines.addresses, lines.places, strict=True))
-    assert encoded[type(found)](found, places) == symbols.note(data)  # pyright: ignore[reportArgumentType]: by its class
+    assert note.encode(found, places) == symbols.note(data)
+
+
+@pytest.mark.parametrize("form", ["product", "elementwise", "stages"])
+def test_programs_of_an_earlier_version(form: str, golden: Golden) -> None:
+    with pytest.raises(PolyloomError) as error:
+        decode("file.elf", changed(AXPY, {"version": 1, "form": form, "areas": []}))
+    assert error.value.code == "PL0703"
+    golden("earlier-version", str(error.value))
 
 
 @settings(max_examples=150)

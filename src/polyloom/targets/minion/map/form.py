@@ -21,7 +21,6 @@ from polyloom.ir.recurrence import System
 from polyloom.ir.steps import numbered
 from polyloom.targets.forms import loops
 from polyloom.targets.minion.loops.stages.form import staged
-from polyloom.targets.minion.loops.stages.multiplies import multiplies
 from polyloom.targets.minion.map import judge as judges
 from polyloom.targets.minion.map.convolution import source as convolutions
 from polyloom.targets.minion.map.product import form as product
@@ -32,6 +31,7 @@ from polyloom.targets.minion.place import Place
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.transform.dataflow import analyse
+from polyloom.transform.stages.nest import sums_products
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _subject(written: Written, read: simd.Read | None, asked: _Asked) -> Subject
         return _convolved(*convolved, read, written)
     on_tensors = sum(work is not None for work in products)
     why = ""
-    if read is not None and (planned is None or on_tensors < len(products)) and multiplies(read.nest):
+    if read is not None and (planned is None or on_tensors < len(products)) and sums_products(read.nest):
         try:
             plan, works = staged(read.nest, _system(source, read), fp, minions, exact=asked.exact)
         except Unlike as unlike:

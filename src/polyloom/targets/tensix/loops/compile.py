@@ -1,67 +1,123 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A product for values of its parameters, to an executable: the programs of T0, T1 and T2 one behind the other under
+"""Stages for values of the parameters, to one executable: the programs of T0, T1 and T2 one behind the other under
 these names, and a note."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from polyloom.analysis.contraction import Contraction
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError
 from polyloom.ir.signature import Extent, Signature
-from polyloom.ir.ssa import NOWHERE, Place
+from polyloom.ir.ssa import Place
+from polyloom.ir.stage import Program
+from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
+from polyloom.targets.tensix.loops import elementwise, product, tiles
 from polyloom.targets.tensix.loops import note as notes
-from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name, result_of
+from polyloom.targets.tensix.loops.elementwise import Elementwise
+from polyloom.targets.tensix.loops.formats import Arithmetic
 from polyloom.targets.tensix.loops.join import THREADS, Programs, joined
-from polyloom.targets.tensix.loops.layout import CODE, DATA, place
+from polyloom.targets.tensix.loops.layout import (
+    CODE,
+    DATA,
+    END,
+    MEETING,
+    Area,
+    Key,
+    array_shapes,
+    element_format,
+    operand_areas,
+    place_areas,
+    result_areas,
+)
+from polyloom.targets.tensix.loops.note import Note, Told, Written
 from polyloom.targets.tensix.loops.origins import origins
-from polyloom.targets.tensix.loops.product import threads
 from polyloom.targets.tensix.loops.shape import Product
+from polyloom.targets.tensix.loops.steps import Pointwise, place_of
 from polyloom.targets.tensix.loops.thread import Parts, assembled, core
+from polyloom.targets.tensix.loops.vector import words
+from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
+
+_PAGE: Final = 0x1000
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
-    """What was asked for: the format of operands, bits of Dst, fidelity phases; and where the sum is written."""
+class Content:
+    """What is compiled: stages, how their arrays are matrices, the operations of formulas by result, and formats."""
 
-    format: Name
-    dest: Dest
-    fidelity: int
-    place: Place = NOWHERE
-
-
-def compile_product(c: Contraction, signature: Signature, values: Mapping[str, int], how: Arithmetic) -> bytes:
-    """The executable. Errors: PL1233 (exit 3)."""
-    fixed = fixed_signature(signature, values)
-    shapes = tuple(_shape(fixed, matrix.array) for matrix in (c.left, c.right, c.result))
-    f, packed = FORMATS[how.format], result_of(how.format, how.dest)
-    placed = place((c.left, c.right, c.result), shapes, f, packed)
-    left, right, result = placed
-    rows, depth = map(tiles.count, left.extents)
-    columns = tiles.count(right.extents[1])
-    p = Product(rows, columns, depth, left.address, right.address, result.address, f, packed, how.dest, how.fidelity)
-    code, starts, lines = alone(threads(p), how.place)
-    note = notes.Note(fixed, how.format, how.dest, how.fidelity, tuple(placed))
-    return executable(b"", CODE, code, core(), starts, notes.encode(note, lines))
+    program: Program
+    arranged: tuple[Arranged, ...]
+    formulas: Mapping[str, Pointwise]
+    how: Arithmetic
 
 
-def alone(
-    parts: Parts | None, place: Place, known: Mapping[int, Place] | None = None
-) -> tuple[bytes, dict[str, int], dict[int, Place]]:
-    """The programs of one stage, where each begins, and the place of each word. Errors: PL1233 (exit 3)."""
-    code, starts, (lines,) = assembled_threads(([[]], [[]], [[]]) if parts is None else joined([parts]))
-    if CODE + len(code) > DATA:
-        message = f"the programs of the threads need {len(code)} bytes, and L1 has {DATA - CODE} for them"
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """A stage with the areas that it reads and computes, and of a formula the operations, and the words of a vector
+    with their places."""
+
+    arranged: Arranged
+    formula: Pointwise | None
+    reads: tuple[Area, ...]
+    result: Area
+    kernel: tuple[tuple[int, Place], ...]
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.arranged.stage.span)
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        return () if self.formula is None else self.formula.scalars
+
+    @property
+    def areas(self) -> tuple[Area, ...]:
+        return *self.reads, self.result
+
+
+def compile_stages(content: Content, signature: Signature, values: Mapping[str, int], watch: Watch | None) -> bytes:
+    """The executable. Errors: PL1233 (exit 3), PL1237, PL1280 where values do not fit into the registers."""
+    shapes = array_shapes(content.program, {name: values[name] for name in signature.parameters})
+    stages = _stages(content, shapes, watch)
+    scalars = tuple(name for stage in stages for name in stage.scalars)
+    data, code = DATA, b""
+    while True:
+        first = data + MEETING
+        where = place_areas((area for s in stages for area in s.areas), first + -(-4 * len(scalars) // 16) * 16)
+        code, starts, lines = _assemble(_parts(stages, content.how, where, first), data)
+        if CODE + len(code) <= data:
+            break
+        data = -(-(CODE + len(code)) // _PAGE) * _PAGE
+        _check_code(len(code), data)
+    made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
+    inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
+    outputs = tuple(
+        Written(
+            o.array, made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at)
+        )
+        for o in content.program.outputs
+    )
+    told = tuple(_told(s) for s in stages)
+    note = Note(fixed_signature(signature, values), content.how, data, told, inputs, scalars, outputs)
+    by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
+    places = {at: place for each in by_stage for at, place in each.items()}
+    return executable(b"", CODE, code, core(), starts, notes.encode(note, places))
+
+
+def _check_code(size: int, data: int) -> None:
+    """Errors: PL1233 (exit 3)."""
+    if data > END:
+        message = f"the programs of the threads need {size} bytes, and L1 has {END - CODE} for them and the arrays"
         help = "compute a part of the formula by a program of its own, and give that as an array"
         raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, help=help))
-    return code, starts, origins(lines, place, known)
 
 
-def assembled_threads(programs: Programs) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
+def _assemble(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
     """The programs one behind the other, where each begins, and by stage the line of each address."""
+    some = [each for each in parts if each is not None]
+    programs: Programs = joined(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
     code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
     for name, stages in zip(THREADS, programs, strict=True):
         starts[name] = len(code)
@@ -78,7 +134,59 @@ def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signatur
     return Signature(signature.name, (), (), arguments)
 
 
-def _shape(signature: Signature, name: str) -> tuple[int, ...]:
-    found = signature.argument(name)
-    assert found is not None, name
-    return found.extents({})
+def _stages(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watch | None) -> list[_Stage]:
+    how, found = content.how, list[_Stage]()
+    computed, mode = result_areas(content.arranged, how, shapes), element_format(how).mode
+    for each in content.arranged:
+        formula = content.formulas.get(each.stage.result)
+        reads = tuple(operand_areas(each, formula, computed, how, shapes))
+        kernel = () if formula is None else tuple(words(formula, mode, watch))
+        found.append(_Stage(each, formula, reads, computed[each.stage.result], kernel))
+    return found
+
+
+def _parts(stages: Sequence[_Stage], how: Arithmetic, where: Mapping[Key, Area], scalars: int) -> list[Parts | None]:
+    """None for a stage that has nothing to do."""
+    found = list[Parts | None]()
+    for stage in stages:
+        at = [where[area.key].placed.address for area in stage.areas]
+        if isinstance(stage.arranged, Applied):
+            found.append(_elements(stage, how, at, scalars))
+        else:
+            found.append(_product(stage, stage.arranged, how, at))
+        scalars += 4 * len(stage.scalars)
+    return found
+
+
+def _product(stage: _Stage, arranged: Multiplied, how: Arithmetic, at: Sequence[int]) -> Parts | None:
+    rows, columns, depth = _tiles(stage)
+    packed, sums, (left, right, result) = how.accumulated, how.sums, at
+    narrow = sums if sums.width < packed.width else None
+    turned, dest = arranged.turned, how.dest
+    return product.threads(
+        Product(rows, columns, depth, left, right, result, how.factors, packed, dest, how.fidelity, turned, narrow)
+    )
+
+
+def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
+    e, (*inputs, result) = element_format(how), at
+    rows, columns = _tiles(stage)
+    count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
+    return elementwise.threads(
+        Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width)
+    )
+
+
+def _tiles(stage: _Stage) -> tuple[int, ...]:
+    """Of rows and columns, and of a product along its sum."""
+    extents = stage.result.placed.extents
+    if isinstance(stage.arranged, Multiplied):
+        left = stage.reads[0].placed
+        extents = *extents, left.extents[1]
+    return tuple(map(tiles.count, extents))
+
+
+def _told(stage: _Stage) -> Told:
+    span = stage.arranged.stage.span
+    what = "product" if isinstance(stage.arranged, Multiplied) else "element-wise"
+    return Told(stage.arranged.stage.label, what, span.line if span is not None else 0, _tiles(stage))

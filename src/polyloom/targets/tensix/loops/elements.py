@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tensix.loops import formats
-from polyloom.targets.tensix.loops.formats import BF16, FP16, FP32, INT32
+from polyloom.targets.tensix.loops.formats import BF16, FP16, FP32, INT32, Name
 
 Array = NDArray[Any]
 
@@ -90,6 +90,14 @@ ELEMENTS: Final[dict[str, Elements]] = {
     ),
     "i32": Elements("i32", INT32, 4, 12, formats.of_i32, formats.to_i32, _load_i32, _store_i32, 0.0, 0.0, 0.0),
 }  # fmt: skip
+
+
+_OF_FORMAT: Final[dict[Name, str]] = {"tf32": "fp32", "bf16": "bf16", "fp16": "fp16", "i8": "i32"}
+
+
+def elements_of(format: Name) -> str:
+    """The name of what formulas work in beside products of a format."""
+    return _OF_FORMAT[format]
 
 
 def vectors(array: Array) -> Array:

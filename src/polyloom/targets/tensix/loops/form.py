@@ -1,31 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops as a form of sources of the tile: equations (.pla), Python and C kernels that are products or element-wise."""
+"""Loops as a form of sources of the tile: equations (.pla), Python and C kernels that are programs of stages, of
+products and element-wise formulas; with two oracles.
+
+`arithmetic` is the tile's own arithmetic, stage by stage, bit for bit; `equations` is the program, from which outputs
+may be as far as the errors of all stages allow. Integers must be equal.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from functools import partial
+from math import prod
 from typing import Any, Final
 
-from polyloom.analysis.contraction import Contraction, Matrix, contraction
-from polyloom.analysis.dataflow import Unlike, refuse
+import numpy as np
+
+from polyloom.analysis.dataflow import Unlike
+from polyloom.analysis.formulas_program import of_program
+from polyloom.analysis.formulas_system import of_system
 from polyloom.diagnostics import input_error
-from polyloom.frontend.source import Source
-from polyloom.ir.plan import Phase
+from polyloom.frontend.source import Arrays, Source
+from polyloom.ir import signature, stage_interpret
+from polyloom.ir.plan_interpret import interpret
+from polyloom.ir.stage import Formula, Product, Program
+from polyloom.ir.stage_interpret import part
+from polyloom.passes import Pass, run_passes
 from polyloom.targets.forms import loops
-from polyloom.targets.subject import Form, Subject, Written
-from polyloom.targets.tensix.loops import element_form, product_form
-from polyloom.targets.tensix.loops.pointwise import pointwise
-from polyloom.targets.tensix.loops.stages import form as stages_form
-from polyloom.targets.tensix.loops.stages.compile import Content as StagesContent
-from polyloom.targets.tensix.loops.steps import Pointwise
+from polyloom.targets.provenance import texts
+from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.targets.tensix.loops.compile import Content
+from polyloom.targets.tensix.loops.elements import ELEMENTS, elements_of
+from polyloom.targets.tensix.loops.evaluate import computed_datums, error_bounds
+from polyloom.targets.tensix.loops.formats import FORMATS, Arithmetic, Dest, Name
+from polyloom.targets.tensix.loops.functions import FUNCTIONS
+from polyloom.targets.tensix.loops.judgement import explain, judges
+from polyloom.targets.tensix.loops.layout import element_format
+from polyloom.targets.tensix.loops.pointwise import select_operations
+from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS
+from polyloom.transform.stages.arrange import arrange
+from polyloom.transform.stages.cut import STAGES, Abilities, cut
+from polyloom.transform.stages.recognize import recognize_stage
 
-__all__ = ["FORM", "Content"]
+__all__ = ["CUT", "FORM", "Content"]
 
+CUT: Final = "cut"
+"""The pass that leaves stages."""
+TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, arrays=ARRAYS, scalars=SCALARS)
 _FORMS: Final = (
     "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
     "after another such as kernels/gemm.c"
 )
-Content = product_form.Content | element_form.Content | StagesContent
+_SMALL: Final = 1 << 18
+"""Products up to which a program is interpreted as it stands."""
+_FIDELITY: Final = 4
+"""What is said if nothing is said."""
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
@@ -34,56 +62,134 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     del place
     source = loops.source_of(written.value, written.options, written.watch)
     try:
-        return _subject(source, written, options)
+        program = run_passes(source, (Pass(CUT, cut_source, STAGES),), written.watch)
+        how = _arithmetic(program, options)
+        formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
+        content = Content(program, arrange(program), formulas, how)
     except Unlike as lack:
         raise input_error("PL1230", lack.message, span=lack.span, help=_FORMS) from None
-
-
-def _subject(source: Source, written: Written, options: Any) -> Subject:
-    """A product or an element-wise program; else one of several stages."""
-    try:
-        made = _alone(source, options)
-    except Unlike as lack:
-        made = _of_stages(source, options, lack)
-    return replace(made, watch=written.watch)
-
-
-def _alone(source: Source, options: Any) -> Subject:
-    if source.plan.loops or len(source.plan.phases) != 1:
-        refuse(f"`{source.plan.name}` has several phases, one after the other")
-    (phase,) = source.plan.phases
-    if phase.parametric:
-        refuse(f"`{phase.parametric[0].name}` is a number that parameters determine")
-    product = contraction(phase.program)
-    if product is not None:
-        return product_form.subject(source, _bound(phase, product), options)
-    return element_form.subject(source, _bound_elements(phase, pointwise(phase.program)), options)
-
-
-def _of_stages(source: Source, options: Any, lack: Unlike) -> Subject:
-    """Raises `Unlike` with what is lacking for stages, of equations what they lack alone."""
-    if source.system is None and (len(source.plan.phases) != 1 or source.plan.phases[0].parametric):
-        raise lack
-    return stages_form.subject(source, options)
-
-
-def _bound(phase: Phase, found: Contraction) -> Contraction:
-    """With the names of the plan's arrays."""
-    inputs, outputs = dict(phase.inputs), dict(phase.outputs)
-
-    def named(matrix: Matrix, names: dict[str, str]) -> Matrix:
-        return replace(matrix, array=names[matrix.array])
-
-    return replace(
-        found, left=named(found.left, inputs), right=named(found.right, inputs), result=named(found.result, outputs)
+    of = signature.of_plan(source.plan, source.nest)
+    known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
+    oracles = _oracles(source, content)
+    return Subject(
+        "loops", content, source.path, of, oracles, source.seconds, source=source, texts=known, watch=written.watch
     )
 
 
-def _bound_elements(phase: Phase, found: Pointwise) -> Pointwise:
-    inputs, outputs = dict(phase.inputs), dict(phase.outputs)
-    arrays = tuple(replace(a, array=inputs[a.array]) for a in found.arrays)
-    scalars = tuple(inputs[name] for name in found.scalars)
-    return replace(found, result=outputs[found.result], arrays=arrays, scalars=scalars)
+def cut_source(source: Source) -> Program:
+    """One stage, of any sizes; else several. Raises `Unlike` with what is lacking for several, of equations what they
+    lack for one."""
+    try:
+        return recognize_stage(source.plan, TILE)
+    except Unlike:
+        if source.system is not None:
+            return cut(of_system(source.system), TILE)
+        if len(source.plan.phases) != 1 or source.plan.phases[0].parametric:
+            raise
+        return cut(of_program(source.plan.phases[0].program), TILE)
 
 
-FORM: Final = Form("loops", "a product or an element-wise program (.pla, .py, .c)", loops.PLAN.accepts, _load)
+def _arithmetic(program: Program, options: Any) -> Arithmetic:
+    """Errors: PL1232 for formats, types and a fidelity that do not fit."""
+    types = {program.types[name] for stage in program.stages for name in (stage.result, *stage.reads)}
+    kind = types.pop() if len(types) == 1 else ""
+    if kind not in ("f32", "i32"):
+        help = "declare all arrays and scalars as f32, or as i32"
+        raise input_error("PL1232", "a program on a tile is all f32 or all i32", help=help)
+    products = [stage for stage in program.stages if isinstance(stage, Product)]
+    name: Name = options.format or ("tf32" if kind == "f32" else "i8")
+    if FORMATS[name].element != kind:
+        others = " or ".join(n for n, f in FORMATS.items() if f.element == kind)
+        message = f"--format {name} is for {FORMATS[name].element}, and the arrays are {kind}"
+        raise input_error("PL1232", message, help=f"write --format {others}" if products else "leave --format out")
+    if products:
+        return _product_arithmetic(program, name, options)
+    if options.fidelity != _FIDELITY:
+        message = "the fidelity is that of products, and an element-wise program has none"
+        raise input_error("PL1232", message, help="leave --fidelity out")
+    bits = 8 * ELEMENTS[elements_of(name)].width
+    if options.dest not in (None, bits):
+        message = f"element-wise programs in {elements_of(name)} have a Dst of {bits} bits"
+        raise input_error("PL1232", message, help="leave --dest out")
+    return Arithmetic(name, 32, _FIDELITY, 32)
+
+
+def _product_arithmetic(program: Program, name: Name, options: Any) -> Arithmetic:
+    """Sums that formulas may read have the format of elements; those of one product are stored as Dst has them."""
+    dest: Dest = options.dest or 32
+    if name == "i8" and dest == 16:
+        raise input_error("PL1232", "products of i8 need a Dst of 32 bits", help="leave --dest 16 out")
+    if not program.needs_elements:
+        return Arithmetic(name, dest, options.fidelity, dest)
+    if dest == 16 and name == "tf32":
+        message = "a program of several stages in tf32 has a Dst of 32 bits"
+        raise input_error("PL1232", message, help="leave --dest out, or add --format bf16")
+    if name == "i8":
+        if options.fidelity != _FIDELITY:
+            raise input_error("PL1232", "i8 in several stages have no fidelity but 4", help="leave --fidelity out")
+        _check_integers(program)
+    return Arithmetic(name, dest, options.fidelity, 16 if name in ("bf16", "fp16") else 32)
+
+
+def _check_integers(program: Program) -> None:
+    """Errors: PL1232 for a factor that is computed."""
+    for stage in program.stages:
+        made = [name for name in stage.reads if name in program.computed]
+        if isinstance(stage, Product) and made:
+            message = f"`{program.label_of(made[0])}` is computed in 32 bits, and a product takes integers of 8"
+            raise input_error(
+                "PL1232", message, span=stage.span, help="declare the arrays as f32, or make two programs"
+            )
+
+
+def _oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
+    stages, how = content.program.stages, content.how
+    is_alone = len(stages) == 1 and isinstance(stages[0], Product)
+    packed = how.sums if is_alone else element_format(how).packed
+    used = {step.name for formula in content.formulas.values() for step in formula.steps} & {*FUNCTIONS}
+    help = explain(used, has_products=any(isinstance(stage, Product) for stage in stages))
+    return judges(
+        source, partial(_bits, content), partial(_equations, source, content), partial(_bounds, content), packed, help
+    )
+
+
+def _bits(content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    made = computed_datums(content, values, inputs)
+    sums = {s.result for s in content.program.stages if isinstance(s, Product)}
+    how, packed = content.how, element_format(content.how).packed
+    decoded = {n: (how.sums if n in sums else packed).decode(a).reshape(a.shape) for n, a in made.items()}
+    return _outputs(content.program, values, decoded)
+
+
+def _equations(source: Source, content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    """Small programs are interpreted as they stand; a large product is summed in its order with the interpreter's
+    operations, which gives the same bits."""
+    program = content.program
+    if program.needs_elements or not isinstance(stage := program.stages[0], Product):
+        return interpret(source.plan, values, inputs)
+    over = program.shapes[stage.left.array][[*map(str, stage.left.index)].index(stage.over)]
+    size = prod(n.evaluate(values) for n in (*program.shapes[stage.result], over))
+    if size <= _SMALL:
+        return interpret(source.plan, values, inputs)
+    return stage_interpret.interpret(program, values, inputs, fused=_rounds_once(source))
+
+
+def _rounds_once(source: Source) -> bool:
+    return any(e.operation == "madd" for phase in source.plan.phases for e in phase.program.equations)
+
+
+def _bounds(content: Content, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    del expected
+    with np.errstate(all="ignore"):
+        made = error_bounds(content, values, inputs)
+    return _outputs(content.program, values, {name: error for name, (_, error) in made.items()})
+
+
+def _outputs(program: Program, values: Mapping[str, int], made: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        o.array: part(made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at))
+        for o in program.outputs
+    }
+
+
+FORM: Final = Form("loops", "products and element-wise programs (.pla, .py, .c)", loops.PLAN.accepts, _load)

@@ -140,3 +140,28 @@ def result_of(name: Name, dest: Dest) -> Result:
     if dest == 32:
         return Result(FP32, 4, to_f32, of_f32)
     return Result(FP16, 2, to_fp16, of_fp16) if name == "fp16" else Result(BF16, 2, to_bf16, of_bf16)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """What a program computes in: the format of factors, bits of Dst, fidelity phases; and the bits of Dst whose format
+    sums have in L1."""
+
+    format: Name
+    dest: Dest
+    fidelity: int
+    stored: Dest
+
+    @property
+    def factors(self) -> Format:
+        return FORMATS[self.format]
+
+    @property
+    def accumulated(self) -> Result:
+        """What a sum is in Dst."""
+        return result_of(self.format, self.dest)
+
+    @property
+    def sums(self) -> Result:
+        """What a sum is in L1, where later stages read it."""
+        return result_of(self.format, self.stored)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,12 @@ from polyloom.targets.subject import ErrorBounds, Oracle
 from polyloom.targets.tensix.loops.bound import distance
 from polyloom.targets.tensix.loops.formats import Result
 from polyloom.targets.tensix.loops.functions import LARGEST_ANGLE
-from polyloom.targets.tensix.loops.steps import Step
 
-HELP = "choose a format or a fidelity that holds these values, or leave them out: --format tf32 --fidelity 4"
 _Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
 
 
-def oracles(
-    source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str = HELP
+def judges(
+    source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str
 ) -> tuple[Oracle, ...]:
     """`result` is the format of the outputs, in which ulps are counted."""
     return (
@@ -34,9 +32,12 @@ def oracles(
     )
 
 
-def help_with(steps: Iterable[Step], help: str) -> str:
-    """With what functions among the steps do not take."""
-    if any(step.name in ("sin", "cos") for step in steps):
+def explain(functions: Collection[str], *, has_products: bool) -> str:
+    """What helps where an error is above its bound, with what functions do not take."""
+    help = "choose a format or a fidelity that holds these values, or leave them out: --format tf32 --fidelity 4"
+    if not has_products:
+        help = "choose a format that holds these values, or leave them out: --format tf32 goes through FP32"
+    if {"sin", "cos"} & {*functions}:
         return f"{help}; sin and cos take angles below {LARGEST_ANGLE:.0f}"
     return help
 

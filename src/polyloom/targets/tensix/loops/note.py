@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The note in the executable of a product: what it takes and gives, in which formats, and where arrays lie in L1
+"""The note in the executable of loops: what it takes and gives, its stages, and where arrays lie in L1
 (docs/formats.md). The text is one JSON object with sorted keys, so that equal programs have equal files."""
 
 from __future__ import annotations
@@ -9,103 +9,194 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from polyloom.analysis.contraction import Matrix
+from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
 from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines, symbols
-from polyloom.targets.tensix.loops.formats import FORMATS, Dest, Name
+from polyloom.targets.tensix.loops.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.loops.join import THREADS
-from polyloom.targets.tensix.loops.layout import DATA, END, Placed
+from polyloom.targets.tensix.loops.layout import DATA, END, MEETING, Area, Held, Placed, width
 
 TARGET: Final = "tensix"
-FORM: Final = "product"
-VERSION: Final = 1
-_PLACES: Final = ("left", "right", "result")
+FORM: Final = "stages"
+VERSION: Final = 2
+_OLD_FORMS: Final = ("product", "elementwise")
+"""Others of version 1."""
+_HELD: Final[tuple[Held, ...]] = ("factor", "sum", "elements")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a report says of a stage: the array, the line of its statement or 0, its tiles."""
+
+    label: str
+    what: str
+    line: int
+    tiles: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An output: what a stage made, and for each dimension of that the array's own one, or -1 - n where it is fixed at
+    n."""
+
+    array: str
+    area: Area
+    at: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`placed` are the left factor, the right one and the result."""
+    """Cores meet at `meeting`, scalars lie behind."""
 
     signature: Signature
-    format: Name
-    dest: Dest
-    fidelity: int
-    placed: tuple[Placed, ...]
+    how: Arithmetic
+    meeting: int
+    stages: tuple[Told, ...]
+    inputs: tuple[Area, ...]
+    scalars: tuple[str, ...]
+    outputs: tuple[Written, ...]
 
 
 def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
     """The text; `lines` are the places of words by address."""
-    made: dict[str, object] = {
-        "version": VERSION,
-        "target": TARGET,
-        "form": FORM,
-        "format": note.format,
-        "dest": note.dest,
-        "fidelity": note.fidelity,
-        source_lines.KEY: source_lines.encode(lines),
-        **as_json(note.signature),
-    }
-    for name, placed in zip(_PLACES, note.placed, strict=True):
-        matrix = placed.matrix
-        made[name] = {
-            "array": matrix.array,
-            "rows": list(matrix.rows),
-            "columns": list(matrix.columns),
-            "shape": list(placed.shape),
-            "address": placed.address,
-            "width": placed.width,
+    return notes.text(
+        {
+            "version": VERSION,
+            "target": TARGET,
+            "form": FORM,
+            "format": note.how.format,
+            "dest": note.how.dest,
+            "fidelity": note.how.fidelity,
+            "sums": note.how.stored,
+            "meeting": note.meeting,
+            "stages": [[t.label, t.what, t.line, list(t.tiles)] for t in note.stages],
+            "areas": [_text(area) for area in note.inputs],
+            "scalars": list(note.scalars),
+            "results": [{"output": w.array, "at": list(w.at), **_text(w.area)} for w in note.outputs],
+            source_lines.KEY: source_lines.encode(lines),
+            **as_json(note.signature),
         }
-    return notes.text(made)
+    )
+
+
+def _text(area: Area) -> dict[str, object]:
+    p = area.placed
+    return {
+        "array": p.matrix.array,
+        "rows": list(p.matrix.rows),
+        "columns": list(p.matrix.columns),
+        "shape": list(p.shape),
+        "axes": list(area.axes),
+        "held": area.held,
+        "wrapped": p.wrapped,
+        "address": p.address,
+    }
 
 
 def decode(data: bytes) -> Note | None:
-    """The note of an ELF file; None where it has none of this form."""
-    return notes.read(data, lambda made: _note(made) if is_of(made, FORM) and has_threads(data) else None)
+    """The note of an ELF file; None where it has none of this form. Errors: PL0703 for another version."""
+    _check_version(notes.read(data, _version))
+    return notes.read(data, lambda made: _note(made) if _is_own(made) and _has_threads(data) else None)
 
 
-def is_of(made: dict[str, Any], form: str) -> bool:
-    """Whether a note is this target's, of this version, and of the form."""
-    return (made["target"], made["form"], made["version"]) == (TARGET, form, VERSION)
+def _version(made: dict[str, Any]) -> int | None:
+    """That of loops on a tile; notes of vector kernels have no form."""
+    return int(made["version"]) if made["target"] == TARGET and made["form"] in (FORM, *_OLD_FORMS) else None
 
 
-def has_threads(data: bytes) -> bool:
+def _check_version(version: int | None) -> None:
+    if version is None or version == VERSION:
+        return
+    message = f"this program of a tile's threads has format version {version}; this program reads version {VERSION}"
+    help = "compile it again with this version" if version < VERSION else "update polyloom"
+    raise input_error("PL0703", message, help=help)
+
+
+def _is_own(made: dict[str, Any]) -> bool:
+    return (made["target"], made["form"], made["version"]) == (TARGET, FORM, VERSION)
+
+
+def _has_threads(data: bytes) -> bool:
     """Whether the file says where the three programs begin. Errors: PL0910 for broken tables."""
     return set(THREADS) <= set(symbols.read(data).names.values())
 
 
-def is_array(signature: Signature, name: str, shape: tuple[int, ...] | None, *, is_input: bool) -> bool:
+def _note(made: dict[str, Any]) -> Note | None:
+    if made["format"] not in FORMATS or made["dest"] not in (16, 32) or made["fidelity"] not in (1, 2, 3, 4):
+        return None
+    if made["sums"] not in (16, 32):
+        return None
+    how = Arithmetic(made["format"], made["dest"], made["fidelity"], made["sums"])
+    inputs = tuple(_area(each, how) for each in made["areas"])
+    outputs = tuple(Written(str(w["output"]), _area(w, how), _numbers(w["at"])) for w in made["results"])
+    scalars = tuple(map(str, made["scalars"]))
+    stages = tuple(_told(*each) for each in map(tuple, made["stages"]))
+    written = {w.array for w in outputs}
+    read = {area.placed.matrix.array for area in inputs} | {*scalars}
+    found = of_json(made)
+    arguments = tuple(replace(a, is_input=a.name in read or a.name not in written) for a in found.arguments)
+    note = Note(Signature(found.name, (), (), arguments), how, int(made["meeting"]), stages, inputs, scalars, outputs)
+    return note if stages and _fits(note) else None
+
+
+def _told(label: str, what: str, line: int, tiles: Any) -> Told:
+    return Told(str(label), str(what), int(line), _numbers(tiles))
+
+
+def _fits(note: Note) -> bool:
+    """Whether the signature has what the note names, and L1 has room for it."""
+    begin = note.meeting + MEETING + 4 * len(note.scalars)
+    whole = [*note.inputs, *(w.area for w in note.outputs)]
+    if note.meeting % 16 or note.meeting < DATA or begin > END:
+        return False
+    if any(p.address % 16 or not begin <= p.address <= END - p.size for p in (area.placed for area in whole)):
+        return False
+    if not all(_is_array(note.signature, name, (), is_input=True) for name in note.scalars):
+        return False
+    return all(_reads(note, area) for area in note.inputs) and all(_writes(note, each) for each in note.outputs)
+
+
+def _is_array(signature: Signature, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:
     """Whether an argument is such an array, or a scalar, of f32 or i32; a signature with sizes has none."""
     found = signature.argument(name)
     if found is None or signature.sizes or found.dtype.str not in ("<f4", "<i4"):
         return False
-    if is_input and not found.is_input:
+    return (found.is_input or not is_input) and found.extents({}) == shape
+
+
+def _reads(note: Note, area: Area) -> bool:
+    own = sorted((axis, extent) for axis, extent in zip(area.axes, area.placed.shape, strict=True) if axis >= 0)
+    if [axis for axis, _ in own] != list(range(len(own))) or min(area.axes, default=0) < -1:
         return False
-    return shape is None or found.extents({}) == shape
+    return _is_array(note.signature, area.placed.matrix.array, tuple(extent for _, extent in own), is_input=True)
 
 
-def _note(made: dict[str, Any]) -> Note | None:
-    placed = tuple(_placed(made[name]) for name in _PLACES)
-    named = made["format"] in FORMATS and made["dest"] in (16, 32) and made["fidelity"] in (1, 2, 3, 4)
-    if not named or any(not DATA <= p.address <= END - p.size for p in placed):
-        return None
-    signature = with_results(of_json(made), placed[2].matrix.array)
-    if any(not is_array(signature, p.matrix.array, p.shape, is_input=p is not placed[2]) for p in placed):
-        return None
-    return Note(signature, made["format"], made["dest"], made["fidelity"], placed)
+def _writes(note: Note, written: Written) -> bool:
+    places = sorted((at, extent) for at, extent in zip(written.at, written.area.placed.shape, strict=True) if at >= 0)
+    fixed = [(-1 - at, extent) for at, extent in zip(written.at, written.area.placed.shape, strict=True) if at < 0]
+    if [at for at, _ in places] != list(range(len(places))) or any(n >= extent for n, extent in fixed):
+        return False
+    if written.area.held == "factor":
+        return False
+    shape = tuple(extent for _, extent in places)
+    found = note.signature.argument(written.array)
+    return found is not None and found.is_output and _is_array(note.signature, written.array, shape, is_input=False)
 
 
-def with_results(signature: Signature, result: str) -> Signature:
-    """With the array that is only written as such."""
-    arguments = tuple(replace(a, is_input=a.name != result) for a in signature.arguments)
-    return replace(signature, arguments=arguments)
-
-
-def _placed(made: dict[str, Any]) -> Placed:
-    rows, columns, shape = (tuple(int(n) for n in made[key]) for key in ("rows", "columns", "shape"))
-    if sorted((*rows, *columns)) != list(range(len(shape))) or any(extent < 0 for extent in shape):
+def _area(made: dict[str, Any], how: Arithmetic) -> Area:
+    rows, columns, shape, axes = (_numbers(made[key]) for key in ("rows", "columns", "shape", "axes"))
+    if sorted((*rows, *columns)) != list(range(len(shape))) or len(axes) != len(shape) or min(shape, default=0) < 0:
         raise ValueError
-    if made["width"] not in (1, 2, 4):
+    held: Held | None = next((known for known in _HELD if known == made["held"]), None)
+    if held is None:
         raise ValueError
-    return Placed(Matrix(str(made["array"]), rows, columns), shape, int(made["address"]), int(made["width"]))
+    wrapped, matrix = bool(made["wrapped"]), Matrix(str(made["array"]), rows, columns)
+    placed = Placed(matrix, shape, int(made["address"]), width(held, how), wrapped)
+    return Area(placed, axes, held)
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    return tuple(int(n) for n in values)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element-wise programs: each element of the result is one formula of elements of inputs at the same place.
+"""Instruction selection for formulas: each element of the result is one formula of elements at the same place.
 
 Inputs may have some of the result's dimensions, in any order (they are spread before the run), or none: those are
 scalars. The formula becomes a list of operations of vector kernels (`sfpi/operations.py`), without repetitions.
@@ -7,17 +7,17 @@ scalars. The formula becomes a list of operations of vector kernels (`sfpi/opera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from polyloom.analysis.calls import calls
-from polyloom.analysis.contraction import check_extents, dimensions_of, results
-from polyloom.analysis.dataflow import Apply, Leaf, Number, Sum, Term, refuse
+from polyloom.analysis.dataflow import refuse
 from polyloom.diagnostics import Span, input_error
+from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, loop_of
 from polyloom.ir.operations import BY_NAME, ElementType
-from polyloom.ir.pla import Program
+from polyloom.ir.stage import Formula, Program
 from polyloom.targets.tensix.loops.functions import FUNCTIONS, REGISTERS, bits_of
-from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Goal, Pointwise, Source, Spread, Step
+from polyloom.targets.tensix.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
+from polyloom.transform.stages.arrange import axes_of
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
@@ -32,52 +32,18 @@ _WHAT: Final = {
 }
 
 
-def pointwise(program: Program) -> Pointwise:
-    """Errors: PL1230 for another form, PL1231 for an operation that a tile does not offer."""
-    found = results(program)
-    if not found:
-        refuse(f"`{program.name}` has no result")
-    (equation, written), *others = found
-    if others:
-        names = {e.target.name for e, _ in found}
-        what = (
-            f"are {len(names)} results" if len(names) > 1 else f"are {len(found)} equations of `{equation.target.name}`"
-        )
-        refuse(f"there {what}, and a tile computes one", others[0][0].span)
-    out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
-    value = calls(written)
-    leaves = list(dict.fromkeys(_leaves(value)))
-    check_extents(program, equation, [leaf for leaf in leaves if leaf.index], None)
-    types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
-    kinds = {types[equation.target.name], *(types[leaf.array] for leaf in leaves)}
-    if len(kinds) != 1 or not kinds <= {"f32", "i32"}:
-        help = "declare all arrays and scalars as f32, or as i32"
-        raise input_error("PL1232", "an element-wise program on a tile is all f32 or all i32", help=help)
-    dtype: ElementType = "f32" if kinds == {"f32"} else "i32"
-    goal = Goal(equation.target.name, out, dtype, equation.span)
-    return formula(goal, value, lambda leaf: dimensions_of(program, leaf, equation))
-
-
-def formula(
-    goal: Goal, value: Term, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str] = frozenset()
-) -> Pointwise:
-    """One element is `value`. `own` gives the dimensions of a leaf; those without any are scalars, but for arrays that
-    are `computed`. Errors: as above."""
-    return _Maker(goal, own, computed).made(value)
-
-
-def _leaves(term: Term) -> list[Leaf]:
-    if isinstance(term, Leaf):
-        return [term]
-    return [leaf for operand in term.operands for leaf in _leaves(operand)] if isinstance(term, Apply) else []
+def select_operations(stage: Formula, program: Program) -> Pointwise:
+    """The operations of a formula. Raises `Unlike` for elements at other places. Errors: PL1231 for an operation that a
+    tile does not offer."""
+    return _Maker(stage, program).made(stage.term)
 
 
 class _Maker:
     """Makes steps of terms; equal terms once."""
 
-    def __init__(self, goal: Goal, own: Callable[[Leaf], tuple[str, ...]], computed: frozenset[str]) -> None:
-        self.goal, self.own, self.computed = goal, own, computed
-        self.dtype: ElementType = goal.dtype
+    def __init__(self, stage: Formula, program: Program) -> None:
+        self.stage, self.program = stage, program
+        self.dtype: ElementType = program.types[stage.result]
         self.arrays: list[Spread] = []
         self.scalars: list[str] = []
         self.steps: list[Step] = []
@@ -90,12 +56,11 @@ class _Maker:
         self._count(value)
         found = self.source(value)
         self._check_room()
-        steps = tuple(self.steps)
-        goal = self.goal
-        return Pointwise(goal.result, self.dtype, tuple(self.arrays), tuple(self.scalars), steps, found, goal.span)
+        arrays, scalars, steps, stage = tuple(self.arrays), tuple(self.scalars), tuple(self.steps), self.stage
+        return Pointwise(stage.label, self.dtype, arrays, scalars, steps, found, stage.span)
 
     def _check_room(self) -> None:
-        span = self.goal.span
+        span = self.stage.span
         if len(self.arrays) > ARRAYS:
             refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {ARRAYS} at a time", span)
         if len(self.scalars) > SCALARS:
@@ -139,17 +104,29 @@ class _Maker:
             case Apply():
                 return self._applied(term)
             case Sum():
-                return refuse(f"`{self.goal.result}` is computed from a sum, and is not the sum itself")
+                raise AssertionError("stages are without sums")
 
     def _input(self, leaf: Leaf) -> Source:
-        if not leaf.index and leaf.array not in self.computed:
+        if not leaf.index and leaf.array not in self.program.computed:
             self.scalars.append(leaf.array)
             return "scalar", len(self.scalars) - 1
-        own = self.own(leaf)
-        if not set(own) <= set(self.goal.out):
-            refuse(f"`{leaf.array}` has a dimension that `{self.goal.result}` has not", self.goal.span)
-        self.arrays.append(Spread(leaf.array, tuple(own.index(d) if d in own else -1 for d in self.goal.out)))
+        self._check_element(leaf)
+        self.arrays.append(Spread(leaf.array, axes_of(leaf, self.stage.dims)))
         return "array", len(self.arrays) - 1
+
+    def _check_element(self, leaf: Leaf) -> None:
+        """All of an array is read, each dimension by one loop."""
+        stage, shapes, label = self.stage, self.program.shapes, self.program.label_of(leaf.array)
+        own = tuple(map(loop_of, leaf.index))
+        if len({*own}) != len(own) or "" in own or leaf.padded:
+            at = ", ".join(map(str, leaf.index))
+            refuse(f"`{label}[{at}]` is not indexed by one loop in each place", stage.span)
+        if not {*own} <= {*stage.dims}:
+            refuse(f"`{label}` has a dimension that `{stage.label}` has not", stage.span)
+        extents = dict(zip(stage.dims, shapes[stage.result], strict=True))
+        for name, extent in zip(own, shapes[leaf.array], strict=True):
+            if extents[name] != extent:
+                refuse(f"{name} runs over {extents[name]} of the {extent} elements of `{label}`", stage.span)
 
     def _step(self, name: str, operands: Sequence[Source], *numbers: int) -> Source:
         self.steps.append(Step(name, tuple(operands), numbers, self.span))

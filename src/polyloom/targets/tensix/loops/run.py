@@ -1,31 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the executable of a product on a tile: operands as tiles into L1, the three threads, the result out of L1."""
+"""Runs the executable of loops on a tile: arguments as tiles into L1, the three threads, results out of L1."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import input_error
+from polyloom.ir.stage_interpret import part
 from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.image import elf
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix import events
 from polyloom.targets.tensix.loops import tiles
-from polyloom.targets.tensix.loops.formats import FORMATS, Format, result_of
+from polyloom.targets.tensix.loops.elements import elements_of
+from polyloom.targets.tensix.loops.formats import Arithmetic, Format
 from polyloom.targets.tensix.loops.join import THREADS
-from polyloom.targets.tensix.loops.layout import Placed
-from polyloom.targets.tensix.loops.note import Note
+from polyloom.targets.tensix.loops.layout import MEETING, Area, Placed, element_format, spread
+from polyloom.targets.tensix.loops.note import Note, Told, Written
 from polyloom.targets.tensix.loops.thread import core
 from polyloom.targets.tensix.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.trace import Trace
 
 Array = NDArray[Any]
 _I8: Final = 127
+_T2: Final = 8
+"""Of the words by which cores meet, the one that is written last."""
+_UNITS: Final = {"product": "matrix", "element-wise": "vector"}
 _RISCV: Final = 3
 """The low two bits of an instruction that is none of Tensix."""
 
@@ -95,15 +101,70 @@ def _mark(tile: Tile, cycle: int) -> Mark:
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
-    """A product. Errors: those of `executed`, PL1234 for integers beyond i8."""
-    left, right, result = note.placed
-    f, packed = FORMATS[note.format], result_of(note.format, note.dest)
-    laid = [(p.address, tiles.lay(datums(p, inputs, f), "columns")) for p in (left, right)]
-    ran = executed(data, note.signature.name, laid, limits)
-    area = ran.l1[result.address : result.address + result.size]
-    found = tiles.take(area, result.extents, np.uint32 if packed.width == 4 else np.uint16, "columns")
-    outputs = {result.matrix.array: result.unflat(packed.decode(found))}
-    return Execution(outputs, ran.cycles, ran.operations, {**_arithmetic(note), **ran.facts}, ran.trace, ran.moved)
+    """Errors: PL1220 to PL1222 of the tile, PL1234, PL1236."""
+    words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
+    laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
+    laid += [(area.placed.address, tiles.lay(_matrix(area, inputs, note.how), "columns")) for area in note.inputs]
+    watched = note.meeting + _T2 if len(note.stages) > 1 else 0
+    ran = executed(data, note.signature.name, laid, limits, watched)
+    outputs = {written.array: _taken(written, ran.l1, note.how) for written in note.outputs}
+    facts: dict[str, Json] = {**_formats(note), "tiles": _tiles(note.stages), **ran.facts}
+    if len(note.stages) > 1:
+        facts["stages"] = _stages(note.stages, ran.marks)
+    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
+
+
+def _formats(note: Note) -> dict[str, Json]:
+    how = note.how
+    if not any(told.what == "product" for told in note.stages):
+        return {"format": elements_of(how.format)}
+    return {"format": how.format, "dest": how.dest, "fidelity": how.fidelity}
+
+
+def _tiles(stages: Sequence[Told]) -> Json:
+    """Of each stage, its numbers of tiles; of one alone these, or how many tiles its elements fill."""
+    if len(stages) > 1:
+        return [list(told.tiles) for told in stages]
+    (told,) = stages
+    return list(told.tiles) if told.what == "product" else prod(told.tiles)
+
+
+def _matrix(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
+    """An argument as a matrix of datums."""
+    if area.held == "factor":
+        return datums(area.placed, inputs, how.factors)
+    whole = spread(inputs[area.placed.matrix.array], area.axes, area.placed.shape)
+    return area.placed.flat(element_format(how).encode(whole))
+
+
+def _taken(written: Written, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
+    p, e = written.area.placed, element_format(how)
+    packed = how.sums if written.area.held == "sum" else e.packed
+    bits = tiles.take(
+        l1[p.address : p.address + p.size], p.extents, np.uint32 if p.width == 4 else np.uint16, "columns"
+    )
+    return part(p.unflat(packed.decode(bits)), written.at)
+
+
+def _stages(stages: tuple[Told, ...], marks: tuple[Mark, ...]) -> list[Json]:
+    """Of each: its cycles, and for what share of them the unit that computes was busy."""
+    found, before = list[Json](), Mark(0, {})
+    for told, mark in zip(stages, marks, strict=True):
+        unit, cycles = _UNITS.get(told.what, "vector"), mark.cycle - before.cycle
+        busy = (mark.busy[unit] - before.busy.get(unit, 0)) / max(1, cycles)
+        found.append(
+            {
+                "array": told.label,
+                "what": told.what,
+                "line": told.line,
+                "tiles": list(told.tiles),
+                "cycles": cycles,
+                "unit": unit,
+                "busy": round(busy, 4),
+            }
+        )
+        before = mark
+    return found
 
 
 def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
@@ -114,16 +175,6 @@ def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
         message = f"`{placed.matrix.array}` has the value {value}, which i8 does not hold"
         raise input_error("PL1234", message, help=f"give integers from -{_I8} to {_I8}, as a tile's sign and magnitude")
     return f.encode(matrix)
-
-
-def _arithmetic(note: Note) -> dict[str, Json]:
-    rows, depth = map(tiles.count, note.placed[0].extents)
-    return {
-        "format": note.format,
-        "dest": note.dest,
-        "fidelity": note.fidelity,
-        "tiles": [rows, tiles.count(note.placed[1].extents[1]), depth],
-    }
 
 
 def _facts(tile: Tile, data: bytes) -> dict[str, Json]:

@@ -56,16 +56,6 @@ class Pointwise:
         return place_of(self.span)
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """What a formula is for: the result, its dimensions and its type; where the source has it."""
-
-    result: str
-    out: tuple[str, ...]
-    dtype: ElementType
-    span: Span | None = None
-
-
 def place_of(span: Span | None) -> Place:
     """Of what is written there."""
     return NOWHERE if span is None else Place(span.source.name, span.line)

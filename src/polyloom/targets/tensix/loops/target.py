@@ -11,78 +11,61 @@ from polyloom.ir.signature import Signature
 from polyloom.riscv.image import MAGIC
 from polyloom.targets.subject import Subject
 from polyloom.targets.target import Execution, Job, Json, Kind
-from polyloom.targets.tensix.loops import element_file, element_form, note
+from polyloom.targets.tensix.loops import note
 from polyloom.targets.tensix.loops import run as running
-from polyloom.targets.tensix.loops.compile import compile_product
-from polyloom.targets.tensix.loops.form import FORM, Content
-from polyloom.targets.tensix.loops.stages import note as stages_note
-from polyloom.targets.tensix.loops.stages import run as stages_run
-from polyloom.targets.tensix.loops.stages.compile import Content as Stages
-from polyloom.targets.tensix.loops.stages.compile import compile_stages
+from polyloom.targets.tensix.loops.compile import Content, compile_stages
+from polyloom.targets.tensix.loops.form import CUT, FORM
 
-__all__ = ["FORM", "KIND", "compile_subject", "owns", "run", "signature", "summary"]
+__all__ = ["CUT", "FORM", "KIND", "compile_subject", "owns", "run", "signature", "summary"]
 
 KIND: Final = Kind(".elf", "programs of a tile's threads")
 
 
 def owns(data: bytes) -> bool:
-    """Whether this is an executable of loops."""
-    return data.startswith(MAGIC) and _note(data) is not None
-
-
-def _note(data: bytes) -> note.Note | element_file.Note | stages_note.Note | None:
-    return note.decode(data) or element_file.decode(data) or stages_note.decode(data)
+    """Whether this is an executable of loops. Errors: PL0703 for one of another version."""
+    return data.startswith(MAGIC) and note.decode(data) is not None
 
 
 def signature(data: bytes) -> Signature:
-    found = _note(data)
+    return _note(data).signature
+
+
+def _note(data: bytes) -> note.Note:
+    found = note.decode(data)
     assert found is not None, "`owns` was asked"
-    return found.signature
+    return found
 
 
 def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) -> bytes:
-    """Errors: PL1232 on Blackhole, PL1233, PL1280."""
+    """Errors: PL1232 on Blackhole, PL1233, PL1237, PL1280."""
     if member != "wormhole":
         message = f"loops run on Wormhole only: the unpackers of {member.capitalize()} are not modelled"
         raise input_error("PL1232", message, help="write --on tensix")
-    content = cast(Content, subject.content)
-    if isinstance(content, element_form.Content):
-        return element_file.compile_elements(
-            content.pointwise, subject.signature, values, content.format, subject.watch
-        )
-    if isinstance(content, Stages):
-        return compile_stages(content, subject.signature, values, subject.watch)
-    return compile_product(content.contraction, subject.signature, values, content.how)
+    return compile_stages(cast(Content, subject.content), subject.signature, values, subject.watch)
 
 
 def run(data: bytes, job: Job) -> Execution:
     """Errors: PL1220 to PL1222, PL1234, PL1236."""
-    found, options = _note(data), job.options
-    assert found is not None, "`owns` was asked"
-    limits = running.Limits(options.hazards, options.max_cycles, job.trace)
-    if isinstance(found, element_file.Note):
-        return element_file.run(data, found, job.inputs, limits)
-    if isinstance(found, stages_note.Note):
-        return stages_run.run(data, found, job.inputs, limits)
-    return running.run(data, found, job.inputs, limits)
+    limits = running.Limits(job.options.hazards, job.options.max_cycles, job.trace)
+    return running.run(data, _note(data), job.inputs, limits)
 
 
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
-    """The rows that a reader wants first."""
-    used = cast("dict[str, float]", data["utilization"])
-    if "stages" in data:
-        rows = _of_stages(data)
-    elif "fidelity" in data:
-        operands = f"{data['format']}, fidelity {data['fidelity']}, Dst of {data['dest']} bits"
-        rows = [("operands", operands), ("cycles", f"{data['cycles']}, matrix unit busy {used['matrix']:.1%}")]
-    else:
-        rows = [("elements", f"{data['format']}, {data['tiles']} tiles")]
-        rows.append(("cycles", f"{data['cycles']}, vector unit busy {used['vector']:.1%}"))
-    return rows
-
-
-def _of_stages(data: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The rows that a reader wants first: what is computed in, cycles, and of several stages each."""
     operands = f", fidelity {data['fidelity']}, Dst of {data['dest']} bits" if "fidelity" in data else ""
+    if "stages" in data:
+        return _stages(data, operands)
+    used = cast("dict[str, float]", data["utilization"])
+    unit = "matrix" if operands else "vector"
+    what = ("operands", f"{data['format']}{operands}") if operands else ("elements", _elements(data))
+    return [what, ("cycles", f"{data['cycles']}, {unit} unit busy {used[unit]:.1%}")]
+
+
+def _elements(data: Mapping[str, Json]) -> str:
+    return f"{data['format']}, {data['tiles']} tiles"
+
+
+def _stages(data: Mapping[str, Json], operands: str) -> list[tuple[str, str]]:
     rows = [("arrays", f"{data['format']}{operands}"), ("cycles", str(data["cycles"]))]
     for each in cast("list[dict[str, Any]]", data["stages"]):
         line = f" of line {each['line']}" if each["line"] else ""

@@ -108,7 +108,7 @@ def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> W
     return value(p.value)
 
 
-def errors(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float = ADDING) -> Error:
+def formula_error(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float = ADDING) -> Error:
     """The result, and by how much floats may miss the program's: every operation by `adding` of what it adds up, for
     tile and program together; values below 2**-126 are zero. An infinite error is that of the result, too."""
     known: dict[Source, Error] = {("array", n): array for n, array in enumerate(arrays)}

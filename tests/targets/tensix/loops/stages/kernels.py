@@ -208,3 +208,33 @@ def chained(A: pl.i32[N, K], B: pl.i32[K, M], D: pl.i32[M, L], C: pl.i32[N, M], 
             E[i, j] = 0
             for k in range(M):
                 E[i, j] += C[i, k] * D[k, j]
+
+
+@pl.kernel
+def padded_powers(A: pl.f32[N, K], B: pl.f32[K, M], X: pl.f32[N, K], Y: pl.f32[K, M], C: pl.f32[N, M]) -> None:
+    for i in range(N):
+        for k in range(K):
+            X[i, k] = pl.exp(A[i, k])
+    for k in range(K):
+        for j in range(M):
+            Y[k, j] = B[k, j] + 2.0
+    for i in range(N):
+        for j in range(M):
+            C[i, j] = 0.0
+            for k in range(K):
+                C[i, j] += X[i, k] * Y[k, j]
+
+
+@pl.kernel
+def clean_factor(A: pl.f32[N, K], B: pl.f32[K, M], X: pl.f32[N, K], Y: pl.f32[K, M], C: pl.f32[N, M]) -> None:
+    for i in range(N):
+        for k in range(K):
+            X[i, k] = pl.sin(pl.tanh(A[i, k]))
+    for k in range(K):
+        for j in range(M):
+            Y[k, j] = B[k, j] + 2.0
+    for i in range(N):
+        for j in range(M):
+            C[i, j] = 0.0
+            for k in range(K):
+                C[i, j] += X[i, k] * Y[k, j]

@@ -11,15 +11,15 @@ from tests.targets.tensix.loops.stages import kernels
 import polyloom as pl
 from polyloom import frontend
 from polyloom.analysis.contraction import Matrix
-from polyloom.analysis.dataflow import Apply, Leaf, Sum
-from polyloom.analysis.formulas import Formulas
 from polyloom.analysis.formulas_system import of_system
 from polyloom.frontend.source import Source
+from polyloom.ir.formula import Apply, Formulas, Leaf, Sum
+from polyloom.ir.stage import Formula, Product
 from polyloom.sets import Affine
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tensix.loops.stages.arrange import Product, arranged
-from polyloom.targets.tensix.loops.stages.cut import cut
-from polyloom.targets.tensix.loops.stages.stage import Multiply
+from polyloom.targets.tensix.loops.form import TILE
+from polyloom.transform.stages.arrange import Multiplied, arrange
+from polyloom.transform.stages.cut import cut
 
 KERNELS = Path(__file__).parents[5] / "examples" / "kernels"
 
@@ -48,21 +48,22 @@ def test_a_part_of_what_a_stage_makes_is_an_output() -> None:
 
 
 def test_scalars_are_multiplied_behind_the_sum() -> None:
-    product, rest = cut(formulas(frontend.load(str(KERNELS / "gemm.py")))).stages
-    assert isinstance(product, Multiply) and not isinstance(rest, Multiply)
-    assert product.reads == ("A", "B") and product.rounded == 1
-    assert rest.pointwise.scalars == ("alpha", "beta") and rest.begun == (Affine.symbol("NK"),)
+    product, rest = cut(formulas(frontend.load(str(KERNELS / "gemm.py"))), TILE).stages
+    assert isinstance(product, Product) and isinstance(rest, Formula)
+    assert product.reads == ("A", "B") and product.roundings == 1
+    assert {"alpha", "beta"} <= {*rest.reads} and rest.summed == (Affine.symbol("NK"),)
 
 
 @pytest.mark.parametrize(("kernel", "turned"), [(kernels.gram, [True]), (kernels.layers, [False, False])])
 def test_how_factors_lie(kernel: object, turned: list[bool]) -> None:
-    found = arranged(cut(formulas(source_of(kernel))))
-    assert [each.turned for each in found if isinstance(each, Product)] == turned
+    found = arrange(cut(formulas(source_of(kernel)), TILE))
+    assert [each.turned for each in found if isinstance(each, Multiplied)] == turned
 
 
 def test_gemver_keeps_x_as_a_row() -> None:
     """y A is computed with A as it is, and A x takes that row turned."""
-    found = [e for e in arranged(cut(formulas(frontend.load(str(KERNELS / "gemver.py"))))) if isinstance(e, Product)]
+    program = cut(formulas(frontend.load(str(KERNELS / "gemver.py"))), TILE)
+    found = [e for e in arrange(program) if isinstance(e, Multiplied)]
     assert [(e.result.rows, e.result.columns, e.turned) for e in found] == [((), (0,), False), ((0,), (), True)]
     assert found[0].contraction.left == Matrix("y", (), (0,))
 

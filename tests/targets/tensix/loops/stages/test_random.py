@@ -62,10 +62,7 @@ def programs(draw: st.DrawFn) -> str:
     return f"{head}def random(a: pl.f32, b: pl.f32, {given_}) -> None:\n" + "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])
-@settings(max_examples=4)
-@given(programs(), st.integers(0, 1000), st.data())  # pyright: ignore[reportCallIssue]: hypothesis gives `draw`
-def test_random_programs(format: Any, text: str, seed: int, data: st.DataObject) -> None:
+def check(format: Any, text: str, seed: int, sizes: tuple[int, int, int]) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder, "random.py")
         file.write_text(text)
@@ -75,8 +72,26 @@ def test_random_programs(format: Any, text: str, seed: int, data: st.DataObject)
             # What no array in L1 suits, and what is no plan of equations, is refused.
             assume(error.code not in ("PL1230", "PL0262", "PL0263"))
             raise
-    sizes = data.draw(st.sampled_from([(1, 40, 33), (32, 64, 5), (70, 33, 40), (200, 40, 20)]))
     used = {name: sizes[n % 3] for n, name in enumerate(SIZES) if name in text.split("def ")[1].replace("None", "")}
     result = compiled.run(used, seed=seed)
     assert result.verified
     assert cast(float, result.data["max_error"]) <= cast(float, result.data["bound"])
+
+
+EXTENTS = st.sampled_from([(1, 40, 33), (32, 64, 5), (70, 33, 40), (100, 40, 20)])
+"""All arrays of three stages fit into L1."""
+FORMATS = ("tf32", "bf16", "fp16")
+
+
+@settings(max_examples=6)
+@given(st.sampled_from(FORMATS), programs(), st.integers(0, 1000), EXTENTS)  # pyright: ignore[reportCallIssue]: hypothesis gives `draw`
+def test_random_programs(format: Any, text: str, seed: int, sizes: tuple[int, int, int]) -> None:
+    check(format, text, seed, sizes)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("format", FORMATS)
+@settings(max_examples=60)
+@given(programs(), st.integers(0, 1000), EXTENTS)  # pyright: ignore[reportCallIssue]: hypothesis gives `draw`
+def test_many_random_programs(format: Any, text: str, seed: int, sizes: tuple[int, int, int]) -> None:
+    check(format, text, seed, sizes)

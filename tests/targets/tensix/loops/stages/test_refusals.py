@@ -16,8 +16,8 @@ from polyloom.diagnostics import PolyloomError
 
 ROOT = Path(__file__).parents[5]
 PARTS = (
-    "spread_result", "squares", "row_sums", "three_factors", "two_loops", "padded", "triangle", "border", "divided",
-    "chained",
+    "spread_result", "squares", "row_sums", "three_factors", "two_loops", "padded", "padded_powers", "triangle",
+    "border", "divided", "chained",
 )  # fmt: skip
 OTHERS = ("cholesky", "conv2d", "covariance", "fir", "floyd_warshall", "jacobi2d", "symm", "syr2k", "syrk", "trmm")
 

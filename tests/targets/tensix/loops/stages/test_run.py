@@ -90,6 +90,17 @@ def test_a_computed_factor_is_turned(sizes: tuple[int, int]) -> None:
     assert pl.compile(kernels.gram, on="tensix").run(N=sizes[0], K=sizes[1]).verified
 
 
+@pytest.mark.parametrize("sizes", [(3, 5, 40), (40, 33, 1)])
+def test_functions_of_padding_that_are_zero(sizes: tuple[int, ...]) -> None:
+    """sin and tanh of 0 are 0 on the tile, so that padding of one factor adds nothing."""
+    assert pl.compile(kernels.clean_factor, on="tensix").run(dict(zip("NMK", sizes, strict=True))).verified
+
+
+def test_vectors_that_no_product_reads_fill_tiles() -> None:
+    result = pl.compile(kernels.two, on="tensix").run(N=1100, M=3)
+    assert result.verified and [s["tiles"] for s in stages(result)] == [[2, 1], [35, 1]]
+
+
 def test_integers_are_the_programs() -> None:
     rng = np.random.default_rng(7)
     x, w = (rng.integers(-127, 128, shape).astype(np.int32) for shape in ((40, 60), (60, 33)))

@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.analysis.dataflow import Apply, Leaf, Number, Term
+from polyloom.ir.formula import Apply, Leaf, Number, Term, leaves
 from polyloom.ir.operations import ElementType
-from polyloom.targets.minion.loops.stages.stage import Elementwise, leaves
+from polyloom.ir.stage import Formula
 
 Array = NDArray[Any]
 Known = tuple[Array, Array]
@@ -35,14 +35,15 @@ def has_bounds(term: Term, types: Mapping[str, ElementType]) -> bool:
 
 
 def bounds(
-    stage: Elementwise,
+    stage: Formula,
+    dtype: ElementType,
     values: Mapping[str, int],
     read: Mapping[str, Array],
     errors: Mapping[str, Array],
     shape: tuple[int, ...],
 ) -> Array:
     """Of all elements of the result, which has this shape; `values` are those of the parameters."""
-    if stage.dtype not in ("f32", "f16"):
+    if dtype not in ("f32", "f16"):
         return np.zeros(shape)
     grid = {**values, **dict(zip(stage.dims, np.ogrid[tuple(slice(n) for n in shape)], strict=True))}
     with np.errstate(all="ignore"):

@@ -5,35 +5,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Final
 
+from polyloom.analysis.contraction import contraction_of
 from polyloom.analysis.dataflow import refuse
 from polyloom.analysis.formulas_system import of_system
 from polyloom.diagnostics import Span
+from polyloom.ir import pla
 from polyloom.ir.nest import Nest
-from polyloom.ir.pla import Array, Program
+from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
+from polyloom.ir.stage import Formula, Product, Program, Stage
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.loops.stages import errors
-from polyloom.targets.minion.loops.stages.cut import cut
-from polyloom.targets.minion.loops.stages.element import nest_of
-from polyloom.targets.minion.loops.stages.stage import Elementwise, Multiply, Stage, Stages
 from polyloom.targets.minion.map.convolution import source as convolutions
 from polyloom.targets.minion.map.frame import place_of
 from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.map.work import Work
 from polyloom.targets.minion.options import Fp
+from polyloom.transform.stages.cut import Abilities, cut
+from polyloom.transform.stages.nest import formula_nest
+from polyloom.transform.stages.outputs import align_dimensions, store_outputs
+
+TENSOR_UNIT: Final = Abilities("the tensor unit", frozenset(("f32", "f16", "i8", "u8")), accumulates=True)
 
 
 def staged(nest: Nest, system: System, fp: Fp, minions: int, *, exact: bool) -> tuple[Plan, tuple[Work, ...]]:
     """A plan with a phase for each stage, and their works. `exact`: only such as have the bits of the source. Raises
     `Unlike` where the function is no products and formulas."""
     _check_sizes(nest)
-    made = cut(of_system(system), exact=exact)
+    made = store_outputs(cut(align_dimensions(of_system(system)), TENSOR_UNIT, exact=exact))
     works = tuple(_work(nest, stage, made, fp, minions, exact=exact) for stage in made.stages)
     plan = _plan(nest, made)
-    if not any(isinstance(stage, Multiply) for stage in made.stages):
+    if not any(isinstance(stage, Product) for stage in made.stages):
         refuse(f"`{nest.name}` has no product", nest.span)
     if not all(work.exact for work in works) and any(work.bounds is None for work in works):
         stage = next(s for s, work in zip(made.stages, works, strict=True) if work.bounds is None)
@@ -49,17 +55,17 @@ def _check_sizes(nest: Nest) -> None:
             refuse(f"`{name}` is the extent of no array, and may be 0", nest.span)
 
 
-def _work(nest: Nest, stage: Stage, made: Stages, fp: Fp, minions: int, *, exact: bool) -> Work:
-    if isinstance(stage, Elementwise):
+def _work(nest: Nest, stage: Stage, made: Program, fp: Fp, minions: int, *, exact: bool) -> Work:
+    if isinstance(stage, Formula):
         has = errors.has_bounds(stage.term, made.types)
-        bounds = partial(errors.bounds, stage) if has else None
-        return simd.staged(nest_of(nest, stage, made), fp, minions, bounds)
-    c, place = stage.contraction, place_of(stage.span)
+        bounds = partial(errors.bounds, stage, made.types[stage.result]) if has else None
+        return simd.staged(formula_nest(nest, stage, made), fp, minions, bounds)
+    c, place = contraction_of(stage), place_of(stage.span)
     if c.result.rows and c.result.columns:
-        found = product.of_contraction(c, made.types, fp, place, is_exact=stage.is_exact)
+        found = product.of_contraction(c, made.types, fp, place, is_exact=stage.is_ordered)
     else:
         found = convolutions.of_product(
-            c, nest, stage.dims, made.shapes, made.types, fp, place, is_exact=stage.is_exact
+            c, nest, stage.dims, made.shapes, made.types, fp, place, is_exact=stage.is_ordered
         )
     if found is None:
         refuse(_why_not(stage, made, fp), stage.span)
@@ -68,12 +74,11 @@ def _work(nest: Nest, stage: Stage, made: Stages, fp: Fp, minions: int, *, exact
     return found
 
 
-def _why_not(stage: Multiply, made: Stages, fp: Fp) -> str:
-    c = stage.contraction
-    names = [c.left.array, c.right.array]
-    if not c.result.rows and not c.result.columns:
+def _why_not(stage: Product, made: Program, fp: Fp) -> str:
+    names = [stage.left.array, stage.right.array]
+    if not stage.dims:
         return f"`{stage.result}` is the product of two vectors"
-    if fp == "strict" and stage.dtype == "f32":
+    if fp == "strict" and made.types[stage.result] == "f32":
         return "--fp strict rounds each product, and the tensor unit does not"
     kinds = {made.types[name] for name in names}
     if kinds not in ({"f32"}, {"f16"}) and not kinds <= {"i8", "u8"}:
@@ -81,7 +86,7 @@ def _why_not(stage: Multiply, made: Stages, fp: Fp) -> str:
     return f"rows and columns of `{stage.result}` and its factors do not lie apart in memory"
 
 
-def _plan(nest: Nest, made: Stages) -> Plan:
+def _plan(nest: Nest, made: Program) -> Plan:
     arguments = {s.name: s for s in nest.storage if s.role == "argument"}
     written = {stage.result for stage in made.stages}
     read = {name for stage in made.stages for name in stage.reads}
@@ -96,7 +101,7 @@ def _plan(nest: Nest, made: Stages) -> Plan:
 def _phase(nest: Nest, stage: Stage, arrays: Mapping[str, Array]) -> Phase:
     """Whose program has no equations: what becomes of it is known."""
     inputs, outputs = tuple(arrays[name] for name in stage.reads), (arrays[stage.result],)
-    made = Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, outputs, (), ())
+    made = pla.Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, outputs, (), ())
     return Phase(made, _same(inputs), _same(outputs))
 
 
@@ -104,7 +109,7 @@ def _same(arrays: Sequence[Array]) -> tuple[tuple[str, str], ...]:
     return tuple((array.name, array.name) for array in arrays)
 
 
-def _at_entry(made: Stages) -> frozenset[str]:
+def _at_entry(made: Program) -> frozenset[str]:
     """What stages read before one writes it."""
     written, found = set[str](), set[str]()
     for stage in made.stages:

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of stages: each stage computes all of one array, of arguments and of what stages before it computed.
+
+    program = arrays, stages, outputs
+    stage   = product R[i, j] = B[i, j] + sum k: X[i, k] * Y[k, j]       matrix units
+            | formula R[i, j] = term over elements at i, j               vector units, SIMD loops
+
+`transform.stages` cuts formulas into stages; `stage_text` prints and reads them, `stage_verify` has their rules,
+`stage_interpret` their meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from polyloom.diagnostics import Span
+from polyloom.ir.formula import Leaf, Output, Term, leaves
+from polyloom.ir.operations import ElementType
+from polyloom.sets import Affine
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`result`[`dims`] = sum over `over` of `left` * `right`: whole arrays, which share no other dimension; `left` has
+    the first of `dims`. Factors are converted by `widened` first; each sum begins with the element of `begins` at the
+    same place, if that is named. `is_ordered`: products and sums are those of the source, in its order. `roundings`:
+    what the source rounds in each term beside one product. `label` is what the source calls the result."""
+
+    result: str
+    dims: tuple[str, ...]
+    left: Leaf
+    right: Leaf
+    over: str
+    label: str
+    widened: str = ""
+    begins: str = ""
+    is_ordered: bool = False
+    roundings: int = 0
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.left.array, self.right.array, *([self.begins] if self.begins else []))))
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """`result`[`dims`] = `term`, which has no sums. `summed`: lengths of sums that the source begins with this formula,
+    so that it rounds that value in each of so many steps."""
+
+    result: str
+    dims: tuple[str, ...]
+    term: Term
+    label: str
+    summed: tuple[Affine, ...] = ()
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(leaf.array for leaf in leaves(self.term)))
+
+
+Stage = Product | Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Stages in their order; element types and shapes of all arrays, which parameters determine; what of them arguments
+    become. `needs_elements`: it holds where all sizes are at least 1."""
+
+    stages: tuple[Stage, ...]
+    types: Mapping[str, ElementType]
+    shapes: Mapping[str, tuple[Affine, ...]]
+    outputs: tuple[Output, ...]
+    needs_elements: bool = True
+
+    @property
+    def computed(self) -> frozenset[str]:
+        """Arrays that stages compute."""
+        return frozenset(stage.result for stage in self.stages)
+
+    def label_of(self, array: str) -> str:
+        """What the source calls an array."""
+        return next((each.label for each in self.stages if each.result == array), array)

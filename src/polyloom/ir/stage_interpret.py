@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The meaning of programs of stages: each product sums in the order of its dimension, each formula is one NumPy
+expression over all of its elements, by `ir.semantics`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.ir import library, semantics
+from polyloom.ir.formula import Apply, Leaf, Number, Term, operand_type, type_of
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Constant
+from polyloom.ir.stage import Formula, Product, Program
+
+Array = NDArray[Any]
+_OWN: Final = -1
+"""A function's operand, in a library program."""
+
+
+def interpret(
+    program: Program, values: Mapping[str, int], inputs: Mapping[str, Array], *, fused: bool = False
+) -> dict[str, Array]:
+    """The outputs, by values of the parameters and arrays of the declared shapes. `fused`: a product and the sum that
+    takes it round once."""
+    arrays = dict(inputs)
+    shapes = {name: tuple(n.evaluate(values) for n in shape) for name, shape in program.shapes.items()}
+    with np.errstate(all="ignore"):
+        for stage in program.stages:
+            if isinstance(stage, Product):
+                arrays[stage.result] = _multiply(stage, program, arrays, shapes, fused=fused)
+            else:
+                arrays[stage.result] = _apply(stage, program, arrays, values, shapes[stage.result])
+    return {
+        o.array: part(arrays[o.definition], tuple(n if isinstance(n, int) else -1 - n.evaluate(values) for n in o.at))
+        for o in program.outputs
+    }
+
+
+def part(whole: Array, at: tuple[int, ...]) -> Array:
+    """Of each dimension of an array: the position of the part's own, or where it is fixed, as -1 - n."""
+    fixed = tuple(slice(None) if place >= 0 else -1 - place for place in at)
+    kept = [place for place in at if place >= 0]
+    found = np.asarray(whole[fixed]).transpose(np.argsort(kept) if kept else ())
+    return np.ascontiguousarray(found).reshape(found.shape)
+
+
+def _multiply(
+    p: Product, program: Program, arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]], *, fused: bool
+) -> Array:
+    dims = (*p.dims, p.over)
+    left, right = (_along(arrays[leaf.array], tuple(map(str, leaf.index)), dims) for leaf in (p.left, p.right))
+    kind = program.types[p.left.array]
+    if p.widened:
+        left = semantics.apply(p.widened, kind, [left])
+        right = semantics.apply(p.widened, program.types[p.right.array], [right])
+        kind = program.types[p.result]
+    total = arrays[p.begins] if p.begins else None
+    for k in range(left.shape[-1]):
+        a, b = np.broadcast_arrays(left[..., k], right[..., k])
+        if total is not None and fused:
+            total = semantics.apply("madd", kind, [a, b, total])
+            continue
+        product = semantics.apply("mul", kind, [a, b])
+        total = product if total is None else semantics.apply("add", kind, [total, product])
+    shape = shapes[p.result]
+    return np.zeros(shape, NUMPY[kind]) if total is None else np.array(np.broadcast_to(total, shape))
+
+
+def _along(array: Array, own: tuple[str, ...], dims: tuple[str, ...]) -> Array:
+    """The array with an axis for each of `dims`, of length 1 where it has none."""
+    ordered = array.transpose([own.index(d) for d in dims if d in own])
+    return ordered[tuple(slice(None) if d in own else None for d in dims)]
+
+
+def _apply(
+    f: Formula, program: Program, arrays: Mapping[str, Array], values: Mapping[str, int], shape: tuple[int, ...]
+) -> Array:
+    grid = {**values, **dict(zip(f.dims, np.ogrid[tuple(slice(n) for n in shape)], strict=True))}
+    found = _value(f.term, program.types[f.result], program.types, arrays, grid)
+    return np.array(np.broadcast_to(found, shape))
+
+
+def _value(
+    term: Term,
+    dtype: ElementType,
+    types: Mapping[str, ElementType],
+    arrays: Mapping[str, Array],
+    grid: Mapping[str, Any],
+) -> Any:
+    """`dtype` is the type that a number has here."""
+    if isinstance(term, Leaf):
+        return _element(term, arrays[term.array], grid)
+    if isinstance(term, Number):
+        return NUMPY[dtype].type(term.value)
+    assert isinstance(term, Apply), "stages are without sums"
+    own = operand_type(term, types) or dtype
+    kinds: list[ElementType] = [own] * len(term.operands)
+    if term.operation == "select":
+        kinds[0] = type_of(term.operands[0], types) or "i32"
+    operands = [_value(o, kind, types, arrays, grid) for o, kind in zip(term.operands, kinds, strict=True)]
+    return _called(term.operation, own, operands)
+
+
+def _called(name: str, dtype: ElementType, operands: list[Any]) -> Any:
+    """An operation, or the steps of a library function."""
+    if name not in library.SINGLE:
+        return semantics.apply(name, dtype, operands)
+    made = list[Any]()
+    for step in library.program(name, dtype).steps:
+        given = [
+            NUMPY[step.dtype].type(o.value) if isinstance(o, Constant) else operands[0] if o == _OWN else made[o]
+            for o in step.operands
+        ]
+        made.append(semantics.apply(step.operation, step.dtype, given))
+    return made[-1]
+
+
+def _element(leaf: Leaf, array: Array, grid: Mapping[str, Any]) -> Array:
+    at = tuple(sum((c * grid[n] for n, c in index.terms), np.asarray(index.constant)) for index in leaf.index)
+    if not leaf.padded:
+        return np.asarray(array[at])
+    inside = [(n >= 0) & (n < extent) for n, extent in zip(at, array.shape, strict=True)]
+    held = array[tuple(np.clip(n, 0, extent - 1) for n, extent in zip(at, array.shape, strict=True))]
+    return np.where(np.logical_and.reduce(np.broadcast_arrays(*inside)), held, array.dtype.type(0))

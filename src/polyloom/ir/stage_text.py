@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of stages as text, and back.
+
+    array A: f32[N, K]
+    product R[i, j] = sum k: A[i, k] * B[k, j]; label C; roundings 1
+    formula C_1[i, j] = add(mul(alpha[], R[i, j]), C[i, j]); label C; summed K
+    output C = C_1[0, 1]
+
+An output's index has, for each dimension of the array that a stage computes, the position of the output's own, or where
+it is fixed behind `at`. `A?[i + 1]` is 0 where there is no such element.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeVar, get_args
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.formula import Apply, Leaf, Number, Output, Sum, Term
+from polyloom.ir.operations import ElementType
+from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.sets import Affine
+
+T = TypeVar("T")
+_ANY_SIZE: Final = "sizes may be 0"
+
+
+def text(program: Program) -> str:
+    """A line per array, per stage and per output."""
+    return "\n".join(_lines(program)) + "\n"
+
+
+def _lines(program: Program) -> Iterator[str]:
+    for name, shape in program.shapes.items():
+        yield f"array {name}: {program.types[name]}[{_listed(shape)}]"
+    for stage in program.stages:
+        yield f"{_product(stage) if isinstance(stage, Product) else _formula(stage)}; label {stage.label}{_more(stage)}"
+    for o in program.outputs:
+        at = ", ".join(str(n) if isinstance(n, int) else f"at {n}" for n in o.at)
+        yield f"output {o.array} = {o.definition}[{at}]"
+    if not program.needs_elements:
+        yield _ANY_SIZE
+
+
+def _product(p: Product) -> str:
+    at = _listed(p.dims)
+    begins = f"{p.begins}[{at}] + " if p.begins else ""
+    return f"product {p.result}[{at}] = {begins}sum {p.over}: {term_text(p.left)} * {term_text(p.right)}"
+
+
+def _formula(f: Formula) -> str:
+    return f"formula {f.result}[{_listed(f.dims)}] = {term_text(f.term)}"
+
+
+def _more(stage: Stage) -> str:
+    if isinstance(stage, Formula):
+        return f"; summed {_listed(stage.summed)}" if stage.summed else ""
+    found = [f"widened {stage.widened}"] if stage.widened else []
+    found += [f"roundings {stage.roundings}"] if stage.roundings else []
+    found += ["ordered"] if stage.is_ordered else []
+    return "".join(f"; {each}" for each in found)
+
+
+def term_text(term: Term) -> str:
+    match term:
+        case Leaf():
+            return f"{term.array}{'?' if term.padded else ''}[{_listed(term.index)}]"
+        case Number():
+            return repr(term.value)
+        case Apply():
+            return f"{term.operation}({', '.join(map(term_text, term.operands))})"
+        case Sum():
+            return f"(sum {term.dimension}: {term_text(term.term)})"
+
+
+def _listed(items: tuple[object, ...]) -> str:
+    return ", ".join(map(str, items))
+
+
+def read(text: str) -> Program:
+    """The program of such a text; spans are not part of it. Errors: PL0979 for a line of another form."""
+    types, shapes = dict[str, ElementType](), dict[str, tuple[Affine, ...]]()
+    stages, outputs, needs_elements = list[Stage](), list[Output](), True
+    for line in text.splitlines():
+        reader = _Reader(line)
+        match reader.next():
+            case "array":
+                name, dtype, shapes[name] = reader.next(), reader.after(":"), tuple(reader.items(reader.affine))
+                types[name] = next(t for t in get_args(ElementType) if t == dtype)
+            case "product":
+                stages.append(reader.product())
+            case "formula":
+                stages.append(reader.formula())
+            case "output":
+                array, definition = reader.next(), reader.after("=")
+                outputs.append(Output(array, definition, tuple(reader.items(reader.place))))
+            case "sizes":
+                needs_elements = False
+            case _:
+                raise _ill_formed(line)
+    return Program(tuple(stages), types, shapes, tuple(outputs), needs_elements)
+
+
+_TOKEN: Final = re.compile(r"\s*([^\W\d][\w.]*|\d+(?:\.\d+)?(?:e[+-]?\d+)?|.)")
+
+
+def _ill_formed(line: str) -> PolyloomError:
+    return input_error("PL0979", f"no line of a program of stages: {line}", help="write it as the printer does")
+
+
+class _Reader:
+    """A line, token by token (mutable)."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.tokens = [found.group(1) for found in _TOKEN.finditer(line)]
+        self.at = 0
+
+    def peek(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def next(self) -> str:
+        self.at += 1
+        return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
+
+    def skip(self, token: str) -> bool:
+        """Whether this comes next, which is then read."""
+        self.at += (found := self.peek() == token)
+        return found
+
+    def expect(self, token: str) -> None:
+        if not self.skip(token):
+            raise _ill_formed(self.line)
+
+    def after(self, token: str) -> str:
+        self.expect(token)
+        return self.next()
+
+    def items(self, one: Callable[[], T], begin: str = "[", end: str = "]") -> Iterator[T]:
+        self.expect(begin)
+        while not self.skip(end):
+            yield one()
+            if self.peek() != end:
+                self.expect(",")
+
+    def affine(self) -> Affine:
+        total = Affine()
+        while True:
+            sign = -1 if self.skip("-") else 1
+            token = self.next()
+            if token.isdigit():
+                total += Affine.symbol(self.next()) * (sign * int(token)) if self.skip("*") else sign * int(token)
+            else:
+                total += Affine.symbol(token) * sign
+            if self.peek() != "-" and not self.skip("+"):
+                return total
+
+    def place(self) -> int | Affine:
+        return self.affine() if self.skip("at") else int(self.next())
+
+    def leaf(self) -> Leaf:
+        name, padded = self.next(), self.skip("?")
+        return Leaf(name, tuple(self.items(self.affine)), padded)
+
+    def term(self) -> Term:
+        sign = -1 if self.skip("-") else 1
+        token = self.peek()
+        if token[:1].isdigit() or token in ("inf", "nan"):
+            value = self.next()
+            return Number(sign * (int(value) if value.isdigit() else float(value)))
+        if self.tokens[self.at + 1 : self.at + 2] != ["("]:
+            return self.leaf()
+        return Apply(self.next(), tuple(self.items(self.term, "(", ")")))
+
+    def product(self) -> Product:
+        result, dims = self.next(), tuple(self.items(self.next))
+        self.expect("=")
+        begins = ""
+        if not self.skip("sum"):
+            begins = self.leaf().array
+            self.expect("+")
+            self.expect("sum")
+        over = self.next()
+        self.expect(":")
+        left = self.leaf()
+        self.expect("*")
+        right, more = self.leaf(), self.more()
+        return Product(
+            result, dims, left, right, over, more["label"], more.get("widened", ""), begins, "ordered" in more,
+            int(more.get("roundings", 0)),
+        )  # fmt: skip
+
+    def formula(self) -> Formula:
+        result, dims = self.next(), tuple(self.items(self.next))
+        self.expect("=")
+        term = self.term()
+        self.expect(";")
+        label, summed = self.after("label"), list[Affine]()
+        if self.skip(";"):
+            self.expect("summed")
+            summed.append(self.affine())
+            while self.skip(","):
+                summed.append(self.affine())
+        return Formula(result, dims, term, label, tuple(summed))
+
+    def more(self) -> Mapping[str, str]:
+        found = dict[str, str]()
+        while self.skip(";"):
+            key = self.next()
+            found[key] = "" if key == "ordered" else self.next()
+        return found

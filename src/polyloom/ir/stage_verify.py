@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes a program of stages well formed, as a list of rules: names, dimensions, the order of stages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from polyloom.diagnostics import INTERNAL, Diagnostic, enforce
+from polyloom.ir.formula import Apply, Leaf, Sum, leaves, loop_of, result_element, subterms
+from polyloom.ir.operations import BY_NAME
+from polyloom.ir.stage import Formula, Product, Program, Stage
+
+Rule = Callable[[Program], Iterator[Diagnostic]]
+
+
+def verify(program: Program) -> None:
+    """Raise PL0979 with every violation of the first rule that is violated."""
+    enforce(RULES, program)
+
+
+def arrays_are_declared(program: Program) -> Iterator[Diagnostic]:
+    """Each array has an element type and a shape."""
+    used = {name for stage in program.stages for name in (stage.result, *stage.reads)}
+    used |= {name for o in program.outputs for name in (o.array, o.definition)}
+    for name in sorted(used):
+        if name not in program.shapes or name not in program.types:
+            yield _fault(f"{name} has no type or no shape")
+
+
+def results_are_computed_once(program: Program) -> Iterator[Diagnostic]:
+    for name, number in Counter(stage.result for stage in program.stages).items():
+        if number > 1:
+            yield _fault(f"{number} stages compute {name}")
+
+
+def indices_have_the_rank(program: Program) -> Iterator[Diagnostic]:
+    for stage in program.stages:
+        for leaf in (*_elements(stage), result_element(stage.result, stage.dims)):
+            if len(leaf.index) != len(program.shapes[leaf.array]):
+                yield _fault(f"{stage.result}: {leaf.array} has {len(program.shapes[leaf.array])} dimensions")
+        if len(set(stage.dims)) != len(stage.dims):
+            yield _fault(f"{stage.result} has a dimension twice")
+
+
+def stages_follow_what_they_read(program: Program) -> Iterator[Diagnostic]:
+    """What a stage computes is read behind it; before, only an argument that it overwrites is."""
+    later = program.computed - {o.array for o in program.outputs}
+    for stage in program.stages:
+        for name in sorted({*stage.reads} & later):
+            yield _fault(f"{stage.result} reads {name}, which no stage before computes")
+        later -= {stage.result}
+
+
+def products_are_of_matrices(program: Program) -> Iterator[Diagnostic]:
+    """Factors are whole arrays that share the dimension of the sum alone, and the result has all others."""
+    for stage in program.stages:
+        if not isinstance(stage, Product):
+            continue
+        left, right = (tuple(map(loop_of, leaf.index)) for leaf in (stage.left, stage.right))
+        if stage.left.padded or stage.right.padded or any(len({*d, ""}) != len(d) + 1 for d in (left, right)):
+            yield _fault(f"a factor of {stage.result} is not indexed by one loop in each place")
+        elif {*left} & {*right} != {stage.over} or {*left} ^ {*right} != {*stage.dims}:
+            yield _fault(f"{stage.result} does not have the dimensions of its factors but {stage.over}")
+        elif stage.dims and stage.dims[0] not in left:
+            yield _fault(f"{stage.result}: the left factor lacks {stage.dims[0]}")
+
+
+def formulas_are_of_operations(program: Program) -> Iterator[Diagnostic]:
+    """No sums, known operations with all of their operands."""
+    for stage in program.stages:
+        for part in subterms(stage.term) if isinstance(stage, Formula) else ():
+            if isinstance(part, Sum):
+                yield _fault(f"{stage.result} has a sum in its formula")
+            if isinstance(part, Apply) and len(part.operands) != getattr(BY_NAME.get(part.operation), "arity", None):
+                yield _fault(f"{stage.result} applies {part.operation} to {len(part.operands)} operands")
+
+
+def outputs_are_parts_of_results(program: Program) -> Iterator[Diagnostic]:
+    for o in program.outputs:
+        own = sorted(n for n in o.at if isinstance(n, int))
+        if len(o.at) != len(program.shapes[o.definition]) or own != list(range(len(program.shapes[o.array]))):
+            yield _fault(f"{o.array} is no part of {o.definition}")
+
+
+RULES: tuple[Rule, ...] = (
+    arrays_are_declared,
+    results_are_computed_once,
+    indices_have_the_rank,
+    stages_follow_what_they_read,
+    products_are_of_matrices,
+    formulas_are_of_operations,
+    outputs_are_parts_of_results,
+)
+
+
+def _elements(stage: Stage) -> tuple[Leaf, ...]:
+    return tuple(leaves(stage.term)) if isinstance(stage, Formula) else (stage.left, stage.right)
+
+
+def _fault(message: str) -> Diagnostic:
+    return Diagnostic("PL0979", message, INTERNAL)

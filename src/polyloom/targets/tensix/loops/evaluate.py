@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stages compute, in NumPy: bit by bit, and in numbers with the error that each may have.
+
+The error of an array is a bound for three distances: from what the tile has to what the program has, and from both to
+the exact value. So a product of factors A and B with errors a and b misses the program's by what a product of |A| + a
+and |B| + b may miss, and by (|A| + a) b + a (|B| + b) from its factors; a formula goes on with its arrays' errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.analysis.contraction import Matrix
+from polyloom.frontend.source import Arrays
+from polyloom.targets.tensix.loops import arithmetic
+from polyloom.targets.tensix.loops.bound import bound
+from polyloom.targets.tensix.loops.compile import Content
+from polyloom.targets.tensix.loops.elements import Elements, vectors
+from polyloom.targets.tensix.loops.formats import Arithmetic, narrow
+from polyloom.targets.tensix.loops.layout import Placed, array_shapes, element_format, spread
+from polyloom.targets.tensix.loops.run import datums
+from polyloom.targets.tensix.loops.steps import Pointwise
+from polyloom.targets.tensix.loops.vector import ADDING, Error, evaluate, formula_error, unbounded
+from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
+
+Array = NDArray[Any]
+_SINGLE = 2.0**-24
+"""A rounding of the program."""
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def computed_datums(content: Content, values: Mapping[str, int], inputs: Arrays) -> dict[str, Array]:
+    """The datums of what each stage computes, by name. Errors: PL1234, PL1237."""
+    shapes, made = array_shapes(content.program, values), dict[str, Array]()
+    for each in content.arranged:
+        made[each.stage.result] = stage_datums(each, content, shapes, inputs, made)
+    return made
+
+
+def stage_datums(each: Arranged, content: Content, shapes: Shapes, inputs: Arrays, made: Mapping[str, Array]) -> Array:
+    """The datums of one array, of what stages before have `made`."""
+    if isinstance(each, Multiplied):
+        return _multiply(each, content.how, shapes, inputs, made)
+    return _apply(content.formulas[each.stage.result], content.how, shapes[each.stage.result], inputs, made)
+
+
+def _multiply(each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Array]) -> Array:
+    left, right = (
+        p.flat(made[p.matrix.array]) if p.matrix.array in made else datums(p, inputs, how.factors)
+        for p in (Placed(m, shapes[m.array], 0, 1) for m in (each.contraction.left, each.contraction.right))
+    )
+    found = arithmetic.product(left, right, how.factors, how.dest, how.fidelity)
+    if how.sums.width < how.accumulated.width:
+        found = narrow(found, how.format)
+    return Placed(each.result, shapes[each.stage.result], 0, 1).unflat(found)
+
+
+def _apply(p: Pointwise, how: Arithmetic, shape: tuple[int, ...], inputs: Arrays, made: Mapping[str, Array]) -> Array:
+    e = element_format(how)
+    arrays = [
+        spread(made[a.array] if a.array in made else e.encode(np.asarray(inputs[a.array])), a.axes, shape)
+        for a in p.arrays
+    ]
+    return _formula_datums(p, e, arrays, inputs, shape)
+
+
+def _formula_datums(
+    p: Pointwise, e: Elements, datums: Sequence[Array], inputs: Arrays, shape: tuple[int, ...]
+) -> Array:
+    """Datums of the result, of those of the arrays in its shape; scalars are inputs."""
+    scalars = [int(np.asarray(inputs[name]).reshape(1).view(np.uint32)[0]) for name in p.scalars]
+    size = int(np.prod(shape))
+    if not size:
+        return e.store(np.zeros(shape, np.uint32))
+    values = evaluate(p, [vectors(e.load(array)) for array in datums], scalars)
+    found = np.broadcast_to(values, (-(-size // 32), 32)).ravel()[:size]
+    return e.store(np.ascontiguousarray(found)).reshape(shape)
+
+
+def error_bounds(content: Content, values: Mapping[str, int], inputs: Arrays) -> dict[str, Error]:
+    """What each stage computes, in numbers, with its error; formulas of integers have none."""
+    shapes, made, how = array_shapes(content.program, values), dict[str, Error](), content.how
+    for each in content.arranged:
+        shape = shapes[each.stage.result]
+        if isinstance(each, Multiplied):
+            value, error = _product_error(each, how, shapes, inputs, made)
+            placed = Placed(each.result, shape, 0, 1)
+            made[each.stage.result] = placed.unflat(value), placed.unflat(error)
+        elif how.format == "i8":
+            made[each.stage.result] = np.zeros(shape), np.zeros(shape)
+        else:
+            formula = content.formulas[each.stage.result]
+            made[each.stage.result] = _formula_error(each, formula, how, shape, inputs, made, values)
+    return made
+
+
+def _product_error(
+    each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error]
+) -> Error:
+    (a, of_a), (b, of_b) = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
+    large_a, large_b = np.abs(a) + of_a, np.abs(b) + of_b
+    error, value = bound(large_a, large_b, how.factors, how.dest, how.fidelity), a @ b
+    if how.format == "i8":
+        return value, error
+    error = error + large_a @ of_b + of_a @ large_b + each.stage.roundings * _SINGLE * (large_a @ large_b)
+    error = unbounded(error, of_a.max(axis=1, keepdims=True, initial=0), of_b.max(axis=0, initial=0))
+    if how.sums.width == how.accumulated.width:
+        return value, error
+    e = element_format(how)
+    return value, unbounded(error + (np.abs(value) + error) * e.rounding + e.least, error)
+
+
+def _factor(matrix: Matrix, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error]) -> Error:
+    placed = Placed(matrix, shapes[matrix.array], 0, 1)
+    if matrix.array in made:
+        value, error = made[matrix.array]
+        return placed.flat(value), placed.flat(error)
+    value = placed.flat(np.asarray(inputs[matrix.array])).astype(np.float64)
+    return value, np.zeros_like(value)
+
+
+def _formula_error(
+    each: Applied,
+    p: Pointwise,
+    how: Arithmetic,
+    shape: tuple[int, ...],
+    inputs: Arrays,
+    made: Mapping[str, Error],
+    values: Mapping[str, int],
+) -> Error:
+    """The result in numbers, and its error with what the store cuts off."""
+    e = element_format(how)
+    arrays = [made[a.array] if a.array in made else _format_error(np.asarray(inputs[a.array]), e) for a in p.arrays]
+    over = [
+        (spread(value, a.axes, shape), spread(error, a.axes, shape))
+        for a, (value, error) in zip(p.arrays, arrays, strict=True)
+    ]
+    scalars = [float(inputs[name]) for name in p.scalars]  # pyright: ignore[reportArgumentType]: scalars are of rank 0
+    adding = ADDING + _SINGLE * sum(n.evaluate(values) for n in each.stage.summed)
+    value, error = formula_error(p, over, scalars, adding)
+    error = unbounded(error + (np.abs(value) + error) * e.storing + e.least, error)
+    return np.broadcast_to(value, shape), np.broadcast_to(error, shape)
+
+
+def _format_error(array: Array, e: Elements) -> Error:
+    """An input: its error is that of the format."""
+    wide = array.astype(np.float64)
+    return wide, np.abs(wide) * e.rounding + e.least

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the array of each stage is a matrix in memory: which of its dimensions are rows, and which columns.
+
+An array that a stage computes lies in memory once. A product may compute its transpose from the transposes of its
+factors, and takes the right factor either way; a formula has all of its arrays alike. The first choice that suits all
+stages is taken (depth-first search). Arguments are laid out as each stage wants them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from polyloom.analysis.contraction import Contraction, Matrix, contraction_of
+from polyloom.analysis.dataflow import refuse
+from polyloom.ir.formula import Apply, Leaf, Number, Term, leaves, loop_of
+from polyloom.ir.stage import Formula, Product, Program, Stage
+
+_Flat = tuple[tuple[int, ...], tuple[int, ...], bool]
+"""Rows and columns, and whether the matrix is wrapped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Multiplied:
+    """A product as a machine computes it; `turned`: the right factor lies in memory as its transpose."""
+
+    stage: Product
+    contraction: Contraction
+    turned: bool
+
+    @property
+    def result(self) -> Matrix:
+        return self.contraction.result
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A formula, and how its arrays are matrices; `wrapped`: vectors fill the rows of a tile, one after another, which
+    no product reads."""
+
+    stage: Formula
+    result: Matrix
+    wrapped: bool = False
+
+
+Arranged = Multiplied | Applied
+_KEEPS_ZERO = frozenset(("move", "add", "sub", "neg", "abs", "min", "max", "and", "or", "xor", "tanh", "sin"))
+"""Operations that give 0 where all operands are 0."""
+
+
+def arrange(program: Program) -> tuple[Arranged, ...]:
+    """Raises `Unlike`."""
+    for each in program.stages:
+        _check_spread(each, program)
+    found = _search(program, 0, {})
+    if found is None:
+        refuse("no order of rows and columns suits all stages that read what others made")
+    _check_padding(program)
+    return found
+
+
+def axes_of(leaf: Leaf, dims: Sequence[str]) -> tuple[int, ...]:
+    """Of each of `dims` the position of the leaf's own one, or -1."""
+    own = [loop_of(at) for at in leaf.index]
+    return tuple(own.index(d) if d in own else -1 for d in dims)
+
+
+def _check_spread(stage: Stage, program: Program) -> None:
+    """What a stage computes is spread over no other array."""
+    if isinstance(stage, Product):
+        return
+    for leaf in leaves(stage.term):
+        if leaf.array in program.computed and {*map(loop_of, leaf.index)} != {*stage.dims}:
+            label = program.label_of(leaf.array)
+            message = f"`{label}` is computed, and would have to be spread over the elements of `{stage.label}`"
+            refuse(message, stage.span)
+
+
+def _search(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[Arranged, ...] | None:
+    if number == len(program.stages):
+        return ()
+    stage = program.stages[number]
+    for made in _products(stage, known) if isinstance(stage, Product) else _formulas(stage, program, known):
+        flat = made.result.rows, made.result.columns, isinstance(made, Applied) and made.wrapped
+        rest = _search(program, number + 1, {**known, stage.result: flat})
+        if rest is not None:
+            return made, *rest
+    return None
+
+
+def _products(stage: Product, known: Mapping[str, _Flat]) -> Iterator[Multiplied]:
+    c = contraction_of(stage)
+    for each in (c, replace(c, left=_transpose(c.right), right=_transpose(c.left), result=_transpose(c.result))):
+        left, right = each.left, each.right
+        as_it_is, as_transpose = _flat(right), _flat(_transpose(right))
+        found = known.get(right.array, as_it_is)
+        if known.get(left.array, _flat(left)) == _flat(left) and found in (as_it_is, as_transpose):
+            yield Multiplied(stage, each, found != as_it_is)
+
+
+def _flat(matrix: Matrix) -> _Flat:
+    return matrix.rows, matrix.columns, False
+
+
+def _transpose(matrix: Matrix) -> Matrix:
+    return replace(matrix, rows=matrix.columns, columns=matrix.rows)
+
+
+def _formulas(stage: Formula, program: Program, known: Mapping[str, _Flat]) -> Iterator[Applied]:
+    found = dict[_Flat, None]()
+    for leaf in leaves(stage.term):
+        if leaf.array in known:
+            axes = axes_of(leaf, stage.dims)
+            rows, columns, wrapped = known[leaf.array]
+            found[tuple(map(axes.index, rows)), tuple(map(axes.index, columns)), wrapped] = None
+    if len(found) > 1:
+        return
+    for rows, columns, wrapped in found or _wanted(program, len(stage.dims)):
+        yield Applied(stage, Matrix(stage.result, rows, columns), wrapped)
+
+
+def _wanted(program: Program, rank: int) -> Sequence[_Flat]:
+    """All but the last dimension as rows, vectors wrapped, and what products have of arrays of so many dimensions."""
+    if rank > 1:
+        found: dict[_Flat, None] = {((*range(rank - 1),), (rank - 1,), False): None}
+    else:
+        found = {((*range(rank),), (), True): None, ((*range(rank),), (), False): None}
+    for stage in program.stages:
+        c = contraction_of(stage) if isinstance(stage, Product) else None
+        for m in (c.left, c.right) if c is not None else ():
+            if len(m.rows) + len(m.columns) == rank:
+                found |= {_flat(m): None, _flat(_transpose(m)): None}
+    return [*found]
+
+
+def _check_padding(program: Program) -> None:
+    """Beyond the sum's last element, one of both factors is zero."""
+    is_clean = dict[str, bool]()
+    for stage in program.stages:
+        zeros = [is_clean.get(name, True) for name in stage.reads]
+        if isinstance(stage, Formula):
+            is_clean[stage.result] = _keeps_zero(stage.term, is_clean)
+            continue
+        if not any(zeros):
+            message = f"both factors of `{stage.label}` are computed, and neither is 0 where its inputs are"
+            refuse(message, stage.span)
+        is_clean[stage.result] = all(zeros)
+
+
+def _keeps_zero(term: Term, is_clean: Mapping[str, bool]) -> bool:
+    """Whether a formula is 0 where arrays are that are `is_clean` or given."""
+    if isinstance(term, Leaf):
+        return is_clean.get(term.array, bool(term.index))
+    if isinstance(term, Number):
+        return term == Number(0)
+    assert isinstance(term, Apply), "stages are without sums"
+    zeros = [_keeps_zero(operand, is_clean) for operand in term.operands]
+    match term.operation:
+        case "mul" | "and":
+            return any(zeros)
+        case "madd":
+            return any(zeros[:2]) and zeros[2]
+        case "select":
+            return all(zeros[1:])
+        case operation:
+            return operation in _KEEPS_ZERO and all(zeros)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The equations of one phase as a program of one stage, which holds for any sizes: a product whose dataflow is one, or
+one element-wise formula."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.analysis.calls import calls
+from polyloom.analysis.contraction import check_extents, dimensions_of, product, results
+from polyloom.analysis.dataflow import refuse
+from polyloom.ir import pla
+from polyloom.ir.formula import Leaf, Output, Term, leaves, rewrite
+from polyloom.ir.operations import ElementType
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.stage import Formula, Program, Stage
+from polyloom.names import fresh
+from polyloom.transform.stages.cut import Abilities, fits
+
+
+def recognize_stage(plan: Plan, can: Abilities) -> Program:
+    """Raises `Unlike` for what is more, or something else."""
+    if plan.loops or len(plan.phases) != 1:
+        refuse(f"`{plan.name}` has several phases, one after the other")
+    (phase,) = plan.phases
+    if phase.parametric:
+        refuse(f"`{phase.parametric[0].name}` is a number that parameters determine")
+    return _bind(phase, product(phase.program) or _formula(phase.program, can))
+
+
+def _formula(program: pla.Program, can: Abilities) -> Formula:
+    found = results(program)
+    if not found:
+        refuse(f"`{program.name}` has no result")
+    (equation, written), *others = found
+    name = equation.target.name
+    if others:
+        names = {e.target.name for e, _ in found}
+        what = f"are {len(names)} results" if len(names) > 1 else f"are {len(found)} equations of `{name}`"
+        refuse(f"there {what}, and a stage computes one", others[0][0].span)
+    dims = dimensions_of(program, Leaf(name, equation.target.index), equation)
+    term = calls(written) if can.fuses else written
+    check_extents(program, equation, list(dict.fromkeys(leaf for leaf in leaves(term) if leaf.index)), None)
+    if not fits(term, can):
+        refuse(f"the formula of `{name}` reads more than {can.arrays} arrays or {can.scalars} scalars", equation.span)
+    return Formula(name, dims, term, name, (), equation.span)
+
+
+def _bind(phase: Phase, stage: Stage) -> Program:
+    """The stage with the names of the plan's arrays, and a result of its own."""
+    names = dict(phase.inputs)
+    output = dict(phase.outputs)[stage.result]
+    arrays = {names[a.name]: a for a in phase.program.inputs}
+    arrays[output] = next(a for a in phase.program.outputs if a.name == stage.result)
+    result = fresh(output, {*arrays})
+
+    def change(term: Term) -> Term | None:
+        return replace(term, array=names[term.array]) if isinstance(term, Leaf) else None
+
+    if isinstance(stage, Formula):
+        stage = replace(stage, result=result, label=output, term=rewrite(stage.term, change))
+    else:
+        left, right = (replace(leaf, array=names[leaf.array]) for leaf in (stage.left, stage.right))
+        stage = replace(stage, result=result, label=output, left=left, right=right)
+    types: dict[str, ElementType] = {name: a.dtype for name, a in arrays.items()}
+    shapes = {name: a.shape for name, a in arrays.items()}
+    types[result], shapes[result] = types[output], shapes[output]
+    outputs = (Output(output, result, tuple(range(len(stage.dims)))),)
+    return Program((stage,), types, shapes, outputs, needs_elements=False)

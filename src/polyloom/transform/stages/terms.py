@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Terms as sums of signed products: addends, factors, conversions; and definitions inlined into their one reader."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Sum, Term, leaves, rewrite
+from polyloom.names import dotted, fresh
+from polyloom.sets import Affine
+
+
+def split_sum(term: Term) -> tuple[Term | None, Sum | None, bool]:
+    """A term as `begins` + a sum, or - a sum: what it begins with, the sum, and whether it is taken away."""
+    if isinstance(term, Sum):
+        return None, term, False
+    if isinstance(term, Apply) and isinstance(term.operands[-1], Sum):
+        if term.operation == "neg":
+            return None, term.operands[0], True  # pyright: ignore[reportReturnType]: the last operand is the first
+        if term.operation in ("add", "sub"):
+            return term.operands[0], term.operands[1], term.operation == "sub"  # pyright: ignore[reportReturnType]
+    return term, None, False
+
+
+def addends(term: Term, *, is_less: bool = False) -> list[tuple[Term, bool]]:
+    """What a term adds up, and which of it is taken away."""
+    if isinstance(term, Apply) and term.operation == "neg":
+        return addends(term.operands[0], is_less=not is_less)
+    if isinstance(term, Apply) and term.operation in ("add", "sub"):
+        one, other = term.operands
+        return [*addends(one, is_less=is_less), *addends(other, is_less=is_less != (term.operation == "sub"))]
+    return [(term, is_less)]
+
+
+def accumulate(total: Term | None, addend: Term, *, is_less: bool) -> Term:
+    """`total` + or - an addend; None is nothing."""
+    if total is None:
+        return Apply("neg", (addend,)) if is_less else addend
+    return Apply("sub" if is_less else "add", (total, addend))
+
+
+def factors_of(term: Term) -> list[Term]:
+    if isinstance(term, Apply) and term.operation == "mul":
+        return [factor for operand in term.operands for factor in factors_of(operand)]
+    return [term]
+
+
+def product_of(factors: Sequence[Term]) -> Term:
+    made = factors[0]
+    for factor in factors[1:]:
+        made = Apply("mul", (made, factor))
+    return made
+
+
+def unconverted(term: Term) -> Term:
+    """A term without a conversion around it."""
+    return term.operands[0] if isinstance(term, Apply) and term.operation.startswith("to_") else term
+
+
+def inline_definitions(formulas: Formulas) -> Formulas:
+    """Formulas in which a definition that one place reads, behind the sums there, is a part of what reads it."""
+    kept = {output.definition for output in formulas.outputs}
+    uses = Counter(leaf.array for d in formulas.definitions for leaf in leaves(d.term))
+    made: dict[str, Definition] = {}
+    names = {name for d in formulas.definitions for name in d.extents}
+    for definition in formulas.definitions:
+        made[definition.name] = _inline_into(definition, made, uses, kept, names)
+    needed = kept | {leaf.array for d in made.values() for leaf in leaves(d.term)}
+    return replace(formulas, definitions=tuple(d for d in made.values() if d.name in needed))
+
+
+def _inline_into(
+    definition: Definition, made: dict[str, Definition], uses: Counter[str], kept: set[str], names: set[str]
+) -> Definition:
+    extents = dict(definition.extents)
+
+    def change(term: Term) -> Term | None:
+        if isinstance(term, Sum):
+            return term
+        if not isinstance(term, Leaf) or term.array not in made or uses[term.array] != 1 or term.array in kept:
+            return None
+        other = made.pop(term.array)
+        summed = {d: fresh(d, names, dotted) for d in other.extents if d not in other.dims}
+        extents.update({new: other.extents[d] for d, new in summed.items()})
+        return _at_index(other.term, summed, dict(zip(other.dims, term.index, strict=True)))
+
+    return replace(definition, term=rewrite(definition.term, change), extents=extents)
+
+
+def _at_index(term: Term, summed: Mapping[str, str], index: Mapping[str, Affine]) -> Term:
+    """A definition's term at an index, with other names of the dimensions of its sums."""
+    values = {**index, **{d: Affine.symbol(new) for d, new in summed.items()}}
+
+    def change(part: Term) -> Term | None:
+        if isinstance(part, Leaf):
+            return replace(part, index=tuple(at.substitute(values) for at in part.index))
+        if isinstance(part, Sum):
+            return replace(part, term=rewrite(part.term, change), dimension=summed.get(part.dimension, part.dimension))
+        return None
+
+    return rewrite(term, change)
