@@ -20,11 +20,11 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import numbered
 from polyloom.targets.forms import loops
-from polyloom.targets.minion.loops.stages.form import staged
 from polyloom.targets.minion.map import judge as judges
 from polyloom.targets.minion.map.convolution import source as convolutions
 from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
+from polyloom.targets.minion.map.stages import staged
 from polyloom.targets.minion.map.work import Content, Work
 from polyloom.targets.minion.options import Fp, Options
 from polyloom.targets.minion.place import Place

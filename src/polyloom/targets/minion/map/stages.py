@@ -18,7 +18,7 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.stage import Formula, Product, Program, Stage
 from polyloom.sets import Affine, Condition
-from polyloom.targets.minion.loops.stages import errors
+from polyloom.targets.minion.map import stage_errors
 from polyloom.targets.minion.map.convolution import source as convolutions
 from polyloom.targets.minion.map.frame import place_of
 from polyloom.targets.minion.map.product import form as product
@@ -57,8 +57,8 @@ def _check_sizes(nest: Nest) -> None:
 
 def _work(nest: Nest, stage: Stage, made: Program, fp: Fp, minions: int, *, exact: bool) -> Work:
     if isinstance(stage, Formula):
-        has = errors.has_bounds(stage.term, made.types)
-        bounds = partial(errors.bounds, stage, made.types[stage.result]) if has else None
+        has = stage_errors.has_bounds(stage.term, made.types)
+        bounds = partial(stage_errors.bounds, stage, made.types[stage.result]) if has else None
         return simd.staged(formula_nest(nest, stage, made), fp, minions, bounds)
     c, place = contraction_of(stage), place_of(stage.span)
     if c.result.rows and c.result.columns:
