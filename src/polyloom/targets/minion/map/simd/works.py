@@ -182,7 +182,7 @@ class _Program:
 
     def evict(self, work: Work, around: Around) -> None:
         alone = self.team.workers == 1 or (self.team.minions == 1 and self.team.mode == "shared")
-        within = frozenset[str]() if alone else self.coherence.evicted(work)
+        within = frozenset[str]() if alone else self.coherence.evictions(work)
         names = self.for_others(work) | within
         if not names:
             return
