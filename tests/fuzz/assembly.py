@@ -19,7 +19,7 @@ from tests.fuzz import damage
 from polyloom.riscv import disassemble
 from polyloom.riscv.encode import decode
 from polyloom.riscv.names import parse
-from polyloom.targets.minion import isa as minion
+from polyloom.targets.minion.words import isa as minion
 from polyloom.targets.tensix.words.disassemble import disassemble as tensix_text
 from polyloom.targets.tensix.words.disassemble import macro
 from polyloom.targets.tensix.words.isa import table

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of an ET-SoC-1 with any number of its minions (native/minion/bind.cpp). `polyloom.targets.minion.model`
+"""The model of an ET-SoC-1 with any number of its minions (native/minion/bind.cpp). `polyloom.targets.minion.run.model`
 checks what callers give."""
 
 from collections.abc import Mapping

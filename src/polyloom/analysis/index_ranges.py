@@ -11,13 +11,14 @@ it, say) is not looked at, so that a range may be narrower than it had to be, an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from polyloom.analysis.loop_ranges import Range, form_range
 from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, edges_of
+from polyloom.sets import Affine
 
-Range = tuple[int, int]
 ANY: Final[Range] = (-(1 << 62), 1 << 62)
 _SAME: Final = ("sext", "zext", "trunc", "copy")
 _PAIRS: Final = (("slt", "sgt"), ("sle", "sge"), ("ult", "ugt"), ("ule", "uge"), ("eq", "eq"), ("ne", "ne"))
@@ -28,28 +29,12 @@ _DEEPEST: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """A constant, and coefficients of atoms: values that are not computed of others linearly."""
-
-    constant: int = 0
-    terms: Mapping[str, int] = field(default_factory=dict[str, int])
-
-    def plus(self, other: _Form, factor: int = 1) -> _Form:
-        names = {*self.terms, *other.terms}
-        sums = {n: self.terms.get(n, 0) + factor * other.terms.get(n, 0) for n in names}
-        return _Form(self.constant + factor * other.constant, {n: c for n, c in sums.items() if c})
-
-    def times(self, factor: int) -> _Form:
-        return _Form().plus(self, factor)
-
-
-@dataclass(frozen=True, slots=True)
 class _Variable:
     """Of a loop: where it begins, whether it rises, and forms that it does not pass, with what is to be added."""
 
-    begins: tuple[_Form, ...]
+    begins: tuple[Affine, ...]
     rises: bool
-    ends: tuple[tuple[_Form, int], ...]
+    ends: tuple[tuple[Affine, int], ...]
 
 
 def index_ranges(
@@ -74,52 +59,52 @@ class _Ranges:
         self.incoming = dict(_incoming(function))
         self.parameters = {p.name for p in function.parameters}
         self.bounds: dict[str, Range] = dict.fromkeys(self.parameters, ANY)
-        self.forms, self.variables = dict[str, _Form](), dict[str, _Variable | None]()
+        self.forms, self.variables = dict[str, Affine](), dict[str, _Variable | None]()
 
-    def form(self, operand: Operand) -> _Form | None:
+    def form(self, operand: Operand) -> Affine | None:
         """The linear form of an integer; None for what has no value."""
         if isinstance(operand, Constant):
-            return _Form(operand.value)
+            return Affine((), operand.value)
         if not isinstance(operand, Value):
             return None
         if operand.name not in self.forms:
             self.forms[operand.name] = self._computed(operand.name)
         return self.forms[operand.name]
 
-    def _computed(self, name: str) -> _Form:
+    def _computed(self, name: str) -> Affine:
         if name in self.values:
-            return _Form(self.values[name])
-        itself, instruction = _Form(0, {name: 1}), self.defined.get(name)
+            return Affine((), self.values[name])
+        itself, instruction = Affine.symbol(name), self.defined.get(name)
         if instruction is None:
             return itself
         parts = [self.form(o) for o in instruction.operands]
         match instruction.operation, parts:
-            case operation, [_Form() as a] if operation in _SAME:
+            case operation, [Affine() as a] if operation in _SAME:
                 return a
-            case "add", [_Form() as a, _Form() as b]:
-                return a.plus(b)
-            case "sub", [_Form() as a, _Form() as b]:
-                return a.plus(b, -1)
-            case "or", [_Form() as a, _Form(terms={}) as b] if a.terms and b.constant >= 0:
-                return a.plus(b)  # of what is unrolled: the lowest bits are zeros
-            case "mul", [_Form() as a, _Form() as b] if not a.terms or not b.terms:
-                return a.times(b.constant) if not b.terms else b.times(a.constant)
-            case "shl", [_Form() as a, _Form(terms={}) as b] if 0 <= b.constant < 64:
-                return a.times(1 << b.constant)
+            case "add", [Affine() as a, Affine() as b]:
+                return a + b
+            case "sub", [Affine() as a, Affine() as b]:
+                return a - b
+            case "or", [Affine() as a, Affine() as b] if a.terms and b.constant >= 0:
+                return a + b  # of what is unrolled: the lowest bits are zeros
+            case "mul", [Affine() as a, Affine() as b] if not a.terms or not b.terms:
+                return a * b.constant if b.is_constant else b * a.constant
+            case "shl", [Affine() as a, Affine(terms=()) as b] if 0 <= b.constant < 64:
+                return a * (1 << b.constant)
             case _:
                 return itself
 
-    def place(self, pointer: Operand) -> tuple[str, _Form] | None:
+    def place(self, pointer: Operand) -> tuple[str, Affine] | None:
         """The parameter that a pointer is made of, and the bytes from there."""
         if not isinstance(pointer, Value):
             return None
         if pointer.name in self.parameters:
-            return pointer.name, _Form()
+            return pointer.name, Affine()
         instruction = self.defined.get(pointer.name)
         if instruction is None or instruction.operation != "offset":
             return None
         base, offset = self.place(instruction.operands[0]), self.form(instruction.operands[1])
-        return None if base is None or offset is None else (base[0], base[1].plus(offset))
+        return None if base is None or offset is None else (base[0], base[1] + offset)
 
     def data(self, atom: str) -> str | None:
         """The parameter that a value comes from: as itself, or by a load through it."""
@@ -140,12 +125,12 @@ class _Ranges:
             for subscript, extent in _subscripts(found[1], *self.shapes[found[0]]):
                 self.ask(subscript, (0, extent - 1), ())
 
-    def ask(self, form: _Form, asked: Range, around: tuple[str, ...]) -> None:
+    def ask(self, form: Affine, asked: Range, around: tuple[str, ...]) -> None:
         """A form has to be in a range: each of its atoms, whatever the others are."""
-        unknown = sum(self.variable(atom) is None for atom in form.terms)
+        unknown = sum(self.variable(atom) is None for atom in form.symbols)
         share = (asked[1] - form.constant) // unknown if unknown > 1 else ANY[1]
-        for atom, factor in form.terms.items():
-            rest = [self.spread(other, c, share) for other, c in form.terms.items() if other != atom]
+        for atom, factor in form.terms:
+            rest = [self.spread(other, c, share) for other, c in form.terms if other != atom]
             if any(each is None for each in rest):
                 continue
             least = asked[0] - form.constant - sum(each[0] for each in rest if each)
@@ -181,7 +166,7 @@ class _Ranges:
         if variable is None or atom in around or not variable.ends:
             return None
         begins = [self._constant(form, (*around, atom)) for form in variable.begins]
-        ends = [self._constant(form.plus(_Form(margin)), (*around, atom)) for form, margin in variable.ends]
+        ends = [self._constant(form + margin, (*around, atom)) for form, margin in variable.ends]
         if not begins or None in begins or all(end is None for end in ends):
             return None
         first, last = [b for b in begins if b], [e for e in ends if e]
@@ -189,12 +174,9 @@ class _Ranges:
             return min(b[0] for b in first), min(e[1] for e in last)
         return max(e[0] for e in last), max(b[1] for b in first)
 
-    def _constant(self, form: _Form, around: tuple[str, ...]) -> Range | None:
-        parts = [(c, self.known(atom, around)) for atom, c in form.terms.items()]
-        if any(found is None for _, found in parts):
-            return None
-        spans = [sorted((c * found[0], c * found[1])) for c, found in parts if found]
-        return form.constant + sum(s[0] for s in spans), form.constant + sum(s[1] for s in spans)
+    def _constant(self, form: Affine, around: tuple[str, ...]) -> Range | None:
+        found = {atom: range for atom in form.symbols if (range := self.known(atom, around)) is not None}
+        return form_range(form, found) if found.keys() == form.symbols else None
 
     def variable(self, name: str) -> _Variable | None:
         """A parameter of a block that one edge gives a constant step, and others a beginning."""
@@ -206,21 +188,21 @@ class _Ranges:
         if name not in self.incoming:
             return None
         forms = [self.form(operand) for operand in self.incoming[name]]
-        steps = [f.constant for f in forms if f is not None and f.terms == {name: 1}]
-        begins = tuple(f for f in forms if f is not None and name not in f.terms)
+        steps = [f.constant for f in forms if f is not None and f.terms == ((name, 1),)]
+        begins = tuple(f for f in forms if f is not None and name not in f.symbols)
         moving = [step for step in steps if step]
         if None in forms or not moving or len({step > 0 for step in moving}) > 1:
             return None
         return _Variable(begins, moving[0] > 0, tuple(self._ends(name, moving[0] > 0)))
 
-    def _ends(self, name: str, rises: bool) -> Iterator[tuple[_Form, int]]:
+    def _ends(self, name: str, rises: bool) -> Iterator[tuple[Affine, int]]:
         """Of comparisons with the variable: what it does not pass, and by how much less."""
         for instruction in self.comparisons:
             a, b = (self.form(operand) for operand in instruction.operands)
             operation = instruction.operation
-            if b is not None and b.terms.get(name) == 1:
+            if b is not None and b.coefficient(name) == 1:
                 a, b, operation = b, a, _SWAPPED[operation]
-            if a is None or b is None or a.terms != {name: 1} or name in b.terms:
+            if a is None or b is None or a.terms != ((name, 1),) or name in b.symbols:
                 continue
             last = _last(operation, a.constant, rises)
             if last is not None:
@@ -239,7 +221,7 @@ def _last(operation: str, step: int, rises: bool) -> int | None:
     return -sign if operation in strict else 0 if operation in loose else None
 
 
-def _subscripts(offset: _Form, size: int, shape: Sequence[int]) -> Iterator[tuple[_Form, int]]:
+def _subscripts(offset: Affine, size: int, shape: Sequence[int]) -> Iterator[tuple[Affine, int]]:
     """The subscripts of an offset in bytes, outermost first, with their extents: of each term as many whole strides as
     it has. Where subscripts share a value it can be split in other ways, and with each the offset is in the array."""
     rest = offset
@@ -247,10 +229,11 @@ def _subscripts(offset: _Form, size: int, shape: Sequence[int]) -> Iterator[tupl
     for stride, extent in zip(strides, shape, strict=True):
         if stride <= 0:
             return
-        own = {n: abs(c) // stride * (1 if c > 0 else -1) for n, c in rest.terms.items() if abs(c) >= stride}
+        own = {n: abs(c) // stride * (1 if c > 0 else -1) for n, c in rest.terms if abs(c) >= stride}
         constant = (rest.constant + stride // 2) // stride if stride > size else rest.constant // stride
-        yield _Form(constant, own), extent
-        rest = rest.plus(_Form(constant, own), -stride)
+        subscript = Affine.of(own, constant)
+        yield subscript, extent
+        rest = rest - subscript * stride
 
 
 def _incoming(function: Function) -> Iterator[tuple[str, list[Operand]]]:

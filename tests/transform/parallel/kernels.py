@@ -41,6 +41,12 @@ def dot(a: pl.f32[N], b: pl.f32[N], c: pl.f32[1]) -> None:
 
 
 @pl.kernel
+def doubled(a: pl.i32[N], b: pl.i32[N]) -> None:
+    for i in range(N):
+        b[i] = a[i] * 2
+
+
+@pl.kernel
 def prefix(a: pl.i32[N], b: pl.i32[N]) -> None:
     """A loop that carries a dependence."""
     for i in range(1, N):

@@ -19,7 +19,7 @@ from polyloom.ir.stage import Product, Program
 from polyloom.ir.stage_interpret import interpret
 from polyloom.ir.stage_text import read, text
 from polyloom.ir.stage_verify import verify
-from polyloom.targets.minion.loops.stages.form import TENSOR_UNIT
+from polyloom.targets.minion.map.stages import TENSOR_UNIT
 from polyloom.targets.tensix.map.loops.form import TILE
 from polyloom.transform.stages.cut import cut
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs

@@ -12,7 +12,7 @@ from tests.transform.stages.programs import formulas
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.stage_text import read, text
 from polyloom.ir.stage_verify import RULES, verify
-from polyloom.targets.minion.loops.stages.form import TENSOR_UNIT
+from polyloom.targets.minion.map.stages import TENSOR_UNIT
 from polyloom.targets.tensix.map.loops.form import TILE
 from polyloom.transform.stages.cut import Abilities, cut
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs

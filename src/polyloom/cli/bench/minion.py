@@ -23,14 +23,14 @@ from polyloom.cli import examples
 from polyloom.cli.bench import minion_chains as chains
 from polyloom.cli.bench import minion_convolutions as convolutions
 from polyloom.cli.bench import minion_programs as programs
-from polyloom.targets.minion import peer as emulator
-from polyloom.targets.minion import timing
-from polyloom.targets.minion.loops import note as notes
-from polyloom.targets.minion.loops.run import laid
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
-from polyloom.targets.minion.program import load
+from polyloom.targets.minion.run import peer as emulator
+from polyloom.targets.minion.run import timing
+from polyloom.targets.minion.run.execute import laid
 from polyloom.targets.minion.target import TARGET
+from polyloom.targets.minion.words import note as notes
+from polyloom.targets.minion.words.program import load
 from polyloom.targets.target import Job, Loaded
 
 Row = dict[str, object]

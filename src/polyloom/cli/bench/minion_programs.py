@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from polyloom._native.minion import Chip
-from polyloom.targets.minion import tensor_words as words
-from polyloom.targets.minion import timing
-from polyloom.targets.minion.assemble import assemble_lines
+from polyloom.targets.minion.run import timing
+from polyloom.targets.minion.words import tensor_words as words
+from polyloom.targets.minion.words.assemble import assemble_lines
 
 if TYPE_CHECKING:
     from polyloom._native.minion import Result

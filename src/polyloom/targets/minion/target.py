@@ -4,21 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
-from polyloom.targets.minion import show
-from polyloom.targets.minion.assemble import assemble
-from polyloom.targets.minion.costs import costs
-from polyloom.targets.minion.listing import listing
-from polyloom.targets.minion.loops import target as loops
-from polyloom.targets.minion.loops.report import reports
+from polyloom.targets.minion.compile import compile_plan
 from polyloom.targets.minion.machine import load, members, resolve
+from polyloom.targets.minion.map.form import FORM
+from polyloom.targets.minion.map.work import Content
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, place
-from polyloom.targets.minion.show import is_own
-from polyloom.targets.minion.simulate import simulate
+from polyloom.targets.minion.run import compiled
+from polyloom.targets.minion.run.costs import costs
+from polyloom.targets.minion.run.run_report import reports
+from polyloom.targets.minion.run.simulate import simulate
+from polyloom.targets.minion.words import show
+from polyloom.targets.minion.words.assemble import assemble
+from polyloom.targets.minion.words.listing import listing
+from polyloom.targets.minion.words.show import is_own
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Program, Target
@@ -27,29 +30,30 @@ PROGRAM: Final = Kind(".elf", "program of minions")
 
 
 def _owns(data: bytes) -> Kind | None:
-    if loops.owns(data):
-        return loops.KIND
+    if compiled.owns(data):
+        return compiled.KIND
     return PROGRAM if is_own(data) else None
 
 
 def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
+    """Errors: PL1330 to PL1349, and those of SIMD loops."""
     if progress is not None:
         progress("compiling", 0.0)
-    return loops.compile_subject(subject, place, values, options)
+    return compile_plan(cast(Content, subject.content), place, values, options)
 
 
 def _run(data: bytes, job: Job) -> Execution:
-    if loops.owns(data):
-        return loops.run(data, job)
+    if compiled.owns(data):
+        return compiled.run(data, job)
     message = "the program does not say on how many minions it runs"
     raise input_error("PL1303", message, help="say it, such as `polyloom simulate k.elf --on minion:32`")
 
 
 def _signature(data: bytes) -> Signature:
-    if loops.owns(data):
-        return loops.signature(data)
+    if compiled.owns(data):
+        return compiled.signature(data)
     return Signature("program", (), (), (), is_open=True)
 
 
@@ -65,16 +69,16 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
 TARGET: Final = Target(
     name="minion",
     title="Esperanto's ET-SoC-1: 1 to 1,024 Minions with tensor coprocessors",
-    takes=(loops.FORM,),
-    kinds=(PROGRAM, loops.KIND),
+    takes=(FORM,),
+    kinds=(PROGRAM, compiled.KIND),
     owns=_owns,
     place=place,
     signature=_signature,
     compile=_compile,
     run=_run,
     show=lambda data, _: listing(data),
-    made=lambda data: loops.made(data) if loops.owns(data) else {},
-    summary=loops.summary,
+    made=lambda data: compiled.made(data) if compiled.owns(data) else {},
+    summary=compiled.summary,
     report=_report,
     costs=costs,
     options=Options,

@@ -34,7 +34,7 @@ class CacheLines:
         self.nest, self.machine = nest, machine
         self.loops = {loop.name: loop for loop in loop_nodes(nest.body)}
 
-    def seen(self, one: Work, other: Work, name: str, apart: Sequence[Relation]) -> bool:
+    def written_line_crosses(self, one: Work, other: Work, name: str, apart: Sequence[Relation]) -> bool:
         """Whether a line of an array that one work writes is touched in the other by a worker with another cache;
         `apart` are the ways in which the other comes later."""
         return any(
@@ -45,7 +45,7 @@ class CacheLines:
             for sign in (-1, 1)
         )
 
-    def stale(
+    def keeps_stale_line(
         self,
         three: tuple[Work, Work, Work],
         name: str,
@@ -70,7 +70,7 @@ class CacheLines:
             for sign in (-1, 1)
         )
 
-    def covers(self, one: Work, other: Work, name: str) -> bool:
+    def covers_lines(self, one: Work, other: Work, name: str) -> bool:
         """Whether each worker touches in the other work, in the same iteration of all loops around both, all lines of
         an array that it touches in the first one."""
         if one.outer != other.outer or not self._is_fixed(one) or not self._is_fixed(other):

@@ -51,7 +51,7 @@ class Coherence:
                 self._follow(list(item.body), [*again, *rest])
                 self._follow(list(item.orelse), [*again, *rest])
 
-    def evicted(self, work: Work) -> frozenset[str]:
+    def evictions(self, work: Work) -> frozenset[str]:
         """The arrays whose lines the workers of a work do not keep."""
         return frozenset(n for n in self._candidates(work) if self._is_needed(work, n) and not self._is_late(work, n))
 
@@ -77,11 +77,11 @@ class Coherence:
             return True
         others = [other for other in dict.fromkeys(self.after[work]) if name in other.touched()]
         if name in work.written() and any(
-            self.lines.seen(work, other, name, self._relations(work, other)) for other in others
+            self.lines.written_line_crosses(work, other, name, self._relations(work, other)) for other in others
         ):
             return True
         return any(
-            self.lines.stale((work, other, last), name, self._relations(work, other), self._relations(other, last))
+            self.lines.keeps_stale_line((work, other, last), name, self._relations(work, other), self._relations(other, last))
             for other in others
             if name in other.written()
             for last in dict.fromkeys(self.after[other])
@@ -91,11 +91,11 @@ class Coherence:
     def _is_late(self, work: Work, name: str) -> bool:
         """Whether each worker evicts the same lines behind another work of the same body, before anyone else asks."""
         other = next((other for other in self.behind[work] if name in other.touched()), None)
-        if other is None or len(self.all) > _MOST or not self.lines.covers(work, other, name):
+        if other is None or len(self.all) > _MOST or not self.lines.covers_lines(work, other, name):
             return False
         same: Relation = dict.fromkeys(range(len(work.outer)), 0)
         pairs = ((one, two) for one, two in ((work, other), (other, work)) if name in one.written())
-        return not any(self.lines.seen(*pair, name, [same]) for pair in pairs) and name in self.evicted(other)
+        return not any(self.lines.written_line_crosses(*pair, name, [same]) for pair in pairs) and name in self.evictions(other)
 
     def _relations(self, one: Work, other: Work) -> list[Relation]:
         """The ways in which the other comes later."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from polyloom.targets.minion.tensor_words import Word, decode, unknown_bits
+from polyloom.targets.minion.words.tensor_words import Word, decode, unknown_bits
 
 DRAM = range(0x80_0000_0000, 0x88_0000_0000)
 SCRATCHPAD, PITCH, BACKED, SHIRES, OWN = range(0x8000_0000, 0x1_0000_0000), 1 << 23, 2560 << 10, 32, 0x7F

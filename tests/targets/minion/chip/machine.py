@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom._native.minion import Chip
-from polyloom.targets.minion import tensor_words as words
-from polyloom.targets.minion.assemble import assemble_lines
+from polyloom.targets.minion.words import tensor_words as words
+from polyloom.targets.minion.words.assemble import assemble_lines
 
 if TYPE_CHECKING:
     from polyloom._native.minion import Result

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 import pytest
 
-from polyloom.targets.minion import tensor_words
-from polyloom.targets.minion.tensor_words import Word, decode
+from polyloom.targets.minion.words import tensor_words
+from polyloom.targets.minion.words.tensor_words import Word, decode
 
 from .damaged import Around, fate
 from .machine import ARRAYS, FIRST_HARTS, START, csr, load_b, run, wait

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from polyloom.targets.minion import tensor_words as words
+from polyloom.targets.minion.words import tensor_words as words
 
 from .machine import ARRAYS, FIRST_HARTS, csr, run, wait
 

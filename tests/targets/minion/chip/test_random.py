@@ -5,7 +5,7 @@ without time, whatever the parameters of time are, and for any number of host th
 import numpy as np
 import pytest
 
-from polyloom.targets.minion import tensor_words as words
+from polyloom.targets.minion.words import tensor_words as words
 
 from .machine import ARRAYS, FIRST_HARTS, START, csr, load, load_b, run, wait
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from polyloom._native import minion as native
-from polyloom.targets.minion import tensor_words as words
+from polyloom.targets.minion.words import tensor_words as words
 
 from .machine import ARRAYS, FIRST_HARTS, START, csr, load, load_b, run, wait
 from .test_random import IN, OUT, SIZE, program

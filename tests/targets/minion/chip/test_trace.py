@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from polyloom._native.minion import Chip
-from polyloom.targets.minion import events, tensor_words
-from polyloom.targets.minion.assemble import assemble_lines
-from polyloom.targets.minion.locate import Locator
-from polyloom.targets.minion.model import Outcome
+from polyloom.targets.minion.run import events
+from polyloom.targets.minion.run.model import Outcome
+from polyloom.targets.minion.words import tensor_words
+from polyloom.targets.minion.words.assemble import assemble_lines
+from polyloom.targets.minion.words.locate import Locator
 
 from .machine import ARRAYS, ENTRY, FIRST_HARTS, MACHINE, START, Run, csr, load, load_b, run, wait
 

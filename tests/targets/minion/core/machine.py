@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from polyloom.targets.minion.assemble import assemble_lines
+from polyloom.targets.minion.words.assemble import assemble_lines
 
 if TYPE_CHECKING:
     from polyloom._native.minion import Result

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from polyloom._native.minion import FabricBench, default_parameters, hops
-from polyloom.targets.minion import timing
+from polyloom.targets.minion.run import timing
 
 DRAM, SCRATCHPAD, SHIRE_PITCH, LINE = 0x8000800000, 0x80000000, 0x800000, 64
 LOAD, STORE, CODE = 0, 3, 5

@@ -15,11 +15,11 @@ from tests.targets.minion.gemm.test_waits import MATMUL, waits_that_no_one_needs
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.minion.loops import compile as compiling
-from polyloom.targets.minion.loops.assembly import executable
-from polyloom.targets.minion.loops.note import Note
-from polyloom.targets.minion.loops.program import Part, Team, barrier
-from polyloom.targets.minion.tensor_words import BY_NAME, broadcast
+from polyloom.targets.minion import compile as compiling
+from polyloom.targets.minion.map.assembly import executable
+from polyloom.targets.minion.map.frame import Part, Team, barrier
+from polyloom.targets.minion.words.note import Note
+from polyloom.targets.minion.words.tensor_words import BY_NAME, broadcast
 
 CHAIN = """
 import polyloom as pl

@@ -10,7 +10,7 @@ import pytest
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.minion.loops.product import compile as compiling
+from polyloom.targets.minion.map.product import compile as compiling
 
 SOURCE = """import polyloom as pl
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polyloom as pl
-from polyloom.targets.minion.loops.product import arithmetic
+from polyloom.targets.minion.map.product import arithmetic
 
 MATMUL = str(Path(__file__).parents[4] / "examples" / "matmul.pla")
 SHAPES = [

@@ -12,7 +12,7 @@ import pytest
 from tests.targets.minion.gemm.test_kinds import MATMUL, TYPES, source
 
 import polyloom as pl
-from polyloom.targets.minion.loops import note
+from polyloom.targets.minion.words import note
 
 MINIONS = [*range(1, 33), 64]
 

@@ -13,10 +13,10 @@ from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.minion.loops import compile as compiling
-from polyloom.targets.minion.loops.assembly import executable
-from polyloom.targets.minion.loops.note import Note
-from polyloom.targets.minion.loops.program import Part
+from polyloom.targets.minion import compile as compiling
+from polyloom.targets.minion.map.assembly import executable
+from polyloom.targets.minion.map.frame import Part
+from polyloom.targets.minion.words.note import Note
 
 MATMUL = str(Path(__file__).parents[4] / "examples" / "matmul.pla")
 TRANSPOSED = """parameter N >= 0, M >= 0, K >= 0

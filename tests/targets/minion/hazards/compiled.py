@@ -7,10 +7,10 @@ import struct
 from collections.abc import Iterator
 
 from polyloom.riscv.image import MAGIC
-from polyloom.targets.minion import model
-from polyloom.targets.minion.model import Outcome, Setup
 from polyloom.targets.minion.place import place
-from polyloom.targets.minion.program import load
+from polyloom.targets.minion.run import model
+from polyloom.targets.minion.run.model import Outcome, Setup
+from polyloom.targets.minion.words.program import load
 from polyloom.targets.target import Loaded
 
 WAIT, FLUSH, EVICT = 0x830, 0x8BF, 0x89F

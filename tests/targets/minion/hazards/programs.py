@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyloom.targets.minion import model, tensor_words
-from polyloom.targets.minion.assemble import assemble
-from polyloom.targets.minion.model import Hazards, Outcome, Setup
 from polyloom.targets.minion.place import place
-from polyloom.targets.minion.program import load as load_program
+from polyloom.targets.minion.run import model
+from polyloom.targets.minion.run.model import Hazards, Outcome, Setup
+from polyloom.targets.minion.words import tensor_words
+from polyloom.targets.minion.words.assemble import assemble
+from polyloom.targets.minion.words.program import load as load_program
 from polyloom.targets.target import Loaded
 
 DATA = 0x80_0080_0000

@@ -9,8 +9,8 @@ import pytest
 from tests.conftest import Golden
 from tests.targets.minion.hazards.programs import Step, credit, line, op, run, source, take, wait
 
-from polyloom.targets.minion import deadlock_report, findings
-from polyloom.targets.minion.locate import Locator
+from polyloom.targets.minion.run import deadlock_report, findings
+from polyloom.targets.minion.words.locate import Locator
 
 Program = list[list[Step]]
 WFI = ".word 0x10500073"

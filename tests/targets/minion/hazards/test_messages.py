@@ -29,9 +29,9 @@ from tests.targets.minion.hazards.programs import (
     wait,
 )
 
-from polyloom.targets.minion import findings, hazard_report
-from polyloom.targets.minion.locate import Locator
-from polyloom.targets.minion.model import Hazards
+from polyloom.targets.minion.run import findings, hazard_report
+from polyloom.targets.minion.run.model import Hazards
+from polyloom.targets.minion.words.locate import Locator
 
 Program = list[list[Step]]
 

@@ -13,7 +13,7 @@ from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable
 from polyloom.riscv.names import parse
 from polyloom.riscv.source_lines import encode
-from polyloom.targets.minion.assemble import TARGET
+from polyloom.targets.minion.words.assemble import TARGET
 
 ISA = parse("rv64imfc")
 CODE = 0x80_0000_1000

@@ -10,10 +10,10 @@ import pytest
 from tests.targets.minion.host.programs import CODE, END, Elf, Load, made
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.minion import show
 from polyloom.targets.minion.machine import load as machine
-from polyloom.targets.minion.program import load
 from polyloom.targets.minion.target import TARGET
+from polyloom.targets.minion.words import show
+from polyloom.targets.minion.words.program import load
 from polyloom.targets.target import Loaded
 
 CHIP = machine("et-soc-1")

@@ -10,7 +10,7 @@ from tests.targets.minion.host.programs import CODE, Elf, made
 from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv.source_lines import Lines, decode, encode
-from polyloom.targets.minion.locate import Locator, Where
+from polyloom.targets.minion.words.locate import Locator, Where
 
 TEXT = "start:\naddi x1, x0, 1\naddi x2, x0, 2\nloop:\naddi x3, x0, 3\naddi x4, x0, 4\n"
 

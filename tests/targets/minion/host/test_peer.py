@@ -12,11 +12,11 @@ from polyloom.cli import main
 from polyloom.cli.bench.minion import emulated
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv.image import elf
-from polyloom.targets.minion import peer
-from polyloom.targets.minion.isa import ISA
 from polyloom.targets.minion.machine import load as machine
 from polyloom.targets.minion.place import place
-from polyloom.targets.minion.program import Program, load
+from polyloom.targets.minion.run import peer
+from polyloom.targets.minion.words.isa import ISA
+from polyloom.targets.minion.words.program import Program, load
 from polyloom.targets.target import Loaded
 
 DATA = CODE + 0x1000

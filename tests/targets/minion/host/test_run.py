@@ -15,7 +15,7 @@ from tests.targets.minion.host.conftest import Call
 from tests.targets.minion.host.programs import END, FAIL, made
 
 from polyloom.cli.examples import folder
-from polyloom.targets.minion.assemble import assemble
+from polyloom.targets.minion.words.assemble import assemble
 
 Simulate = Callable[[str], dict[str, Any]]
 
@@ -152,7 +152,7 @@ def test_trace(simulate: Simulate) -> None:
 def test_a_trace_that_is_cut_says_so(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """In what is printed, in the JSON of Perfetto and in waves."""
     example("tile")
-    monkeypatch.setattr("polyloom.targets.minion.model.MOST_SPANS", 40)
+    monkeypatch.setattr("polyloom.targets.minion.run.model.MOST_SPANS", 40)
     for name in ("t.json", "t.vcd"):
         status, out, _ = call("simulate", "tile.elf", "--on", "minion", "--trace", name, "--hazards", "off")
         told = out.splitlines()[-1]

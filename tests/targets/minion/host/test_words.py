@@ -13,15 +13,15 @@ from typing import Final
 import pytest
 
 from polyloom.riscv.image import Segment
-from polyloom.targets.minion import events, findings, model, report
-from polyloom.targets.minion.assemble import assemble_lines
-from polyloom.targets.minion.isa import CSRS, packed
-from polyloom.targets.minion.locate import Locator
 from polyloom.targets.minion.memory_map import RESET
-from polyloom.targets.minion.model import Setup
 from polyloom.targets.minion.options import POLICIES, Hazards
 from polyloom.targets.minion.place import place
-from polyloom.targets.minion.program import Part, Program
+from polyloom.targets.minion.run import events, findings, model, report
+from polyloom.targets.minion.run.model import Setup
+from polyloom.targets.minion.words.assemble import assemble_lines
+from polyloom.targets.minion.words.isa import CSRS, packed
+from polyloom.targets.minion.words.locate import Locator
+from polyloom.targets.minion.words.program import Part, Program
 
 WORDS: Final = 600
 DATA: Final = RESET + 0x7000

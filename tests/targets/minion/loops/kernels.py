@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 import polyloom as pl
-from polyloom.targets.minion.loops.program import Part
-from polyloom.targets.minion.loops.simd import works
+from polyloom.targets.minion.map.frame import Part
+from polyloom.targets.minion.map.simd import works
 
 N, M, K = pl.sizes("N M K")
 

@@ -12,7 +12,7 @@ from tests.transform.parallel.kernels import arguments
 from polyloom import frontend
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_interpret import interpret
-from polyloom.targets.minion.loops.simd.arithmetic import MachineScope, machine_function
+from polyloom.targets.minion.map.simd.arithmetic import MachineScope, machine_function
 from polyloom.transform.parallel.lane_interpreter import interpret_lanes
 from polyloom.transform.parallel.specialization import specialize
 

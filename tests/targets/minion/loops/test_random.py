@@ -12,8 +12,8 @@ from tests.kernels.nests import kernel
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.minion.loops import form
-from polyloom.targets.minion.loops.simd import lanes
+from polyloom.targets.minion.map import form
+from polyloom.targets.minion.map.simd import lanes
 
 
 def _check(seed: int, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.ir.ssa import NOWHERE
-from polyloom.targets.minion.loops import program
+from polyloom.targets.minion.map import frame
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 1e-45, -1e-39, 2.0**-126, -(2.0**-126), 3.4e38, 0.1, 7.0],
@@ -66,15 +66,15 @@ def test_a_product_and_what_follows_it(minions: int) -> None:
 
 
 def test_a_missing_barrier_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program, "barrier", _no_barrier)
+    monkeypatch.setattr(frame, "barrier", _no_barrier)
     with pytest.raises(PolyloomError) as error:
         _run(kernels.transposed, 20, 30, 4)
     assert error.value.code in ("PL1380", "PL0812")
 
 
-def _no_barrier(team: program.Team, name: str) -> program.Part:
+def _no_barrier(team: frame.Team, name: str) -> frame.Part:
     del team, name
-    return program.Part((), NOWHERE)
+    return frame.Part((), NOWHERE)
 
 
 def test_sums_of_floats_keep_their_order_unless_told_otherwise() -> None:

@@ -12,10 +12,10 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Place
 from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.image import elf
-from polyloom.targets.minion import isa
-from polyloom.targets.minion.assemble import assemble, assemble_lines
-from polyloom.targets.minion.listing import listing
-from polyloom.targets.minion.tensor_words import fma, load, load_b, store, x31
+from polyloom.targets.minion.words import isa
+from polyloom.targets.minion.words.assemble import assemble, assemble_lines
+from polyloom.targets.minion.words.listing import listing
+from polyloom.targets.minion.words.tensor_words import fma, load, load_b, store, x31
 
 TEXT = """\
 # a comment with "quotes"

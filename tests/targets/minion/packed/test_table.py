@@ -15,9 +15,9 @@ from tests.targets.minion.packed.test_twin import values
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Row, table
 from polyloom.riscv.names import parse
-from polyloom.targets.minion import isa
-from polyloom.targets.minion.assemble import assemble_lines
-from polyloom.targets.minion.header import header
+from polyloom.targets.minion.words import isa
+from polyloom.targets.minion.words.assemble import assemble_lines
+from polyloom.targets.minion.words.header import header
 
 HEADER: Final = Path(__file__).parents[4] / "native" / "minion" / "packed_table.hpp"
 BY_HAND: Final = {

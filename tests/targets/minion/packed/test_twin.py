@@ -16,7 +16,7 @@ from tests.targets.minion.packed.twin import State, Trap, execute
 from polyloom._native import minion
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Row
-from polyloom.targets.minion.isa import packed
+from polyloom.targets.minion.words.isa import packed
 
 BASE: Final = 0x80_0000_0000
 SIZE: Final = 256

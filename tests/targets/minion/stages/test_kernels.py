@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polyloom as pl
-from polyloom.targets.minion.loops import form
+from polyloom.targets.minion.map import form
 
 KERNELS = Path(__file__).parents[4] / "examples" / "kernels"
 SMALL: dict[str, dict[str, int]] = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.targets.minion.tensor.float_twin import Bits
 from tests.targets.minion.tensor.twin import Tiles
 
-from polyloom.targets.minion.tensor_words import BY_NAME
+from polyloom.targets.minion.words.tensor_words import BY_NAME
 
 SINGLES = np.array(
     [0, 1 << 31, 1, 0x807FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFF800001, 0x7F7FFFFF, 0x00800000, 0x80800001],

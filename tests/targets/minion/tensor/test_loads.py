@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.targets.minion.tensor import samples
 
 from polyloom._native import minion
-from polyloom.targets.minion.tensor_words import TRANSFORMS, Word, encode
+from polyloom.targets.minion.words.tensor_words import TRANSFORMS, Word, encode
 
 MEMORY = 1 << 14
 

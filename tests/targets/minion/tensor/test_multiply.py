@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from tests.targets.minion.tensor import samples, twin
 
 from polyloom._native import minion
-from polyloom.targets.minion.tensor_words import encode
+from polyloom.targets.minion.words.tensor_words import encode
 
 TILES = 128
 TYPES = {"fp32": 0, "fp16": 1, "int8": 3}

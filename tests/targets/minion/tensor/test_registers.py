@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from tests.targets.minion.tensor import samples, twin
 
 from polyloom._native import minion
-from polyloom.targets.minion.tensor_words import FUNCTIONS, encode
+from polyloom.targets.minion.words.tensor_words import FUNCTIONS, encode
 
 TILES = 64
 

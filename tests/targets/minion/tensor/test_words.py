@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.targets.minion.tensor import samples
 
-from polyloom.targets.minion import tensor_words as words
-from polyloom.targets.minion.tensor_notation import parse, text
-from polyloom.targets.minion.tensor_words import OPERATIONS, Word, decode, encode
+from polyloom.targets.minion.words import tensor_words as words
+from polyloom.targets.minion.words.tensor_notation import parse, text
+from polyloom.targets.minion.words.tensor_words import OPERATIONS, Word, decode, encode
 
 
 @pytest.mark.parametrize("name", [row.name for row in OPERATIONS])

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weights brought into the L2 of each shire before the first tile: all tiles of a shire need them at the same time."""
+
+from __future__ import annotations
+
+from polyloom.targets.minion.map.convolution.shape import Shape
+from polyloom.targets.minion.map.frame import Team
+from polyloom.targets.minion.map.lines import MOST, prefetched
+from polyloom.targets.minion.map.product.tile import PREFETCHED, wait
+from polyloom.targets.minion.words.tiles import TILE
+
+
+def ahead(s: Shape, team: Team, prefix: str) -> list[str]:
+    """Behind the weights may lie what is written."""
+    if s.weight_bytes < TILE or s.weight_bytes > MOST:
+        return []
+    return [*prefetched(s.weights, s.weight_bytes, team, prefix), wait(PREFETCHED)]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions where they come from: a function's nest, or the equations of a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polyloom.analysis import convolution_equations as equations
+from polyloom.analysis.contraction import Contraction, Matrix
+from polyloom.analysis.convolution import Access, Summed
+from polyloom.analysis.convolution_nest import summed
+from polyloom.ir.nest import Apply, Expression, Nest, statements
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Plan
+from polyloom.ir.ssa import Place
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import to_set
+from polyloom.targets.minion.map.convolution.form import work
+from polyloom.targets.minion.map.frame import place_of
+from polyloom.targets.minion.map.simd import form as simd
+from polyloom.targets.minion.map.work import Work
+from polyloom.targets.minion.options import Fp
+
+
+def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work] | None:
+    """A plan whose one phase is the nest, and what becomes of it; None where it is no convolution."""
+    types = {storage.name: storage.dtype for storage in nest.storage}
+    found = [statement.assign for statement in statements(nest)]
+    spans = [assign.span for assign in found if assign.span is not None]
+    fuses = any(_has_madd(assign.value) for assign in found)
+    made = work(summed(nest), types, fp, place_of(spans[-1] if spans else None), fuses=fuses)
+    return None if made is None else (simd.of_nest(nest, fp, minions)[0], made)
+
+
+def of_product(
+    found: Contraction,
+    around: Nest,
+    dims: tuple[str, ...],
+    shapes: Mapping[str, tuple[Affine, ...]],
+    types: Mapping[str, str],
+    fp: Fp,
+    place: Place,
+    *,
+    is_exact: bool,
+) -> Work | None:
+    """What becomes of the product of a matrix and a vector in a function, whose result has `dims`."""
+    symbols = {name: Affine.symbol(name) for name in (*dims, found.over)}
+    out = tuple(symbols[name] for name in dims)
+    of_rows, of_columns = ([out[n] for n in axes] for axes in (found.result.rows, found.result.columns))
+    left = _access(found.left, shapes, [*of_rows, symbols[found.over]])
+    right = _access(found.right, shapes, [symbols[found.over], *of_columns])
+    result = Access(found.result.array, shapes[found.result.array], out)
+    limits = [
+        limit
+        for access in (left, right)
+        for index, extent in zip(access.index, access.shape, strict=True)
+        for limit in (index, extent - 1 - index)
+    ]
+    names = (*dims, found.over)
+    where = to_set(Condition((Polyhedron(tuple(limits)),)), names, around.parameters)
+    where = where.intersect(to_set(around.assumptions, names, around.parameters))
+    sums = Summed(
+        names, around.parameters, around.assumptions, where, result, (left, right), found.widened, (found.over,)
+    )
+    return work(sums, types, fp, place, fuses=False, begins=found.begins, is_exact=is_exact)
+
+
+def _access(matrix: Matrix, shapes: Mapping[str, tuple[Affine, ...]], along: Sequence[Affine]) -> Access:
+    """Its rows and columns are indexed by these."""
+    at = dict(zip((*matrix.rows, *matrix.columns), along, strict=True))
+    return Access(matrix.array, shapes[matrix.array], tuple(at[n] for n in range(len(at))))
+
+
+def _has_madd(value: Expression) -> bool:
+    return isinstance(value, Apply) and (value.operation == "madd" or any(map(_has_madd, value.operands)))
+
+
+def of_program(program: Program, fp: Fp, *, is_only: bool = False) -> Work | None:
+    """What becomes of a phase; None where it is no convolution. Rows of bytes are results of a phase that is the only
+    one, as those of products."""
+    if not is_only and any(array.dtype in ("i8", "u8") for array in program.outputs):
+        return None
+    types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}
+    spans = [e.span for e in program.equations if e.span is not None and e.target.name in types]
+    fuses = any(equation.operation == "madd" for equation in program.equations)
+    return work(equations.summed(program), types, fp, place_of(spans[-1] if spans else None), fuses=fuses)

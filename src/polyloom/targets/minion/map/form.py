@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops as sources of Minions: equations (.pla), Python and C kernels. Each phase is a product for the tensor
+coprocessor where its dataflow is one, and packed SIMD otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import repeat
+from typing import Any, Final, cast
+
+from polyloom import frontend
+from polyloom.analysis.dataflow import Unlike, refuse
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.frontend.source import Arrays, Source
+from polyloom.ir import plan_interpret, signature
+from polyloom.ir.arguments import Arrays as Held
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.recurrence import System
+from polyloom.ir.steps import numbered
+from polyloom.targets.forms import loops
+from polyloom.targets.minion.map import judge as judges
+from polyloom.targets.minion.map.convolution import source as convolutions
+from polyloom.targets.minion.map.product import form as product
+from polyloom.targets.minion.map.simd import form as simd
+from polyloom.targets.minion.map.stages import staged
+from polyloom.targets.minion.map.work import Content, Work
+from polyloom.targets.minion.options import Fp, Options
+from polyloom.targets.minion.place import Place
+from polyloom.targets.provenance import texts
+from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.transform.dataflow import analyse
+from polyloom.transform.stages.nest import sums_products
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """`exact`: with the bits of the source only."""
+
+    fp: Fp
+    minions: int
+    exact: bool
+
+
+def _load(written: Written, place: Any, options: Any) -> Subject:
+    """Errors: those of reading, and of phases that are neither."""
+    minions = cast(Place, place).minions if place is not None else 1
+    fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
+    read = simd.read(written)
+    if fp == "reassociate" and cast(Options, options).exact:
+        message = "--exact keeps the bits of the source, and --reassociate changes the order of its sums"
+        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="leave one of them out"))
+    made = _subject(written, read, _Asked(fp, minions, cast(Options, options).exact))
+    plan = cast(Content, made.content).plan
+    spans = [read.nest.span] if read is not None else [e.span for p in plan.phases for e in p.program.equations]
+    return replace(made, texts=texts(spans))
+
+
+def _subject(written: Written, read: simd.Read | None, asked: _Asked) -> Subject:
+    fp, minions = asked.fp, asked.minions
+    convolved = None if read is None else convolutions.of_nest(read.nest, fp, minions)
+    if asked.exact and convolved is not None and not convolved[1].exact:
+        convolved = None
+    if read is not None and convolved is not None and convolved[1].what == "convolution":
+        return _convolved(*convolved, read, written)
+    source = _source(written, read)
+    planned = None if source is None or source.plan.loops else source
+    products = [] if planned is None else [_on_tensors(planned.plan, phase, asked) for phase in planned.plan.phases]
+    if read is not None and convolved is not None and [p.what for p in products if p is not None] != ["product"]:
+        return _convolved(*convolved, read, written)
+    on_tensors = sum(work is not None for work in products)
+    why = ""
+    if read is not None and (planned is None or on_tensors < len(products)) and sums_products(read.nest):
+        try:
+            plan, works = staged(read.nest, _system(source, read), fp, minions, exact=asked.exact)
+        except Unlike as unlike:
+            why = _located(unlike)
+        else:
+            if sum(work.what != "simd" for work in works) > on_tensors:
+                return _of_works(plan, works, read, source, written)
+    if read is not None and (planned is None or not on_tensors):
+        return _of_nest(read, asked, written, why)
+    assert planned is not None, "equations have a plan"
+    several = len(products) > 1
+    phases = zip(planned.plan.phases, products, strict=True)
+    works = tuple([found or simd.work(phase, fp, minions, others=several) for phase, found in phases])
+    exact = all(work.exact for work in works)
+    if (
+        not exact
+        and len(works) > 1
+        and not all(map(judges.is_judged, repeat(planned.plan), planned.plan.phases, works))
+    ):
+        if read is not None:
+            return _of_nest(read, asked, written, "errors of a product would grow in loops that have no bound")
+        message = f"`{planned.plan.name}` has {len(works)} phases, and an error of the first would grow in the others"
+        raise input_error("PL1336", message, help="leave --reassociate out, or run the phases as programs of their own")
+    return _of_works(planned.plan, works, read, planned, written, why)
+
+
+def _of_works(
+    plan: Plan, works: tuple[Work, ...], read: simd.Read | None, source: Source | None, written: Written, why: str = ""
+) -> Subject:
+    content = Content(plan, works, (why,) if why else ())
+    path = source.path if source is not None else written.path or ""
+    return Subject(
+        "loops",
+        content,
+        path,
+        signature.of_plan(plan, None if source is None else source.nest),
+        _oracles(plan, works, read),
+        0.0 if source is None else source.seconds,
+        source=source,
+        watch=written.watch,
+    )
+
+
+def _system(source: Source | None, read: simd.Read) -> System:
+    """Raises `Unlike` where the dataflow of a nest is not known."""
+    if source is not None and source.system is not None:
+        return source.system
+    try:
+        return analyse(read.nest)
+    except PolyloomError as error:
+        return refuse(error.diagnostics[0].message, error.diagnostics[0].span)
+
+
+def _located(unlike: Unlike) -> str:
+    at = unlike.span
+    return unlike.message if at is None else f"{unlike.message} ({at.source.name}:{at.line})"
+
+
+def _on_tensors(plan: Plan, phase: Phase, asked: _Asked) -> Work | None:
+    """None where the phase is neither a product nor a convolution, or one of other bits than the source's."""
+    is_only = len(plan.phases) == 1
+    made = product.work(phase, asked.fp, is_only=is_only)
+    made = made if made is not None else convolutions.of_program(phase.program, asked.fp, is_only=is_only)
+    return None if made is None or (asked.exact and not made.exact) else made
+
+
+def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:
+    """A function that is one convolution."""
+    oracles = _oracles(plan, (work,), read)
+    return Subject(
+        "loops", Content(plan, (work,)), read.path, signature.of_plan(plan, read.nest), oracles, watch=written.watch
+    )
+
+
+def _oracles(plan: Plan, works: tuple[Work, ...], read: simd.Read | None) -> tuple[Oracle, ...]:
+    """The machine's arithmetic, and the source itself."""
+    oracle = judges.of_arithmetic(plan, works, partial(_results, plan, works))
+    own = judges.of_equations(plan, works) if read is None else judges.of_source(plan, works, read)
+    return (oracle,) if own is None else (oracle, own)
+
+
+def _of_nest(read: simd.Read, asked: _Asked, written: Written, why: str) -> Subject:
+    """A function whose nest is compiled as it is. Of integers, its own results are the same; they are close where sums
+    of floats change their order. `why`: why products in it do not go to the tensor unit."""
+    fp = asked.fp
+    plan, work = simd.of_nest(read.nest, fp, asked.minions)
+    oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
+    bounds = loops.close if fp == "reassociate" else None
+    is_known = bounds is not None or simd.is_of_integers(read.nest)
+    known = Oracle("source", "the source", read.reference, bounds) if is_known else None
+    source = known or judges.of_unknown_error(read)
+    oracles = (oracle,) if source is None else (oracle, source)
+    taken = signature.of_plan(plan, read.nest)
+    content = Content(plan, (work,), (why,) if why else ())
+    return Subject("loops", content, read.path, taken, oracles, watch=written.watch)
+
+
+def _source(written: Written, read: simd.Read | None) -> Source | None:
+    """With the plan, where products are found, and with loops of steps for machines that cannot run the nest in its own
+    order; None for a nest that has no plan."""
+    if read is None:
+        return loops.source_of(written.value, written.options, written.watch)
+    reassociate = written.options.reassociate
+    try:
+        return frontend.of_nest(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
+    except PolyloomError:
+        return None
+
+
+def _results(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    """Phase by phase, each as its code computes."""
+
+    def execute(number: int, around: Mapping[str, int], read: Held, held: Held) -> Held:
+        del around
+        return works[number].results(values, read, held)
+
+    return plan_interpret.chain(plan, plan.phases, numbered(plan.body), values, inputs, execute)
+
+
+FORM: Final = Form("loops", "loops or equations (.py, .c, .pla)", loops.PLAN.accepts, _load)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether results are close enough to others that are computed in another way: to those of double precision, within the
+bound of each element's error, and to those of the function itself, which is off by at most as much in its own order and
+with a rounding more per term: within twice the bound.
+
+Errors grow from phase to phase. Where nothing is rounded but on the way to bytes, the function's results are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.frontend.source import Arrays
+from polyloom.ir.arguments import shape_of, sizes_of
+from polyloom.ir.instance_counts import count_operations
+from polyloom.ir.interpret import box_size
+from polyloom.ir.nest import Nest, statements
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.plan_interpret import interpret
+from polyloom.ir.work import operators
+from polyloom.targets.forms.loops import EQUATIONS
+from polyloom.targets.minion.map.simd import form as simd
+from polyloom.targets.minion.map.simd.compile import specialized
+from polyloom.targets.minion.map.work import Work
+from polyloom.targets.subject import ErrorBounds, Oracle
+
+_Outputs = Callable[[Mapping[str, int], Arrays], Arrays | None]
+_MOST: Final = 100_000
+"""Operations of a function that is executed for comparison: Python takes a second for some millions."""
+
+
+def of_source(plan: Plan, works: tuple[Work, ...], read: simd.Read) -> Oracle | None:
+    """The function as an oracle; it gives up where it has much to do. None where the host's functions lack its
+    types."""
+    if _has_halves(read.nest):
+        return None
+    return _of_source("source", partial(_executed, read), plan, works)
+
+
+def of_equations(plan: Plan, works: tuple[Work, ...]) -> Oracle:
+    """Equations as an oracle, which gives up, too."""
+    return _of_source(EQUATIONS, partial(_interpreted, plan), plan, works)
+
+
+def _of_source(name: str, outputs: _Outputs, plan: Plan, works: tuple[Work, ...]) -> Oracle:
+    programs = [phase.program for phase in plan.phases]
+    types = {of.dtype for p in programs for of in (*p.inputs, *p.outputs, *p.variables)}
+    if all(work.is_discrete for work in works) or not types & {"f32", "f16"}:
+        return Oracle(name, "the source", outputs)
+    if any(work.bounds is None or not is_judged(plan, p, work) for p, work in zip(plan.phases, works, strict=True)):
+        return Oracle(name, "the source", outputs, judges=False)
+    return _within(name, "the source", outputs, partial(bounds, plan, works, 2))
+
+
+def of_unknown_error(read: simd.Read) -> Oracle | None:
+    """As `of_source`, where nobody can tell how far results may be: it is only said how far they are."""
+    if _has_halves(read.nest):
+        return None
+    return Oracle("source", "the source", partial(_executed, read), judges=False)
+
+
+def _has_halves(nest: Nest) -> bool:
+    """Which the host's functions do not convert."""
+    used = {each for s in statements(nest) for each in operators(s.assign.value)}
+    types = {*(storage.dtype for storage in nest.storage), *(dtype for _, dtype in used)}
+    return "f16" in types or any(operation == "to_f16" for operation, _ in used)
+
+
+def of_arithmetic(plan: Plan, works: tuple[Work, ...], results: _Outputs) -> Oracle:
+    """`results` are the machine's own, or those of double precision."""
+    if all(work.exact for work in works):
+        return Oracle("arithmetic", "the machine's arithmetic", results)
+    return _within("arithmetic", "double precision", results, partial(bounds, plan, works, 1))
+
+
+def _within(name: str, what: str, outputs: _Outputs, near: ErrorBounds) -> Oracle:
+    return Oracle(name, what, outputs, near, code="PL1337", help="this is a fault of the compiler")
+
+
+def _executed(read: simd.Read, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+    count = count_operations(specialized(read.nest, values, "contract"))
+    return None if count is None or count > _MOST else read.reference(values, inputs)
+
+
+def _interpreted(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+    if plan.loops or sum(box_size(phase.program, values) for phase in plan.phases) > _MOST:
+        return None
+    return interpret(plan, values, inputs)
+
+
+def is_judged(plan: Plan, phase: Phase, work: Work) -> bool:
+    """Whether bounds of errors can be told of the phase, its inputs' errors known."""
+    known = work.what != "convolution" or phase.outputs[0][1] in {array.name for array in plan.outputs}
+    return work.bounds is not None and known
+
+
+def bounds(
+    plan: Plan, works: tuple[Work, ...], times: float, values: Mapping[str, int], inputs: Arrays, expected: Arrays
+) -> Arrays:
+    """So many times the bounds of the errors, element by element; nothing is expected where numbers end."""
+    del values
+    errors = _errors(plan, works, inputs, expected)
+    return {
+        name: np.where(_is_finite(errors[name], want), times * errors[name], np.nan) for name, want in expected.items()
+    }
+
+
+def _is_finite(error: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.isfinite(error) & np.isfinite(want)
+
+
+def _errors(plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Arrays) -> dict[str, Any]:
+    """Of all arrays that phases write."""
+    arrays, errors = dict[str, Any](inputs), dict[str, Any]()
+    values = sizes_of(plan, {**inputs, **expected})
+    types = {a.name: NUMPY[a.dtype] for a in plan.intermediates}
+    shapes = {a.name: shape_of(a, values) for a in (*plan.outputs, *plan.intermediates)}
+    for phase, work in zip(plan.phases, works, strict=True):
+        assert work.bounds is not None
+        ((inner, name),) = phase.outputs
+        read = {own: arrays[outer] for own, outer in phase.inputs}
+        known = {own: errors[outer] for own, outer in phase.inputs if outer in errors}
+        errors[name] = work.bounds(values, read, known, shapes[name])
+        if name in expected:
+            arrays[name] = expected[name]
+        else:
+            held = np.zeros(shapes[name], types[name])
+            arrays[name] = work.results(values, read, {inner: held})[inner]
+    return errors

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cache operations on the lines of arrays, shared out over the harts of each shire.
+
+A prefetch brings them into L2 before someone needs them: a load engine takes 45 cycles for a line from DRAM, and a hart
+waits for each line that it reads; a prefetch takes one. An eviction makes L2 forget what tensor stores, which do not
+ask it, are about to change.
+
+Harts take groups of 16 lines in turns. Registers: t0 to t3, t6.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.targets.minion.map.frame import Team
+from polyloom.targets.minion.map.product.tile import EVICTED, li, wait
+from polyloom.targets.minion.memory_map import LINE
+from polyloom.targets.minion.words.tensor_words import x31
+from polyloom.targets.minion.words.tiles import TILE
+
+_LEVEL: Final = 58
+_L2, _L3 = 1, 2
+_LINES: Final = 16
+MOST: Final = 256 << 10
+"""Bytes: half of the L2 that the vendor's firmware leaves, so that what is computed has room."""
+
+
+def prefetched(address: int, size: int, team: Team, prefix: str, *, all_harts: bool = False) -> list[str]:
+    """By first harts, or by all. Whole groups of lines: what lies behind the last one may be written meanwhile.
+    A hart waits (`PREFETCHED`) before it reads what it asked for."""
+    return _shared_out("prefetch_va", _L2, address, size // TILE, team, prefix, team.harts if all_harts else 1)
+
+
+def evicted(address: int, size: int, team: Team, prefix: str) -> list[str]:
+    """By all harts, from L2, too."""
+    lines = _shared_out("evict_va", _L3, address, -(-size // TILE), team, prefix, team.harts)
+    return ["fence", *lines, wait(EVICTED)]
+
+
+def _shared_out(
+    operation: str, level: int, address: int, groups: int, team: Team, prefix: str, harts: int
+) -> list[str]:
+    number, count = "s1" if harts == team.harts else "s0", harts * team.in_shire
+    lines = [f"mv t2, {number}"] if team.shires == 1 else [f"andi t2, {number}, {count - 1}"]
+    word = address | level << _LEVEL | _LINES - 1
+    lines += ["slli t0, t2, 10", li("t1", word), "add t0, t0, t1", li("t6", x31(LINE)), li("t3", groups)]
+    lines += [f"{prefix}.lines:", f"bgeu t2, t3, {prefix}.asked", f"csrw {operation}, t0", f"addi t2, t2, {count}"]
+    lines += [li("t1", TILE * count), "add t0, t0, t1", f"j {prefix}.lines", f"{prefix}.asked:"]
+    return lines

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums that begin with what is in memory: a block is loaded into the registers to which its multiplications add.
+
+Rows of the block are two registers each. Vector instructions wait for the block before, up to the store that reads its
+registers. They leave lines in the L1 of the minion, and the result may overwrite the array: where a later phase asks
+for it, these lines are evicted. Sources: the programmer's reference manual, "TensorWait", "Cache control".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.targets.minion.map.product.split import Split
+from polyloom.targets.minion.map.product.tile import COMBINED, EVICTED, FIRST, STORED, li, scaled, wait
+from polyloom.targets.minion.memory_map import LINE
+from polyloom.targets.minion.words.tiles import ROWS, WORD, Tiles
+
+_HALF: Final = LINE // 2
+_TO_L3: Final = 2 << 58
+"""A cache operation's level: tensor stores change no copy in L2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The blocks of the array; `evicts`: whether its lines may not stay in caches."""
+
+    tiles: Tiles
+    evicts: bool
+
+
+def continues(b: Begin | None, split: Split) -> bool:
+    """Whether all minions add to what is in their registers."""
+    return b is not None and split.parts == 1
+
+
+def started(b: Begin | None, split: Split, prefix: str) -> list[str]:
+    """What sums begin with, in the registers of the first of those who share the block."""
+    if b is None or split.parts == 1:
+        return [] if b is None else begun(b, "s4", "s5")
+    lines = [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.begun", wait(COMBINED)]
+    return [*lines, *begun(b, "s4", "s5"), f"andi s8, s8, {~FIRST}", f"{prefix}.begun:"]
+
+
+def begun(b: Begin, row_number: str, column_number: str) -> list[str]:
+    """The registers of the block at this place among the tiles, whole: what is behind the array's edges is neither
+    multiplied nor stored."""
+    t = b.tiles
+    lines = [wait(STORED), li("t2", t.address), li("t0", t.stride)]
+    lines += [*scaled("t1", row_number, t.block_step, "t2"), *scaled("t1", column_number, t.depth_step, "t2")]
+    lines += ["mv t1, t2"]
+    for n in range(ROWS):
+        lines += [*row("t1", n), "add t1, t1, t0"]
+    return [*lines, *(forgotten("t2", ROWS, t.stride) if b.evicts else [])]
+
+
+def row(address: str, number: int = 0) -> list[str]:
+    """Of a block, a line."""
+    return [f"flw.ps f{2 * number}, 0({address})", f"flw.ps f{2 * number + 1}, {_HALF}({address})"]
+
+
+def column(address: str) -> list[str]:
+    """Of a block, the elements of a line; other columns are zero."""
+    return [f"flw f{2 * n}, {WORD * n}({address})" for n in range(ROWS)]
+
+
+def forgotten(address: str, lines: int, stride: int) -> list[str]:
+    """So many lines leave the caches; t1 and t6 are free."""
+    word = ["fence", li("t1", _TO_L3 | lines - 1), f"or t1, t1, {address}", li("t6", stride)]
+    return [*word, "csrw evict_va, t1", wait(EVICTED)]

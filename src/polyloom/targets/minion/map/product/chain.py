@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two products of which the second one reads the first one's result, without a barrier between them.
+
+    a group of P minions has rows of blocks of both results (columns, where the result is the right factor):
+        for each block of the first result: add its part of the sum, reduce, broadcast; each stores the block for itself
+        minions take blocks of the second result in turns: the factor is each one's own copy
+
+With P = 1 nothing is sent. A copy lies in the scratchpad of the minion's shire, a tile for each block.
+Registers: as in loop.py; s2 is the group, gp where the minion's copies begin behind `_OWN`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
+from polyloom.targets.minion.map.frame import Team
+from polyloom.targets.minion.map.product import predict
+from polyloom.targets.minion.map.product.loop import Problem, own_range, steps, store_word, strides, turns, words
+from polyloom.targets.minion.map.product.predict import START, block, reading
+from polyloom.targets.minion.map.product.split import Split, combine
+from polyloom.targets.minion.map.product.tile import ROW_FIELD, STORED, li, scaled, wait
+from polyloom.targets.minion.memory_map import LINE, SCRATCHPAD
+from polyloom.targets.minion.words.tiles import TILE, Grid, Tiles
+
+_OWN: Final = SCRATCHPAD + (0x7F << 23)
+"""The scratchpad of whichever shire asks."""
+_ROWS_OF_WORD: Final = 15 << ROW_FIELD
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`on_right`: the first result is the second product's right factor. `kept`: others read the first result, too, so
+    that one minion of each group stores it where it belongs."""
+
+    first: Problem
+    second: Problem
+    parts: int
+    minions: int
+    on_right: bool
+    kept: bool
+
+    @property
+    def groups(self) -> int:
+        return self.minions // self.parts
+
+    @property
+    def outer(self) -> int:
+        """Blocks along the dimension that groups share out."""
+        return self.second.block_columns if self.on_right else self.second.block_rows
+
+    @property
+    def inner(self) -> tuple[int, int]:
+        """Blocks of each result along the other one."""
+        first, second = self.first, self.second
+        return (first.block_rows, second.block_rows) if self.on_right else (first.block_columns, second.block_columns)
+
+    @property
+    def room(self) -> int:
+        """Bytes of the copies of a minion."""
+        return self.inner[0] * TILE
+
+
+def fits(chain: Chain, scratchpad: int) -> bool:
+    """Whether the copies of a shire's minions lie in its scratchpad."""
+    return min(chain.minions, MINIONS_PER_SHIRE) * chain.room <= scratchpad
+
+
+def cycles(c: Chain) -> int:
+    """Predicted, as for single products."""
+    rounds, blocks = -(-c.outer // c.groups), -(-c.inner[1] // c.parts)
+    sums = rounds * c.inner[0] * block(c.first, c.parts, broadcast=True)
+    return START + sums + reading(c.second, blocks, (rounds - 1) * blocks)
+
+
+def apart(c: Chain, team: Team, first: tuple[Grid, bool], g: Grid) -> int:
+    """The same of both products and a barrier between them: `first` is the grid of the one, and whether second harts
+    stage it, `g` that of the other."""
+    rows, columns = -(-c.second.block_rows // g.all_rows), -(-c.second.block_columns // g.all_columns)
+    new = rows if c.on_right else columns
+    return predict.cycles(c.first, *first) + predict.barrier(team) + reading(c.second, new, rows * columns - new)
+
+
+def chained(c: Chain, prefix: str) -> list[str]:
+    """The code; stores may still run behind it."""
+    outer, inner = ("s5", "s4") if c.on_right else ("s4", "s5")
+    copies = Tiles(_OWN, TILE, 0, LINE) if c.on_right else Tiles(_OWN, 0, TILE, LINE)
+    tiles = Tiles(_OWN, 0, TILE, LINE)
+    first = replace(c.first, result=copies)
+    second = replace(c.second, right=tiles) if c.on_right else replace(c.second, left=tiles)
+    lines = [f"{prefix}.product:", "mv s2, s0", *([f"srli s2, s2, {c.parts.bit_length() - 1}"] if c.parts > 1 else [])]
+    lines += [f"andi t0, s0, {MINIONS_PER_SHIRE - 1}", "li gp, 0", *scaled("t1", "t0", c.room, "gp"), *turns()]
+    lines += [f"mv {outer}, s2", f"{prefix}.group:", li("t0", c.outer), f"bgeu {outer}, t0, {prefix}.stored"]
+    lines += _first(c, first, inner, f"{prefix}.first")
+    # That a minion keeps the block proves its own copy stored.
+    lines += [wait(STORED)] if c.parts > 1 or not c.kept else []
+    lines += _second(c, second, inner, f"{prefix}.second")
+    return [*lines, f"addi {outer}, {outer}, {c.groups}", f"j {prefix}.group", f"{prefix}.stored:"]
+
+
+def _first(c: Chain, p: Problem, inner: str, prefix: str) -> list[str]:
+    """Every minion of the group gets all blocks."""
+    split = Split(c.parts, p.words)
+    lines = [*strides(p), *own_range(p, split, prefix), f"li {inner}, 0", f"{prefix}.block:"]
+    lines += [*words(p, split, prefix), *steps(p, split, prefix), *combine(split, p.kind, broadcast=True)]
+    lines += ["add a1, a1, gp", "mv t6, s11", "csrw tensor_store, a1", *(_keep(c, prefix) if c.kept else [])]
+    return [*lines, f"addi {inner}, {inner}, 1", li("t0", c.inner[0]), f"bltu {inner}, t0, {prefix}.block"]
+
+
+def _keep(c: Chain, prefix: str) -> list[str]:
+    """The block, where it belongs, by the first minion of the group."""
+    to = c.first.result
+    lines = [f"andi t0, s0, {c.parts - 1}", f"bnez t0, {prefix}.kept"] if c.parts > 1 else []
+    lines += [li("t0", store_word(c.first)), li("t1", _ROWS_OF_WORD), "and a1, a1, t1", "add a1, a1, t0"]
+    lines += [*scaled("t1", "s4", to.block_step, "a1"), *scaled("t1", "s5", to.depth_step, "a1")]
+    return [*lines, li("t6", to.stride), "csrw tensor_store, a1", f"{prefix}.kept:"]
+
+
+def _second(c: Chain, p: Problem, inner: str, prefix: str) -> list[str]:
+    """Blocks in turns."""
+    split = Split(1, p.words)
+    lines = [*strides(p), f"andi {inner}, s0, {c.parts - 1}", f"{prefix}.block:", li("t0", c.inner[1])]
+    lines += [f"bgeu {inner}, t0, {prefix}.done", *words(p, split, prefix)]
+    lines += [f"add {'s7' if c.on_right else 's6'}, {'s7' if c.on_right else 's6'}, gp", *steps(p, split, prefix)]
+    lines += ["mv t6, s11", "csrw tensor_store, a1"]
+    return [*lines, f"addi {inner}, {inner}, {c.parts}", f"j {prefix}.block", f"{prefix}.done:"]

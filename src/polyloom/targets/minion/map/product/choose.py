@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is predicted to take the fewest cycles: how many rows a block has, over how many minions a sum is split, in
+which grid minions lie, and whether second harts stage operands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from polyloom.diagnostics import input_error
+from polyloom.targets.minion.map.product.grid import grid
+from polyloom.targets.minion.map.product.loop import Problem
+from polyloom.targets.minion.map.product.operand import INT8
+from polyloom.targets.minion.map.product.predict import cycles, is_fed
+from polyloom.targets.minion.map.product.staged import Stage
+from polyloom.targets.minion.map.work import Multiplied, Setting
+from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
+
+_FEW: Final = 8
+_LONG: Final = 8
+"""Minions of a shire, and steps of a minion, from which on staging is worth while."""
+_LOWEST: Final = 8
+"""Rows of a block, at least."""
+_DOUBT: Final = 1.05
+"""By how much predictions may be off."""
+
+
+def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
+    """Where minions of a shire share tiles for long enough."""
+    stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
+    rows, columns = stage.rounds
+    fits = stage.fits and g.parts == 1
+    lies_well = p.left.transform in ("plain", "transpose32")
+    return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
+
+
+def fitted(m: Multiplied, p: Problem, setting: Setting) -> tuple[Problem, Grid]:
+    """With blocks of as many rows as are predicted to take the fewest cycles: whole ones may leave minions idle."""
+    whole = p, chosen(m, p, setting)
+    if p.left.transform != "plain" or p.quant is not None or setting.options.resident:
+        return whole
+    counts = range(p.block_rows, -(-p.rows // _LOWEST) + 1)
+    lower = [_of_height(p, h) for h in dict.fromkeys(-(-p.rows // n) for n in counts) if h < ROWS]
+    found = [(q, g) for q in lower if is_staged(q, g := chosen(m, q, setting), setting) and is_fed(q, g, setting.team)]
+    best = min([whole, *found], key=lambda each: cycles(*each, is_staged(*each, setting)))
+    least, most = (cycles(*each, is_staged(*each, setting)) for each in (best, whole))
+    return best if least * _DOUBT <= most else whole
+
+
+def _of_height(p: Problem, height: int) -> Problem:
+    """Blocks of 16 rows with fewer."""
+
+    def lower(tiles: Tiles) -> Tiles:
+        return replace(tiles, block_step=tiles.block_step // ROWS * height)
+
+    begins = None if p.begins is None else replace(p.begins, tiles=lower(p.begins.tiles))
+    return replace(p, height=height, left=lower(p.left), result=lower(p.result), begins=begins)
+
+
+def chosen(m: Multiplied, p: Problem, setting: Setting) -> Grid:
+    """The grid, with as many parts of the sum as asked for, or else as predicted to be fastest."""
+    grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in counts(m, setting)]
+    if p.broadcast:
+        grids = [g for g in grids if g.parts > 1]
+    if not grids:
+        message = "--broadcast gives the result of a split sum to all who share it, and no sum is split"
+        help = "write --split-k P, and --reassociate for floats; or leave --broadcast out"
+        raise input_error("PL1333", message, help=help)
+    return min(grids, key=lambda g: (cycles(p, g, is_staged(p, g, setting)), g.parts))
+
+
+def counts(m: Multiplied, setting: Setting) -> list[int]:
+    """Of minions that may share a sum. Errors: PL1331, PL1332."""
+    depth, minions, asked = setting.view(m.found.left).columns, setting.team.minions, setting.options.split_k
+    reorders = m.fp == "reassociate" or m.kind is INT8
+    if asked is not None:
+        _check_parts(asked, depth, minions, reorders)
+        return [asked]
+    most = min(depth, minions) if reorders and not setting.options.resident else 1
+    return [1 << n for n in range(most.bit_length()) if minions % (1 << n) == 0]
+
+
+def _check_parts(asked: int, depth: int, minions: int, reorders: bool) -> None:
+    """Errors: PL1331, PL1332."""
+    if asked > 1 and not reorders:
+        message = "--split-k adds parts of sums, and floats keep the order of their sums"
+        help = "write --reassociate, which allows another order, or leave --split-k out"
+        raise input_error("PL1332", message, help=help)
+    if asked > min(depth, minions) or minions % asked:
+        message = f"--split-k is {asked}, for {depth} terms on {minions} minions"
+        help = "give a power of two that divides the number of minions, at most the number of terms"
+        raise input_error("PL1331", message, help=help)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A product and the one behind it that reads its result: whether one loop over both is predicted to take fewer cycles
+than the two with a barrier between them, over how many minions its first sum is split, and its code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from polyloom.analysis.contraction import Matrix
+from polyloom.targets.minion.map.frame import Part
+from polyloom.targets.minion.map.product import chain
+from polyloom.targets.minion.map.product.chain import Chain, chained
+from polyloom.targets.minion.map.product.choose import chosen, counts, is_staged
+from polyloom.targets.minion.map.product.compile import (
+    by_first,
+    macs,
+    packing,
+    problem,
+    settled,
+    streams,
+)
+from polyloom.targets.minion.map.product.operand import FP32
+from polyloom.targets.minion.map.work import Made, Multiplied, Setting
+
+_DOUBT: Final = 100
+"""Cycles that the predictions of the two may be off."""
+
+
+def followed(works: Sequence[Multiplied | None], settings: Sequence[Setting], *, kept: bool) -> Made | None:
+    """None where these are no two such products, or are faster apart. `kept`: others read the first result, too."""
+    first, second = works
+    if first is None or second is None or settings[0].options.resident or second.kind is not FP32:
+        return None
+    result = settings[0].arrays[first.found.result.array].name
+    names = [settings[1].arrays[m.array].name for m in (second.found.left, second.found.right)]
+    if names.count(result) != 1 or settings[1].arrays[second.found.result.array].name in _read(first, settings[0]):
+        return None
+    on_right = names[1] == result
+    if not _alike(first.found.result, second.found.right if on_right else second.found.left):
+        return None
+    best = _best(first, second, settings, on_right=on_right, kept=kept)
+    return None if best is None else _made(best, (first, second), settings)
+
+
+def _read(m: Multiplied, setting: Setting) -> frozenset[str]:
+    """What other groups may still read when one writes the second result."""
+    names = (m.found.left.array, m.found.right.array, *([m.found.begins] if m.found.begins else []))
+    return frozenset(setting.arrays[name].name for name in names)
+
+
+def _alike(one: Matrix, other: Matrix) -> bool:
+    return (one.rows, one.columns) == (other.rows, other.columns)
+
+
+def _best(
+    first: Multiplied, second: Multiplied, settings: Sequence[Setting], *, on_right: bool, kept: bool
+) -> Chain | None:
+    """With the fewest cycles; None where they are more than those of both products apart."""
+    team, asked = settings[0].team, settings[0].options.broadcast
+    plain = [replace(s, options=replace(s.options, broadcast=False)) for s in settings]
+    one, two = (problem(m, s)[0] for m, s in zip((first, second), plain, strict=True))
+    chains = [Chain(one, two, parts, team.minions, on_right, kept) for parts in counts(first, settings[0])]
+    chains = [c for c in chains if chain.fits(c, settings[0].scratchpad) and (c.parts > 1 or not asked)]
+    best = min(chains, key=lambda c: (chain.cycles(c), c.parts), default=None)
+    if best is None or asked:
+        return best
+    grids = [chosen(m, p, s) for m, p, s in zip((first, second), (one, two), plain, strict=True)]
+    stages = [is_staged(p, g, s) for p, g, s in zip((one, two), grids, plain, strict=True)]
+    if stages[1] or grids[1].parts > 1:
+        return None
+    return best if chain.cycles(best) + _DOUBT < chain.apart(best, team, (grids[0], stages[0]), grids[1]) else None
+
+
+def _made(c: Chain, works: tuple[Multiplied, Multiplied], settings: Sequence[Setting]) -> Made:
+    first, last = settings
+    _, source = problem(works[0], first)
+    before, taken = packing(c.first, source, works[0].place, first)
+    last = replace(last, scratch=first.scratch + taken)
+    second, source = problem(works[1], last)
+    if c.on_right:
+        source = None
+    more, also = packing(second, source, works[1].place, last)
+    lines = (
+        *chained(replace(c, second=second), first.prefix),
+        *settled(last, streams=streams(last, works[1].found.right.array)),
+    )
+    facts = {"split_k": c.parts, "broadcast": c.parts > 1, "predicted_cycles": chain.cycles(c)}
+    each = sum(macs(m, s) for m, s in zip(works, settings, strict=True))
+    parts = (*before, *more, by_first(Part(lines, works[1].place), first, "skip"))
+    return Made(parts, facts, each, FP32.peak, taken + also, phases=2)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A phase that is a product, for the tensor coprocessor: whether it is one that its arithmetic computes, its code, and
+its oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.analysis.contraction import Contraction, Matrix, contraction, span_of
+from polyloom.analysis.dataflow import Unlike
+from polyloom.analysis.matrices import array_to_matrix, has_matrix_views, matrix_to_array
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Phase
+from polyloom.ir.ssa import Place
+from polyloom.targets.minion.map.frame import place_of
+from polyloom.targets.minion.map.product import arithmetic
+from polyloom.targets.minion.map.product.compile import code, has_helpers
+from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, Kind
+from polyloom.targets.minion.map.product.quant import applied, transforms
+from polyloom.targets.minion.map.work import Arrays, Multiplied, Work
+
+Array = NDArray[Any]
+_KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
+    ("f32", "f32", ""): FP32,
+    ("f16", "f16", "to_f32"): FP16,
+    **{(a, b, "to_i32"): INT8 for a in ("i8", "u8") for b in ("i8", "u8")},
+}
+"""By the types of the factors, and their conversion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`order`: whether sums may take another order than the source's."""
+
+    contraction: Contraction
+    kind: Kind
+    reorders: bool
+
+
+def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
+    """None where the phase is no product, or one that only other arithmetic computes. Rows of bytes do not fill lines,
+    which whoever reads them would have to wait for: they are results of a phase that is the only one."""
+    try:
+        found = contraction(phase.program, with_steps=True)
+    except Unlike:
+        return None
+    kind = None if found is None else _kind(phase.program, found, fp)
+    if found is None or kind is None or not has_matrix_views(found):
+        return None
+    if found.steps and not is_only and _of_type(phase.program, found, ("i8", "u8")):
+        return None
+    is_discrete = kind is INT8 and not _of_type(phase.program, found, ("f32",))
+    return _work(found, kind, fp, place_of(span_of(phase.program)), is_discrete=is_discrete)
+
+
+def of_contraction(
+    found: Contraction, types: Mapping[str, ElementType], fp: str, place: Place, *, is_exact: bool
+) -> Work | None:
+    """What becomes of a product; None where only other arithmetic computes it. `is_exact`: its terms and their order
+    are the source's."""
+    kind = _KINDS.get((types[found.left.array], types[found.right.array], found.widened))
+    if kind is None or not has_matrix_views(found) or (kind is not INT8 and fp == "strict"):
+        return None
+    return _work(found, kind, fp, place, is_exact=is_exact, is_discrete=kind is INT8)
+
+
+def _work(found: Contraction, kind: Kind, fp: str, place: Place, *, is_exact: bool = True, is_discrete: bool) -> Work:
+    made = Product(found, kind, fp == "reassociate" or not is_exact)
+    exact = kind is INT8 or (kind is FP32 and not made.reorders)
+    # Bounds are those of sums.
+    bounds = None if found.steps else partial(_bounds, made)
+    product = Multiplied(found, kind, fp, place)
+    compiled, helped = partial(code, product), partial(has_helpers, product)
+    return Work(
+        "product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact, product, is_discrete
+    )
+
+
+def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
+    """`strict` keeps products and sums of floats that are written apart apart, and every rounding."""
+    types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
+    kind = _KINDS.get((types[c.left.array], types[c.right.array], c.widened))
+    chain = None if kind is None else transforms(c.steps, "i32" if kind is INT8 else "f32")
+    if chain is None or chain[1] != types[c.result.array] or (c.steps and (kind is FP16 or fp == "reassociate")):
+        return None
+    fuses = kind is FP32 and any(e.operation == "madd" for e in program.equations)
+    return kind if kind is INT8 or fp != "strict" or fuses else None
+
+
+def _of_type(program: Program, c: Contraction, types: Sequence[str]) -> bool:
+    return any(a.name == c.result.array and a.dtype in types for a in program.outputs)
+
+
+def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+    del values
+    c, kind = product.contraction, product.kind
+    left, right = (array_to_matrix(m, read[m.array]) for m in (c.left, c.right))
+    begins = array_to_matrix(replace(c.result, array=c.begins), read[c.begins]) if c.begins else None
+    if kind is INT8:
+        made = (left.astype(np.float64) @ right.astype(np.float64)).astype(np.int64).astype(np.int32)
+    elif kind is FP32 and not product.reorders:
+        made = arithmetic.product(left, right, begins)
+    else:
+        made = arithmetic.doubles(left, right, begins)
+    if c.steps:
+        made = applied(c.steps, made, read)
+    return {**held, c.result.array: matrix_to_array(c.result, made, held[c.result.array].shape)}
+
+
+def _with_error(matrix: Matrix, read: Arrays, errors: Arrays) -> tuple[Array, Array]:
+    array = read[matrix.array]
+    return array_to_matrix(matrix, array), array_to_matrix(matrix, errors.get(matrix.array, np.zeros(array.shape)))
+
+
+def _bounds(product: Product, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
+    del values, shape
+    c = product.contraction
+    left, right = (_with_error(m, read, errors) for m in (c.left, c.right))
+    begins = _with_error(replace(c.result, array=c.begins), read, errors) if c.begins else None
+    allowed = arithmetic.grown(left, right, product.kind is FP16, begins) * (product.kind is not INT8)
+    rows = [read[c.left.array].shape[n] for n in c.left.rows]
+    columns = [read[c.right.array].shape[n] for n in c.right.columns]
+    order = (*c.result.rows, *c.result.columns)
+    back = allowed.reshape([*rows, *columns])
+    return np.ascontiguousarray(back.transpose(np.argsort(order)))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which minion computes which blocks of the result: minions form a grid, shires a grid of patches in it, and block
+(i, j) belongs to the minion at (i modulo rows, j modulo columns).
+
+A patch that is nearly square makes a shire fetch the fewest tiles: rows + columns of the patch per step along k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polyloom.targets.minion.map.frame import Team
+from polyloom.targets.minion.words.tiles import Grid
+
+
+def grid(team: Team, block_rows: int, block_columns: int, parts: int = 1) -> Grid:
+    """The one with the fewest rounds, then the fewest tiles to fetch, then the fewest rows: of a left factor,
+    rows that are far apart lie in few banks."""
+
+    def cost(g: Grid) -> tuple[int, int, int]:
+        return g.rounds(block_rows, block_columns), g.fetched(block_rows, block_columns), g.rows
+
+    return min(_grids(team, parts), key=cost)
+
+
+def _grids(team: Team, parts: int) -> Iterator[Grid]:
+    """A group of parts lies in one shire, or takes whole shires."""
+    inner = max(team.in_shire // parts, 1)
+    outer = team.minions // parts // inner
+    for rows in _divisors(inner):
+        for shire_rows in _divisors(outer):
+            yield Grid(rows, inner // rows, shire_rows, outer // shire_rows, parts)
+
+
+def _divisors(n: int) -> Iterator[int]:
+    return (d for d in range(1, n + 1) if n % d == 0)

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A minion's loop over its blocks of 16 x 16, and over the depth in steps of 16 words.
+
+    for its rows of blocks, for its columns of blocks:
+        for each step: load the left tile, load the right tile to TenB, wait for the left one, multiply
+        combine the parts of the sum, where minions share a block; store
+
+Registers: s2, s3 the row and column where the minion begins; s4, s5 those of the block; s6, s7, s8 the words of both
+loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how
+far the right factor's next tile is, a7 the left one's; a3, a4 the bits that turn; a5 the words of depth, a6 the first
+of them; or a5 and a6 the block's place among those of its shire; sp, tp groups that load together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.targets.minion.map.product.begin import Begin, continues, started
+from polyloom.targets.minion.map.product.operand import Kind
+from polyloom.targets.minion.map.product.quant import WORD, Quant, begin
+from polyloom.targets.minion.map.product.split import Split, combine, own_rows
+from polyloom.targets.minion.map.product.tile import (
+    COLUMN_FIELD,
+    DEPTH_FIELD,
+    FIRST,
+    LAST,
+    LOADED,
+    OFFSET_FIELD,
+    ROW_FIELD,
+    TURN_FMA,
+    TURN_LOAD,
+    li,
+    scaled,
+    wait,
+)
+from polyloom.targets.minion.map.product.together import groups
+from polyloom.targets.minion.memory_map import LINE
+from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
+
+_NONE: Final = list[str]()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are: by a block's
+    row and column in the whole, or, where `is_local`, among those of its shire.
+    `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
+    each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of
+    a block."""
+
+    kind: Kind
+    rows: int
+    columns: int
+    words: int
+    left: Tiles
+    right: Tiles
+    result: Tiles
+    is_local: bool = False
+    shares: bool = False
+    unsigned: tuple[bool, bool] = (False, False)
+    quant: Quant | None = None
+    broadcast: bool = False
+    begins: Begin | None = None
+    height: int = ROWS
+
+    @property
+    def block_rows(self) -> int:
+        return -(-self.rows // self.height)
+
+    @property
+    def block_columns(self) -> int:
+        return -(-self.columns // ROWS)
+
+    @property
+    def steps(self) -> int:
+        return -(-self.words // ROWS)
+
+
+def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
+    """The code; stores may still run behind it."""
+    split = Split(g.parts, p.words)
+    lines = [f"{prefix}.product:", *position(g), *strides(p), *turns()]
+    lines += groups(g, "sp", "tp") if p.shares else []
+    lines += [f"li {WORD}, 0"] if p.quant else []
+    lines += own_range(p, split, prefix)
+    lines += _local(g) if p.is_local else []
+    lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
+    lines += ["mv a6, gp"] if p.is_local else []
+    lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
+    lines += [*words(p, split, prefix), *steps(p, split, prefix), *combine(split, p.kind, broadcast=p.broadcast)]
+    lines += _store(p, split, prefix)
+    down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
+    lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
+    lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
+    return [*lines, f"{prefix}.stored:"]
+
+
+def position(g: Grid) -> list[str]:
+    """s2, s3: where the minion is in the grid."""
+    inner = g.rows * g.columns
+    lines = ["mv t2, s0", *_divided("t2", g.parts), *parted("t3", "t2", inner), *parted("s2", "t2", g.columns)]
+    lines += ["mv s3, t2", *parted("t4", "t3", g.shire_columns), *scaled("t1", "t4", g.rows, "s2")]
+    return [*lines, *scaled("t1", "t3", g.columns, "s3")]
+
+
+def _local(g: Grid) -> list[str]:
+    """a5, gp: row and column of the first block among those of its shire.
+    `shares`: minions of a shire load what they share together."""
+    return ["mv gp, s0", *parted("t3", "gp", g.rows * g.columns), *parted("a5", "gp", g.columns)]
+
+
+def _divided(register: str, by: int) -> list[str]:
+    """By a power of two."""
+    return [f"srli {register}, {register}, {by.bit_length() - 1}"] if by > 1 else []
+
+
+def parted(quotient: str, rest: str, by: int) -> list[str]:
+    """Of `rest`, which becomes the remainder. A division takes 65 cycles, a shift one."""
+    if by & (by - 1):
+        return [li("t1", by), f"divu {quotient}, {rest}, t1", f"mul t1, {quotient}, t1", f"sub {rest}, {rest}, t1"]
+    return [f"srli {quotient}, {rest}, {by.bit_length() - 1}", f"andi {rest}, {rest}, {by - 1}"]
+
+
+def strides(p: Problem) -> list[str]:
+    """What all blocks have alike."""
+    made = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
+    return [*made, li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
+
+
+def turns() -> list[str]:
+    """Which half of L1Scp is next stands in s6 and s8 from here on."""
+    return [li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
+
+
+def own_range(p: Problem, split: Split, prefix: str) -> list[str]:
+    """a6, a5: the first word of depth, and how many."""
+    if split.parts == 1:
+        return []
+    lines = [f"andi t0, s0, {split.parts - 1}", li("a6", 0), *scaled("t1", "t0", split.chunk, "a6")]
+    lines += [li("a5", p.words), "sub a5, a5, a6", li("t0", split.chunk), f"blt a5, t0, {prefix}.short", "mv a5, t0"]
+    return [*lines, f"{prefix}.short:"]
+
+
+def words(p: Problem, split: Split, prefix: str) -> list[str]:
+    """s6, s7, s8 and a1 of the block's first step."""
+    fma = encode(
+        "tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=not continues(p.begins, split), rows=1, columns=4
+    )
+    signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
+    load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address, coop=p.shares)
+    lines = [*least(p.rows, "s4", "t3", f"{prefix}.height", p.height), *least(p.columns, "s5", "t4", f"{prefix}.width")]
+    lines += ["and s6, s6, a3", "add s6, s6, t3", li("t0", load.value), "add s6, s6, t0"]
+    lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]
+    lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
+    lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
+    lines += [li("a1", store_word(p)), "add a1, a1, t3", *(begin(p.quant) if p.quant else [])]
+    row, column = ("a5", "a6") if p.is_local else ("s4", "s5")
+    lines += [*scaled("t1", row, p.left.block_step, "s6"), *scaled("t1", column, p.right.block_step, "s7")]
+    lines += [*scaled("t1", row, p.result.block_step, "a1"), *scaled("t1", column, p.result.depth_step, "a1")]
+    return [*lines, *_from(p, split), *started(p.begins, split, prefix)]
+
+
+def _from(p: Problem, split: Split) -> list[str]:
+    """To where the minion's part of the sum begins."""
+    if split.parts == 1:
+        return []
+    lines = scaled("t1", "a6", p.right.depth_step // ROWS, "s7")
+    if p.left.transform != "plain":
+        return [*lines, *scaled("t1", "a6", p.left.depth_step // ROWS, "s6")]
+    lines += ["srli t0, a6, 4", *scaled("t1", "t0", p.left.depth_step, "s6")]
+    if split.chunk < ROWS:
+        lines += ["andi t0, a6, 15", f"slli t0, t0, {OFFSET_FIELD}", "or s8, s8, t0"]
+    return lines
+
+
+def least(extent: int, block: str, register: str, label: str, each: int = ROWS) -> list[str]:
+    """Rows or columns of a block, less 1: those of `each`, or what is left in the last block."""
+    lines = [li(register, each - 1)]
+    if extent % each == 0:
+        return lines
+    return [*lines, li("t0", extent // each), f"bne {block}, t0, {label}", li(register, extent % each - 1), f"{label}:"]
+
+
+def steps(p: Problem, split: Split, prefix: str) -> list[str]:
+    """Whole steps, and a last one with what is left of the depth."""
+    body = [*step(_groups(p)), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
+    body += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
+    last = [*step(_groups(p)), "xor s6, s6, a3", "xor s8, s8, a4"]
+    done = [li("t0", LAST), "or s8, s8, t0"] if p.kind.name == "int8" else []
+    if split.parts == 1:
+        whole, rest = (p.words - 1) // ROWS, (p.words - 1) % ROWS + 1
+        loop = [li("a0", whole), f"{prefix}.step:", *body] if whole else []
+        return [*loop, *shortened(ROWS - rest), *done, *last]
+    empty = _masked(p, prefix) if split.has_empty else []
+    several = ["addi t0, a5, -1", "srli a0, t0, 4", f"beqz a0, {prefix}.last", f"{prefix}.step:", *body]
+    lines = [*empty, *(several if split.chunk > ROWS else []), f"{prefix}.last:"]
+    lines += ["addi t0, a5, -1", "andi t0, t0, 15", "li t1, 15", "sub t0, t1, t0", "sub s7, s7, t0"]
+    return [*lines, f"slli t0, t0, {DEPTH_FIELD}", "sub s8, s8, t0", *done, *last, f"{prefix}.parted:"]
+
+
+def shortened(less: int) -> list[str]:
+    """A step of fewer words."""
+    return [f"addi s7, s7, {-less}", li("t0", less << DEPTH_FIELD), "sub s8, s8, t0"] if less else []
+
+
+def _groups(p: Problem) -> tuple[str, str] | None:
+    return ("sp", "tp") if p.shares else None
+
+
+def _masked(p: Problem, prefix: str) -> list[str]:
+    """Zeros in all registers, where the minion has no part of the sum."""
+    word = encode("tensor_fma", type=p.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, first=1)
+    zeros = ["csrw tensor_mask, zero", li("t0", word.value | (LAST if p.kind.name == "int8" else 0))]
+    # No load of a tile proves those of vectors complete.
+    vectors = [wait(LOADED)] if p.broadcast and p.quant is not None and p.quant.vectors else []
+    zeros += ["csrw tensor_fma, t0", *vectors]
+    return [f"bgtz a5, {prefix}.some", *zeros, f"j {prefix}.parted", f"{prefix}.some:"]
+
+
+def step(groups: tuple[str, str] | None = None) -> list[str]:
+    """Three tensor operations and one wait; `groups` are registers: who loads left and right together."""
+    first, second = ([f"csrw tensor_coop, {group}"] for group in groups) if groups else (_NONE, _NONE)
+    loads = [*first, "mv t6, s9", "csrw tensor_load, s6", *second, "mv t6, s10", "csrw tensor_load, s7"]
+    return [*loads, wait(LOADED), "csrw tensor_fma, s8"]
+
+
+def store_word(p: Problem) -> int:
+    """Packed bytes of a row are in the first of its two registers."""
+    if p.quant is None or p.quant.row == LINE:
+        return encode("tensor_store", bytes=LINE, address=p.result.address).value
+    return encode("tensor_store", bytes=p.quant.row, step=2, address=p.result.address).value
+
+
+def _store(p: Problem, split: Split, prefix: str) -> list[str]:
+    """By the first of those who share the block, or each its rows."""
+    store = [*([f"csrw tensor_quant, {WORD}"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
+    if split.parts == 1:
+        return store
+    if p.broadcast:
+        return [*own_rows(split, prefix), *store, f"{prefix}.other:"]
+    return [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.other", *store, f"{prefix}.other:"]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many cycles a product takes, before it runs: what decides whether second harts stage, and over how many minions a
+sum is split, and whether two products need no barrier between them.
+
+A step takes as long as its FMA, or as its tiles take to come: from DRAM a line every 45 cycles, 16 lines a tile, the
+left one behind the right one; from the shire's scratchpad a line every 10. A round ends with its store, and with a
+message of 32 registers for each halving of a split sum, and another one where all want it back. Figures:
+docs/targets/minion.md, "Time".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.targets.minion.map.frame import Team
+from polyloom.targets.minion.map.product.loop import Problem
+from polyloom.targets.minion.map.product.split import Split
+from polyloom.targets.minion.words.tiles import ROWS, Grid
+
+_FMA: Final = {"fp32": (32, 17), "fp16": (32, 17), "int8": (16, 24)}
+"""Of a whole step, its right tile streamed: for each row, and beside."""
+_LINE: Final = 45
+_FROM_DRAM: Final = _LINE * ROWS + 300
+"""A left tile, and what the first lines of the right one wait for."""
+_FROM_SCRATCHPAD: Final = 10 * ROWS
+START: Final = 500
+_FILL: Final = 2000
+"""Until the first chunk is in the scratchpads."""
+_STORE: Final = 150
+_MESSAGE: Final = 57 + 74
+"""A tree step of 32 registers outside a neighbourhood."""
+_MEET: Final = 120
+_JOIN: Final = 4
+_TOLD: Final = 9
+"""Of a barrier: credits one way and the code around them, an arrival in a shire, and each shire's credits."""
+
+
+def cycles(p: Problem, g: Grid, is_staged: bool) -> int:
+    """Of the busiest minion."""
+    round_ = block(p, g.parts, is_staged=is_staged)
+    return START + (_FILL if is_staged else 0) + g.rounds(p.block_rows, p.block_columns) * round_
+
+
+def is_fed(p: Problem, g: Grid, team: Team) -> bool:
+    """Whether second harts bring the lines of a step from DRAM while first harts multiply one."""
+    return _LINE * (g.rows * p.height + g.columns * ROWS) <= team.in_shire * _fma(p)
+
+
+def block(p: Problem, parts: int, *, is_staged: bool = False, broadcast: bool = False) -> int:
+    """Of a block of the result whose sum so many minions share."""
+    split = Split(parts, p.words)
+    fma = _fma(p)
+    step = max(fma, _FROM_SCRATCHPAD) if is_staged else max(fma, _FROM_DRAM)
+    messages = split.height * (2 if broadcast or p.broadcast else 1)
+    return -(-split.chunk // ROWS) * step + _STORE + messages * _MESSAGE
+
+
+def _fma(p: Problem) -> int:
+    each, beside = _FMA[p.kind.name]
+    return each * p.height + beside
+
+
+def reading(p: Problem, new: int, known: int) -> int:
+    """Blocks of a product of which one factor was just written: of so many, no minion of the shire has read the other
+    factor's tiles before; of the others, one has."""
+    steps, fma = p.steps, _fma(p)
+    return new * (steps * max(fma, _FROM_DRAM) + _STORE) + known * (steps * fma + _STORE)
+
+
+def barrier(team: Team) -> int:
+    """From the last arrival's FLB to everyone's credit."""
+    return _MEET + _JOIN * team.in_shire * team.harts + (_MEET + _TOLD * team.shires if team.shires > 1 else 0)

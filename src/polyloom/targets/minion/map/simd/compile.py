@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
+
+- `specialized`: parameters become numbers; `a * b + c` is one operation where --fp allows it.
+- `arranged`: loops in another order, where that makes them parallel (transform.parallel.arrangement).
+- `share_work`: dependences, ownership of lines, vectors: which hart executes what.
+- `parts`: code, evictions and barriers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.ir.instance_counts import count_operations
+from polyloom.ir.nest import Nest, loops
+from polyloom.targets.minion.map.frame import Part, Team
+from polyloom.targets.minion.map.simd import works
+from polyloom.targets.minion.map.simd.lanes import machine
+from polyloom.targets.minion.map.simd.memory import memory
+from polyloom.targets.minion.map.work import Setting
+from polyloom.targets.minion.options import Fp
+from polyloom.transform.parallel.arrangement import arrange_loops
+from polyloom.transform.parallel.contraction import contract
+from polyloom.transform.parallel.specialization import specialize
+from polyloom.transform.parallel.work_sharing import share_work
+
+SCRATCH: Final = 256
+"""Bytes of each hart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """`alone` are sentences: why parts of the nest are executed by one hart. `operations` are those of the source on
+    floats and integers, a multiply-add counted once (None: too many to count); `scratch` is the memory that locals
+    take."""
+
+    parts: Sequence[Part]
+    alone: tuple[str, ...]
+    operations: int | None
+    scratch: int
+
+
+def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
+    """Where there are `others`, phases before and behind, what those need does not stay in caches. Errors: PL1350 to
+    PL1352."""
+    own = specialized(nest, setting.values, fp)
+    made = arranged(own, setting.team, fp)
+    shared = share_work(made, machine(setting.team))
+    place = memory(made, tuple(setting.arrays.values()), setting.scratch)
+    parts = works.parts(made, shared, place, setting.team, setting.prefix, setting.later if others else None)
+    taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
+    named = set(loops(own.body))
+    alone = dict.fromkeys(_plain(why) for loop, why in shared.alone.items() if _plain(loop) in named)
+    return Compiled(parts, tuple(alone), count_operations(own), taken)
+
+
+def _plain(text: str) -> str:
+    """With the user's names of loops: those of copies have a number behind a dot."""
+    return re.sub(r"(?<=\w)\.\d+", "", text)
+
+
+def specialized(nest: Nest, values: Mapping[str, int], fp: Fp) -> Nest:
+    """At its sizes, in the arithmetic that `--fp` asks for."""
+    made = specialize(nest, values)
+    return made if fp == "strict" else contract(made)
+
+
+def arranged(nest: Nest, team: Team, fp: Fp) -> Nest:
+    """In the order of the code."""
+    return arrange_loops(nest, machine(team), reassociate=fp == "reassociate")

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops, conditions and assignments inside a work as code.
+
+A loop with no loop inside keeps pointers to the elements that it goes along, and holds elements that every iteration
+touches alike in registers. A vectorized loop goes by eight; what is left over is one more round under a mask. A
+condition that differs from lane to lane narrows the mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from polyloom.analysis.loop_ranges import constant_bounds
+from polyloom.analysis.privatizable import privatizable
+from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assignments, cell, loops
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine, Condition
+from polyloom.targets.minion.map.simd.ahead import ahead, copies
+from polyloom.targets.minion.map.simd.elements import Around
+from polyloom.targets.minion.map.simd.lanes import LANES
+from polyloom.targets.minion.map.simd.values import Values
+
+_ALL: int = (1 << LANES) - 1
+_SPARE_VECTORS = 7
+"""Vector registers that stay free for expressions, whatever is held."""
+_SPARE_INTEGERS = 3
+
+
+class Control:
+    """Writes to `values.text`. `vectors` are the loops that are vectorized, `path` the loops and conditions around."""
+
+    def __init__(self, nest: Nest, values: Values, vectors: frozenset[str], path: tuple[Loop | If, ...]) -> None:
+        self.nest, self.values, self.text, self.vectors = nest, values, values.text, vectors
+        self.path = list(path)
+
+    def block(self, nodes: Sequence[Node], around: Around) -> None:
+        for node in nodes:
+            match node:
+                case Assign():
+                    with self.text.at(node.span):
+                        self.assign(node, around)
+                case Loop():
+                    with self.text.at(node.span):
+                        self.loop(node, around)
+                case If():
+                    with self.text.at(node.span):
+                        self.choice(node, around)
+
+    def assign(self, node: Assign, around: Around) -> None:
+        into = around.locals.get(node.target.name) or around.held.get(cell(node.target))
+        found = self.values.value(node.value, around, into)
+        if into is None:
+            self.values.store(node.target, around, found[0])
+            self.values.drop(found)
+
+    # Loops
+
+    def loop(self, loop: Loop, around: Around) -> None:
+        """All iterations."""
+        with self.bounds(loop, around) as (low, high):
+            known = constant_bounds(loop)
+            self.iterations(loop, around, low, high, None if known is None else (known[1] - known[0]) // LANES)
+
+    @contextmanager
+    def bounds(self, loop: Loop, around: Around) -> Generator[tuple[str, str]]:
+        """Registers of the first iteration and the one behind the last."""
+        low, high = self.text.integers.take(loop.span), self.text.integers.take(loop.span)
+        self.extreme(loop.lower, "bge", around, low)
+        self.extreme(loop.upper, "ble", around, high)
+        yield low, high
+        self.text.integers.give(high, low)
+
+    def extreme(self, ends: Sequence[Affine], keeps: str, around: Around, register: str) -> None:
+        """The greatest (`bge`) or the least (`ble`) of forms."""
+        first, *others = ends
+        self.values.integer(first, around, register, "t1")
+        for other in others:
+            done = self.text.label("end")
+            self.values.integer(other, around, "t0", "t1")
+            self.text.add(f"{keeps} {register}, t0, {done}", f"mv {register}, t0", f"{done}:")
+
+    def iterations(self, loop: Loop, around: Around, low: str, high: str, rounds: int | None = None) -> None:
+        """From `low` up to `high`; `low` becomes the loop's register. `rounds`: how often whole vectors, if known."""
+        self.path.append(loop)
+        with self.locals(around) as inner:
+            if loop.name in self.vectors:
+                self.wide(loop, replace(inner, lane=loop.name), low, high, rounds)
+            elif loop.step > 0:
+                self.upwards(loop, inner, low, high)
+            else:
+                self.downwards(loop, inner, low, high)
+        self.path.pop()
+
+    @contextmanager
+    def locals(self, around: Around) -> Generator[Around]:
+        """With a register for each local that the innermost loop of the path has to itself."""
+        names = sorted(privatizable(self.nest, self.path) - around.locals.keys())
+        taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
+        yield replace(around, locals={**around.locals, **taken})
+        self.text.vectors.give(*reversed(taken.values()))
+
+    def upwards(self, loop: Loop, around: Around, low: str, high: str) -> None:
+        end, again = self.text.label("end"), self.text.label("loop")
+        self.text.branch("blt", f"{low}, {high}", end)
+        inside = replace(around, loops={**around.loops, loop.name: low})
+        with self.ready(loop, inside) as (ready, moves):
+            self.text.add(f"{again}:")
+            since = len(self.text.lines)
+            self.block(loop.body, ready)
+            self.text.add(f"addi {low}, {low}, 1", *moves(1))
+            self.text.back("blt", "bge", f"{low}, {high}", again, since)
+        self.text.add(f"{end}:")
+
+    def downwards(self, loop: Loop, around: Around, low: str, high: str) -> None:
+        """From the last iteration to the first: `high` counts."""
+        end, again = self.text.label("end"), self.text.label("loop")
+        self.text.branch("blt", f"{low}, {high}", end)
+        self.text.add(f"addi {high}, {high}, -1")
+        inside = replace(around, loops={**around.loops, loop.name: high})
+        with self.ready(loop, inside) as (ready, moves):
+            self.text.add(f"{again}:")
+            since = len(self.text.lines)
+            self.block(loop.body, ready)
+            self.text.add(f"addi {high}, {high}, -1", *moves(-1))
+            self.text.back("bge", "blt", f"{high}, {low}", again, since)
+        self.text.add(f"{end}:")
+
+    def wide(self, loop: Loop, around: Around, low: str, high: str, rounds: int | None) -> None:
+        """Eight iterations at a time, several times eight where the loop has no other inside; the rest together, under
+        a mask."""
+        end = self.text.label("end")
+        self.text.branch("blt", f"{low}, {high}", end)
+        inside = replace(around, loops={**around.loops, loop.name: low})
+        with self.ready(loop, inside) as (ready, moves):
+            times = copies(loop, ready, len(self.text.vectors.free), rounds)
+            if times > 1:
+                self.rounds(loop, low, high, times * LANES, moves, lambda: ahead(self, loop, ready, times))
+            self.rounds(loop, low, high, LANES, moves, lambda: self.block(loop.body, ready))
+            self.text.add(f"sub t0, {high}, {low}")
+            skip = self.text.label("whole")
+            self.text.branch("bgtz", "t0", skip)
+            self.text.add("li t1, 1", "sll t1, t1, t0", "addi t1, t1, -1", "mova.m.x t1")
+            self.block(loop.body, ready)
+            self.text.add(f"li t1, {_ALL}", "mova.m.x t1", f"{skip}:")
+        self.text.add(f"{end}:")
+
+    def rounds(
+        self, loop: Loop, low: str, high: str, width: int, moves: Callable[[int], list[str]], body: Callable[[], None]
+    ) -> None:
+        """`width` iterations at a time, as long as there are so many."""
+        with self.text.at(loop.span):
+            again, end = self.text.label("lanes"), self.text.label("rest")
+            self.text.add(f"addi t0, {high}, {1 - width}")
+            self.text.branch("blt", f"{low}, t0", end)
+            self.text.add(f"{again}:")
+            since = len(self.text.lines)
+            body()
+            self.text.add(f"addi {low}, {low}, {width}", *moves(width), f"addi t0, {high}, {1 - width}")
+            self.text.back("blt", "bge", f"{low}, t0", again, since)
+            self.text.add(f"{end}:")
+
+    # What a loop without loops inside has ready
+
+    @contextmanager
+    def ready(self, loop: Loop, around: Around) -> Generator[tuple[Around, Callable[[int], list[str]]]]:
+        """Pointers and held elements, and what moves pointers on by so many iterations; held elements are stored behind
+        the loop. Only for a loop with no loop inside."""
+        if any(loops(loop.body)):
+            yield around, lambda step: []
+            return
+        held, written = self.held(loop, around)
+        pointers = self.pointers(loop, around, held)
+
+        def moves(step: int) -> list[str]:
+            return [
+                line for form, (register, _) in pointers.items() for line in _moves(form, loop.name, step, register)
+            ]
+
+        yield replace(around, held={**around.held, **held}, pointers={**around.pointers, **pointers}), moves
+        for reference in written:
+            self.values.store(reference, around, held[cell(reference)])
+        self.text.integers.give(*reversed([register for register, _ in pointers.values()]))
+        self.text.vectors.give(*reversed(held.values()))
+
+    def held(self, loop: Loop, around: Around) -> tuple[dict[Cell, str], list[Reference]]:
+        """Registers of elements that are the same in all iterations and that nothing else in the loop may change;
+        those that are written."""
+        found: dict[Cell, str] = {}
+        stored: dict[Cell, Reference] = {}
+        everywhere = [(r, w) for a in assignments(loop.body) for r, w in _touched(a)]
+        always = [(r, w) for node in loop.body if isinstance(node, Assign) for r, w in _touched(node)]
+        for reference, is_write in always:
+            if not self.is_held(reference, loop, around, everywhere):
+                continue
+            if cell(reference) not in found:
+                if len(self.text.vectors.free) <= _SPARE_VECTORS:
+                    continue
+                found[cell(reference)] = self.text.vectors.take(reference.span)
+                self.values.load(reference, around, found[cell(reference)])
+            if is_write:
+                stored[cell(reference)] = reference
+        return found, list(stored.values())
+
+    def is_held(
+        self, reference: Reference, loop: Loop, around: Around, everywhere: Sequence[tuple[Reference, bool]]
+    ) -> bool:
+        if reference.name in around.locals or cell(reference) in around.held:
+            return False
+        if any(loop.name in index.symbols for index in reference.index):
+            return False
+        same = [(r, w) for r, w in everywhere if r.name == reference.name]
+        return all(cell(r) == cell(reference) for r, _ in same) or not any(w for _, w in same)
+
+    def pointers(
+        self, loop: Loop, around: Around, held: Mapping[Cell, str]
+    ) -> dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]]:
+        """By array and by what of the address depends on loops."""
+        made: dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = {}
+        for assign in assignments(loop.body):
+            for reference, _ in _touched(assign):
+                if reference.name in around.locals or cell(reference) in held or cell(reference) in around.held:
+                    continue
+                form = self.values.memory.address(reference)
+                name = reference.name, form.terms
+                if name in made or name in around.pointers or len(self.text.integers.free) <= _SPARE_INTEGERS:
+                    continue
+                register = self.text.integers.take(reference.span)
+                self.values.integer(form, around, register, "t1")
+                made[name] = register, form.constant
+        return made
+
+    # Conditions
+
+    def choice(self, node: If, around: Around) -> None:
+        symbols = {name for piece in node.condition.pieces for c in piece.constraints for name in c.symbols}
+        if around.lane is not None and around.lane in symbols:
+            self.masked(node, around)
+        else:
+            self.branched(node, around)
+
+    def branched(self, node: If, around: Around) -> None:
+        holds, fails, end = (self.text.label(what) for what in ("then", "else", "end"))
+        self.test(node.condition, around, holds)
+        self.text.add(f"j {fails}", f"{holds}:")
+        self.inside(node, node.body, around)
+        self.text.add(*([f"j {end}"] if node.orelse else []), f"{fails}:")
+        self.inside(node, node.orelse, around)
+        self.text.add(*([f"{end}:"] if node.orelse else []))
+
+    def test(self, condition: Condition, around: Around, holds: str) -> None:
+        """Jumps to `holds` where the condition does."""
+        for piece in condition.pieces:
+            other = self.text.label("or")
+            for constraint in piece.constraints:
+                self.values.integer(constraint, around, "t0", "t1")
+                self.text.branch("bgez", "t0", other)
+            self.text.add(f"j {holds}", f"{other}:")
+
+    def inside(self, node: If, nodes: Sequence[Node], around: Around) -> None:
+        self.path.append(node)
+        self.block(nodes, around)
+        self.path.pop()
+
+    def masked(self, node: If, around: Around) -> None:
+        """m1 are the lanes where the condition holds; both masks of before are kept in an integer register."""
+        before, after = self.text.integers.take(node.span), self.text.integers.take(node.span)
+        holds = self.text.vectors.take(node.span)
+        self.lanes(node.condition, around, holds)
+        self.text.add(f"mova.x.m {before}", f"fsetm.pi m1, {holds}", f"mova.x.m {after}")
+        self.text.vectors.give(holds)
+        self.text.add("maskand m0, m0, m1")
+        self.inside(node, node.body, around)
+        if node.orelse:
+            self.text.add(f"mova.m.x {after}", "masknot m1, m1", "maskand m0, m0, m1")
+            self.inside(node, node.orelse, around)
+        self.text.add(f"mova.m.x {before}")
+        self.text.integers.give(after, before)
+
+    def lanes(self, condition: Condition, around: Around, into: str) -> None:
+        """Lanes that are not 0 where the condition holds."""
+        form, fails = self.text.vectors.take(), self.text.vectors.take()
+        self.text.add(f"fbcx.ps {into}, zero")
+        for piece in condition.pieces:
+            self.text.add(f"fbcx.ps {fails}, zero")
+            for constraint in piece.constraints:
+                self.values.lanes_of(constraint, around, form)
+                self.text.add(f"fsrai.pi {form}, {form}, 31", f"for.pi {fails}, {fails}, {form}")
+            self.text.add(f"fnot.pi {fails}, {fails}", f"for.pi {into}, {into}, {fails}")
+        self.text.vectors.give(fails, form)
+
+
+def _touched(assign: Assign) -> Iterator[tuple[Reference, bool]]:
+    yield from ((read, False) for read in accesses(assign.value))
+    yield assign.target, True
+
+
+def _moves(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step: int, register: str) -> list[str]:
+    by = dict(form[1]).get(loop, 0) * step
+    if not by:
+        return []
+    if -2048 <= by < 2048:
+        return [f"addi {register}, {register}, {by}"]
+    return [f"li t1, {by}", f"add {register}, {register}, t1"]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops that are no products: a whole nest, or a phase of a plan whose equations are put in an order again.
+
+A Python or C function is compiled from its nest, whose arrays are the user's; its oracle computes the same nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from polyloom import frontend, transform
+from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Reference, Source
+from polyloom.ir.nest import Nest
+from polyloom.ir.nest_interpret import signature_of
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Parametric, Phase, Plan
+from polyloom.sets import Condition
+from polyloom.targets.minion.map.frame import Team
+from polyloom.targets.minion.map.simd import types
+from polyloom.targets.minion.map.simd.arithmetic import MachineScope, machine_function
+from polyloom.targets.minion.map.simd.compile import arranged, compiled, specialized
+from polyloom.targets.minion.map.work import Arrays, Bounds, Made, Setting, Work
+from polyloom.targets.minion.options import Fp
+from polyloom.targets.subject import Written
+from polyloom.targets.target import Json
+from polyloom.transform.loop_generation import NoLoopOrder, generate_loops
+from polyloom.transform.parallel.lane_interpreter import interpret_lanes
+
+HARTS: Final = 2
+"""Of each minion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A function as a nest, and the function itself."""
+
+    nest: Nest
+    reference: Reference
+    path: str
+
+
+def read(written: Written) -> Read | None:
+    """None for equations and plans. Errors: those of the front end."""
+    value = written.value
+    if isinstance(value, Kernel):
+        return Read(value.nest, value.reference, value.path)
+    if isinstance(value, Source):
+        return None if value.nest is None else Read(value.nest, value.reference, value.path)
+    path = written.path
+    if path is None or not frontend.file_of(path).endswith((".py", ".c")):
+        return None
+    if frontend.file_of(path).endswith(".py"):
+        return Read(*frontend.python_nest(path, written.options), path)
+    from polyloom.frontend.c import load
+
+    nest, reference = load(*frontend.named(path, written.options))
+    return Read(nest, reference, path)
+
+
+def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
+    """A plan whose one phase is the nest, and what becomes of it on so many minions."""
+    whole = signature_of(nest)
+    names = {s.name for s in nest.storage if s.role == "argument"} - _only_written(nest)
+    inputs = tuple(array for array in whole.inputs if array.name in names)
+    program = Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, whole.outputs, (), ())
+    bound = [tuple((array.name, array.name) for array in arrays) for arrays in (inputs, whole.outputs)]
+    phase = Phase(program, bound[0], bound[1])
+    plan = Plan(nest.name, nest.parameters, nest.assumptions, inputs, whole.outputs, (), (phase,))
+    return plan, Work("simd", HARTS, "shared", partial(_code, nest, fp, False), partial(_results, nest, fp, minions))
+
+
+def work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
+    """One of a plan, with `others` or alone: its equations in an order that respects them. Errors: PL1350."""
+    bound = dict(phase.inputs)
+    parametric = {inner: p for p in phase.parametric for inner, outer in bound.items() if outer == p.name}
+    made = _Equations(phase.program, parametric, fp, minions, others)
+    return Work("simd", HARTS, "shared", made.code, made.results)
+
+
+def staged(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
+    """A nest that is one phase of several, with the bounds of its errors."""
+    code, results = partial(_code, nest, fp, True), partial(_results, nest, fp, minions)
+    return Work("simd", HARTS, "shared", code, results, bounds, is_discrete=is_of_integers(nest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Equations:
+    program: Program
+    parametric: Mapping[str, Parametric]
+    fp: Fp
+    minions: int
+    others: bool
+
+    def nest(self, values: Mapping[str, int]) -> Nest:
+        """Errors: PL1350."""
+        try:
+            return generate_loops(self.program, values, self.parametric)
+        except NoLoopOrder as error:
+            message = f"no order of loops computes {', '.join(error.names)}"
+            help = "write them so that all dependences lead forwards in some order of the dimensions"
+            raise infeasible("PL1350", message, span=error.span, help=help) from None
+
+    def code(self, setting: Setting) -> Made:
+        return _code(self.nest(setting.values), self.fp, self.others, setting)
+
+    def results(self, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+        return _results(self.nest(values), self.fp, self.minions, values, read, held)
+
+
+def is_of_integers(nest: Nest) -> bool:
+    """Whether nothing in the nest rounds."""
+    return all(storage.dtype not in ("f32", "f16") for storage in nest.storage)
+
+
+def _only_written(nest: Nest) -> frozenset[str]:
+    try:
+        return transform.only_written(nest)
+    except PolyloomError:
+        return frozenset()
+
+
+def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
+    types.check(nest)
+    made = compiled(nest, setting, fp, others=shared)
+    facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
+    known = made.operations is not None
+    return Made(tuple(made.parts), facts, made.operations or 0, 8 if known else 0, made.scratch)
+
+
+def _results(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+    """In the order of the source; where that may change, in the order of the code."""
+    made = specialized(nest, values, fp)
+    if fp == "reassociate":
+        made = arranged(made, Team(minions, HARTS, "shared"), fp)
+    arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
+    found = interpret_lanes(made, arrays, machine_function, MachineScope)
+    return {name: found[name] for name in held}

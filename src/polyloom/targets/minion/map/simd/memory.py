@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the elements of arrays and of locals in memory are: addresses as affine forms of the loops, in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from polyloom.ir.nest import Nest
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine
+from polyloom.targets.minion.words.layout import Placed
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """`placed` by name; `scratch` is where harts have 256 bytes each, one behind the other."""
+
+    placed: Mapping[str, Placed]
+    types: Mapping[str, ElementType]
+    scratch: int
+
+    def address(self, reference: Reference) -> Affine:
+        """In bytes."""
+        placed = self.placed[reference.name]
+        form = Affine((), placed.address)
+        for index, step in zip(reference.index, placed.steps(), strict=True):
+            form = form + index * step
+        return form
+
+
+def memory(nest: Nest, arguments: Sequence[Placed], base: int) -> Memory:
+    """Locals, which are no arguments, from `base` on; then the scratch of all harts."""
+    placed, at = {p.name: p for p in arguments}, base
+    for storage in nest.storage:
+        if storage.name not in placed:
+            shape = tuple(extent.constant for extent in storage.shape)
+            made = Placed(storage.name, NUMPY[storage.dtype], shape, at)
+            placed[storage.name] = made
+            at += made.size
+    return Memory(placed, {s.name: s.dtype for s in nest.storage}, -(-at // 4096) * 4096)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assembly text while it is written: lines with the places of the source that they come from, labels, registers.
+
+Registers: s0 and s1 say who the worker is, t0 to t6 hold nothing from one construct to the next, the rest of the
+integer registers are taken and given back. Of the vectors, `CONSTANTS` keep what a work needs in every iteration,
+`EMULATION` belongs to the routines that stand for operations which the machine lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from polyloom.diagnostics import Span, infeasible
+from polyloom.ir.ssa import Place
+from polyloom.targets.minion.map.frame import Part, place_of
+
+INTEGERS: Final = ("ra", "sp", "gp", "tp", *(f"a{n}" for n in range(8)), *(f"s{n}" for n in range(2, 12)))
+VECTORS: Final = tuple(f"f{n}" for n in range(16))
+CONSTANTS: Final = tuple(f"f{n}" for n in range(16, 24))
+EMULATION: Final = tuple(f"f{n}" for n in range(24, 32))
+SHARES: Final = Place(reason="shares the work out among harts")
+_NEAR: Final = 100
+"""Lines that a conditional branch surely reaches over: 4 KiB, and a line is at most 32 bytes."""
+
+
+@dataclass(slots=True)
+class Pool:
+    """Registers that are free, the next one last."""
+
+    what: str
+    free: list[str]
+
+    def take(self, span: Span | None = None) -> str:
+        """Errors: PL1352 where none is left."""
+        if not self.free:
+            message = f"this needs more {self.what} registers than a hart has"
+            raise infeasible("PL1352", message, span=span, help="split the loop, so that fewer values live at once")
+        return self.free.pop()
+
+    def give(self, *registers: str) -> None:
+        self.free.extend(registers)
+
+
+@dataclass(slots=True)
+class Text:
+    """`prefix` begins labels, `place` is where following lines come from; `integers` and `vectors` are the pools."""
+
+    prefix: str
+    lines: list[tuple[str, Place]] = field(default_factory=list[tuple[str, Place]])
+    place: Place = SHARES
+    integers: Pool = field(default_factory=lambda: Pool("integer", list(reversed(INTEGERS))))
+    vectors: Pool = field(default_factory=lambda: Pool("vector", list(reversed(VECTORS))))
+    labels: int = 0
+
+    def add(self, *lines: str) -> None:
+        self.lines.extend((line, self.place) for line in lines)
+
+    def label(self, what: str) -> str:
+        """A new one; the dot keeps it out of the symbols."""
+        self.labels += 1
+        return f"{self.prefix}.{what}{self.labels}"
+
+    def part(self, part: Part) -> None:
+        """Lines of the frame."""
+        self.lines.extend((line, part.place) for line in part.lines)
+
+    @contextmanager
+    def at(self, span: Span | None, reason: str = "") -> Generator[None]:
+        """Lines from a place of the source; without a span, from where the lines before come from, for a reason."""
+        before = self.place
+        self.place = replace(before, reason=reason) if span is None else place_of(span, reason)
+        yield
+        self.place = before
+
+    def branch(self, inverse: str, operands: str, label: str) -> None:
+        """A branch to a label at any distance: around a jump, by the inverse condition."""
+        near = self.label("near")
+        self.add(f"{inverse} {operands}, {near}", f"j {label}", f"{near}:")
+
+    def back(self, branch: str, inverse: str, operands: str, label: str, since: int) -> None:
+        """A branch back to a label; `since` is how many lines there were when it was set."""
+        if len(self.lines) - since < _NEAR:
+            self.add(f"{branch} {operands}, {label}")
+        else:
+            self.branch(inverse, operands, label)
+
+    def number(self, register: str, value: int) -> None:
+        self.add(f"li {register}, {value}")
+
+    def parts(self) -> Sequence[Part]:
+        """Runs of lines from one place."""
+        made: list[tuple[list[str], Place]] = []
+        for line, place in self.lines:
+            if not made or made[-1][1] != place:
+                made.append(([], place))
+            made[-1][0].append(line)
+        return [Part(tuple(lines), place) for lines, place in made]

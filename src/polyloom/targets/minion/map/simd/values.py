@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of expressions in vector registers: operations as packed instructions, on elements and constants.
+
+Results of operations on narrow types are brought back into range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from struct import pack, unpack
+from typing import Final
+
+import numpy as np
+
+from polyloom.ir.nest import Apply, Expression, Index, cell
+from polyloom.ir.numbers import NUMPY, WIDTH
+from polyloom.ir.operations import BY_NAME, ElementType, divides
+from polyloom.ir.pla import Constant, Reference
+from polyloom.sets import Affine
+from polyloom.targets.minion.map.simd.elements import Around, Elements
+from polyloom.targets.minion.map.simd.text import Text
+
+_DIRECT: Final = {
+    ("add", "f32"): "fadd.ps",
+    ("sub", "f32"): "fsub.ps",
+    ("mul", "f32"): "fmul.ps",
+    ("min", "f32"): "fmin.ps",
+    ("max", "f32"): "fmax.ps",
+    ("add", "i32"): "fadd.pi",
+    ("sub", "i32"): "fsub.pi",
+    ("mul", "i32"): "fmul.pi",
+    ("min", "i32"): "fmin.pi",
+    ("max", "i32"): "fmax.pi",
+    ("and", "i32"): "fand.pi",
+    ("or", "i32"): "for.pi",
+    ("xor", "i32"): "fxor.pi",
+}
+_COMPARE: Final = {
+    "eq": ("feq", False),
+    "lt": ("flt", False),
+    "le": ("fle", False),
+    "gt": ("flt", True),
+    "ge": ("fle", True),
+}
+_NARROW: Final = ("i8", "i16", "u8", "u16")
+
+
+@dataclass(slots=True)
+class Values(Elements):
+    """Writes to `text`. `routines` are those that were called."""
+
+    routines: set[str] = field(default_factory=set[str])
+
+    def value(self, value: Expression, around: Around, into: str | None = None) -> tuple[str, bool]:
+        """A register, and whether it is a temporary of the caller's; `into` is where the result has to be."""
+        match value:
+            case Reference():
+                return self._reference(value, around, into)
+            case Constant():
+                return self._moved(self.constant("bits", bits(value)), into)
+            case Index():
+                return self._index(value, around, into)
+            case Apply():
+                return self._apply(value, around, into)
+
+    def _reference(self, reference: Reference, around: Around, into: str | None) -> tuple[str, bool]:
+        own = cell(reference)
+        found = around.locals.get(reference.name) or around.held.get(own) or around.loaded.get(own)
+        if found is not None:
+            return self._moved((found, False), into)
+        made = into or self.text.vectors.take(reference.span)
+        self.load(reference, around, made)
+        return made, into is None
+
+    def _moved(self, value: tuple[str, bool], into: str | None) -> tuple[str, bool]:
+        if into is None or value[0] == into:
+            return value
+        self.text.add(f"for.pi {into}, {value[0]}, {value[0]}")
+        self.drop(value)
+        return into, False
+
+    def _index(self, value: Index, around: Around, into: str | None) -> tuple[str, bool]:
+        made = into or self.text.vectors.take(value.span)
+        self.lanes_of(value.value, around, made)
+        if value.dtype == "f32":
+            self.text.add(f"fcvt.ps.pw {made}, {made}")
+        self._narrowed(value.dtype, made)
+        return made, into is None
+
+    def lanes_of(self, form: Affine, around: Around, into: str) -> None:
+        """The value of a form in every lane, as integers."""
+        self.integer(form, around, "t0", "t1")
+        self.text.add(f"fbcx.ps {into}, t0")
+        step = 0 if around.lane is None else form.coefficient(around.lane)
+        if step:
+            lanes = self.constant("lanes", step)
+            self.text.add(f"fadd.pi {into}, {into}, {lanes[0]}")
+            self.drop(lanes)
+
+    def _apply(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
+        if value.operation == "madd" and value.dtype == "f32":
+            return self._fused(value, around, into)
+        conditional = value.operation == "select"
+        operands = [
+            self._test(o, around) if conditional and not n else self.value(o, around)
+            for n, o in enumerate(value.operands)
+        ]
+        return self._finished(value, operands, [register for register, _ in operands], into)
+
+    def _finished(
+        self, value: Apply, operands: list[tuple[str, bool]], registers: list[str], into: str | None
+    ) -> tuple[str, bool]:
+        """The operation, into the place that was asked for, an operand's, or a new one."""
+        own = next((register for register, temporary in operands if temporary), None)
+        simple = (value.operation, value.dtype) in _DIRECT
+        made = into or (own if simple and own is not None else self.text.vectors.take(value.span))
+        self._operation(value, made, registers)
+        for operand in operands:
+            if operand[0] != made:
+                self.drop(operand)
+        return made, into is None
+
+    def _fused(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
+        a, b, c = value.operands
+        signs = [isinstance(o, Apply) and o.operation == "neg" for o in (a, b, c)]
+        operands = [
+            self.value(o.operands[0] if isinstance(o, Apply) and o.operation == "neg" else o, around) for o in (a, b, c)
+        ]
+        name = {(False, False): "fmadd", (False, True): "fmsub", (True, False): "fnmsub", (True, True): "fnmadd"}[
+            signs[0] != signs[1], signs[2]
+        ]
+        own = next((register for register, temporary in operands if temporary), None)
+        made = into or own or self.text.vectors.take(value.span)
+        self.text.add(f"{name}.ps {made}, {', '.join(register for register, _ in operands)}")
+        for operand in operands:
+            if operand[0] != made:
+                self.drop(operand)
+        return made, into is None
+
+    def _test(self, value: Expression, around: Around) -> tuple[str, bool]:
+        """A condition: lanes that are not 0 hold."""
+        if isinstance(value, Apply) and value.operation in _COMPARE:
+            operands = [self.value(o, around) for o in value.operands]
+            made = self.text.vectors.take(value.span)
+            self._compare(value, made, [register for register, _ in operands])
+            for operand in operands:
+                self.drop(operand)
+            return made, True
+        return self.value(value, around)
+
+    def _compare(self, value: Apply, into: str, operands: list[str]) -> None:
+        name, swapped = _COMPARE[value.operation]
+        a, b = reversed(operands) if swapped else operands
+        self.text.add(f"{name}.{'ps' if value.dtype == 'f32' else 'pi'} {into}, {a}, {b}")
+
+    def _operation(self, value: Apply, into: str, operands: list[str]) -> None:
+        operation, dtype = value.operation, value.dtype
+        kind = dtype if dtype == "f32" else "i32"
+        add = self.text.add
+        if divides(operation, dtype):
+            self._divided(value, into, operands)
+        elif (operation, dtype) in (("div", "f32"), ("sqrt", "f32")):
+            self._called(operation, into, operands)
+        elif (direct := _DIRECT.get((operation, kind))) is not None:
+            add(f"{direct} {into}, {', '.join(operands)}")
+        elif operation in _COMPARE:
+            self._compare(value, into, operands)
+            add(f"fandi.pi {into}, {into}, 1")
+        elif operation == "ne":
+            add(
+                f"feq.{'ps' if dtype == 'f32' else 'pi'} {into}, {operands[0]}, {operands[1]}",
+                f"faddi.pi {into}, {into}, 1",
+            )
+        else:
+            self._other(value, into, operands)
+        if operation not in ("min", "max", "and", "or", "xor", "select", "move") and not value.operation.startswith(
+            "to_"
+        ):
+            self._narrowed(
+                dtype
+                if operation not in (*_COMPARE, "ne", "sat8", "satu8", "round_i32", "bits_i32", "bits_f32")
+                else "i32",
+                into,
+            )
+
+    def _other(self, value: Apply, into: str, operands: list[str]) -> None:
+        add, dtype = self.text.add, value.dtype
+        a, *rest = operands
+        match value.operation:
+            case "move":
+                add(f"for.pi {into}, {a}, {a}")
+            case "select":
+                add(f"fcmov.ps {into}, {a}, {rest[0]}, {rest[1]}")
+            case "neg" if dtype == "f32":
+                add(f"fsgnjn.ps {into}, {a}, {a}")
+            case "abs" if dtype == "f32":
+                add(f"fsgnjx.ps {into}, {a}, {a}")
+            case "neg" | "abs":
+                zero = self.constant("bits", 0)
+                spare = self.text.vectors.take(value.span)
+                add(f"fsub.pi {spare}, {zero[0]}, {a}")
+                add(f"fmax.pi {into}, {a}, {spare}" if value.operation == "abs" else f"for.pi {into}, {spare}, {spare}")
+                self.text.vectors.give(spare)
+                self.drop(zero)
+            case "madd":
+                spare = self.text.vectors.take(value.span)
+                add(f"fmul.pi {spare}, {a}, {rest[0]}", f"fadd.pi {into}, {spare}, {rest[1]}")
+                self.text.vectors.give(spare)
+            case "shl" | "shr":
+                self._shift(value, into, a, rest[0])
+            case "to_f32":
+                add(f"fcvt.ps.{'f16' if dtype == 'f16' else 'pw'} {into}, {a}")
+            case "to_i8" | "to_i16" | "to_i32" | "to_u8" | "to_u16":
+                narrow = BY_NAME[value.operation].result(dtype)
+                if dtype == "f32":
+                    self._truncated(value, into, a, narrow)
+                else:
+                    add(f"for.pi {into}, {a}, {a}")
+                    self._narrowed(narrow, into)
+            case "bits_i32" | "bits_f32":
+                add(f"for.pi {into}, {a}, {a}")
+            case "round_i32":
+                add(f"fcvt.pw.ps {into}, {a}")
+            case "to_f16":
+                add(f"fcvt.f16.ps {into}, {a}")
+            case "sat8" | "satu8":
+                add(f"f{'sat8' if value.operation == 'sat8' else 'satu8'}.pi {into}, {a}")
+            case _:
+                raise AssertionError(value.operation)
+
+    def _shift(self, value: Apply, into: str, a: str, amount: str) -> None:
+        """By an amount modulo the width of the type."""
+        name, width = ("fsll", WIDTH[value.dtype]) if value.operation == "shl" else ("fsra", WIDTH[value.dtype])
+        by = value.operands[1]
+        if isinstance(by, Constant):
+            immediate = "fslli" if name == "fsll" else "fsrai"
+            self.text.add(f"{immediate}.pi {into}, {a}, {int(by.value) & (width - 1)}")
+            return
+        spare = self.text.vectors.take(value.span)
+        self.text.add(f"fandi.pi {spare}, {amount}, {width - 1}", f"{name}.pi {into}, {a}, {spare}")
+        self.text.vectors.give(spare)
+
+    def _narrowed(self, dtype: ElementType, register: str) -> None:
+        if dtype == "u8":
+            self.text.add(f"fandi.pi {register}, {register}, 255")
+        elif dtype in _NARROW:
+            by, back = 32 - WIDTH[dtype], "fsrli" if dtype == "u16" else "fsrai"
+            self.text.add(f"fslli.pi {register}, {register}, {by}", f"{back}.pi {register}, {register}, {by}")
+
+    def _truncated(self, value: Apply, into: str, a: str, dtype: ElementType) -> None:
+        """A float as an integer, saturated, a NaN as 0."""
+        number = self.text.vectors.take(value.span)
+        self.text.add(f"feq.ps {number}, {a}, {a}", f"fcvt.pw.ps {into}, {a}, rtz", f"fand.pi {into}, {into}, {number}")
+        self.text.vectors.give(number)
+        self._saturated(dtype, into)
+
+    def _saturated(self, dtype: ElementType, register: str) -> None:
+        """A word as the nearest number of a narrow type."""
+        if dtype in ("i8", "u8"):
+            self.text.add(f"{'fsat8' if dtype == 'i8' else 'fsatu8'}.pi {register}, {register}")
+        elif dtype in _NARROW:
+            limits = np.iinfo(NUMPY[dtype])
+            for operation, limit in (("fmin", limits.max), ("fmax", limits.min)):
+                bound = self.constant("bits", int(limit))
+                self.text.add(f"{operation}.pi {register}, {register}, {bound[0]}")
+                self.drop(bound)
+
+    def _called(self, routine: str, into: str, operands: list[str]) -> None:
+        self.routines.add(routine)
+        for n, operand in enumerate(operands):
+            self.text.add(f"for.pi f{24 + n}, {operand}, {operand}")
+        self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
+
+    def _divided(self, value: Apply, into: str, operands: list[str]) -> None:
+        """Integers, lane by lane: RISC-V's own division, on the hart's scratch."""
+        again = self.text.label("lane")
+        a, b = operands
+        self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
+        self.text.add(
+            f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
+        )
+        self.text.add(*_quotient(value.operation, self.text))
+        self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
+
+
+def _floored(text: Text, quotient: bool) -> list[str]:
+    """Rounded down: C's remainder is corrected where its sign is not the divisor's."""
+    done = text.label("exact")
+    lines = ["divw t3, t1, t2"] if quotient else []
+    lines += ["remw t5, t1, t2", f"beqz t5, {done}r", "xor t6, t5, t2", f"bgez t6, {done}r"]
+    if quotient:
+        return [*lines, "addi t3, t3, -1", f"{done}r:"]
+    return [*lines, "addw t5, t5, t2", f"{done}r:", "mv t3, t5"]
+
+
+def _quotient(operation: str, text: Text) -> list[str]:
+    """From t1 and t2 to t3."""
+    match operation:
+        case "div":
+            return ["divw t3, t1, t2"]
+        case "rem":
+            return ["remw t3, t1, t2"]
+        case _:
+            return _floored(text, operation == "floordiv")
+
+
+def bits(constant: Constant) -> int:
+    """Of a constant in a lane, as a signed number."""
+    if constant.dtype == "f32":
+        return unpack("<i", pack("<f", constant.value))[0]
+    if constant.dtype == "f16":
+        return unpack("<H", pack("<e", constant.value))[0]
+    return int(constant.value)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the executable of loops on the model: arrays into memory, all harts, results out of memory, and the figures of
+`run --json` that every compiled program has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
+from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.place import Place
+from polyloom.targets.minion.run import events, findings, model, report
+from polyloom.targets.minion.run.figures import figures
+from polyloom.targets.minion.run.model import Outcome, Setup
+from polyloom.targets.minion.words.note import Note
+from polyloom.targets.minion.words.program import Program, load
+from polyloom.targets.target import Execution, Job, Json, Loaded
+from polyloom.targets.trace import Trace
+
+Array = NDArray[Any]
+
+
+def run(data: bytes, note: Note, job: Job) -> Execution:
+    """Errors: PL1310 where it does not end in time; a hazard or a deadlock is the compiler's fault (exit 70)."""
+    options: Options = job.options
+    program = load([Loaded(f"{note.signature.name}.elf", data, None)], (), None, note.machine)
+    place = Place(note.machine, note.minions)
+    setup = Setup(
+        place,
+        options.hazards or "error",
+        options.functional,
+        options.threads,
+        options.max_cycles,
+        options.errata,
+        job.trace,
+    )
+    inputs = laid(note, job.inputs)
+    done = model.run(program, inputs, setup)
+    _check(done.outcome, program, setup)
+    outputs = _taken(note, done.read)
+    spans = events.trace(done.outcome, program.locator) if job.trace else Trace()
+    cycles = None if setup.functional else done.outcome.cycles
+    facts: dict[str, Json] = {
+        **figures(note, done.outcome, cycles),
+        **findings.as_json(done.outcome, program.locator),
+        "counters": dict(sorted(done.outcome.counters.items())),
+        "extrapolated": list(done.outcome.extrapolated),
+        "elf_bytes": len(data),
+    }
+    return Execution(outputs, cycles, done.outcome.instructions, facts, spans)
+
+
+def _check(outcome: Outcome, program: Program, setup: Setup) -> None:
+    ended = report.ended(outcome, program.locator, setup.max_cycles, setup.functional)
+    if ended is not None and outcome.stop == "max-cycles":
+        raise PolyloomError(ended)
+    ended = ended or findings.wrong(outcome, program.locator)
+    if ended is not None:
+        message = f"a compiled program does not run: {ended.message}"
+        help = "this is a fault of the compiler: please report the source and the command"
+        raise PolyloomError(Diagnostic(ended.code, message, INTERNAL, notes=ended.notes, help=help))
+
+
+def laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
+    """Bytes by address, of all inputs."""
+    home = note.home
+    elsewhere = set[str]() if home is None else {m.array for m in home.matrices}
+    in_dram = [(p.address, p.laid(arrays[p.name])) for p in note.placed if p.name in arrays and p.name not in elsewhere]
+    return in_dram if home is None else [*in_dram, *home.laid(arrays)]
+
+
+def _taken(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:
+    """All outputs."""
+    found: dict[str, Array] = {}
+    at_home = "" if note.home is None else note.home.matrices[2].array
+    for argument, placed in zip(note.signature.arguments, note.placed, strict=True):
+        if argument.is_output and placed.name == at_home and note.home is not None:
+            found[placed.name] = note.home.taken(placed.shape, placed.dtype, read)
+        elif argument.is_output:
+            found[placed.name] = placed.taken(read(placed.address, placed.size))
+    return found

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs on the native model (native/minion): what is put into memory, how long it runs, what it comes to.
+
+The model has one flat memory and the harts of some minions, which all start at one entry. Its answer is plain data;
+this module gives it types. Results and cycles do not depend on the number of threads of the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from polyloom.targets.minion.options import MAX_CYCLES, Hazards
+from polyloom.targets.minion.place import Place
+from polyloom.targets.minion.run import timing
+from polyloom.targets.minion.words.program import Program
+from polyloom.targets.target import Json
+
+if TYPE_CHECKING:
+    from polyloom._native.minion import Chip, Event, Finding, Result, Wait
+
+Stop = Literal["passed", "failed", "deadlock", "trap", "hazard", "max-cycles", "tensor-error"]
+MOST_SPANS = 1 << 21
+"""Of a trace. What happens later is left out, and said to be."""
+_POLICIES: Final[Mapping[Hazards, int]] = {"off": 0, "report": 1, "error": 2, "poison": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How a program is run."""
+
+    place: Place
+    hazards: Hazards = "error"
+    functional: bool = False
+    threads: int = 1
+    max_cycles: int = MAX_CYCLES
+    errata: bool = False
+    trace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """Of a hart that had no handler; `word` is the instruction."""
+
+    hart: int
+    pc: int
+    cause: int
+    value: int
+    word: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`cycles` is None without time. `hart` is the one that failed, trapped, or was running when the cycles had passed,
+    -1 where there is none; `pc` is where it was. `events` are the trace, whole up to the cycle `cut`."""
+
+    stop: Stop
+    cycles: int | None
+    instructions: int
+    hart: int = -1
+    pc: int = 0
+    trap: Trap | None = None
+    printed: bytes = b""
+    findings: Sequence[Finding] = ()
+    waits: Sequence[Wait] = ()
+    counters: Mapping[str, int] = field(default_factory=dict[str, int])
+    extrapolated: Sequence[str] = ()
+    events: Sequence[Event] = ()
+    cut: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A machine after its run, whose memory can be read."""
+
+    chip: Chip
+    outcome: Outcome
+
+    def read(self, address: int, size: int) -> bytes:
+        """Bytes of memory that `memory_map.lacking` has no objection to."""
+        return self.chip.read(address, size)
+
+
+def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> Run:
+    """Loads a program that `program.load` checked and then the inputs, and runs it to its end."""
+    # Loaded by the first run: listing and compiling programs do not need the model.
+    from polyloom._native.minion import Chip
+
+    machine = setup.place.machine
+    sizes = {key: getattr(machine, key) for key in ("shires", "l2_kib", "l3_kib", "scratchpad_kib")}
+    chip = Chip(setup.place.minions, sizes, timing.parameters(), _options(setup))
+    for segment in program.segments:
+        _write(chip, segment.address, segment.data)
+    for address, data in inputs:
+        _write(chip, address, data)
+    return Run(chip, _outcome(chip.run(program.entry), setup))
+
+
+def _write(chip: Chip, address: int, data: bytes) -> None:
+    lack = chip.write(address, data) if data else ""
+    assert not lack, f"{address:#x} was checked, and is {lack}"
+
+
+def _options(setup: Setup) -> dict[str, int]:
+    return {
+        "hazards": _POLICIES[setup.hazards],
+        "functional": setup.functional,
+        "threads": setup.threads,
+        "max_cycles": setup.max_cycles,
+        "errata": setup.errata,
+        "trace": setup.trace,
+        "most_spans": MOST_SPANS,
+    }
+
+
+def _outcome(found: Result, setup: Setup) -> Outcome:
+    stop, hart = cast(Stop, found["stop"]), found["hart"]
+    trap = Trap(hart, found["pc"], found["cause"], found["value"], found["word"]) if stop == "trap" else None
+    return Outcome(
+        stop,
+        None if setup.functional else found["cycles"],
+        found["instructions"],
+        hart if stop in ("trap", "failed", "max-cycles") else -1,
+        found["pc"],
+        trap,
+        found["printed"],
+        found["findings"],
+        found["waits"],
+        found["counters"],
+        timing.extrapolated(found["used"]),
+        found["events"],
+        found["cut"],
+    )
+
+
+def counters(outcome: Outcome) -> dict[str, Json]:
+    """For JSON."""
+    return dict(sorted(outcome.counters.items()))

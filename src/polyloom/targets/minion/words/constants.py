@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of integer registers at each control register write of a program: the tensor words of a listing.
+
+A forward analysis over the code as it is. A value is a small set of numbers, to which an unknown address may have been
+added: then only the bits that addresses leave alone (above bit 47, below bit 4) are meant. What is added to something
+unknown is taken for a word that gets its address if it has such bits. Programs of the compiler make their words so; of
+others this is a reading aid, and no promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.riscv.disassemble import addresses
+from polyloom.riscv.encode import decode, expand
+from polyloom.riscv.isa import Instruction
+from polyloom.riscv.operands import signed
+from polyloom.targets.minion.words.isa import ISA
+
+_MOST: Final = 4
+"""Numbers that a value may have."""
+_BITS: Final = (1 << 64) - 1
+_ADDRESS: Final = (1 << 48) - (1 << 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One of `numbers`; with `moved`, of their bits outside addresses."""
+
+    numbers: frozenset[int]
+    moved: bool = False
+
+
+State = tuple[Value | None, ...]
+Step = tuple[int, int, Instruction | None]
+"""Address, size and the instruction that executes."""
+_UNKNOWN: Final[State] = (Value(frozenset({0})), *[None] * 31)
+_SOME: Final = Value(frozenset({0}), moved=True)
+"""Any address."""
+_Binary = Callable[[int, int], int]
+_IMMEDIATE: Final[Mapping[str, _Binary]] = {
+    "addi": lambda a, b: a + b,
+    "addiw": lambda a, b: signed(a + b, 32),
+    "xori": lambda a, b: a ^ b,
+    "ori": lambda a, b: a | b,
+    "andi": lambda a, b: a & b,
+    "slli": lambda a, b: a << b,
+    "srli": lambda a, b: a >> b,
+}
+_REGISTERS: Final[Mapping[str, _Binary]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "xor": lambda a, b: a ^ b,
+    "or": lambda a, b: a | b,
+    "and": lambda a, b: a & b,
+}
+_KEEPS_REST: Final = ("addi", "xori", "ori", "add", "sub", "xor", "or")
+"""Operations by which an address leaves the bits outside it alone."""
+_BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
+
+
+def before_writes(code: bytes, start: int, entries: Iterable[int]) -> dict[int, State]:
+    """By the address of each csrrw the state before it; `entries` are where execution may come from elsewhere."""
+    steps = {step[0]: step for step in _steps(code, start)}
+    states: dict[int, State] = dict.fromkeys((at for at in (start, *entries) if at in steps), _UNKNOWN)
+    work = list(states)
+    while work:
+        at = work.pop()
+        _, size, instruction = steps[at]
+        for target, state in _behind(at, size, instruction, states[at]):
+            if target not in steps:
+                continue
+            old = states.get(target)
+            joined = state if old is None else _join(old, state)
+            if joined != old:
+                states[target] = joined
+                work.append(target)
+    return {at: state for at, state in states.items() if (i := steps[at][2]) is not None and i.row.mnemonic == "csrrw"}
+
+
+def _steps(code: bytes, start: int) -> Iterator[Step]:
+    for at in addresses(code, start):
+        size = 4 if code[at - start] & 3 == 3 else 2
+        found = decode(int.from_bytes(code[at - start : at - start + size], "little"), ISA)
+        yield at, size, None if found is None else expand(found, ISA)
+
+
+def _behind(at: int, size: int, instruction: Instruction | None, state: State) -> Iterator[tuple[int, State]]:
+    """Where execution goes, and what is known there."""
+    if instruction is None:
+        return
+    name, roles = instruction.row.mnemonic, instruction.roles
+    if name in _BRANCHES:
+        yield at + roles["imm"], state
+    if name == "jal":
+        yield at + roles["imm"], _with(state, roles["rd"], None)
+    if name in ("jal", "jalr"):
+        if roles["rd"]:
+            yield at + size, _UNKNOWN
+        return
+    if any(field.role == "rd" and field.kind == "x" for field in instruction.row.fields):
+        state = _with(state, roles["rd"], _result(name, instruction, at, state))
+    yield at + size, state
+
+
+def _with(state: State, number: int, value: Value | None) -> State:
+    return state if number == 0 else (*state[:number], value, *state[number + 1 :])
+
+
+def _result(name: str, instruction: Instruction, at: int, state: State) -> Value | None:
+    roles = instruction.roles
+    if name in ("lui", "auipc"):
+        return Value(frozenset({(roles["imm"] + (at if name == "auipc" else 0)) & _BITS}))
+    if name in _IMMEDIATE:
+        return _combined(name, _IMMEDIATE[name], state[roles["rs1"]], Value(frozenset({roles["imm"]})))
+    if name in _REGISTERS:
+        return _combined(name, _REGISTERS[name], state[roles["rs1"]], state[roles["rs2"]])
+    return None
+
+
+def _combined(name: str, function: _Binary, a: Value | None, b: Value | None) -> Value | None:
+    if a is None or b is None:
+        known = a or b
+        if known is None or not all(n & ~_ADDRESS for n in known.numbers):
+            return None
+        a, b = a or _SOME, b or _SOME
+    moved = a.moved or b.moved
+    if moved and name not in _KEEPS_REST:
+        return None
+    return _limited({function(p, q) & _BITS for p in a.numbers for q in b.numbers}, moved)
+
+
+def _join(a: State, b: State) -> State:
+    return tuple(_union(p, q) for p, q in zip(a, b, strict=True))
+
+
+def _union(a: Value | None, b: Value | None) -> Value | None:
+    if a is None or b is None:
+        return None
+    return _limited(set(a.numbers | b.numbers), a.moved or b.moved)
+
+
+def _limited(numbers: set[int], moved: bool) -> Value | None:
+    """A value; too many numbers are taken for addresses that move."""
+    if moved or len(numbers) > _MOST:
+        numbers = {n & ~_ADDRESS for n in numbers}
+        moved = True
+    return Value(frozenset(numbers), moved) if len(numbers) <= _MOST else None

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `polyloom show` prints of a program: its code disassembled with the vendor's mnemonics, symbols above it.
+
+Behind a write of a tensor CSR stands the operation, where its word is known; an address that depends on the run is `?`.
+The last comment of a line says where in the source it comes from, or why it is there.
+A word that is no instruction is shown as data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from polyloom.riscv import source_lines, symbols
+from polyloom.riscv.disassemble import addresses
+from polyloom.riscv.image import elf
+from polyloom.riscv.source_lines import Lines
+from polyloom.targets.minion.words import isa
+from polyloom.targets.minion.words.constants import State, before_writes
+from polyloom.targets.minion.words.tensor_notation import text
+from polyloom.targets.minion.words.tensor_words import Word
+
+_COLUMN: Final = 52
+_ADDRESS: Final = re.compile(r"\b(from|to)=\S+")
+_WITH_ADDRESS: Final = (0x83F, 0x85F, 0x87F)
+"""Control registers whose words have an address."""
+
+
+def listing(data: bytes) -> str:
+    """Of an executable. Errors: PL0910."""
+    image = elf(data, isa.ISA)
+    tables = symbols.read(data)
+    named = symbols.objects(data)
+    lines = [f"# entry {image.entry:#x}"]
+    lines += [f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code]
+    lines += [f"# {name}: {size} bytes at {at:#x}" for name, (at, size) in named.items() if at not in tables.names]
+    places = source_lines.decode(data)
+    for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
+        lines += _listed(code, start, image.entry, tables.names, places)
+    return "\n".join(lines)
+
+
+def _listed(code: bytes, start: int, entry: int, names: Mapping[int, str], places: Lines) -> Iterator[str]:
+    known = before_writes(code, start, (entry,))
+    for address, line in zip(addresses(code, start), isa.listing(code, start), strict=True):
+        if address in names:
+            yield f"{names[address]}:"
+        word = int.from_bytes(code[address - start : address - start + 4], "little")
+        told = _told(word, known.get(address))
+        yield places.beside(address, f"{line:<{_COLUMN}}  # {told}" if told else line)
+
+
+def _told(word: int, state: State | None) -> str:
+    """The tensor operation that a write of a control register is, as far as its words are known."""
+    instruction = isa.decode(word)
+    if instruction is None or instruction.row.mnemonic not in ("csrrw", "csrrwi"):
+        return ""
+    roles = instruction.roles
+    if instruction.row.mnemonic == "csrrwi":
+        return text(Word(roles["imm"], roles["rs1"])) or ""
+    value = state[roles["rs1"]] if state is not None else None
+    if value is None or state is None:
+        return ""
+    second = state[31]
+    x31 = min(second.numbers) if second is not None and not second.moved and len(second.numbers) == 1 else None
+    written = (text(Word(roles["imm"], number, x31)) for number in sorted(value.numbers))
+    shown = dict.fromkeys(_ADDRESS.sub(r"\1=?", each) if value.moved else each for each in written if each)
+    return "" if value.moved and roles["imm"] not in _WITH_ADDRESS else _merged(tuple(shown))
+
+
+def _merged(variants: tuple[str, ...]) -> str:
+    """One line for words that differ in a few operands: `A=scp[0..15]|scp[16..31]`, `[mul]` where only some have it."""
+    if len(variants) < 2:
+        return "".join(variants)
+    rows = [each.split() for each in variants]
+    words = dict.fromkeys(word for row in rows for word in row if word.isalpha())
+    some = [word for word in words if not all(word in row for row in rows)]
+    rows = [[word for word in row if word not in some] for row in rows]
+    if len({len(row) for row in rows}) > 1:
+        return " or ".join(variants)
+    merged = (list(dict.fromkeys(column)) for column in zip(*rows, strict=True))
+    parts = ["|".join([first, *(word.partition("=")[2] or word for word in rest)]) for first, *rest in merged]
+    return " ".join([*parts, *(f"[{word}]" for word in some)])

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `show` and `verify` tell of an executable, ours or of other tools: its listing, symbols, and words that are no
+instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from polyloom.diagnostics import Diagnostic
+from polyloom.riscv import note as notes
+from polyloom.riscv import source_lines, symbols
+from polyloom.riscv.disassemble import addresses
+from polyloom.riscv.image import MAGIC, elf
+from polyloom.targets.minion.words import isa
+from polyloom.targets.minion.words.assemble import TARGET
+from polyloom.targets.minion.words.listing import listing
+from polyloom.targets.minion.words.locate import Locator
+from polyloom.targets.minion.words.program import executable
+from polyloom.targets.target import Given, Json
+
+_ILLEGAL: Final = "  ."
+"""In a line of a listing: what is no instruction is data."""
+
+
+def is_own(data: bytes) -> bool:
+    """Whether the assembler or the compiler of this target wrote the file."""
+    return data.startswith(MAGIC) and notes.read(data, lambda made: made.get("target") == TARGET or None) is not None
+
+
+def as_json(data: bytes) -> Json:
+    """For `show --json`."""
+    named: dict[str, Json] = {name: address for name, (address, _) in symbols.objects(data).items()}
+    illegal: list[Json] = list(_illegal(data))
+    return {"entry": elf(data, isa.ISA).entry, "symbols": named, "illegal": illegal, "listing": listing(data)}
+
+
+def given(file: Given) -> tuple[str, Json]:
+    """Of an executable of other tools. Errors: PL1303."""
+    executable(file.data, file.name)
+    return listing(file.data), as_json(file.data)
+
+
+def verify(data: bytes) -> Sequence[Diagnostic]:
+    """PL1312 for every word of the code that is no instruction."""
+    locator = Locator.of(data)
+    help = "data belong into a segment that is not executable; `polyloom show` prints the code"
+    message = "what stands at {} is no instruction of a Minion"
+    illegal = [Diagnostic("PL1312", message.format(locator.at(at)), help=help) for at in _illegal(data)]
+    return [*source_lines.findings(data), *illegal]
+
+
+def verify_given(file: Given) -> Sequence[Diagnostic]:
+    """Of an executable of other tools. Errors: PL1303."""
+    executable(file.data, file.name)
+    return verify(file.data)
+
+
+def _illegal(data: bytes) -> Iterator[int]:
+    tables = symbols.read(data)
+    for start, code in tables.code or [(s.address, s.data) for s in elf(data, isa.ISA).segments if s.is_code]:
+        lines = zip(addresses(code, start), isa.listing(code, start), strict=True)
+        yield from (address for address, line in lines if _ILLEGAL in line)

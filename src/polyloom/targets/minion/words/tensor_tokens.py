@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of a tensor instruction's text, taken one after another by what they look like.
+
+A reader takes those that its operation has, in any order; what is left over is an error that names it. `numbers` may
+have symbols, which a caller resolves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.targets.minion.words.tensor_words import SCP_LINES
+
+REGISTERS: Final = 32
+Resolve = Callable[[str], int]
+
+
+def number(text: str) -> int:
+    """A number, decimal or with 0x, 0b. ValueError for anything else."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise ValueError(f"'{text}' is no number") from None
+
+
+@dataclass(slots=True)
+class Tokens:
+    """Mutable: what has been taken is gone."""
+
+    operation: str
+    left: list[str]
+    resolve: Resolve = number
+
+    def take(self, pattern: str, what: str) -> re.Match[str]:
+        """The first word that a pattern matches whole; `what` is how it is written."""
+        found = self.maybe(pattern)
+        if found is None:
+            raise ValueError(f"{self.operation} needs {what}")
+        return found
+
+    def maybe(self, pattern: str) -> re.Match[str] | None:
+        for at, word in enumerate(self.left):
+            if found := re.fullmatch(pattern, word, re.IGNORECASE):
+                del self.left[at]
+                return found
+        return None
+
+    def flag(self, name: str) -> int:
+        """1 where the word is there."""
+        return int(self.maybe(re.escape(name)) is not None)
+
+    def value(self, key: str, default: int | None = None) -> int:
+        """KEY=VALUE."""
+        found = self.maybe(rf"{key}=(.+)")
+        if found is None:
+            if default is None:
+                raise ValueError(f"{self.operation} needs {key}=…")
+            return default
+        return self.resolve(found[1])
+
+    def lines(self, prefix: str = "") -> tuple[int, int]:
+        """scp[FIRST..LAST], which may wrap: the first line, and how many."""
+        what = f"{prefix}scp[first..last]"
+        found = self.take(re.escape(prefix) + r"scp\[(\d+)(?:\.\.(\d+))?\]", what)
+        first = int(found[1])
+        return first, (int(found[2] or found[1]) - first) % SCP_LINES + 1
+
+    def registers(self, prefix: str = "") -> tuple[int, int]:
+        """fFIRST..fLAST, which may wrap: the first register, and how many lie from it to the last."""
+        found = self.take(re.escape(prefix) + r"f(\d+)(?:\.\.f(\d+))?", f"{prefix}f0..f31")
+        first, last = int(found[1]), int(found[2] or found[1])
+        if max(first, last) >= REGISTERS:
+            raise ValueError(f"registers are f0 to f31, not {found[0]}")
+        return first, (last - first) % REGISTERS + 1
+
+    def shape(self, dimensions: int, what: str, unit: str = "") -> tuple[int, ...]:
+        found = self.take("x".join([r"(\d+)"] * dimensions) + unit, what)
+        return tuple(int(each) for each in found.groups())
+
+    def end(self) -> None:
+        if self.left:
+            raise ValueError(f"{self.operation} does not take '{self.left[0]}'")
+
+
+def span(first: int, count: int) -> str:
+    """Lines as they are written, wrapping at 48."""
+    return f"scp[{first}]" if count == 1 else f"scp[{first}..{(first + count - 1) % SCP_LINES}]"
+
+
+def register_span(first: int, count: int) -> str:
+    return f"f{first}" if count == 1 else f"f{first}..f{(first + count - 1) % REGISTERS}"
