@@ -61,7 +61,7 @@ class _Rewriter:
         self.sizes: dict[str, Affine] = {}
 
     def module(self) -> ast.Module:
-        node = self.function.written
+        node = self.function.node
         arguments = [ast.arg(name) for name in self.function.order]
         signature = ast.arguments(
             posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[]
@@ -97,6 +97,8 @@ class _Rewriter:
                 return ast.While(self.exact(test), [self.statement(inner) for inner in body], [])
             case ast.Continue():
                 return ast.Continue()
+            case ast.Return():
+                return ast.Return(None)
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 return ast.Assign([target], self.of_type(value, self.types.of(target)))
             # Written out, as the operation may be a call; indices have no effects, so computing them twice changes
