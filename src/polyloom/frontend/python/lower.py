@@ -27,13 +27,13 @@ from polyloom.frontend.loops.types import CTYPE, INTEGER
 from polyloom.frontend.python import affine as integers
 from polyloom.frontend.python.affine import LIMIT, OPCODES, SYMBOLS, affine, check_names, condition, depends_on_data
 from polyloom.frontend.python.function import Function, stored_names
-from polyloom.frontend.python.infer import Types, conversion, is_affine, subscripts
+from polyloom.frontend.python.infer import Types, bits, conversion, is_affine, subscripts
 from polyloom.frontend.python.operators import CALLS
 from polyloom.frontend.python.words import in_words_of_python
 from polyloom.ir.nest import Nest, accesses, assignments
 from polyloom.ir.nest_c import assumed
-from polyloom.ir.numbers import constant_in
-from polyloom.ir.operations import ElementType
+from polyloom.ir.numbers import WIDTH, constant_in
+from polyloom.ir.operations import SIGNED, UNSIGNED, ElementType
 from polyloom.sets import Affine
 from polyloom.sets.normal import conjunction
 
@@ -231,12 +231,24 @@ class _Tree:
         found = conversion(node, self.scope)
         if found is not None:
             return self.converted(*found)
-        name, at = CALLS[self.scope.value(node.func)], self.place(node)
+        at = self.place(node)
+        counted = bits(node, self.scope)
+        if counted is not None:
+            return self.bits(*counted, at)
+        name = CALLS[self.scope.value(node.func)]
         if len(node.args) == 1:
             return make.operation(name, self.types.of(node.args[0]), (self.value(node.args[0]),), at)
         dtype = self.types.of(node)
         operands = [self.converted(argument, dtype) for argument in node.args]
         return reduce(lambda a, b: make.operation(name, dtype, (a, b), at), operands)
+
+    def bits(self, node: ast.expr, result: ElementType, at: Node) -> Node:
+        """The bits of an integer's magnitude, as Python counts them."""
+        dtype, value = self.types.of(node), self.value(node)
+        value = make.operation("abs", dtype, (value,), at) if dtype in SIGNED else value
+        unsigned: ElementType = UNSIGNED[WIDTH[dtype].bit_length() - 4] if dtype != "bool" else "u8"
+        found = make.operation("popcount", unsigned, (make.cast(value, CTYPE[unsigned], at.span),), at)
+        return found if result == "i32" else make.cast(found, CTYPE[result], at.span)
 
     def place(self, node: ast.expr) -> Node:
         return Node("", self.text.span(node), None, "", "", {}, ())
