@@ -15,6 +15,7 @@ from tests.frontend.python.helpers import assert_same, meaning
 from polyloom.frontend import c
 from polyloom.frontend.source import Options
 from polyloom.ir.library import LARGEST_ANGLE, ULP, evaluate, power, program
+from polyloom.ir.operations import ElementType
 
 STRIDE = 30011
 Array = npt.NDArray[Any]
@@ -110,3 +111,12 @@ def test_a_function_of_c_and_its_nest_are_the_same(tmp_path: Path) -> None:
     x = singles(1 << 25)
     inputs = {"x": x, "y": np.zeros((17, x.size), np.float32)}
     assert_same(meaning(nest, {"n": x.size}, inputs), reference({"n": x.size}, inputs))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_bits_are_counted(dtype: type[np.unsignedinteger[Any]]) -> None:
+    most = np.iinfo(dtype).max
+    x = np.concatenate([np.arange(0, most, max(1, most // 5003)), 2 ** np.arange(np.iinfo(dtype).bits), [most]])
+    names: dict[type[np.unsignedinteger[Any]], ElementType] = {np.uint8: "u8", np.uint16: "u16", np.uint32: "u32"}
+    found = evaluate(program("popcount", names[dtype]), x.astype(dtype))
+    assert found.tolist() == [int(value).bit_count() for value in x]

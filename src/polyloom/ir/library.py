@@ -3,7 +3,7 @@
 
 `program` gives a function as steps. A nest contains these (transform/library.py), the oracles compute them: `evaluate`
 on NumPy's numbers, `c_text` as a function of C; all of them give the same bits. `ULP` are bounds of the errors, in
-units of the last place, which tests/library measures over all singles by a stride. Roundings are exact.
+units of the last place, which tests/library measures over all singles by a stride. Roundings and counts are exact.
 
 exp: x = k ln 2 + r, e^r = 1 + r + r^2 q(r), and 2^k is made of its bits; exp2: x = k + r / ln 2. log: x = 2^k m with m
 around 1, log m = f - f^2/2 + f^3 p(f) with f = m - 1. tanh: t + t^3 p(t^2) for small ones, else 1 - 2 / (e^2t + 1). sin
@@ -238,6 +238,20 @@ def _ceil(x: _Value) -> _Value:
     return -_floor(-x)
 
 
+def _popcount(x: _Value) -> _Value:
+    """Population count: sums of neighbouring fields of 2, 4 and 8 bits, then of all bytes by one product (Warren,
+    Hacker's Delight, 2nd ed., 5-1)."""
+    v = x if x.dtype == "u32" else x.apply("to_u32")
+    v = v - v.apply("shr", 1).apply("and", 0x55555555)
+    v = v.apply("and", 0x33333333) + v.apply("shr", 2).apply("and", 0x33333333)
+    v = (v + v.apply("shr", 4)).apply("and", 0x0F0F0F0F)
+    if x.dtype == "u16":
+        v = (v + v.apply("shr", 8)).apply("and", 31)
+    elif x.dtype == "u32":
+        v = (v * 0x01010101).apply("shr", 24)
+    return v.apply("to_i32")
+
+
 KERNELS: Final[dict[str, Callable[[_Value], _Value]]] = {
     "exp": _exp,
     "exp2": _exp2,
@@ -250,6 +264,7 @@ KERNELS: Final[dict[str, Callable[[_Value], _Value]]] = {
     "round": _round,
     "trunc": _trunc,
     "rint": _rint,
+    "popcount": _popcount,
 }
 
 

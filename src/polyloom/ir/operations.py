@@ -108,6 +108,7 @@ FUNCTIONS: tuple[Operation, ...] = (
     *(Operation(name, 1, ("f32",)) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")),
     *(Operation(name, 1, FLOATS) for name in ("floor", "ceil", "round", "trunc", "rint")),
     Operation("pow", 2, _NUMBERS),
+    Operation("popcount", 1, UNSIGNED, gives="i32"),
 )
 BY_NAME: dict[str, Operation] = {o.name: o for o in (*OPERATIONS, *FUNCTIONS)}
 NUMBER: dict[str, int] = {o.name: n for n, o in enumerate(OPERATIONS)}

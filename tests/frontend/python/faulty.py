@@ -42,7 +42,6 @@ BODIES: dict[str, str] = {
     "index_product": "for i in range(N):\n    for j in range(N):\n        x[i] = x[i * j]",
     "index_quotient": "for i in range(N):\n    x[i] = x[i // n]",
     "index_from_the_end": "for i in range(N):\n    x[i] = x[-1]",
-    "index_clamped": "for i in range(N):\n    x[i] = x[max(i - 1, 0, n)]",
     "index_real": "for i in range(N):\n    x[i] = x[WEIGHT]",
     "index_too_large": "for i in range(N):\n    x[i] = x[i + 5000000000]",
     "number_of_indices": "for i in range(N):\n    A[i] = 0.0",

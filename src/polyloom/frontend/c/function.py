@@ -16,18 +16,16 @@ from polyloom.frontend.c.extents import bounded
 from polyloom.frontend.c.library import operations
 from polyloom.frontend.c.plain import RESULT, File, plain, result
 from polyloom.frontend.c.signature import factors, given_shapes
-from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import Scope, condition
-from polyloom.frontend.loops.roles import Roles, assumption, roles
+from polyloom.frontend.loops.affine import Scope
+from polyloom.frontend.loops.body import body
+from polyloom.frontend.loops.roles import assumption, roles
 from polyloom.frontend.loops.shapes import affine_text, extents, names_in
-from polyloom.frontend.loops.statements import Nodes, Statements
 from polyloom.frontend.loops.tree import Node, refuse, strip
 from polyloom.frontend.loops.types import COUNTING, element_type, is_pointer
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.nest_c import assumed
-from polyloom.ir.pla import Reference
-from polyloom.sets import Affine, Condition
+from polyloom.sets import Affine
 from polyloom.sets.normal import conjunction
 from polyloom.transform.library import written_out
 
@@ -60,8 +58,8 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     scope = replace(
         outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named
     )
-    body, assumptions, stored = _body(function, parameters, found, scope)
-    made = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
+    nodes, assumptions, stored = body(tuple(_region(function, parameters)), parameters, found, scope)
+    made = Nest(function.name, names, conjunction(domain, assumptions), stored, nodes, function.span)
     return written_out(replace(made, assumptions=bounded(made)))
 
 
@@ -124,36 +122,6 @@ def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Af
         shape is not None,
         parameter.span,
     )
-
-
-def _body(
-    function: Node, parameters: Sequence[Node], found: Roles, scope: Scope
-) -> tuple[Nodes, Condition, list[Storage]]:
-    """The nodes, what the function assumes, and all storage."""
-    builder = Statements(found, scope.storage.values(), (p.name for p in parameters))
-    initial: Nodes = ()
-    for parameter in parameters:
-        # Scalars by value that the function changes.
-        if parameter.id in found.assigned and parameter.id in scope.storage and not is_pointer(parameter):
-            argument = scope.storage[parameter.id]
-            # C passes by value: an assignment to the parameter must not be seen outside.
-            copy = builder.keep(replace(argument, name=builder.fresh(argument.name), role="local", writable=True))
-            initial = (
-                *initial,
-                *builder.store(
-                    Reference(copy.name, (), parameter.span), Reference(argument.name, (), parameter.span), parameter
-                ),
-            )
-            scope = replace(scope, storage={**scope.storage, parameter.id: copy})
-    nodes = tuple(_region(function, parameters))
-    assumptions = Condition()
-    for asserted in filter(None, map(assumption, nodes)):
-        where = condition(asserted, scope)
-        if where is None:
-            raise refusals.assertion(asserted)
-        assumptions = conjunction(assumptions, where)
-    body = builder.block([n for n in nodes if assumption(n) is None], scope.within(assumptions))
-    return (*initial, *body), assumptions, list(builder.storage.values())
 
 
 def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:

@@ -19,13 +19,14 @@ from polyloom.ir.nest_c import PREFIX, TYPES, helper
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 
 _MATH: Final = {"sqrt": "sqrt", "fabs": "abs", "fmin": "min", "fmax": "max", "fma": "madd"}
-_WRITTEN_OUT: Final = {name: name for name in (*KERNELS, "pow")} | {"nearbyint": "rint"}
+_WRITTEN_OUT: Final = {name: name for name in (*KERNELS, "pow") if name != "popcount"} | {"nearbyint": "rint"}
 CALLS: Final[dict[str, tuple[str, ElementType]]] = {
     **{f"{name}f": (operation, "f32") for name, operation in (_MATH | _WRITTEN_OUT).items()},
     **{name: (operation, "f64") for name, operation in (_MATH | _WRITTEN_OUT).items()},
     "abs": ("abs", "i32"),
 }
 """The operation and the type of its operands."""
+_COUNTS: Final = tuple(f"__builtin_popcount{width}" for width in ("", "l", "ll"))
 _SPECIAL: Final = {"inff": "inf", "huge_valf": "inf", "nanf": "nan", "inf": "inf", "huge_val": "inf", "nan": "nan"}
 
 
@@ -44,12 +45,23 @@ def _operation(call: Node, functions: Mapping[str, Node], defined: Collection[st
     if name in _SPECIAL and written not in defined:
         ctype = "float" if name.endswith("f") and name != "inf" else "double"
         return replace(call, kind="FloatingLiteral", ctype=ctype, data={**call.data, "value": _SPECIAL[name]}, inner=())
+    if written in _COUNTS and len(call.inner) == 2:
+        return make.operation("popcount", "u32", (_narrow(call.inner[1]),), call)
     found = _printed(call, name, functions) or (CALLS.get(name) if written not in defined else None)
     if written in defined and (name in CALLS or name in _SPECIAL):
         raise refusals.call(call, own=True)
     if found is None or len(call.inner) - 1 != BY_NAME[found[0]].arity:
         return call
     return make.operation(*found, call.inner[1:], call, name)
+
+
+def _narrow(operand: Node) -> Node:
+    """What an operand was before it was extended by zeros, which add no bits."""
+    is_wider = operand.kind.endswith("CastExpr") and operand.data["castKind"] == "IntegralCast"
+    return operand.inner[0] if is_wider and strip(operand.inner[0]).ctype in _UNSIGNED else operand
+
+
+_UNSIGNED: Final = ("_Bool", "unsigned char", "unsigned short", "unsigned int")
 
 
 def _printed(call: Node, name: str, functions: Mapping[str, Node]) -> tuple[str, ElementType] | None:

@@ -67,6 +67,9 @@ class Builder:
             [self.build(child, around) for child in children if not child.get("kind", "").endswith(("Attr", "Comment"))]
         )
         text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
+        if "computeLHSType" in raw:
+            types = (ctype(raw[key], self.aliases) for key in ("computeLHSType", "computeResultType"))
+            raw = {**raw, "computes": tuple(types)}
         return Node(raw.get("kind", ""), around, macro, ctype(raw.get("type", {}), self.aliases), text, raw, inner)
 
     def spelled(self, location: Mapping[str, Any]) -> str:

@@ -7,22 +7,29 @@ why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from polyloom.frontend.known import floored, never, nonnegative, quotient
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node, strip, written
 from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
+if TYPE_CHECKING:
+    from polyloom.frontend.loops.gathers import Gathers
+
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 Monomial = tuple[str, ...]
 """The symbols of a product, sorted."""
 Polynomial = Mapping[Monomial, int]
 """A sum of products."""
+
+
+Gather = Callable[[Node, "Scope"], Affine | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,8 @@ class Scope:
     executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the
     extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers;
     `products`: variables whose values are sums of products, such as `row = i * n`; `around`: the variables of the loops
-    around.
+    around; `parted`: forms of parameters that loops around take apart; `gathers`: scalars that hold
+    indices and bounds that are data, where these may be; `gather`: gives such an index a name.
     """
 
     symbols: Mapping[str, Affine]
@@ -51,6 +59,13 @@ class Scope:
     defined: frozenset[str] = frozenset()
     products: Mapping[str, Polynomial] = field(default_factory=dict[str, "Polynomial"])
     around: frozenset[str] = frozenset()
+    parted: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
+    gathers: Gathers | None = None
+    gather: Gather | None = None
+
+    def still(self) -> Scope:
+        """In which nothing is computed, so that an index that is data has no form."""
+        return replace(self, gathers=None, gather=None)
 
     def naming(self, name: str, identity: str, value: Affine) -> Scope:
         """With a declaration of an integer called `name`."""
@@ -82,6 +97,10 @@ def affine(node: Node, scope: Scope) -> Affine | None:
             return Affine((), int(node.data["value"]))
         case "DeclRefExpr":
             return scope.symbols.get(node.declaration)
+        case "Size":
+            return node.data["form"].substitute(scope.parted)
+        case "Exact":
+            return affine(node.inner[0], scope)
         case "UnaryOperator" if node.opcode in ("+", "-"):
             value = affine(node.inner[0], scope)
             return value if value is None or node.opcode == "+" else _in_type(-value, node, scope)
@@ -272,6 +291,10 @@ def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None
         return None if None in found else tuple(dict.fromkeys(forms))
     if node.kind == "BinaryOperator" and node.opcode in ("+", "-"):
         return _shifted(node, scope, least)
+    if node.kind == "Exact":
+        found = extremes(node.inner[0], scope, least)
+        gathered = scope.gather(node, scope) if found is None and scope.gather is not None else None
+        return found if gathered is None else (gathered,)
     if expanded := expand(node, scope):
         return extremes(*expanded, least)
     return None
@@ -332,20 +355,47 @@ def function_result(call: Node, scope: Scope) -> tuple[list[Node], Node] | None:
     return (parameters, body.inner[0].inner[0]) if simple and len(parameters) == len(call.inner) - 1 else None
 
 
-def obstacle(node: Node, scope: Scope) -> tuple[Node, str]:
-    """The innermost part that keeps an expression from being affine, and what is the matter with it."""
-    node = strip(node)
-    if node.kind == "Operation" and node.opcode in ("min", "max"):
-        return node, "is a minimum or a maximum"
-    if node.kind in ("ArraySubscriptExpr", "CallExpr", "Operation", "MemberExpr") or (
-        node.kind == "UnaryOperator" and node.opcode == "*"
-    ):
-        return node, "depends on a function's result" if node.kind in ("CallExpr", "Operation") else "depends on data"
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """The innermost part that keeps an expression from being affine, what is the matter with it, and what to do."""
+
+    part: Node
+    reason: str
+    help: str
+
+
+def obstacle(node: Node, scope: Scope) -> Obstacle:
+    """Of an expression that is not affine."""
+    node = strip(node.inner[0] if node.kind == "Exact" else node)
+    is_extreme = node.kind == "Operation" and node.opcode in ("min", "max")
+    if is_extreme and all(affine(child, scope) is not None for child in node.inner):
+        return Obstacle(node, f"is a minimum or a maximum: `{written(node)}`", _SELECT)
+    if node.kind == "CallExpr" or (node.kind == "Operation" and not is_extreme):
+        return Obstacle(node, f"depends on a function's result: `{written(node)}`", _SUMS)
+    if node.kind in ("ArraySubscriptExpr", "MemberExpr") or (node.kind == "UnaryOperator" and node.opcode == "*"):
+        return Obstacle(node, f"depends on data: `{written(node)}`", _DATA)
+    if node.kind == "DeclRefExpr" and node.declaration in scope.storage:
+        return Obstacle(node, f"depends on data: `{written(node)}`", _VARIABLE)
     if node.kind == "DeclRefExpr":
-        return node, f"depends on the value of the variable `{node.data['referencedDecl'].get('name', '')}`"
+        return Obstacle(node, f"depends on the value of the variable `{written(node)}`", _VARIABLE)
     for child in node.inner:
         if child.kind and affine(child, scope) is None:
             return obstacle(child, scope)
     if node.opcode == "-" and node.ctype.startswith("unsigned"):
-        return node, f"may be below 0, where `{node.ctype}` wraps"
-    return node, f"is not affine because of `{node.opcode}`" if node.opcode else "is not affine"
+        return Obstacle(node, f"may be below 0, where `{node.ctype}` wraps: `{written(node)}`", _SUMS)
+    if node.opcode == "*":
+        return Obstacle(
+            node, f"has a product of two variables: `{written(node)}`", "multiply by integer constants only"
+        )
+    if node.opcode in (*_ARITHMETIC[3:], ">>", "&"):
+        return Obstacle(node, f"has a quotient or a remainder: `{written(node)}`", "pass its value as an argument")
+    return Obstacle(node, f"is not affine: `{written(node)}`", _SUMS)
+
+
+_SUMS = "write sums of loops, sizes and integer parameters times integer constants"
+_VARIABLE = "use loops, sizes, integer parameters and constants; a loop has a value only in its body"
+_SELECT = "select between two accesses, each with an index of its own, or write two loops"
+_DATA = (
+    "which iterations run and which elements they access must be known before data is: access a fixed range and "
+    "select, or run the function as it is on a processor, `--on riscv`"
+)

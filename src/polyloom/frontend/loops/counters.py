@@ -137,7 +137,7 @@ def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     """What is known behind a `for`."""
     names = changed(node, counters)
     try:
-        found = header(node, scope)
+        found = header(node, scope.still())
     except PolyloomError:
         return with_values(scope, dict.fromkeys(names))
     name = hidden(found.identity)

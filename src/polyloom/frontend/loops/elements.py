@@ -51,6 +51,8 @@ def _subscripts(node: Node) -> tuple[Node, list[Node]]:
 
 def _subscript(index: Node, storage: Storage, scope: Scope) -> Affine:
     value = affine(index, scope)
+    if value is None and scope.gather is not None:
+        value = scope.gather(index, scope)
     if value is None:
         raise refusals.index(index, storage.name, scope, len(storage.shape))
     return value

@@ -223,9 +223,7 @@ def _check_reached(test: Node, first: tuple[Affine, ...], bounds: tuple[Affine, 
 
 
 def _not_affine(bound: Node, scope: Scope) -> PolyloomError:
-    part, reason = obstacle(bound, scope)
-    help = (
-        "bounds are sums of surrounding loop variables and parameters times integer constants, or minima and "
-        "maxima of such"
-    )
-    return refuse("PL0159", f"a bound of the loop {reason}", part, help)
+    found = obstacle(bound, scope)
+    is_sum = found.part.kind in ("Operation", "CallExpr")
+    help = "a loop begins at the greatest of several bounds and ends at the least of several; otherwise write two loops"
+    return refuse("PL0159", f"a bound of the loop {found.reason}", found.part, help if is_sum else found.help)

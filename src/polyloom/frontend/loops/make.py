@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from polyloom.diagnostics import Span
 from polyloom.frontend.loops.tree import Node
-from polyloom.frontend.loops.types import CTYPE
+from polyloom.frontend.loops.types import CTYPE, INTEGER
 from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.sets import Affine
 
 
 def variable(name: str, ctype: str, identity: str, at: Node, initial: Node | None = None) -> Node:
@@ -54,6 +56,50 @@ def assignment(to: Node, value: Node, at: Node) -> Node:
 def binary(opcode: str, a: Node, b: Node, ctype: str, at: Node) -> Node:
     data = {"id": f"{at.id}{opcode}", "opcode": opcode}
     return Node("BinaryOperator", at.span, at.macro, ctype, "", data, (a, b))
+
+
+def literal(value: int, span: Span) -> Node:
+    """An integer that never wraps."""
+    return Node("IntegerLiteral", span, None, INTEGER, str(value), {"value": str(value)}, ())
+
+
+def constant(value: float, ctype: str, span: Span) -> Node:
+    """A number of an element type."""
+    return Node("FloatingLiteral", span, None, ctype, "", {"value": value}, ())
+
+
+def size(form: Affine, span: Span) -> Node:
+    """An affine form of sizes."""
+    return Node("Size", span, None, INTEGER, "", {"form": form}, ())
+
+
+def reference(identity: str, name: str, ctype: str, span: Span) -> Node:
+    """A variable, an argument or an array by its name."""
+    return Node("DeclRefExpr", span, None, ctype, "", {"referencedDecl": {"id": identity, "name": name}}, ())
+
+
+def other(text: str, span: Span) -> Node:
+    """What is no integer expression."""
+    return Node("Other", span, None, "", text, {}, ())
+
+
+def unary(opcode: str, operand: Node, ctype: str, span: Span) -> Node:
+    return Node("UnaryOperator", span, None, ctype, "", {"opcode": opcode}, (operand,))
+
+
+def combined(opcode: str, operands: tuple[Node, Node], ctype: str, span: Span) -> Node:
+    """A binary operator."""
+    return Node("BinaryOperator", span, None, ctype, "", {"opcode": opcode}, operands)
+
+
+def chosen(name: str, operands: tuple[Node, Node], ctype: str, span: Span) -> Node:
+    """The minimum or the maximum of integers that never wrap."""
+    return Node("Operation", span, None, ctype, "", {"opcode": name}, operands)
+
+
+def cast(value: Node, ctype: str, span: Span) -> Node:
+    """A conversion to an element type."""
+    return Node("ImplicitCastExpr", span, None, ctype, "", {"castKind": "IntegerToElement"}, (value,))
 
 
 def operation(name: str, dtype: ElementType, operands: tuple[Node, ...], at: Node, written: str = "") -> Node:

@@ -41,7 +41,7 @@ def past(node: Node, before: Scope, behind: Scope) -> Scope:
     if own is None or identity(own) not in names or any(part.kind in _LEAVES for part in node):
         return scope
     try:
-        found = header(node, before)
+        found = header(node, before.still())
     except PolyloomError:
         return scope
     final = found.final(found.count(before))

@@ -6,7 +6,8 @@ from __future__ import annotations
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.loops.affine import Scope, callee, obstacle
 from polyloom.frontend.loops.roles import assumption
-from polyloom.frontend.loops.tree import Node, refuse
+from polyloom.frontend.loops.tree import Node, refuse, written
+from polyloom.frontend.loops.types import INTEGER
 from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.operations import ElementType
 
@@ -55,7 +56,8 @@ def statement(node: Node) -> PolyloomError:
 
 def assertion(asserted: Node) -> PolyloomError:
     """An assertion that says nothing about parameters, or stands elsewhere than at the head."""
-    help = "assert what sizes satisfy, at the head of the function; leave other assertions out by -D NDEBUG"
+    without = "" if asserted.ctype == INTEGER else " by -D NDEBUG"
+    help = f"at the head of the function, assert what holds for the sizes; leave other assertions out{without}"
     return refuse("PL0156", "this assertion is no affine condition on parameters", asserted, help)
 
 
@@ -106,14 +108,13 @@ def width(node: Node) -> PolyloomError:
 
 def operation(node: Node, dtype: ElementType) -> PolyloomError:
     """An operation that its type does not have."""
-    help = "convert the operands: `(float)x`" if dtype == "f16" else "convert the operands"
-    what = f"`{node.opcode}`" if node.opcode else "this operation"
-    return refuse("PL0164", f"there is no {what} of the type `{node.ctype}`, whose elements are only moved", node, help)
+    help = f"convert the operands to {'f32' if dtype == 'f16' else 'i32'}"
+    return refuse("PL0164", f"this operation does not exist for {dtype}: `{written(node)}`", node, help)
 
 
 def division(node: Node) -> PolyloomError:
     """A division by the constant 0."""
-    return refuse("PL0233", "this divides by zero", node, "divide by another value")
+    return refuse("PL0233", f"`{written(node)}` divides by zero", node, "divide by another value")
 
 
 def constant(node: Node, number: int, dtype: ElementType) -> PolyloomError:
@@ -123,10 +124,10 @@ def constant(node: Node, number: int, dtype: ElementType) -> PolyloomError:
 
 def affine_value(node: Node, scope: Scope) -> PolyloomError:
     """An integer that never wraps, and is not affine."""
-    part, reason = obstacle(node, scope)
-    if part.kind == "DeclRefExpr":
-        return unknown(part, scope)
-    return refuse("PL0143", f"a value {reason}", part, "convert it: `pl.i32(...)`")
+    found = obstacle(node, scope)
+    if found.part.kind == "DeclRefExpr":
+        return unknown(found.part, scope)
+    return refuse("PL0143", f"a value {found.reason}", found.part, "convert its operands to an element type")
 
 
 def single(node: Node) -> PolyloomError:
@@ -143,18 +144,19 @@ def power(node: Node) -> PolyloomError:
     return refuse("PL0157", message, node.inner[1], help)
 
 
+def index_type(node: Node) -> PolyloomError:
+    """An index that is data of another type than an integer."""
+    message = f"an index is no integer: `{written(node)}`"
+    return refuse("PL0162", message, node, "convert it to an integer type")
+
+
 def index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:
     """A subscript that is not affine."""
-    part, reason = obstacle(node, scope)
-    help = "subscripts are sums of loop variables and parameters times integer constants"
-    if reason == "depends on data":
-        help += "; access all elements and select, or run the function as it is on a processor, `--on riscv`"
-    linear = (
-        f"; where `{array}` holds rows of m elements, give --shape {array}=n,m"
-        if part.opcode == "*" and rank == 1
-        else ""
-    )
-    return refuse("PL0162", f"a subscript of `{array}` {reason}", part, help + linear)
+    found = obstacle(node, scope)
+    rows = f"; where `{array}` holds rows of m elements, give --shape {array}=n,m"
+    is_linear = found.part.opcode == "*" and rank == 1 and found.part.ctype != INTEGER
+    help = found.help + rows * is_linear
+    return refuse("PL0162", f"a subscript of `{array}` {found.reason}", found.part, help)
 
 
 def pointer(node: Node) -> PolyloomError:

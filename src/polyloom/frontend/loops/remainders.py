@@ -87,7 +87,7 @@ def _varying(loop: Node, scope: Scope) -> Scope:
     """The scope in an inner loop, of whose variable nothing is known, apart from where it begins if it counts by more
     than one."""
     try:
-        found = header(loop, scope)
+        found = header(loop, scope.still())
     except PolyloomError:
         return scope
     turn = Affine.symbol(hidden(found.identity))

@@ -97,6 +97,8 @@ def _positions(function: Node) -> Iterator[Node]:
 def assumption(node: Node) -> Node | None:
     """What `__builtin_assume(...)` or `assert(...)` says that holds: it restricts a function's parameters."""
     node = strip(node)
+    if node.kind == "Assume":
+        return node.inner[0]
     if node.kind == "CallExpr" and callee(node) == "__builtin_assume":
         return node.inner[1]
     either = strip(node.inner[0]) if node.kind == "CStyleCastExpr" and node.ctype == "void" else node

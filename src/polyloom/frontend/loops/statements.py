@@ -8,28 +8,30 @@ each side: what only one side accesses is accessed nowhere else. Data-dependent 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.tree import ctype
 from polyloom.frontend.convert import converted
 from polyloom.frontend.known import rounded
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, affine, affine_part, condition, known
 from polyloom.frontend.loops.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
 from polyloom.frontend.loops.elements import polynomial, reference
+from polyloom.frontend.loops.gathers import Gathers, not_zero
 from polyloom.frontend.loops.headers import Header, header
 from polyloom.frontend.loops.past import past
 from polyloom.frontend.loops.remainders import stride, undecided
 from polyloom.frontend.loops.roles import Roles
+from polyloom.frontend.loops.shape import flat
 from polyloom.frontend.loops.shapes import affine_text, extents
 from polyloom.frontend.loops.tree import Node, refuse, strip
 from polyloom.frontend.loops.types import COUNTING, TYPES, element_type, is_pointer
 from polyloom.frontend.loops.values import binary, truth, value
 from polyloom.frontend.predicate import inlines, merge
 from polyloom.frontend.strips import Interval, Parted, strips
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, depends
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
@@ -48,13 +50,16 @@ _ACTING = ("CallExpr", "CompoundAssignOperator", "StmtExpr")
 class Statements:
     """The compilation of one function's body. `storage` grows by the local variables as they are declared."""
 
-    def __init__(self, roles: Roles, storage: Iterable[Storage], names: Iterable[str]) -> None:
+    def __init__(
+        self, roles: Roles, storage: Iterable[Storage], names: Iterable[str], *, indirect: bool = False
+    ) -> None:
         self.roles = roles
         self.storage = {s.name: s for s in storage}
         self.parameters = frozenset(names)
         self.taken = {*self.parameters, *self.storage}
         self.temporaries = set[str]()
-        self.labels = 0
+        self.uses = Counter[str]()
+        self.gathers = Gathers(self.scalar) if indirect else None
 
     def block(self, nodes: Iterable[Node], scope: Scope) -> Nodes:
         """Statements one after another; declarations hold until the end of the block."""
@@ -126,7 +131,7 @@ class Statements:
             return self.store(to, Index(form, storage.dtype, node.span), node)
         if node.kind == "VarDecl":
             return self.store(to, value(node.inner[-1], storage.dtype, scope), node)
-        return self.store(to, self.assigned(node, strip(node.inner[0]), scope), node)
+        return self.store(to, self.assigned(node, reference(node.inner[0], scope), scope), node)
 
     def changing(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """A statement that changes counters, and what is known of them behind it."""
@@ -159,6 +164,7 @@ class Statements:
                     lambda s: self.statement(node.inner[1], s),
                     lambda s: self.block(orelse, s),
                     scope,
+                    private(node, self.uses),
                 )
             case "AttributedStmt":
                 return self.statement(node.inner[-1], scope)
@@ -242,6 +248,14 @@ class Statements:
             Storage(self.fresh(declaration.name), dtype, tuple(filter(None, shape)), "local", True, declaration.span)
         )
 
+    def scalar(self, name: str, dtype: ElementType) -> str:
+        """The name of a scalar that the text does not have."""
+        return self.keep(Storage(self.fresh(name), dtype, (), "local")).name
+
+    def before(self) -> Nodes:
+        """What must be computed before what was read since the last call."""
+        return () if self.gathers is None else self.gathers.taken()
+
     def keep(self, storage: Storage) -> Storage:
         self.storage[storage.name] = storage
         return storage
@@ -261,7 +275,7 @@ class Statements:
             )
         if found.identity in self.changed(node.inner[4]):
             raise _assigns_loop(node.inner[4], found)
-        return self.turns(found, node.inner[4], node, scope)[0]
+        return (*self.before(), *self.turns(found, node.inner[4], node, scope)[0])
 
     def turns(
         self, found: Header, body: Node, node: Node, scope: Scope, test: Node | None = None
@@ -305,33 +319,39 @@ class Statements:
             return ((loop,) if made else ()), behind
         return cut.loops(self.fresh(found.name), None if parts.unrolls else name, at, node.span), behind
 
-    def branch(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
+    def branch(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str] = frozenset()) -> Nodes:
         """`body` where `test` holds, else `orelse`; affine and data-dependent parts are taken apart."""
         outcome = known(test, scope)
         if outcome is not None:
             return (body if outcome else orelse)(scope)
         part = affine_part(test, scope)
         if part is not None:
-            return self.sides(part[1], part[0], lambda s: self.branch(test, body, orelse, s), scope)
+            return self.sides(part[1], part[0], lambda s: self.branch(test, body, orelse, s, own), scope)
         for decided, where in undecided(test, scope):
-            return self.sides(where, decided, lambda s: self.branch(test, body, orelse, s), scope)
-        return self.selection(test, body, orelse, scope)
+            return self.sides(where, decided, lambda s: self.branch(test, body, orelse, s, own), scope)
+        return self.selection(test, body, orelse, scope, own)
 
-    def selection(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
+    def selection(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str]) -> Nodes:
         found = truth(test, scope)
+        first_of_all = self.before()
         if isinstance(found, Constant):
-            return (body if found.value else orelse)(scope)
+            return (*first_of_all, *(body if found.value else orelse)(scope))
         before = set(self.storage)
         first, second = body(scope), orelse(scope)
-        # What was declared inside is not seen outside: it may be computed on both sides without a select.
+        # What is used inside alone is not seen outside: it may be computed on both sides without a select.
         free = {*(set(self.storage) - before), *self.temporaries}
+        free |= {scope.storage[name].name for name in own if name in scope.storage}
+        indices = [s.name for s in self.storage.values() if s.role == "local"] if self.gathers is not None else ()
+        if indices and depends((*first, *second), indices):
+            flag = Reference(self.scalar("test", "i32"), (), test.span)
+            return (*first_of_all, *self.store(flag, found, test), If(not_zero(flag), first, second, test.span))
         if inlines(first, second):
-            return merge(found, first, second, self.dtype, free)
+            return (*first_of_all, *merge(found, first, second, self.dtype, free))
         name = self.fresh("test")
         self.keep(Storage(name, "i32", (), "local", True, test.span))
         self.temporaries.add(name)
         flag = Reference(name, (), test.span)
-        return (*self.store(flag, found, test), *merge(flag, first, second, self.dtype, free))
+        return (*first_of_all, *self.store(flag, found, test), *merge(flag, first, second, self.dtype, free))
 
     def dtype(self, name: str) -> ElementType:
         return self.storage[name].dtype
@@ -347,11 +367,15 @@ class Statements:
                 else "parameter that bounds or subscripts depend on"
             )
             raise refuse("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
-        return self.choose(node, lambda s: self.store(reference(left, s), self.assigned(node, left, s), node), scope)
+        return self.choose(node, lambda s: self.stored(node, left, s), scope)
 
-    def assigned(self, node: Node, left: Node, scope: Scope) -> Expression:
+    def stored(self, node: Node, left: Node, scope: Scope) -> Nodes:
+        """An assignment to an element or a scalar."""
+        to = reference(left, scope)
+        return self.store(to, self.assigned(node, to, scope), node)
+
+    def assigned(self, node: Node, target: Reference, scope: Scope) -> Expression:
         """The value that an assignment stores."""
-        target = reference(left, scope)
         dtype = self.dtype(target.name)
         if node.opcode == "=":
             return value(node.inner[1], dtype, scope)
@@ -365,7 +389,7 @@ class Statements:
             changed = Apply("add" if node.opcode == "++" else "sub", "i32", (number, one), node.span)
             return converted(changed, "i32", dtype, node.span)
         # C computes `a op= b` in the promoted type, and converts the result back (C17 6.5.16.2).
-        types = [ctype(node.data[key], {}) for key in ("computeLHSType", "computeResultType")]
+        types = node.data["computes"]
         if types[0] not in TYPES or types[1] not in TYPES:
             raise refusals.width(replace(node, ctype=types[0] if types[0] not in TYPES else types[1]))
         before = converted(target, dtype, TYPES[types[0]], node.span)
@@ -386,8 +410,7 @@ class Statements:
         return (If(where, body, orelse, decided.span),) if body or orelse else ()
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
-        self.labels += 1
-        return (Assign(self.fresh(f"S{self.labels}"), target, stored, node.span),)
+        return (*self.before(), Assign("", target, stored, node.span))
 
 
 def _parted(scope: Scope, parameter: str, form: Affine) -> Scope:
@@ -395,7 +418,7 @@ def _parted(scope: Scope, parameter: str, form: Affine) -> Scope:
     to = {parameter: form}
     symbols = {name: form.substitute(to) for name, form in scope.symbols.items()}
     named = {name: form.substitute(to) for name, form in scope.named.items()}
-    return replace(scope, symbols=symbols, named=named)
+    return replace(scope, symbols=symbols, named=named, parted={**scope.parted, **to})
 
 
 def _entered(scope: Scope, found: Header, value: Affine) -> Scope:
@@ -408,3 +431,24 @@ def _assigns_loop(body: Node, found: Header) -> PolyloomError:
     """The loop's variable is assigned within the loop."""
     where = next(part for part in body if target(part) == found.identity)
     return refuse("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
+
+
+def uses(nodes: Iterable[Node]) -> Counter[str]:
+    """How often variables occur in statements."""
+    return Counter(n.declaration for node in nodes for n in node if n.kind == "DeclRefExpr")
+
+
+def private(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
+    """The variables of the branches of an `if` alone, where they are assigned before they are read."""
+    sides = [flat(side) for side in node.inner[1:]]
+    inside = uses(part for side in sides for part in side)
+    whole = {name for name, count in inside.items() if count == everywhere.get(name)}
+    return frozenset(name for name in whole if all(_begins(name, side) for side in sides))
+
+
+def _begins(name: str, side: Iterable[Node]) -> bool:
+    first = next((part for part in side if uses((part,))[name]), None)
+    if first is None:
+        return True
+    assigns = first.kind == "BinaryOperator" and first.opcode == "=" and target(first) == name
+    return assigns and not uses(first.inner[1:])[name]

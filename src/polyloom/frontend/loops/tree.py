@@ -70,6 +70,12 @@ def _keeps(cast: Node) -> bool:
     )
 
 
+def written(node: Node) -> str:
+    """The first line of a part as it stands in the text."""
+    text = node.span.source.text[node.span.start : node.span.end]
+    return text.partition("\n")[0]
+
+
 def refuse(code: str, message: str, node: Node, help: str | None = None, *notes: str) -> PolyloomError:
     """The diagnostic at `node`, with a note where a macro hides it."""
     expanded = (f"this is in the expansion of the macro `{node.macro}`",) if node.macro else ()

@@ -9,12 +9,14 @@ subscripts may have such types.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 
 from polyloom.frontend.convert import FLOATS, comparison, converted, folded, is_truth
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import COMPARISONS, Scope, affine, callee, function_result, known
 from polyloom.frontend.loops.elements import reference
+from polyloom.frontend.loops.gathers import gathers
 from polyloom.frontend.loops.tree import Node, strip
 from polyloom.frontend.loops.types import COUNTING, INTEGER, TYPES, element_type
 from polyloom.frontend.predicate import choice, guarded, same
@@ -84,6 +86,8 @@ def typed(node: Node, scope: Scope) -> Typed:
             return binary(node, typed(node.inner[0], scope), node.inner[1], scope)
         case "ConditionalOperator":
             return _conditional(node, scope)
+        case "Exact":
+            return typed(node.inner[1], scope)
         case "Operation":
             return _operation(node, scope)
         case "CallExpr":
@@ -102,6 +106,8 @@ def _type(node: Node) -> ElementType:
 def _operand(node: Node, scope: Scope) -> Typed:
     """An operand of an operation on data, which has an element type, also where it is a counter."""
     node = strip(node)
+    if node.ctype == INTEGER:
+        return _counted(node, node, affine(node, scope), "i32", scope), "i32"
     dtype = _type(node)
     return value(node, dtype, scope), dtype
 
@@ -113,7 +119,8 @@ def _integer(number: int, dtype: ElementType, node: Node) -> Constant:
 
 
 def _literal(node: Node) -> Constant:
-    dtype, number = _type(node), float(node.data["value"])
+    dtype, number = _type(node), node.data["value"]
+    number = float(number) if isinstance(number, str) else number
     rounded = constant_in(number, dtype)
     return Constant(number if rounded is None else rounded, dtype, node.span)
 
@@ -206,6 +213,9 @@ def truth(node: Node, scope: Scope) -> Expression:
             if any(decided):  # the other one decides
                 return _boolean(node.inner[decided.index(True) ^ 1], scope)
             first = _boolean(node.inner[0], scope)
+            if scope.gathers is not None and gathers(node.inner[1], scope):
+                later = partial(_boolean, node.inner[1], scope)
+                return scope.gathers.connected(first, later, node.opcode == "&&", node.inner[1].span)
             second = guarded(_boolean(node.inner[1], scope), first, node.opcode == "&&")
             return _apply("and" if node.opcode == "&&" else "or", "i32", (first, second), node)
         case "UnaryOperator" if node.opcode == "!":
@@ -259,6 +269,16 @@ def _operation(node: Node, scope: Scope) -> Typed:
     return _apply(operation, dtype, operands, node), BY_NAME[operation].result(dtype)
 
 
+def gathered(index: Node, scope: Scope) -> Affine | None:
+    """An index or a bound that is data, of an integer type."""
+    if scope.gathers is None or index.kind != "Exact":
+        return None
+    data = index.inner[1]
+    if TYPES.get(data.ctype) not in INTEGERS:
+        raise refusals.index_type(data)
+    return scope.gathers.symbol(value(data, "i32", scope), data.span)
+
+
 def _is_whole(exponent: Expression) -> bool:
     """Powers are products: the exponent is a constant integer."""
     if not isinstance(exponent, Constant):
@@ -273,6 +293,9 @@ def _conditional(node: Node, scope: Scope) -> Typed:
     if isinstance(test, Constant):
         return typed(node.inner[1 if test.value else 2], scope)
     dtype = _type(node)
+    if scope.gathers is not None and any(gathers(arm, scope) for arm in node.inner[1:]):
+        first, second = (partial(value, arm, dtype, scope) for arm in node.inner[1:])
+        return scope.gathers.conditional(test, dtype, (first, second), node.span), dtype
     arms = [value(arm, dtype, scope) for arm in node.inner[1:]]
     first, second = guarded(arms[0], test, True), guarded(arms[1], test, False)
     compared = strip(node.inner[0])

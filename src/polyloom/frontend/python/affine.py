@@ -1,29 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Syntax trees read as affine forms and affine conditions of loops, sizes and integer parameters.
-
-`affine` and `condition` answer None where an expression is not affine: then it is data, or `not_affine` says why it
-cannot be.
-"""
+"""Names of Python, and integer expressions of loops, sizes and parameters as trees of numbers that never wrap."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
 from operator import index
 from types import ModuleType
 from typing import Any
 
-from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import floored, never, nonnegative
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.loops import affine as forms
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.text import Text
 from polyloom.frontend.python.types import Size
-from polyloom.ir.nest import negate
-from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import conjunction, normalize
+from polyloom.sets import Affine, Condition
 
+OPCODES: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "mod",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+SYMBOLS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
 LIMIT = 1 << 31
 NOTHING = object()
 """The value of a name that has none."""
@@ -33,21 +52,20 @@ NOTHING = object()
 class Scope:
     """What names mean at one place of a function: `integers` are loops, integer parameters and names for affine
     expressions; names that are `bound` by the function otherwise are data; all others are looked up in `namespace`, the
-    module's. `domain` is where the place is executed, as far as loops and affine tests say; `sizes` are forms of
-    parameters that loops around take apart."""
+    module's."""
 
     text: Text
     namespace: Mapping[str, object]
     bound: frozenset[str]
     integers: Mapping[str, Affine]
-    domain: Condition = field(default_factory=Condition)
-    sizes: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
+
+    @property
+    def forms(self) -> forms.Scope:
+        """What the names of integers stand for."""
+        return forms.Scope(self.integers, {}, {})
 
     def having(self, name: str, value: Affine) -> Scope:
         return replace(self, integers={**self.integers, name: value})
-
-    def within(self, where: Condition) -> Scope:
-        return replace(self, domain=conjunction(self.domain, where))
 
     def value(self, node: ast.expr) -> object:
         """The module's object that a name or an attribute of one stands for, or NOTHING."""
@@ -91,49 +109,6 @@ class Scope:
         ]
 
 
-def affine(node: ast.expr, scope: Scope) -> Affine | None:
-    """The affine form of an integer expression."""
-    match node:
-        case ast.Constant(value=int(value)):
-            return Affine((), int(value))
-        case ast.Name(id=name) if name in scope.integers:
-            return scope.integers[name].substitute(scope.sizes)
-        case ast.Name() | ast.Attribute():
-            found = _module_integer(scope.value(node))
-            return None if found is None else found.substitute(scope.sizes)
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
-            value = affine(operand, scope)
-            return -value if value is not None and isinstance(sign, ast.USub) else value
-        case ast.BinOp(left=left, op=operator, right=right):
-            a, b = affine(left, scope), affine(right, scope)
-            return None if a is None or b is None else _combine(operator, a, b, scope.domain)
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            known = _known(test, scope)
-            return None if known is None else affine(body if known else orelse, scope)
-        case ast.Call(func=called, args=[left, right], keywords=[]) if scope.value(called) in (min, max):
-            a, b = affine(left, scope), affine(right, scope)
-            return None if a is None or b is None else _extreme(a, b, scope.value(called) is min, scope.domain)
-        case _:
-            return None
-
-
-def _known(test: ast.expr, scope: Scope) -> bool | None:
-    """Whether a test holds everywhere, or nowhere."""
-    where = condition(test, scope)
-    if where is None:
-        return None
-    if all(never(piece, scope.domain) for piece in where.pieces):
-        return False
-    return True if all(never(piece, scope.domain) for piece in negate(where).pieces) else None
-
-
-def _extreme(a: Affine, b: Affine, least: bool, domain: Condition) -> Affine | None:
-    """The lesser one or the greater one of two, where that is the same everywhere."""
-    if nonnegative(b - a, domain):
-        return a if least else b
-    return (b if least else a) if nonnegative(a - b, domain) else None
-
-
 def _module_integer(value: object) -> Affine | None:
     if isinstance(value, Size):
         return value.form
@@ -149,154 +124,99 @@ def as_integer(value: Any) -> int | None:
         return None
 
 
-def _combine(operator: ast.operator, a: Affine, b: Affine, domain: Condition) -> Affine | None:
-    match operator:
-        case ast.Add():
-            return a + b
-        case ast.Sub():
-            return a - b
-        case ast.Mult() if b.is_constant:
-            return a * b.constant
-        case ast.Mult() if a.is_constant:
-            return b * a.constant
-        case ast.FloorDiv() if a.is_constant and b.is_constant and b.constant:
-            return Affine((), a.constant // b.constant)
-        case ast.Mod() if a.is_constant and b.is_constant and b.constant:
-            return Affine((), a.constant % b.constant)
-        case ast.FloorDiv() | ast.Mod() if not b.is_constant or b.constant > 0:
-            both = floored(a, b, domain)
-            return None if both is None else both[isinstance(operator, ast.Mod)]
+def integer(node: ast.expr, scope: Scope) -> Node:
+    """An integer expression as a tree of numbers that never wrap; what is none of these is data, or has no opcode."""
+    at = scope.text.span(node)
+    match node:
+        case ast.Constant(value=int(value)):
+            return make.literal(int(value), at)
+        case ast.Name(id=name) if name in scope.bound:
+            return make.reference(name, name, INTEGER, at)
+        case ast.Name() | ast.Attribute():
+            form = _module_integer(scope.value(node))
+            return make.other(ast.unparse(node), at) if form is None else make.size(form, at)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+            return make.unary("-" if isinstance(sign, ast.USub) else "+", integer(operand, scope), INTEGER, at)
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPCODES and not isinstance(
+            operator, ast.Div
+        ):
+            operands = integer(left, scope), integer(right, scope)
+            return make.combined(OPCODES[type(operator)], operands, INTEGER, at)
+        case ast.IfExp(test=condition, body=body, orelse=orelse):
+            parts = test(condition, scope), integer(body, scope), integer(orelse, scope)
+            return Node("ConditionalOperator", at, None, INTEGER, "", {}, parts)
+        case ast.Call(func=called, args=[_, _, *_] as operands, keywords=[]) if scope.value(called) in (min, max):
+            name = "min" if scope.value(called) is min else "max"
+            return reduce(
+                lambda a, b: make.chosen(name, (a, b), INTEGER, at), [integer(operand, scope) for operand in operands]
+            )
+        case ast.Subscript():
+            return Node("ArraySubscriptExpr", at, None, INTEGER, ast.unparse(node), {}, ())
         case _:
-            return None
+            return make.other(ast.unparse(node), at)
+
+
+def test(node: ast.expr, scope: Scope) -> Node:
+    """A test of integers as a tree."""
+    at = scope.text.span(node)
+    match node:
+        case ast.Compare(left=left, ops=relations, comparators=others):
+            sides = [integer(side, scope) for side in (left, *others)]
+            found = [
+                make.combined(SYMBOLS.get(type(relation), "is"), (a, b), INTEGER, at)
+                for a, relation, b in zip(sides, relations, others and sides[1:], strict=False)
+            ]
+            return reduce(lambda a, b: make.combined("&&", (a, b), INTEGER, at), found)
+        case ast.BoolOp(op=operator, values=values):
+            opcode = "||" if isinstance(operator, ast.Or) else "&&"
+            parts = [test(value, scope) for value in values]
+            return reduce(lambda a, b: make.combined(opcode, (a, b), INTEGER, at), parts)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return make.unary("!", test(operand, scope), INTEGER, at)
+        case _:
+            return integer(node, scope)
+
+
+def affine(node: ast.expr, scope: Scope) -> Affine | None:
+    """The affine form of an integer expression, as far as names tell."""
+    return forms.affine(integer(node, scope), scope.forms)
 
 
 def condition(node: ast.expr, scope: Scope) -> Condition | None:
     """Where an affine test holds; a bare integer holds where it is not 0."""
-    match node:
-        case ast.Compare(left=left, ops=relations, comparators=others):
-            sides = [affine(e, scope) for e in (left, *others)]
-            found = Condition()
-            for a, relation, b in zip(sides, relations, sides[1:], strict=False):
-                where = None if a is None or b is None else _relation(a - b, relation)
-                if where is None:
-                    return None
-                found = conjunction(found, where)
-            return found
-        case ast.BoolOp(op=operator, values=values):
-            parts = [condition(value, scope) for value in values]
-            known = [part for part in parts if part is not None]
-            return _join(operator, known) if len(known) == len(parts) else None
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            inner = condition(operand, scope)
-            return None if inner is None else normalize(negate(inner))
-        case _:
-            value = affine(node, scope)
-            return None if value is None else _relation(value, ast.NotEq())
+    return forms.condition(test(node, scope), scope.forms)
 
 
-def _join(operator: ast.boolop, parts: list[Condition]) -> Condition:
-    if isinstance(operator, ast.Or):
-        return normalize(Condition(tuple(piece for part in parts for piece in part.pieces)))
-    found = Condition()
-    for part in parts:
-        found = conjunction(found, part)
-    return found
-
-
-def _relation(difference: Affine, relation: ast.cmpop) -> Condition | None:
-    """Where `difference relation 0`."""
-    above, below = difference - 1, -difference - 1
-    match relation:
-        case ast.Eq():
-            pieces = ((difference, -difference),)
-        case ast.NotEq():
-            pieces = ((above,), (below,))
-        case ast.Lt():
-            pieces = ((below,),)
-        case ast.LtE():
-            pieces = ((-difference,),)
-        case ast.Gt():
-            pieces = ((above,),)
-        case ast.GtE():
-            pieces = ((difference,),)
-        case _:
-            return None
-    return normalize(Condition(tuple(map(Polyhedron, pieces))))
-
-
-def decided(where: Condition) -> bool | None:
-    """Whether a condition holds always or never, as far as its form shows."""
-    if not where.pieces:
-        return False
-    return True if any(not piece.constraints for piece in where.pieces) else None
-
-
-def integer(node: ast.expr, scope: Scope, code: str, what: str, least: int = 1 - LIMIT) -> Affine:
-    """The affine form of what must have one, its constants from `least` on; raises `code`, for `what`, at the part that
-    is not affine, and PL0140."""
+def extent(node: ast.expr, scope: Scope) -> Affine:
+    """The affine form of an extent; raises PL0135 at the part that is not affine, and PL0140."""
+    check_names(node, scope)
     found = affine(node, scope)
     if found is None:
-        raise not_affine(node, scope, code, what)
-    if any(not least <= c < LIMIT for c in (found.constant, *(c for _, c in found.terms))):
-        raise scope.text.error(code, f"{what} has a constant that is too large", node, "stay below 2**31")
+        why = forms.obstacle(integer(node, scope), scope.forms)
+        raise input_error("PL0135", f"an extent {why.reason}", span=why.part.span, help=why.help)
+    if any(abs(c) >= LIMIT for c in (found.constant, *(c for _, c in found.terms))):
+        raise scope.text.error("PL0135", "an extent has a constant that is too large", node, "stay below 2**31")
     return found
+
+
+def check_names(node: ast.expr, scope: Scope) -> None:
+    """Raises PL0140 for a name in an integer expression that stands for nothing."""
+    match node:
+        case ast.Name(id=name) if name not in scope.bound and scope.value(node) is NOTHING:
+            raise scope.unknown(node)
+        case ast.Attribute() if scope.value(node) is NOTHING and scope.value(node.value) is not NOTHING:
+            raise scope.unknown(node)
+        case ast.BinOp() | ast.UnaryOp() | ast.IfExp() | ast.Call():
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    check_names(child, scope)
+        case _:
+            pass
 
 
 def depends_on_data(node: ast.expr, scope: Scope) -> bool:
-    """Whether data are all that keeps an expression from being affine, at its innermost such part."""
-    part = next((n for n in _inside_out(node) if affine(n, scope) is None and not isinstance(n, ast.Slice)), None)
-    return part is not None and any(
+    """Whether an integer expression has an element or a variable of data in it."""
+    return affine(node, scope) is None and any(
         isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in scope.bound and n.id not in scope.integers)
-        for n in ast.walk(part)
+        for n in ast.walk(node)
     )
-
-
-def not_affine(node: ast.expr, scope: Scope, code: str, what: str) -> PolyloomError:
-    """Why an expression is not affine, at its innermost part that is not."""
-    part = next(n for n in _inside_out(node) if affine(n, scope) is None and not isinstance(n, ast.Slice))
-    error = scope.text.error
-    match part:
-        case ast.Name(id=name) if name in scope.bound:
-            return error(
-                code,
-                f"{what} depends on data: `{name}`",
-                part,
-                "use loops, sizes, `int` arguments and constants; a loop has a value only in its body",
-            )
-        case ast.Name() | ast.Attribute() if scope.value(part) is NOTHING:
-            return scope.unknown(part)
-        case ast.Subscript():
-            help = (
-                "which iterations run and which elements they access must be known before data is: access a fixed "
-                "range and select, or run the function as it is on a processor, `--on riscv`"
-            )
-            return error(code, f"{what} depends on data: `{ast.unparse(part)}`", part, help)
-        case ast.BinOp(op=ast.Mult()):
-            return error(
-                code,
-                f"{what} has a product of two variables: `{ast.unparse(part)}`",
-                part,
-                "multiply by integer constants only",
-            )
-        case ast.Call(func=ast.Name(id="min" | "max")):
-            help = "select between two accesses: `x[i - 1] if i >= 1 else x[0]` for `x[max(i - 1, 0)]`"
-            return error(code, f"{what} is a minimum or a maximum: `{ast.unparse(part)}`", part, help)
-        case ast.BinOp(op=ast.FloorDiv() | ast.Mod() | ast.Div()):
-            return error(
-                code,
-                f"{what} has a quotient or a remainder: `{ast.unparse(part)}`",
-                part,
-                "declare a size, or an argument, for its value",
-            )
-        case _:
-            help = "write sums of loops, sizes and `int` arguments times integer constants"
-            return error(code, f"{what} is not affine: `{ast.unparse(part)}`", part, help)
-
-
-def _inside_out(node: ast.expr) -> Iterator[ast.expr]:
-    """The integer expressions in a node, innermost first; what an access or a call holds is no part."""
-    children = ast.iter_child_nodes(node) if isinstance(node, ast.BinOp | ast.UnaryOp) else ()
-    for child in children:
-        if isinstance(child, ast.expr):
-            yield from _inside_out(child)
-    yield node

@@ -19,7 +19,7 @@ import numpy as np
 from polyloom.frontend.python import types as elements
 from polyloom.frontend.python.affine import affine, as_integer, condition, depends_on_data
 from polyloom.frontend.python.function import Function
-from polyloom.frontend.python.infer import Types, conversion, is_affine
+from polyloom.frontend.python.infer import Types, bits, conversion, is_affine
 from polyloom.frontend.python.operators import BINARY, CALLS
 from polyloom.ir.library import evaluate, power
 from polyloom.ir.numbers import NUMPY, WIDTH, limits
@@ -61,7 +61,7 @@ class _Rewriter:
         self.sizes: dict[str, Affine] = {}
 
     def module(self) -> ast.Module:
-        node = self.function.written
+        node = self.function.node
         arguments = [ast.arg(name) for name in self.function.order]
         signature = ast.arguments(
             posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[]
@@ -97,6 +97,8 @@ class _Rewriter:
                 return ast.While(self.exact(test), [self.statement(inner) for inner in body], [])
             case ast.Continue():
                 return ast.Continue()
+            case ast.Return():
+                return ast.Return(None)
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 return ast.Assign([target], self.of_type(value, self.types.of(target)))
             # Written out, as the operation may be a call; indices have no effects, so computing them twice changes
@@ -174,6 +176,9 @@ class _Rewriter:
         found = conversion(node, self.scope)
         if found is not None:
             return self.of_type(*found)
+        counted = bits(node, self.scope)
+        if counted is not None:
+            return _call(f"popcount_{counted[1]}", self.data(counted[0]))
         name = CALLS[self.scope.value(node.func)]
         operands = [self.of_type(argument, dtype) for argument in node.args]
         return _call(name, *(operands if len(operands) > 1 else [self.data(node.args[0])]))
@@ -284,6 +289,7 @@ def _power(base: Any, exponent: int) -> Any:
 def _runtime() -> dict[str, Any]:
     names: dict[str, Any] = {"f32": np.float32, "min": _least, "max": _greatest, "abs": np.abs, "sqrt": np.sqrt}
     names |= {"f16": np.float16, "f64": np.float64, "bool": np.bool_}
+    names |= {f"popcount_{t}": lambda x, to=NUMPY[t].type: to(int(x).bit_count()) for t in ("i32", "u8")}
     names |= {o.name: elements.conversion(o.name) for o in CONVERSIONS}
     names |= {name: getattr(elements, name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")}
     names |= {name: getattr(elements, name) for name in ("floor", "ceil", "trunc", "rint")} | {"pow": _power}

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from polyloom.frontend.names import suggestion
-from polyloom.frontend.python.affine import NOTHING, Scope, affine, integer
-from polyloom.frontend.python.plain import plain, with_own_names
+from polyloom.frontend.python.affine import NOTHING, Scope, affine, extent
+from polyloom.frontend.python.own_names import with_own_names
 from polyloom.frontend.python.text import Text
 from polyloom.frontend.python.types import DTYPES, NAMED, Size
 from polyloom.ir.nest import Storage
@@ -29,8 +29,7 @@ from polyloom.sets import Affine
 class Function:
     """`scope` is the one that all statements share (a loop's name means itself, which no size is); `storage` and
     `parameters` are the nest's; `order` names the arguments as a call gives them; `loops` and `data` are the names of
-    loops and of local variables; `written` is the function as it stands in the text, which its oracle executes;
-    `counters` are integers that indices depend on, and that are assigned more than once."""
+    loops and of local variables; `counters` are integers that indices depend on, assigned repeatedly."""
 
     text: Text
     node: ast.FunctionDef
@@ -40,14 +39,12 @@ class Function:
     parameters: tuple[str, ...]
     loops: frozenset[str]
     data: frozenset[str]
-    written: ast.FunctionDef
     counters: frozenset[str]
 
 
 def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> Function:
     """Resolve the names of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
-    written = with_own_names(node)
-    node = plain(written)
+    node = with_own_names(node)
     arguments = _arguments(text, node)
     counts = Counter(stored_names(node))
     # All loops of the function, before any statement: a name that is a loop's is no size anywhere in it.
@@ -67,9 +64,7 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
                 "PL0141", f"`{argument.arg}` is both an argument and a size", argument, "choose another name"
             )
     data = bound - scope.integers.keys() - {a.arg for a in arguments}
-    return Function(
-        text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data, written, counters
-    )
+    return Function(text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data, counters)
 
 
 def dtype_named(node: ast.expr, scope: Scope) -> ElementType | None:
@@ -138,7 +133,7 @@ def _argument(argument: ast.arg, scope: Scope) -> Storage:
             f"write `{argument.arg}: {ast.unparse(annotation.value)}[1]` for one element, without brackets for a scalar"
         )
         raise scope.text.error("PL0135", "an array has at least one dimension", annotation, help)
-    shape = tuple(integer(extent, scope, "PL0135", "an extent") for extent in extents)
+    shape = tuple(extent(each, scope) for each in extents)
     return Storage(argument.arg, _dtype(annotation.value, scope), shape, span=span)
 
 
@@ -181,6 +176,8 @@ def _index_parts(node: ast.FunctionDef) -> Iterator[ast.expr]:
         match n:
             case ast.For():
                 yield n.iter
+            case ast.While():
+                yield n.test
             case ast.Subscript():
                 yield n.slice
             case ast.If() | ast.IfExp() | ast.Assert():

@@ -231,6 +231,10 @@ class Types:
         found = conversion(node, self.scope)
         if found is not None:
             return self.converted(node, *found)
+        counted = bits(node, self.scope)
+        if counted is not None:
+            self.integral(node, self.slot(counted[0]), "bit_count")
+            return Slot(counted[1])
         value = self.scope.value(node.func)
         operation = next((name for known, name in CALLS.items() if known is value), None)
         if operation is None:
@@ -356,6 +360,21 @@ def conversion(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | N
         case _:
             return None
     return None if dtype is None else (value, dtype)
+
+
+def bits(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
+    """What `x.bit_count()` and `np.bitwise_count(x)` count the bits of, and the type of the number."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr="bit_count") as called, args=[], keywords=[]):
+            return (value, "i32") if scope.value(called) is NOTHING else None
+        case ast.Call(func=called, args=[value], keywords=[]) if scope.value(called) is _BITWISE_COUNT:
+            return value, "u8"
+        case _:
+            return None
+
+
+_BITWISE_COUNT = getattr(np, "bitwise_count", object())
+"""Of NumPy 2."""
 
 
 def subscripts(node: ast.Subscript) -> tuple[ast.expr, list[ast.expr]]:

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.frontend.python.function import Function, dtype_named
+from polyloom.frontend.python.function import Function, dtype_named, names_in
 from polyloom.frontend.python.infer import Slot, Types
 from polyloom.frontend.python.refuse import STATEMENTS, refused
 
@@ -42,6 +42,9 @@ class _Statements:
             case ast.For(body=body):
                 self.loop(node)
                 self.block(body)
+            case ast.While(test=test, body=body, orelse=[]) if self.function.counters & set(names_in(test)):
+                self.block(body)
+                self.types.slot(test)
             case ast.If(test=test, body=body, orelse=orelse):
                 self.block(body)
                 self.block(orelse)
@@ -53,7 +56,7 @@ class _Statements:
             case ast.Expr(value=value):
                 self.types.slot(value)
                 raise self.text.error("PL0133", "this value is not used", node, "assign it, or leave it out")
-            case ast.Pass():
+            case ast.Pass() | ast.Continue() | ast.Return(value=None):
                 pass
             case _:
                 raise refused(self.text, node, node, STATEMENTS)
@@ -83,9 +86,10 @@ class _Statements:
                     node,
                     f"write `{name}` wherever it is meant",
                 )
-            case ast.Assign(targets=[target], value=value):
-                self.target(target)
-                self.stored(node, target, types.slot(value))
+            case ast.Assign(targets=targets, value=value) if len(targets) == 1 or _repeats(value):
+                for target in targets:
+                    self.target(target)
+                    self.stored(node, target, types.slot(value))
             case ast.AugAssign(target=target, op=operator, value=value):
                 found = types.arithmetic(node, operator, self.target(target), types.slot(value))
                 types.operations[node] = found
@@ -168,3 +172,10 @@ def _after_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
             return rest
         case _:
             return body
+
+
+def _repeats(value: ast.expr) -> bool:
+    """Whether an expression may be evaluated once per target: nothing that a target changes is in it."""
+    return isinstance(value, ast.Constant | ast.UnaryOp | ast.Name) and not any(
+        isinstance(part, ast.Subscript | ast.Call) for part in ast.walk(value)
+    )

@@ -107,8 +107,8 @@ def _replaced(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
     """`*p` and `p[e]` as elements of the array, movements as those of the counter."""
     if (name := _moved(node)) in walks:
         data = dict(node.data)
-        if "computeResultType" in data:
-            data["computeResultType"] = data["computeLHSType"] = {"qualType": "int"}
+        if "computes" in data:
+            data["computes"] = ("int", "int")
         rest = [make.changed(child, lambda part: _replaced(part, walks)) for child in node.inner[1:]]
         return replace(node, ctype="int", data=data, inner=(make.named(walks[name].counter, node), *rest))
     if node.kind == "UnaryOperator" and node.opcode == "*" and (walk := _walking(node.inner[0], walks)) is not None:

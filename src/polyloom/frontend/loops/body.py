@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The body of a function as nodes: copies of scalars that are assigned, assumptions, statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polyloom.frontend.loops import refusals
+from polyloom.frontend.loops.affine import Scope, condition
+from polyloom.frontend.loops.roles import Roles, assumption
+from polyloom.frontend.loops.statements import Nodes, Statements, uses
+from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.types import is_pointer
+from polyloom.frontend.loops.values import gathered
+from polyloom.ir.nest import Assign, If, Loop, Storage, assignments
+from polyloom.ir.nest import Node as NestNode
+from polyloom.ir.pla import Reference
+from polyloom.names import fresh
+from polyloom.sets import Condition
+from polyloom.sets.normal import conjunction
+
+
+def body(
+    nodes: Sequence[Node],
+    parameters: Sequence[Node],
+    found: Roles,
+    scope: Scope,
+    names: Sequence[str] = (),
+    *,
+    indirect: bool = False,
+) -> tuple[Nodes, Condition, tuple[Storage, ...]]:
+    """The nodes that statements become, what the function assumes, and all storage."""
+    builder = Statements(found, scope.storage.values(), (*(p.name for p in parameters), *names), indirect=indirect)
+    if builder.gathers is not None:
+        scope = replace(scope, gathers=builder.gathers, gather=gathered)
+    builder.uses = uses(nodes)
+    initial: Nodes = ()
+    for parameter in parameters:
+        # Scalars by value that the function changes.
+        if parameter.id in found.assigned and parameter.id in scope.storage and not is_pointer(parameter):
+            argument = scope.storage[parameter.id]
+            # Scalars are passed by value: an assignment to the parameter must not be seen outside.
+            copy = builder.keep(replace(argument, name=builder.fresh(argument.name), role="local", writable=True))
+            initial = (
+                *initial,
+                *builder.store(
+                    Reference(copy.name, (), parameter.span), Reference(argument.name, (), parameter.span), parameter
+                ),
+            )
+            scope = replace(scope, storage={**scope.storage, parameter.id: copy})
+    assumptions = Condition()
+    for asserted in filter(None, map(assumption, nodes)):
+        where = condition(asserted, scope)
+        if where is None:
+            raise refusals.assertion(asserted)
+        assumptions = conjunction(assumptions, where)
+    made = builder.block([n for n in nodes if assumption(n) is None], scope.within(assumptions))
+    return numbered((*initial, *made), builder.taken), assumptions, tuple(builder.storage.values())
+
+
+def numbered(nodes: Sequence[NestNode], taken: set[str]) -> Nodes:
+    """Statements named S1, S2, ... in the order of the text; they have other names than what the text has names for."""
+    names = (fresh(f"S{n}", taken) for n in range(1, len(list(assignments(nodes))) + 1))
+
+    def number(node: NestNode) -> NestNode:
+        match node:
+            case Assign():
+                return replace(node, name=next(names))
+            case Loop(body=inner):
+                return replace(node, body=tuple([number(each) for each in inner]))
+            case If(body=inner, orelse=orelse):
+                first = tuple([number(each) for each in inner])
+                return replace(node, body=first, orelse=tuple([number(each) for each in orelse]))
+
+    return tuple([number(node) for node in nodes])

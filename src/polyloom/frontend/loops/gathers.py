@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indices and bounds that are data: each is held by an integer scalar, assigned before what reads it (`ir.nest.data`).
+
+An expression with such an index is evaluated only where its language does: the operands of a conditional one become
+branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polyloom.diagnostics import Span
+from polyloom.frontend.loops.affine import Scope, affine
+from polyloom.frontend.loops.tree import Node
+from polyloom.ir.nest import Assign, Expression, If
+from polyloom.ir.nest import Node as NestNode
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+
+Nodes = tuple[NestNode, ...]
+Value = Callable[[], Expression]
+
+
+class Gathers:
+    """`local` makes a scalar of a name and a type; `before` are the nodes that come before what is being read."""
+
+    def __init__(self, local: Callable[[str, ElementType], str]) -> None:
+        self.local, self.before = local, list[NestNode]()
+
+    def taken(self) -> Nodes:
+        """The nodes that must come before what was read since the last call."""
+        found, self.before = tuple(self.before), []
+        return found
+
+    def symbol(self, value: Expression, span: Span) -> Affine:
+        """An index, as the name of a scalar that holds it."""
+        held = self.held("at", "i32", span)
+        self.before.append(Assign("", held, value, span))
+        return Affine.symbol(held.name)
+
+    def held(self, name: str, dtype: ElementType, span: Span) -> Reference:
+        return Reference(self.local(name, dtype), (), span)
+
+    def conditional(self, test: Expression, dtype: ElementType, sides: tuple[Value, Value], span: Span) -> Expression:
+        """One of two values, of which only that is evaluated."""
+        tested, found = self.held("test", "i32", span), self.held("value", dtype, span)
+        first, second = [self._branch(found, side) for side in sides]
+        self.before += Assign("", tested, test, span), If(not_zero(tested), first, second, span)
+        return found
+
+    def connected(self, first: Expression, second: Value, is_and: bool, span: Span) -> Expression:
+        """`and` and `or` whose second operand is evaluated only where the first has not decided."""
+        found = self.held("test", "i32", span)
+        self.before.append(Assign("", found, first, span))
+        inner = self._branch(found, second)
+        self.before.append(If(not_zero(found), *((inner, ()) if is_and else ((), inner)), span))
+        return found
+
+    def _branch(self, held: Reference, value: Value) -> Nodes:
+        around, self.before = self.before, []
+        found = value()
+        inner, self.before = self.taken(), around
+        return (*inner, Assign("", held, found, held.span))
+
+
+def gathers(node: Node, scope: Scope) -> bool:
+    """Whether an index that is data is in an expression."""
+    indices = (n.inner[1] for n in node if n.kind == "ArraySubscriptExpr" and n.inner)
+    return any(index.kind == "Exact" and affine(index, scope) is None for index in indices)
+
+
+def not_zero(held: Reference) -> Condition:
+    """Where a scalar that is data is not 0."""
+    value = Affine.symbol(held.name)
+    return Condition((Polyhedron((value - 1,)), Polyhedron((-value - 1,))))
