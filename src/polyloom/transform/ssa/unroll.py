@@ -28,6 +28,7 @@ from polyloom.ir.ssa import (
     flow_edges,
 )
 from polyloom.ir.ssa_verify import definitions
+from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.duplication import copy_blocks, read_elsewhere, repair
 from polyloom.transform.ssa.editing import names, reached, throughout
 from polyloom.transform.ssa.folding import fold_constants
@@ -54,7 +55,7 @@ def unroll(function: Function, costs: UnrollCosts | None = None) -> Function:
         changed = _unrolled(function, costs or UnrollCosts())
         if changed is function:
             break
-        function = simplify(changed)
+        function = simplify(common(changed))
     return function
 
 
