@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from polyloom.analysis.effects import externals_of, is_copyable
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import (
     Block,
@@ -83,8 +84,9 @@ def _trips(function: Function, forest: LoopForest, number: int, costs: UnrollCos
     """How often the loop is run through, where constants decide that and it may become so long."""
     loop = forest.loops[number]
     members = [function.blocks[k] for k in loop.own]
-    size = sum(len(block.instructions) for block in members)
-    if len(loop.latches) != 1 or any(i.operation == "alloca" for block in members for i in block.instructions):
+    instructions = [i for block in members for i in block.instructions]
+    externals = externals_of(function)
+    if len(loop.latches) != 1 or any(i.operation == "alloca" or not is_copyable(i, externals) for i in instructions):
         return None
     header, latch = function.blocks[loop.header], function.blocks[loop.latches[0]]
     begins = [
@@ -98,8 +100,8 @@ def _trips(function: Function, forest: LoopForest, number: int, costs: UnrollCos
     if not isinstance(end, Branch) or (end.then.block == header.name) == (end.orelse.block == header.name):
         return None
     known = _constants(header, begins)
-    most = min(costs.trips, costs.instructions // max(size, 1))
-    makers = {r.name: i for block in members for i in block.instructions for r in i.results}
+    most = min(costs.trips, costs.instructions // max(len(instructions), 1))
+    makers = {r.name: i for i in instructions for r in i.results}
     for trip in range(1, most + 1):
         decided = _evaluate(end.condition, known, makers)
         if not isinstance(decided, Constant):
