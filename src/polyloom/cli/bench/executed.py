@@ -74,7 +74,7 @@ def _rows(isa: names.Isa, only: Sequence[str]) -> Iterator[Row]:
             yield from _beside(function, isa, peers)
 
 
-def functions(isa: names.Isa) -> list[Function]:
+def functions(isa: names.Isa, level: int = 2) -> list[Function]:
     """Those whose types the instruction set has."""
     text = PATH.read_text(encoding="utf-8")
     wanted = [
@@ -82,7 +82,7 @@ def functions(isa: names.Isa) -> list[Function]:
         for result, name, parameters in _DEFINED.findall(text)
         if "f" in isa.extensions or not re.search(r"\b(float|double)\b", result + parameters)
     ]
-    loaded = load_all(Source(str(PATH), text), wanted, Options(), 2, f"riscv{isa.xlen}-unknown-elf")
+    loaded = load_all(Source(str(PATH), text), wanted, Options(), level, f"riscv{isa.xlen}-unknown-elf")
     return [construct(function) for function in loaded]
 
 
@@ -101,12 +101,12 @@ def _beside(function: Function, isa: names.Isa, peers: dict[str, dict[str, bytes
 
 
 def _run(elf: bytes, function: Function, isa: names.Isa) -> _Made:
-    arguments = _arguments(function, isa)
-    outcome = call(elf, isa, function, arguments)
-    return _Made(outcome, arguments, {EXECUTED: outcome.instructions, BYTES: objects(elf)[function.name][1]})
+    given = arguments(function, isa)
+    outcome = call(elf, isa, function, given)
+    return _Made(outcome, given, {EXECUTED: outcome.instructions, BYTES: objects(elf)[function.name][1]})
 
 
-def _arguments(function: Function, isa: names.Isa) -> list[Argument]:
+def arguments(function: Function, isa: names.Isa) -> list[Argument]:
     random = np.random.default_rng(1)
     made: list[Argument] = []
     for parameter in function.parameters:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V: the speed of the interpreter on one core, executed instructions beside clang's, and lengths of selects beside
-those that two compilers emit."""
+"""RISC-V: the speed of the interpreter on one core; executed instructions beside clang's; those from its code at -O0
+beside those from -O2; and lengths of selects beside those that two compilers emit."""
 
 from __future__ import annotations
 
@@ -8,15 +8,28 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from polyloom.cli.bench import executed, harts, selects
+from polyloom.cli.bench import executed, harts, levels, selects
 
 Row = dict[str, object]
 _RATIOS: Final = tuple(column for peer in executed.PEERS for column in (peer, f"to {peer}"))
-_COLUMNS: Final = ("what", "isa", "polyloom", "QEMU", "to QEMU", "host", *_RATIOS, "LLVM", "GCC", "unit")
+_COLUMNS: Final = (
+    "what",
+    "isa",
+    "polyloom",
+    "QEMU",
+    "to QEMU",
+    "host",
+    *_RATIOS,
+    "--ssa 0",
+    "to --ssa 2",
+    "LLVM",
+    "GCC",
+    "unit",
+)
 
 
 def rows() -> Iterator[Row]:
-    for row in chain(harts.rows(), executed.rows(), selects.rows()):
+    for row in chain(harts.rows(), executed.rows(), levels.rows(), selects.rows()):
         yield _row(**row)
 
 

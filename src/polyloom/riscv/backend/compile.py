@@ -43,11 +43,20 @@ from polyloom.riscv.backend.schedule import schedule
 from polyloom.riscv.backend.sink import sunk
 from polyloom.riscv.backend.words import Marked
 from polyloom.riscv.names import Isa, parse
+from polyloom.transform.ssa.carried_loads import carry_loads
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, split_critical_edges
+from polyloom.transform.ssa.exit_tests import equality_tests
+from polyloom.transform.ssa.hoist import hoist
+from polyloom.transform.ssa.redundant_loads import forward_loads
+from polyloom.transform.ssa.rotate import rotate
+from polyloom.transform.ssa.simplify import simplify
+from polyloom.transform.ssa.stores import remove_dead_stores, sink_stores
 from polyloom.transform.ssa.strength import strength
+from polyloom.transform.ssa.unroll import unroll
 from polyloom.transform.ssa.unwrap import unwrap
+from polyloom.transform.ssa.widen_counters import widen_counters
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +130,31 @@ _EXPANDED: Final = Form(_show_one, lambda code: code)
 """Without a verifier: words are made of it next, and what has no encoding is found there."""
 
 
+def _simplified(change: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """The change, and what it leaves made simpler: no pass has to leave short code."""
+    return lambda function: simplify(change(function))
+
+
+SCALAR_PASSES: Final[tuple[Pass[Any, Any], ...]] = (
+    Pass("simplify", simplify, _SSA),
+    # Before "rotate": the test of a loop that is not rotated yet stands in front of its body, and bounds the counter.
+    Pass("widen", _simplified(widen_counters), _SSA),
+    Pass("rotate", _simplified(rotate), _SSA),
+    Pass("unroll", unroll, _SSA),
+    Pass("hoist-invariants", lambda function: common(hoist(common(function))), _SSA),
+    Pass("forward-loads", _simplified(forward_loads), _SSA),
+    Pass("carry-loads", _simplified(lambda function: carry_loads(common(function))), _SSA),
+    Pass("stores", _simplified(lambda function: sink_stores(remove_dead_stores(function))), _SSA),
+    # Behind what makes the bounds of a guard and of a loop's end one value.
+    Pass("equality", _simplified(equality_tests), _SSA),
+)
+
+
 def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
     """From SSA form to code over virtual registers; the program's functions go together."""
     return (
         Pass("ssa", lambda function: function, _SSA),
+        *SCALAR_PASSES,
         Pass("legalize", partial(legalize, isa=isa), _SSA),
         Pass("common", common, _SSA),
         Pass("dce", dce, _SSA),

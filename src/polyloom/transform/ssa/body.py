@@ -85,7 +85,7 @@ class Body:
         live = dce(replace(self.function, blocks=tuple(self.blocks)))
         return Counter(o.name for b in live.blocks for _, read in uses(b) for o in read if isinstance(o, Value))
 
-    def add_variable(self, place: Place, variable: Value, start: Operand, following: Value) -> None:
+    def add_variable(self, place: Place, variable: Value, start: Operand, following: Operand) -> None:
         """A parameter of the loop's header, which begins with `start` and goes on with `following`."""
         header = self.blocks[place.header]
         self.blocks[place.header] = replace(header, parameters=(*header.parameters, variable))

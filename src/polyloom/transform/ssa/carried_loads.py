@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scalar replacement across iterations: a load of what the iteration before has stored or loaded becomes a variable of
+the loop (Callahan, Carr, Kennedy, "Improving Register Allocation for Subscripted Variables", 1990).
+
+The address is translated to the next iteration by what the counters become; where the value there is known at the end
+of the loop, it is passed on. The first iteration's value is loaded in front of the loop, which is entered only where
+the load is executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from polyloom.analysis.aliases import LinearForm, Location, is_plain_load
+from polyloom.analysis.available_values import AvailableValues, Facts, key_of
+from polyloom.analysis.dominators import dominators
+from polyloom.analysis.loops import loop_forest
+from polyloom.ir.ssa import Edge, Function, Instruction, Jump, Operand, Value, edges_of, flow_edges
+from polyloom.transform.ssa.body import Body, Place, place_of
+from polyloom.transform.ssa.editing import throughout, with_operands
+from polyloom.transform.ssa.hoist import always_entered
+from polyloom.transform.ssa.preheaders import with_preheaders
+
+
+@dataclass(frozen=True, slots=True)
+class CarryCosts:
+    """`loads`: what was loaded is passed on, too; a machine that copies registers one by one wins nothing by it."""
+
+    loads: bool = False
+
+
+@throughout
+def carry_loads(function: Function, costs: CarryCosts | None = None) -> Function:
+    """The function with such loads as variables of their loops."""
+    function = with_preheaders(function)
+    edges = flow_edges(function)
+    forest = loop_forest(len(function.blocks), edges)
+    if not forest.loops:
+        return function
+    above: list[int] = dominators(len(function.blocks), edges).tolist()
+    body, available = Body(function), AvailableValues(function)
+    known: dict[str, Operand] = {}
+    for number in range(len(forest.loops)):
+        place = place_of(body, forest, number, above)
+        if place is not None:
+            known |= _Carrying(body, place, available, costs or CarryCosts()).rewrite()
+    if not known:
+        return function
+
+    def operand(old: Operand) -> Operand:
+        return known.get(old.name, old) if isinstance(old, Value) else old
+
+    return replace(function, blocks=tuple(with_operands(block, operand) for block in body.blocks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """A load, and what it gives in the next iteration."""
+
+    load: Instruction
+    following: Operand
+
+
+class _Carrying:
+    """One loop: its variables, by name what they begin and go on with."""
+
+    def __init__(self, body: Body, place: Place, available: AvailableValues, costs: CarryCosts) -> None:
+        self.body, self.place, self.available, self.costs = body, place, available, costs
+        self.loaded = {
+            r for k in place.members for i in body.blocks[k].instructions if is_plain_load(i) for r in i.results
+        }
+        self.aliases = available.aliases
+        header, enters = body.blocks[place.header], body.blocks[place.entry].terminator
+        assert isinstance(enters, Jump)
+        (back,) = (e for e in edges_of(body.blocks[place.latch].terminator) if e.block == header.name)
+        self.first = _bound(header.parameters, enters.target)
+        self.next = _bound(header.parameters, back)
+        self.defined = body.scope(place.members).defined
+
+    def rewrite(self) -> dict[str, Operand]:
+        """Gives the loop its variables; by the results of the loads what they are now."""
+        found: dict[str, Operand] = {}
+        for carried in list(self._carried()):
+            result = carried.load.results[0]
+            begin = Value(self.body.fresh(result.name), result.type)
+            first = replace(carried.load, operands=(self._addressed(carried.load),), results=(begin,))
+            self.body.append(self.place.entry, first)
+            variable = Value(self.body.fresh(result.name), result.type)
+            self.body.add_variable(self.place, variable, begin, carried.following)
+            found[result.name] = variable
+        return found
+
+    def _carried(self) -> Iterator[_Carried]:
+        before: list[Instruction] = []
+        facts = self.available.leaving.get(self.place.latch, {})
+        for k in always_entered(self.body.blocks, self.place.header, self.place.members):
+            for instruction in self.body.blocks[k].instructions:
+                location = self.aliases.location(instruction)
+                if location is not None and instruction.results:
+                    following = self._following(instruction, location, facts)
+                    if following is not None and not any(self.aliases.may_meet(instruction, i) for i in before):
+                        yield _Carried(instruction, following)
+                if self.aliases.may_write(instruction):
+                    before.append(instruction)
+
+    def _following(self, load: Instruction, location: Location, facts: Facts) -> Operand | None:
+        """What is known, at the end of the loop, to be where the load reads in the next iteration."""
+        moved = self._translated(location)
+        if moved is None:
+            return None
+        found = facts.get(key_of(moved, load.results[0].type, self.body.function.pointers))
+        if found is None or found[1] == load.results[0] or (not self.costs.loads and found[1] in self.loaded):
+            return None
+        return found[1]
+
+    def _translated(self, location: Location) -> Location | None:
+        """The location one iteration later."""
+        root = location.root
+        if isinstance(root, Value) and root.name in self.defined:
+            return None
+        form = LinearForm(location.form.constant)
+        for name, factor in location.form.terms.items():
+            if name == "?":
+                return None
+            if name in self.next:
+                form = form.plus(self.aliases.integer(self.next[name]), factor)
+            elif name in self.defined:
+                return None
+            else:
+                form = form.plus(LinearForm(0, {name: 1}), factor)
+        return Location(root, form, location.size)
+
+    def _addressed(self, load: Instruction) -> Operand:
+        """The address of the first iteration, computed in front of the loop."""
+        location = self.aliases.location(load)
+        assert location is not None
+        pointer: Operand = location.root
+        for name, factor in sorted(location.form.terms.items()):
+            value: Operand = self.first.get(name, Value(name, self.body.function.address))
+            scaled = self.body.times(self.place.entry, value, _signed(factor, self.body.function.pointers))
+            pointer = self.body.made(self.place.entry, "offset", pointer, scaled)
+        if location.form.constant:
+            pointer = self.body.made(self.place.entry, "offset", pointer, self.body.number(location.form.constant))
+        return pointer
+
+
+def _bound(parameters: Sequence[Value], edge: Edge) -> dict[str, Operand]:
+    return {p.name: a for p, a in zip(parameters, edge.arguments, strict=True)}
+
+
+def _signed(number: int, bits: int) -> int:
+    low = number % (1 << bits)
+    return low - (1 << bits) if low >> (bits - 1) else low

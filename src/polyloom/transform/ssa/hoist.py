@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loop-invariant code motion: what a loop computes of values from outside alone is computed in front of it, loads too
+where no store of the loop may change what they read (Aho, Lam, Sethi, Ullman, "Compilers", 2006, section 9.5).
+
+What has neither effect nor fault moves from everywhere in the loop; a load only from where every iteration comes
+through before anything else can end the loop, so that it is executed anyway. What a user has for nothing, such as a
+near distance in a load, or a comparison in a branch, is left where it is: moved, it would take a register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.analysis.aliases import Aliases, is_plain_load
+from polyloom.analysis.dominators import dominators
+from polyloom.analysis.effects import externals_of
+from polyloom.analysis.loops import LoopForest, loop_forest
+from polyloom.ir.ssa import COMPARISONS, Block, Constant, Function, Instruction, Value, edges_of, flow_edges
+from polyloom.transform.ssa.body import Body, entry_of
+from polyloom.transform.ssa.editing import throughout
+from polyloom.transform.ssa.ifconvert import speculable
+from polyloom.transform.ssa.preheaders import with_preheaders
+
+NEAR: Final = 1024
+"""Distances that loads and stores hold, with room for what is added to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class HoistCosts:
+    """`near` is how far from a register an access reaches; `is_part` tells what is a part of its users on the machine;
+    `most` is how many values a loop may get in registers."""
+
+    near: int = NEAR
+    is_part: Callable[[Instruction], bool] = lambda instruction: instruction.operation in COMPARISONS
+    most: int = 12
+
+
+@throughout
+def hoist(function: Function, costs: HoistCosts | None = None) -> Function:
+    """The function with what stays the same in front of its loops, the innermost first."""
+    function = with_preheaders(function)
+    edges = flow_edges(function)
+    forest = loop_forest(len(function.blocks), edges)
+    if not forest.loops:
+        return function
+    above: list[int] = dominators(len(function.blocks), edges).tolist()
+    body, work = Body(function), _Hoisting(function, costs or HoistCosts(), forest, above)
+    for number in reversed(range(len(forest.loops))):
+        if not forest.loops[number].irreducible:
+            work.move(body, number)
+    return replace(function, blocks=tuple(body.blocks))
+
+
+class _Hoisting:
+    def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest, above: Sequence[int]) -> None:
+        self.costs, self.forest, self.above = costs, forest, above
+        self.aliases, self.externals = Aliases(function), externals_of(function)
+
+    def move(self, body: Body, number: int) -> None:
+        """From one loop to the end of the block that enters it."""
+        members = self.forest.members(number)
+        entry = entry_of(body, self.forest.loops[number], members)
+        defined = set(body.scope(members).defined)
+        writers = [i for k in members for i in body.blocks[k].instructions if self.aliases.may_write(i)]
+        always = set(always_entered(body.blocks, self.forest.loops[number].header, members))
+        left = self.costs.most
+        changed = True
+        while changed and left > 0:
+            changed = False
+            for k in members:
+                moved = list(self._movable(body, k, defined, writers, always))[:left]
+                if moved:
+                    changed, left = True, left - len(moved)
+                    gone = {i.results[0].name for i in moved}
+                    kept = tuple(i for i in body.blocks[k].instructions if i not in moved)
+                    body.blocks[k] = replace(body.blocks[k], instructions=kept)
+                    # Flags exclude values where the instruction stood; here it is executed more often.
+                    body.append(entry, *(replace(i, flags=()) for i in moved))
+                    defined -= gone
+
+    def _movable(
+        self, body: Body, k: int, defined: set[str], writers: Sequence[Instruction], always: set[int]
+    ) -> Iterator[Instruction]:
+        for instruction in body.blocks[k].instructions:
+            if len(instruction.results) != 1 or any(
+                isinstance(o, Value) and o.name in defined for o in instruction.operands
+            ):
+                continue
+            if is_plain_load(instruction):
+                if k in always and not any(self.aliases.may_meet(instruction, writer) for writer in writers):
+                    yield instruction
+            elif speculable(instruction, self.externals) and not self._is_free(instruction):
+                yield instruction
+
+    def _is_free(self, instruction: Instruction) -> bool:
+        if instruction.operation == "offset" and isinstance(distance := instruction.operands[1], Constant):
+            return abs(distance.value) < self.costs.near
+        return self.costs.is_part(instruction)
+
+
+def always_entered(blocks: Sequence[Block], header: int, members: Sequence[int]) -> list[int]:
+    """The blocks of a loop that control comes through whenever it is entered: the header, and what follows it alone."""
+    position = {block.name: k for k, block in enumerate(blocks)}
+    inside, found, k = set(members), list[int](), header
+    while k in inside and k not in found:
+        found.append(k)
+        targets = {position[edge.block] for edge in edges_of(blocks[k].terminator)}
+        if len(targets) != 1:
+            break
+        (k,) = targets
+    return found

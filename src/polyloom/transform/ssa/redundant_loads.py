@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Redundant load elimination: a load gives what was stored or loaded there before, on every path and with nothing in
+between that may change it (`analysis.available_values`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.analysis.available_values import AvailableValues
+from polyloom.ir.ssa import Function, Operand, Value
+from polyloom.transform.ssa.editing import reached, throughout, with_operands
+
+
+@throughout
+def forward_loads(function: Function) -> Function:
+    """The function without loads whose values are known."""
+    function = reached(function)
+    available = AvailableValues(function)
+    known: dict[str, Operand] = {}
+    for k, block in enumerate(function.blocks):
+        facts = available.entering(k)
+        for instruction in block.instructions:
+            value = available.known(facts, instruction)
+            if value is not None and value != instruction.results[0]:
+                known[instruction.results[0].name] = value
+            available.step(facts, instruction)
+    if not known:
+        return function
+
+    def operand(old: Operand) -> Operand:
+        # A chain: what a load is known to give may be a load that is known itself.
+        while isinstance(old, Value) and old.name in known:
+            old = known[old.name]
+        return old
+
+    blocks = tuple(
+        replace(b, instructions=tuple(i for i in b.instructions if not (i.results and i.results[0].name in known)))
+        for b in function.blocks
+    )
+    return replace(function, blocks=tuple(with_operands(block, operand) for block in blocks))
