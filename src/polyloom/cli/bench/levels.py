@@ -21,7 +21,7 @@ from polyloom.cli.bench.polybench import SIZES, path
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import Function, with_distinct_arrays
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import names
 from polyloom.riscv.backend.compile import compile_function
@@ -109,7 +109,8 @@ def cases(only: Sequence[str] = ()) -> Iterator[Case]:
 def _kernel(file: str, name: str) -> Case:
     isa = names.parse(KERNEL_ISA)
     nest = frontend.python_nest(file, Options(), indirect=True)[0]
-    low, high = (frontend.nest_ssa(nest, level, f"riscv{isa.xlen}-unknown-elf") for level in (LOW, HIGH))
+    read = (frontend.nest_ssa(nest, level, f"riscv{isa.xlen}-unknown-elf") for level in (LOW, HIGH))
+    low, high = map(with_distinct_arrays, read)
     return Case(name, PYTHON, isa, low, high, tuple(_arguments(nest, SIZES[name])))
 
 

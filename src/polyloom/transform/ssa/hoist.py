@@ -9,7 +9,7 @@ near distance in a load, or a comparison in a branch, is left where it is: moved
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -30,11 +30,11 @@ NEAR: Final = 1024
 @dataclass(frozen=True, slots=True)
 class HoistCosts:
     """`near` is how far from a register an access reaches; `is_part` tells what is a part of its users on the machine;
-    `most` is how many values a loop may get in registers."""
+    `loads` is after how many loads a loop has enough of them in registers."""
 
     near: int = NEAR
     is_part: Callable[[Instruction], bool] = lambda instruction: instruction.operation in COMPARISONS
-    most: int = 12
+    loads: int = 10
 
 
 @throughout
@@ -65,14 +65,14 @@ class _Hoisting:
         defined = set(body.scope(members).defined)
         writers = [i for k in members for i in body.blocks[k].instructions if self.aliases.may_write(i)]
         always = set(always_entered(body.blocks, self.forest.loops[number].header, members))
-        left = self.costs.most
+        left = self.costs.loads
         changed = True
-        while changed and left > 0:
+        while changed:
             changed = False
             for k in members:
-                moved = list(self._movable(body, k, defined, writers, always))[:left]
+                moved = list(dict.fromkeys(self._movable(body, k, defined, writers, always if left > 0 else ())))
                 if moved:
-                    changed, left = True, left - len(moved)
+                    changed, left = True, left - sum(map(is_plain_load, moved))
                     gone = {i.results[0].name for i in moved}
                     kept = tuple(i for i in body.blocks[k].instructions if i not in moved)
                     body.blocks[k] = replace(body.blocks[k], instructions=kept)
@@ -81,18 +81,26 @@ class _Hoisting:
                     defined -= gone
 
     def _movable(
-        self, body: Body, k: int, defined: set[str], writers: Sequence[Instruction], always: set[int]
+        self, body: Body, k: int, defined: set[str], writers: Sequence[Instruction], always: Collection[int]
     ) -> Iterator[Instruction]:
         for instruction in body.blocks[k].instructions:
-            if len(instruction.results) != 1 or any(
-                isinstance(o, Value) and o.name in defined for o in instruction.operands
-            ):
+            if len(instruction.results) != 1:
                 continue
+            stays = all(not isinstance(o, Value) or o.name not in defined for o in instruction.operands)
             if is_plain_load(instruction):
-                if k in always and not any(self.aliases.may_meet(instruction, writer) for writer in writers):
-                    yield instruction
-            elif speculable(instruction, self.externals) and not self._is_free(instruction):
+                near = None if stays else self._near(body, k, instruction, defined)
+                if (stays or near) and k in always and not any(self.aliases.may_meet(instruction, w) for w in writers):
+                    # The distance first: alone it would stay, as a part of the load.
+                    yield instruction if near is None else near
+            elif stays and speculable(instruction, self.externals) and not self._is_free(instruction):
                 yield instruction
+
+    def _near(self, body: Body, k: int, load: Instruction, defined: set[str]) -> Instruction | None:
+        """What makes the address of a load in its block, at a constant distance from what stays."""
+        made = next((i for i in body.blocks[k].instructions if load.operands[0] in i.results), None)
+        if made is None or made.operation != "offset":
+            return None
+        return None if any(isinstance(o, Value) and o.name in defined for o in made.operands) else made
 
     def _is_free(self, instruction: Instruction) -> bool:
         if instruction.operation == "offset" and isinstance(distance := instruction.operands[1], Constant):
