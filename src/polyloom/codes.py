@@ -121,7 +121,7 @@ CODES: dict[str, tuple[str, str]] = {
     # PL015x, PL016x: C (frontend)
     "PL0150": (
         "clang is not installed",
-        f"Clang reads C files, and compiles Python kernels for RISC-V and belts: `{command('c')}`.",
+        f"Clang reads C files: `{command('c')}`.",
     ),
     "PL0151": (
         "refused by the C compiler",

@@ -16,7 +16,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "dask": ("distributed>=2024.8",),
     "bench": ("igraph>=0.11", "networkx>=3.4", "rustworkx>=0.16", "wolfpine==2.2"),
 }
-NO_CLANG: Final = "clang is not installed; it reads C, and compiles Python kernels for RISC-V and belts"
+NO_CLANG: Final = "clang is not installed; it reads C"
 AGAIN: Final = "install polyloom again, in the folder of its sources: `pip install --force-reinstall .`"
 
 

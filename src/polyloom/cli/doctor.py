@@ -58,7 +58,7 @@ def _c() -> str:
     try:
         return ", ".join(f"{name} {_package(name)()}" for name in ("ziglang", "llvmlite"))
     except (ImportError, PackageNotFoundError):
-        return f"not installed; for C, and for Python kernels on RISC-V and belts: {command('c')}"
+        return f"not installed; for C: {command('c')}"
 
 
 def _modules() -> str:

@@ -39,7 +39,7 @@ def _floats(rng: np.random.Generator, *shape: int) -> Any:
     return rng.integers(-9, 9, shape).astype(np.float32)
 
 
-def _data(name: str, rng: np.random.Generator, n: int, m: int, k: int) -> Arrays:
+def index_inputs(name: str, rng: np.random.Generator, n: int, m: int, k: int) -> Arrays:
     """Inputs with indices in range."""
 
     def ints(least: int, most: int, count: int = n, dtype: Any = np.int32) -> Any:
@@ -99,7 +99,7 @@ def test_machines_agree_with_the_function(name: str, place: str) -> None:
     compiled = pl.compile(kernel, on=place)
     for seed, (n, m, k) in enumerate([(7, 5, 11), (1, 1, 1), (16, 3, 40)]):
         values = {p: {"N": n, "M": m, "K": k}[p] for p in kernel.indirect.parameters}
-        arrays = _data(name, _RNG(seed), n, m, k)
+        arrays = index_inputs(name, _RNG(seed), n, m, k)
         result = compiled.run({**values, **arrays})
         assert result.verified and "the source" in str(result)
         (found,) = result.outputs.values()
@@ -119,7 +119,7 @@ def test_generated_indices_are_in_range(name: str, place: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_function_can_be_called(name: str) -> None:
-    arrays = _data(name, _RNG(1), 8, 8, 8)
+    arrays = index_inputs(name, _RNG(1), 8, 8, 8)
     kernel: Kernel = getattr(indirect, name)
     for storage in kernel.indirect.storage:
         if storage.role == "argument" and storage.name not in arrays:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.frontend.python import indirect
 from tests.frontend.python.helpers import arguments
 from tests.frontend.python.programs import Writer
-from tests.frontend.python.test_indirect import NAMES, _data
+from tests.frontend.python.test_indirect import NAMES, index_inputs
 from tests.kernels.nests import kernel
 from tests.transform.nest_to_ssa.checking import check, check_on_riscv
 
@@ -77,7 +77,7 @@ def test_indices_that_are_data(name: str, pointers: int) -> None:
     for n, m, k in ((1, 1, 1), (6, 5, 9)):
         known = {"N": n, "M": m, "K": k}
         values = {size: known[size] for size in nest.parameters}
-        inputs = {**arguments(nest, values), **_data(name, rng, n, m, k)}
+        inputs = {**arguments(nest, values), **index_inputs(name, rng, n, m, k)}
         passed = {s.name: np.asarray(inputs[s.name], NUMPY[s.dtype]) for s in nest.storage if s.role == "argument"}
         check(nest, values, passed, pointers)
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executed instructions and code size on RISC-V from clang's code at -O0 (`--ssa 0`) beside those from -O2 (`--ssa 2`):
-what the optimizer of this package leaves to clang's.
+"""Executed instructions and code size on RISC-V without clang's optimizer beside those with it: what the optimizer of
+this package leaves to clang's.
 
-The functions in C are those of `executed`, and the kernels in Python those of examples/kernels at the sizes of
-`bench polybench`. Both levels get the same arguments; what they leave in arrays must be the same.
+The functions in C are those of `executed`, read at -O0 (`--ssa 0`) and at -O2 (`--ssa 2`). The kernels in Python are
+those of examples/kernels at the sizes of `bench polybench`, as they are compiled, and through their C text at -O2. Both
+get the same arguments; what they leave in arrays must be the same.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from polyloom import frontend
+from polyloom import frontend, temporary
 from polyloom.cli.bench import executed
 from polyloom.cli.bench.polybench import SIZES, path
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest
+from polyloom.ir.nest_c import c_name, print_c
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.ssa import Function, with_distinct_arrays
 from polyloom.ir.ssa_interpret import Argument
@@ -38,7 +41,7 @@ C: Final = "functions in C"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A function at both levels, with arguments that are copied for each run."""
+    """A function without (`low`) and with clang's optimizer, with arguments that are copied for each run."""
 
     what: str
     group: str
@@ -80,7 +83,7 @@ def _row(what: str, isa: names.Isa, low: int, high: int, unit: str) -> Row:
 def measure(case: Case) -> dict[str, tuple[int, int]]:
     """By unit the figures at the low and at the high level."""
     (low, first), (high, second) = (_run(function, case) for function in (case.low, case.high))
-    assert all(map(np.array_equal, first, second)), f"{case.what} computes something else at --ssa 0"
+    assert all(map(np.array_equal, first, second)), f"{case.what} computes something else without clang's optimizer"
     return {unit: (low[k], high[k]) for k, unit in enumerate(UNITS)}
 
 
@@ -109,9 +112,16 @@ def cases(only: Sequence[str] = ()) -> Iterator[Case]:
 def _kernel(file: str, name: str) -> Case:
     isa = names.parse(KERNEL_ISA)
     nest = frontend.python_nest(file, Options(), indirect=True)[0]
-    read = (frontend.nest_ssa(nest, level, f"riscv{isa.xlen}-unknown-elf") for level in (LOW, HIGH))
-    low, high = map(with_distinct_arrays, read)
+    low, high = frontend.nest_ssa(nest, isa.xlen), with_distinct_arrays(through_c(nest, isa))
     return Case(name, PYTHON, isa, low, high, tuple(_arguments(nest, SIZES[name])))
+
+
+def through_c(nest: Nest, isa: names.Isa) -> Function:
+    """The function that clang makes of a nest's C text at -O2."""
+    with temporary.folder() as folder:
+        file = Path(folder, "nest.c")
+        file.write_text(print_c(nest), encoding="utf-8")
+        return frontend.ssa(str(file), Options(function=c_name(nest)), HIGH, f"riscv{isa.xlen}-unknown-elf")
 
 
 def _arguments(nest: Nest, sizes: Mapping[str, int]) -> Iterator[Argument]:

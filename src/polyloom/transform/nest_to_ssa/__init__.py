@@ -21,6 +21,7 @@ from polyloom.transform.nest_to_ssa.control import Control, place
 from polyloom.transform.nest_to_ssa.domains import Domain
 from polyloom.transform.nest_to_ssa.forms import Forms, Level
 from polyloom.transform.nest_to_ssa.operations import TYPES
+from polyloom.transform.nest_to_ssa.scalar_replacement import replace_scalars
 from polyloom.transform.nest_to_ssa.values import Values, is_by_value
 from polyloom.transform.nest_to_ssa.writer import Writer
 from polyloom.transform.ssa.common import common
@@ -43,7 +44,7 @@ def in_values(function: Function) -> Function:
 
 def in_memory(nest: Nest, pointers: int) -> Function:
     """With local scalars in memory."""
-    nest = written_out(nest)
+    nest = replace_scalars(written_out(nest))
     address = ADDRESSES[pointers]
     arguments = [storage for storage in nest.storage if storage.role == "argument"]
     sizes = {name: Value(name, I32) for name in nest.parameters}

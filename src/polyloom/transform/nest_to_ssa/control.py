@@ -53,19 +53,25 @@ class Control:
         else:
             writer.end(Branch(writer.compare("slt", lower, upper), writer.jump(enter), writer.jump(leave), here))
         writer.begin(enter)
-        one = integer(self.forms.address, loop.step)
-        before = writer.put("add", lower.type, lower, integer(lower.type, -1)) if loop.step < 0 else upper
-        first = lower if loop.step > 0 else writer.put("add", upper.type, upper, integer(upper.type, -1))
+        with self.forms.entered():
+            self.rotated(loop, lower, upper, body, leave)
+        writer.begin(leave)
+
+    def rotated(self, loop: Loop, lower: Operand, upper: Operand, body: str, leave: str) -> None:
+        """The loop from the block that enters it to the test behind its body."""
+        writer, here, type = self.writer, self.writer.place, self.forms.address
+        first, end = lower, upper
+        if loop.step < 0:
+            first, end = (writer.put("add", type, bound, integer(type, -1)) for bound in (upper, lower))
         writer.end(Jump(writer.jump(body, first), here))
-        counter = Value(writer.fresh(loop.name), self.forms.address)
+        counter = Value(writer.fresh(loop.name), type)
         writer.begin(body, counter)
         with self.forms.within(loop.name, counter), self.domain.within(loop):
             self.nodes(loop.body)
         writer.place = here
-        following = writer.put("add", counter.type, counter, one, name=loop.name)
-        again = writer.compare("ne", following, before)
+        following = writer.put("add", type, counter, integer(type, loop.step), name=loop.name)
+        again = writer.compare("ne", following, end)
         writer.end(Branch(again, writer.jump(body, following), writer.jump(leave), here))
-        writer.begin(leave)
 
     def extreme(self, bounds: Sequence[Affine], chosen: str) -> Operand:
         first, *others = bounds

@@ -28,7 +28,7 @@ class Domain:
     def is_entered(self, loop: Loop) -> bool:
         """Whether the loop runs at least once wherever it is reached."""
         distances = [high - low for low in loop.lower for high in loop.upper]
-        if not self._knows(*distances):
+        if not self.knows(*distances):
             return False
         if all(distance.is_constant for distance in distances):
             return all(distance.constant > 0 for distance in distances)
@@ -42,7 +42,7 @@ class Domain:
         self.loops = (*self.loops, loop.name)
         symbol = Affine.symbol(loop.name)
         bounds = [*(symbol - low for low in loop.lower), *(high - symbol - 1 for high in loop.upper)]
-        self._add(Condition((Polyhedron(tuple(filter(self._knows, bounds))),)))
+        self._add(Condition((Polyhedron(tuple(filter(self.knows, bounds))),)))
         yield
         self.loops, self.condition = before
 
@@ -50,7 +50,7 @@ class Domain:
     def where(self, condition: Condition) -> Generator[None]:
         """The nodes that are executed where a condition holds."""
         before = self.condition
-        pieces = [Polyhedron(tuple(filter(self._knows, piece.constraints))) for piece in condition.pieces]
+        pieces = [Polyhedron(tuple(filter(self.knows, piece.constraints))) for piece in condition.pieces]
         self._add(Condition(tuple(pieces)))
         yield
         self.condition = before
@@ -59,5 +59,6 @@ class Domain:
         if len(condition.pieces) * len(self.condition.pieces) <= _MOST:
             self.condition = conjunction(self.condition, condition)
 
-    def _knows(self, *forms: Affine) -> bool:
+    def knows(self, *forms: Affine) -> bool:
+        """Whether the forms have no symbol that is data."""
         return all(form.symbols <= {*self.loops, *self.parameters} for form in forms)

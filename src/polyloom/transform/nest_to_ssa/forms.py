@@ -40,7 +40,18 @@ class Forms:
     """Writes affine forms and addresses; `scalar` reads a local variable that is a symbol, where it is used."""
 
     def __init__(self, writer: Writer, address: Type, entry: Level, scalar: Callable[[str], Operand]) -> None:
-        self.writer, self.address, self.levels, self.scalar = writer, address, [entry], scalar
+        self.writer, self.address, self.scalar = writer, address, scalar
+        self.levels: list[Level] = [entry]
+
+    @contextmanager
+    def entered(self) -> Generator[None]:
+        """The loops of a nest, which the current block enters: what depends on parameters alone is computed here for
+        them, so that it does not live in other nests."""
+        outermost = self.levels
+        if len(outermost) == 1:
+            self.levels = [Level(outermost[0].symbols, self.writer.current.prologue)]
+        yield
+        self.levels = outermost
 
     @contextmanager
     def within(self, symbol: str, value: Operand) -> Generator[None]:
@@ -85,35 +96,38 @@ class Forms:
     def pointer(self, base: Operand, storage: Storage, size: int, index: Sequence[Affine]) -> Operand:
         """The address of an element of `size` bytes."""
         terms, constants = _products(storage, size, index)
-        place = _Pointer(self, base, ("at", storage.name))
-        outermost = self.levels[0]
-        for stride, factor in constants.items():
-            if stride:
-                place.add(outermost, (stride, factor), self._stride({stride: factor}))
+        fixed = {stride: factor for stride, factor in constants.items() if stride}
+        found, key = base, (storage.name, *fixed.items())
+        if fixed:
+            found = self.once(self.levels[0], key, lambda: self.writer.offset(base, self._stride(fixed)))
         for level in self.levels:
             for name in (name for name in terms if name in level.symbols):
-                place.add(level, (name, *terms[name].items()), self._stride(terms[name]), level.symbols[name])
-        found = place.pointer
+                key = (*key, name, *terms[name].items())
+                found = self.once(level, key, partial(self._moved, found, level.symbols[name], terms[name]))
         for name, factors in terms.items():
             if not any(name in level.symbols for level in self.levels):
-                distance = self.writer.put("mul", self.address, self.scalar(name), self._stride(factors))
-                found = self.writer.offset(found, distance)
+                found = self._moved(found, self.scalar(name), factors)
         return self.writer.offset(found, integer(self.address, constants.get((), 0)))
 
+    def _moved(self, pointer: Operand, symbol: Operand, factors: Mapping[Stride, int]) -> Operand:
+        """A pointer plus a multiple of a symbol."""
+        by = self._stride(factors)
+        is_known = isinstance(by, Constant)
+        distance = self.writer.times(symbol, by.value) if is_known else self.writer.put("mul", by.type, symbol, by)
+        return self.writer.offset(pointer, distance)
+
     def _stride(self, factors: Mapping[Stride, int]) -> Operand:
-        """A sum of multiples of products of extents, at the entry."""
-        return self.once(self.levels[0], ("stride", *factors.items()), lambda: self._summed(factors))
+        """A sum of multiples of products of extents."""
+        return self.once(self.levels[0], ("stride", *factors.items()), partial(self._summed, factors))
 
     def _summed(self, factors: Mapping[Stride, int]) -> Operand:
         total: Operand = integer(self.address, 0)
         for stride, factor in factors.items():
-            total = self._plus(total, self.product(stride), factor)
+            total = self._plus(total, self.product(stride) if stride else integer(self.address, 1), factor)
         return total
 
     def product(self, stride: Stride) -> Operand:
         """A product of extents."""
-        if len(stride) == 1:
-            return self.affine(stride[0])
         return self.once(self.levels[0], ("product", stride), lambda: self._multiplied(stride))
 
     def _multiplied(self, stride: Stride) -> Operand:
@@ -121,27 +135,6 @@ class Forms:
         for extent in stride:
             total = self.writer.put("mul", self.address, total, self.affine(extent))
         return total
-
-
-class _Pointer:
-    """An address that grows level by level (mutable)."""
-
-    def __init__(self, forms: Forms, base: Operand, key: tuple[Hashable, ...]) -> None:
-        self.forms, self.pointer, self.key = forms, base, key
-
-    def add(self, level: Level, part: Hashable, by: Operand, symbol: Operand | None = None) -> None:
-        """A stride, or its product with a symbol."""
-        self.key = (*self.key, part)
-        self.pointer = self.forms.once(level, self.key, lambda: self._moved(by, symbol))
-
-    def _moved(self, by: Operand, symbol: Operand | None) -> Operand:
-        writer = self.forms.writer
-        distance = by if symbol is None else _multiple(writer, symbol, by)
-        return writer.offset(self.pointer, distance)
-
-
-def _multiple(writer: Writer, a: Operand, b: Operand) -> Operand:
-    return writer.times(a, b.value) if isinstance(b, Constant) else writer.put("mul", a.type, a, b)
 
 
 def _products(

@@ -13,12 +13,23 @@ import numpy as np
 import pytest
 from tests.transform.ssa.native import call
 
-from polyloom.ir.ssa import Function
+from polyloom.diagnostics import Source
+from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import NOWHERE, Function
+from polyloom.ir.ssa_text import print_ssa
 from polyloom.targets.belt.front import emulate
 from polyloom.targets.belt.front.emulate import EMULATED
+from polyloom.targets.forms.places import relocated
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
+SOURCE: Final = emulate.ROUTINES.with_suffix(".c")
+WRITTEN: Final = "emulated_"
+"""How the names of routines begin in C."""
+HEADER: Final = """# SPDX-License-Identifier: Apache-2.0
+# The routines of emulated.c in SSA form; made by `pytest tests/targets/belt/front/test_emulate.py --update-golden`.
+"""
 DRAWS: Final = 400
 FLOATS: Final[dict[int, Any]] = {32: np.float32, 64: np.float64}
 
@@ -27,10 +38,44 @@ def _routines() -> dict[str, Function]:
     return {f.name.removeprefix(EMULATED): f for f in emulate.routines()}
 
 
+def compiled() -> str:
+    """The text of all routines, as clang compiles them."""
+    text = SOURCE.read_text(encoding="utf-8")
+    found = [
+        line.split("(")[0].split()[-1]
+        for line in text.splitlines()
+        if line[:4] in ("u32 ", "u64 ") and WRITTEN in line.split("(")[0]
+    ]
+    made = load_all(Source(str(SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")
+    functions = {f.name: f for each in made for f in map(_renamed, each.program)}
+    first, *others = [replace(f, others=(), data=()) for f in functions.values()]
+    return HEADER + print_ssa(replace(first, others=tuple(others)))
+
+
+def _renamed(function: Function) -> Function:
+    """Without places, which would be in a file that is not the user's, and with names that no user can write."""
+    blocks = [
+        replace(
+            block,
+            instructions=tuple(replace(i, callee=i.callee.replace(WRITTEN, EMULATED)) for i in block.instructions),
+        )
+        for block in relocated(function, lambda _: NOWHERE).blocks
+    ]
+    name = function.name.replace(WRITTEN, EMULATED)
+    return replace(function, name=name, blocks=tuple(blocks), place=NOWHERE)
+
+
+def test_the_routines_are_those_of_the_c_file(pytestconfig: pytest.Config) -> None:
+    if pytestconfig.getoption("--update-golden"):
+        emulate.ROUTINES.write_text(compiled(), encoding="utf-8")
+        emulate.routines.cache_clear()
+    assert emulate.ROUTINES.read_text(encoding="utf-8") == compiled(), "run this file with --update-golden"
+
+
 def _run(name: str, *given: int) -> int:
     function = _routines()[name]
-    written = replace(function, name=function.name.replace(EMULATED, "emulated_"))
-    found = call(emulate.SOURCE, written, list(given))
+    written = replace(function, name=function.name.replace(EMULATED, WRITTEN))
+    found = call(SOURCE, written, list(given))
     assert isinstance(found, int)
     assert function.result is not None
     return found % (1 << function.result.bits)

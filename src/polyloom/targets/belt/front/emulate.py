@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Emulation substitution: division and floating point that a member lacks become calls of exact integer routines.
 
-The routines are C (emulated.c), read as any source is; their names begin with `emulated.`, by which listings and
-reports tell them. Short ones become part of their callers like other functions.
+The routines are in SSA form (emulated.ssa), which clang made of C (emulated.c): a test compares them, and makes the
+file again. Their names begin with `emulated.`, by which listings and reports tell them. Short ones become part of their
+callers like other functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from polyloom.diagnostics import Source, infeasible
-from polyloom.frontend.c.llvm import load_all
-from polyloom.frontend.source import Options
+from polyloom.diagnostics import infeasible
 from polyloom.ir.ssa import (
     FLOAT_COMPARISONS,
     FLOATING,
-    NOWHERE,
     Block,
     Function,
     Instruction,
@@ -27,15 +25,15 @@ from polyloom.ir.ssa import (
     Value,
     integer,
 )
+from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, Type
 from polyloom.targets.belt.front.lower import type_of
 from polyloom.targets.belt.machine import Machine
 from polyloom.transform.ssa.editing import names
 
 EMULATED: Final = "emulated."
-"""With a dot, which no name of C has, where the file has an underscore."""
-_WRITTEN: Final = "emulated_"
-SOURCE: Final = Path(__file__).with_name("emulated.c")
+"""With a dot, which no name of C has, where the file of C has an underscore."""
+ROUTINES: Final = Path(__file__).with_name("emulated.ssa")
 _DIVISIONS: Final = {"sdiv": "divs", "udiv": "divu", "srem": "rems", "urem": "remu"}
 _SHAPES: Final[dict[str, tuple[tuple[str, bool, bool], ...]]] = {
     "foeq": (("eq", False, False),),
@@ -73,31 +71,20 @@ def emulate(function: Function, machine: Machine) -> Function:
 @cache
 def routines() -> tuple[Function, ...]:
     """All of them, each with those that it calls."""
-    text = SOURCE.read_text(encoding="utf-8")
-    found = tuple(
-        line.split("(")[0].split()[-1]
-        for line in text.splitlines()
-        if line[:4] in ("u32 ", "u64 ") and _WRITTEN in line.split("(")[0]
-    )
-    return tuple(map(_unplaced, load_all(Source(str(SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")))
+    known = {f.name: f for f in read(ROUTINES.read_text(encoding="utf-8"), ROUTINES.name).program}
+    return tuple(replace(f, others=tuple(known[name] for name in _reached(f, known))) for f in known.values())
 
 
-def _unplaced(function: Function) -> Function:
-    """Without places, which would be in a file that is not the user's, and with names that no user can write."""
-    blocks = tuple(
-        replace(
-            block,
-            instructions=tuple(replace(i, place=NOWHERE, callee=_named(i.callee)) for i in block.instructions),
-            terminator=replace(block.terminator, place=NOWHERE),
-        )
-        for block in function.blocks
-    )
-    others = tuple(map(_unplaced, function.others))
-    return replace(function, name=_named(function.name), blocks=blocks, place=NOWHERE, others=others)
-
-
-def _named(name: str) -> str:
-    return name.replace(_WRITTEN, EMULATED)
+def _reached(function: Function, known: Mapping[str, Function]) -> list[str]:
+    """The names of the routines that one calls, directly or not."""
+    found: dict[str, None] = {}
+    work = [function.name]
+    while work:
+        instructions = [i for block in known[work.pop()].blocks for i in block.instructions]
+        new = [i.called for i in instructions if i.called and i.called not in found]
+        found |= dict.fromkeys(new)
+        work += new
+    return [name for name in found if name != function.name]
 
 
 def _member(function: Function, machine: Machine, wanted: dict[str, None]) -> Function:
