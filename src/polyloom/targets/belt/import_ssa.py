@@ -25,16 +25,14 @@ from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify as verify_ssa
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.belt.front.build import build
-from polyloom.targets.belt.front.emulate import emulate
+from polyloom.targets.belt.front.emulate import EMULATED, emulate
 from polyloom.targets.belt.front.fresh import names
 from polyloom.targets.belt.front.fuse import fuse
-from polyloom.targets.belt.front.inline import inline
 from polyloom.targets.belt.front.lacking import substitute
 from polyloom.targets.belt.front.lower import OFFSET_BITS, SCALES
 from polyloom.targets.belt.front.order import Origin, order_memory
 from polyloom.targets.belt.front.refuse import refuse
-from polyloom.targets.belt.front.simplify import simplify
-from polyloom.targets.belt.front.unroll import unroll
+from polyloom.targets.belt.front.simplify import simplify as simplify_operations
 from polyloom.targets.belt.front.vectors import check_vectorized, vectorizing
 from polyloom.targets.belt.ir import Function, Module
 from polyloom.targets.belt.ir_verify import GENASM, verify
@@ -46,14 +44,17 @@ from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import merge_blocks
 from polyloom.transform.ssa.expand_moves import expand_moves
 from polyloom.transform.ssa.freeze_undefined import freeze_undefined
+from polyloom.transform.ssa.hoist import HoistCosts, hoist
 from polyloom.transform.ssa.hyperblocks import Speculation, form_hyperblocks
+from polyloom.transform.ssa.inline import InlineCosts, inline
 from polyloom.transform.ssa.local_loads import eliminate_redundant_loads
 from polyloom.transform.ssa.loop_closed import close_loops
 from polyloom.transform.ssa.lower_switches import lower_switches
 from polyloom.transform.ssa.reassociate import reassociate_recurrences
+from polyloom.transform.ssa.simplify import simplify
 from polyloom.transform.ssa.sinking import sink
-from polyloom.transform.ssa.speculative_motion import hoist_invariants
 from polyloom.transform.ssa.static_arrays import static_arrays
+from polyloom.transform.ssa.unroll import UnrollCosts, unroll
 from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, VectorMachine
 
 
@@ -86,6 +87,10 @@ def imported(
     return verify(module), tuple(found)
 
 
+INLINING: Final = InlineCosts(keeps=lambda name: name.startswith(EMULATED))
+"""Routines stay calls: they come in parts that fit into the scratch of the smallest member."""
+UNROLLING: Final = UnrollCosts(trips=320, instructions=320, nested=True)
+"""So that the loop around becomes innermost and pipelines."""
 MODE: Final = AddressMode(SCALES, OFFSET_BITS)
 SPECULATION: Final = Speculation(frozenset(SPECULATED), frozenset({"store", "call"}))
 """A failed load or division gives NaR, which harms nobody who does not store it; a store of None is not done."""
@@ -114,15 +119,15 @@ def _ssa_passes(
 
     return (
         Pass("emulate", partial(_emulated, machine=machine), _SSA),
-        Pass("inline", inline, _SSA),
+        Pass("inline", lambda f: inline(f, INLINING), _SSA),
         Pass("arrays", static_arrays, _SSA),
         # An expanded switch needs blocks that end where they are used; an expanded move splits its block.
         Pass("expand", lambda f: merge_blocks(expand_moves(lower_switches(freeze_undefined(f)))), _SSA),
         # Sizes are constants only where what computes them has been folded.
         Pass("common", clean, _SSA),
-        Pass("unroll", lambda f: clean(unroll(f)), _SSA),
+        Pass("unroll", lambda f: clean(unroll(f, UNROLLING)), _SSA),
         Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
-        Pass("hoist", member(partial(hoist_invariants, speculation=SPECULATION)), _SSA),
+        Pass("hoist", lambda f: clean(member(_hoisted)(f)), _SSA),
         Pass("reassociate", reassociate_recurrences, _SSA),
         Pass("loads", lambda f: clean(member(eliminate_redundant_loads)(f)), _SSA),
         Pass("vectorize", vectorized, _SSA),
@@ -134,8 +139,14 @@ def _ssa_passes(
 
 
 def clean(function: SsaFunction) -> SsaFunction:
-    """Without common subexpressions and dead code."""
-    return dce(common(function))
+    """In simpler form, without common subexpressions and dead code."""
+    return simplify(common(function))
+
+
+def _hoisted(function: SsaFunction, points_to: PointsTo) -> SsaFunction:
+    """Invariants of all kinds: what moves takes no register here."""
+    costs = HoistCosts(0, lambda i: False, 1 << 30, SPECULATION.speculative, points_to.may_meet)
+    return hoist(replace(function, others=()), costs)
 
 
 def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]:
@@ -149,8 +160,8 @@ def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]
 
     return (
         Pass("build", built, GENASM),
-        _each("lacking", lambda f: substitute(simplify(f), machine, names(f))),
-        _each("fuse", lambda f: fuse(f) if machine.fuses else simplify(f)),
+        _each("lacking", lambda f: substitute(simplify_operations(f), machine, names(f))),
+        _each("fuse", lambda f: fuse(f) if machine.fuses else simplify_operations(f)),
         Pass("order", lambda module: order_memory(module, origins), GENASM),
     )
 

@@ -17,7 +17,18 @@ from polyloom.analysis.aliases import Aliases, is_plain_load
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.effects import externals_of
 from polyloom.analysis.loops import LoopForest, loop_forest
-from polyloom.ir.ssa import COMPARISONS, Block, Constant, Function, Instruction, Value, edges_of, flow_edges
+from polyloom.ir.ssa import (
+    COMPARISONS,
+    SPECULATED,
+    SPECULATIVE,
+    Block,
+    Constant,
+    Function,
+    Instruction,
+    Value,
+    edges_of,
+    flow_edges,
+)
 from polyloom.transform.ssa.body import Body, entry_of
 from polyloom.transform.ssa.editing import throughout
 from polyloom.transform.ssa.ifconvert import speculable
@@ -30,11 +41,15 @@ NEAR: Final = 1024
 @dataclass(frozen=True, slots=True)
 class HoistCosts:
     """`near` is how far from a register an access reaches; `is_part` tells what is a part of its users on the machine;
-    `most` is how many values a loop may get in registers."""
+    `most` is how many values a loop may get in registers. `speculative` are operations that do no harm where nobody
+    asked for them: they move from everywhere in the loop. `meets` tells whether two accesses may meet, where more is
+    known than the function says."""
 
     near: int = NEAR
     is_part: Callable[[Instruction], bool] = lambda instruction: instruction.operation in COMPARISONS
     most: int = 12
+    speculative: frozenset[str] = frozenset()
+    meets: Callable[[Instruction, Instruction], bool] | None = None
 
 
 @throughout
@@ -57,6 +72,7 @@ class _Hoisting:
     def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest, above: Sequence[int]) -> None:
         self.costs, self.forest, self.above = costs, forest, above
         self.aliases, self.externals = Aliases(function), externals_of(function)
+        self.meets = costs.meets or self.aliases.may_meet
 
     def move(self, body: Body, number: int) -> None:
         """From one loop to the end of the block that enters it."""
@@ -76,8 +92,7 @@ class _Hoisting:
                     gone = {i.results[0].name for i in moved}
                     kept = tuple(i for i in body.blocks[k].instructions if i not in moved)
                     body.blocks[k] = replace(body.blocks[k], instructions=kept)
-                    # Flags exclude values where the instruction stood; here it is executed more often.
-                    body.append(entry, *(replace(i, flags=()) for i in moved))
+                    body.append(entry, *(self._ahead(i, k in always) for i in moved))
                     defined -= gone
 
     def _movable(
@@ -88,11 +103,18 @@ class _Hoisting:
                 isinstance(o, Value) and o.name in defined for o in instruction.operands
             ):
                 continue
+            speculates = instruction.operation in self.costs.speculative
             if is_plain_load(instruction):
-                if k in always and not any(self.aliases.may_meet(instruction, writer) for writer in writers):
+                if (k in always or speculates) and not any(self.meets(instruction, writer) for writer in writers):
                     yield instruction
-            elif speculable(instruction, self.externals) and not self._is_free(instruction):
+            elif (speculates or speculable(instruction, self.externals)) and not self._is_free(instruction):
                 yield instruction
+
+    def _ahead(self, i: Instruction, always: bool) -> Instruction:
+        """In front of the loop: flags exclude values where the instruction stood; here it is executed more often."""
+        asked = always and SPECULATIVE not in i.flags and is_plain_load(i)
+        faults = i.operation in SPECULATED and not speculable(i, self.externals)
+        return replace(i, flags=(SPECULATIVE,) if faults and not asked else ())
 
     def _is_free(self, instruction: Instruction) -> bool:
         if instruction.operation == "offset" and isinstance(distance := instruction.operands[1], Constant):

@@ -113,20 +113,6 @@ SWAPPED: Final = {
     "gtrf": "lssf",
     "geqf": "leqf",
 }
-INVERSE: Final = {
-    "eql": "neq",
-    "neq": "eql",
-    "lsss": "geqs",
-    "leqs": "gtrs",
-    "gtrs": "leqs",
-    "geqs": "lsss",
-    "lssu": "gequ",
-    "lequ": "gtru",
-    "gtru": "lequ",
-    "gequ": "lssu",
-    "eqlf": "neqf",
-    "neqf": "eqlf",
-}
 
 
 def type_of(type: SsaType) -> Type:
@@ -295,7 +281,7 @@ def _lanes_folded(emitter: Emitter, i: Instruction, given: list[Operand]) -> tup
 
 def _extending_load(emitter: Emitter, i: Instruction) -> Instruction | None:
     """The load that does an extension to 32 bits, because nothing else reads it."""
-    load = _made(emitter, i.operands[0], "load")
+    load = _made(emitter, i.operands[0], "load") if _made(emitter, i.results[0], i.operation) is i else None
     narrow = load is not None and load.results[0].type.scalar in (I8, I16) and i.results[0].type.bits == 32
     return load if narrow and load is not None and list(emitter.readers[load.results[0].name]) == [i] else None
 

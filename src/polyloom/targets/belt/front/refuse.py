@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program in SSA form may have and a belt has no code for: calls through pointers and addresses of functions,
-pointers in data, atomic read-modify-write, arrays of no constant size, loops that are
-entered at several places.
+"""What a program in SSA form may have and a belt has no code for: recursion, calls through pointers and addresses of
+functions, pointers in data, atomic read-modify-write, arrays of no constant size, loops that are entered at several
+places.
 
 A belt names routines in its code words, and runs alone on its memory.
 """
@@ -16,7 +16,7 @@ from polyloom.ir.ssa import ATOMICS, INDIRECT, Block, Constant, Function, flow_e
 
 
 def refuse(program: Function) -> Function:
-    """The program itself. Errors: PL1086, PL1087, PL1090."""
+    """The program itself. Errors: PL1085 to PL1087, PL1090."""
     for error in _found(program):
         raise error
     return program
@@ -24,6 +24,8 @@ def refuse(program: Function) -> Function:
 
 def _found(program: Function) -> Iterator[PolyloomError]:
     names = {member.name for member in program.program}
+    if (recursion := _recursion(program)) is not None:
+        yield recursion
     for member in program.program:
         forest = loop_forest(len(member.blocks), flow_edges(member))
         yield from (_irreducible(member, member.blocks[loop.header]) for loop in forest.loops if loop.irreducible)
@@ -46,6 +48,25 @@ def _found(program: Function) -> Iterator[PolyloomError]:
             yield _error(f"the address of the function {address.name}", "call functions by their names, in a `switch`")
     for datum in (datum for datum in program.data if datum.addresses):
         yield _error(f"the variable {datum.name}, which contains pointers", "put what they point to into one array")
+
+
+def _recursion(program: Function) -> PolyloomError | None:
+    """A function that calls itself, by whatever way: the way is named."""
+    members = {member.name: member for member in program.program}
+    finished: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> PolyloomError | None:
+        if name in path:
+            circle = " calls ".join((*path[path.index(name) :], name))
+            where = members[name].place.words()
+            message = f"{circle}{f' ({where})' if where else ''}: recursion has no code here"
+            return input_error("PL1085", message, help="write it as a loop, with a stack of its own in an array")
+        called = (i.called for block in members[name].blocks for i in block.instructions if i.called in members)
+        found = None if name in finished else next(filter(None, (visit(c, [*path, name]) for c in called)), None)
+        finished.add(name)
+        return found
+
+    return next(filter(None, (visit(name, []) for name in members)), None)
 
 
 def _irreducible(function: Function, block: Block) -> PolyloomError:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Local simplification and dead code of the member-independent form.
+"""Peephole optimization of selected operations, and dead code: what selection and expansion leave within a block.
 
-Within a block: constants folded, identities, values of equal operations shared, extensions of loads done by the loads.
-Loads are not shared: memory is not looked into. Dead are operations, parameters and arguments that nothing with an
-effect needs.
+Constants folded, equal operations shared, conditions turned. Dead are operations, parameters and arguments that nothing
+with an effect needs.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.targets.belt.front.lower import COMMUTES, INVERSE, SWAPPED, constant
+from polyloom.targets.belt.front.lower import COMMUTES, constant
 from polyloom.targets.belt.ir import (
     BYTES,
     Block,
@@ -31,9 +30,9 @@ from polyloom.targets.belt.ir import (
     Value,
 )
 from polyloom.targets.belt.ir_verify import edges, ends
-from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.meaning import compute, computes
 
+_ZERO: Final = ("add", "sub", "or", "xor", "shl", "shrs", "shru", "rotl", "andn")
 _EFFECTS: Final = ("store", "call", "calltr", "leave", "leavetr", "leavefl")
 
 
@@ -99,13 +98,12 @@ class _Local:
         seen: dict[object, tuple[Value, ...]] = {}
         made: dict[str, Op] = {}
         kept: list[Op] = []
-        uses = _counted(block)
         for op in block.ops:
             found = _canonical(op_with(op, self.operand))
-            if (same := _identity(found, made)) is not None:
+            if (same := _identity(found)) is not None:
                 self.known[found.results[0].name] = same
                 continue
-            found = _peephole(found, made, uses, kept)
+            found = _peephole(found, made)
             key = (found.name, found.operands, found.width, tuple(r.type for r in found.results))
             if pure(found) and key in seen:
                 self.known |= {r.name: v for r, v in zip(found.results, seen[key], strict=True)}
@@ -116,65 +114,26 @@ class _Local:
         return replace(block, ops=tuple(kept))
 
 
-def _counted(block: Block | Loop) -> dict[str, int]:
-    found: dict[str, int] = {}
-    arguments = (a for edge in edges(block) for a in edge.arguments)
-    for operand in (*(o for op in block.ops for o in op.operands), *ends(block), *arguments):
-        if isinstance(operand, Value):
-            found[operand.name] = found.get(operand.name, 0) + 1
-    return found
-
-
 def _canonical(op: Op) -> Op:
-    """Constants come last, and are added."""
-    if len(op.operands) == 2 and isinstance(op.operands[0], Constant) and not isinstance(op.operands[1], Constant):
-        if op.name in COMMUTES:
-            return replace(op, operands=op.operands[::-1])
-        if op.name in SWAPPED:
-            return replace(op, name=SWAPPED[op.name], operands=op.operands[::-1])
-    if op.name == "sub" and isinstance(last := op.operands[1], Constant) and not isinstance(op.operands[0], Constant):
-        return replace(op, name="add", operands=(op.operands[0], constant(last.type, -last.bits)))
-    return op
+    """Constants come last."""
+    first_alone = len(op.operands) == 2 and isinstance(op.operands[0], Constant)
+    return replace(op, operands=op.operands[::-1]) if first_alone and op.name in COMMUTES else op
 
 
-def _identity(op: Op, made: dict[str, Op]) -> Operand | None:
+def _identity(op: Op) -> Operand | None:
     """What the operation's one result is already."""
     if len(op.results) != 1 or not pure(op):
         return None
-    type = op.results[0].type
-    if all(isinstance(o, Constant) for o in op.operands) and type.lanes == 1:
+    if all(isinstance(o, Constant) for o in op.operands) and op.results[0].type.lanes == 1:
         return _folded(op)
     if op.name == "pick" and len(op.operands) == 3:
         condition, then, orelse = op.operands
         if then == orelse:
             return then
-        if isinstance(condition, Constant):
-            return then if condition.bits & 1 else orelse
         ones = (constant(then.type, 1), constant(then.type, 0))
         return condition if then.type == condition.type and (then, orelse) == ones else None
-    if len(op.operands) != 2 or not isinstance(last := op.operands[1], Constant):
-        return None
-    first = op.operands[0]
-    whole = (1 << 8 * BYTES[last.type.width]) - 1
-    if last.bits == 0 and op.name in ("add", "sub", "or", "xor", "shl", "shrs", "shru", "rotl", "andn"):
-        return first
-    if last.bits == 0 and op.name in ("and", "mul"):
-        return last
-    if (last.bits == 1 and op.name in ("mul", "divs", "divu")) or (last.bits == whole and op.name == "and"):
-        return first
-    return _of_bit(op, first, last, made)
-
-
-def _of_bit(op: Op, first: Operand, last: Constant, made: dict[str, Op]) -> Operand | None:
-    """A condition compared with 0 or 1 is itself."""
-    source = made.get(first.name) if isinstance(first, Value) else None
-    if source is None:
-        return None
-    is_bit = OPS[source.name].width == "b"
-    if is_bit and ((op.name, last.bits) in (("neq", 0), ("eql", 1), ("and", 1))):
-        return first
-    if op.name == "xor" and last.bits == 1 and source.name == "xor" and source.operands[1] == last:
-        return source.operands[0]
+    if len(op.operands) == 2 and isinstance(last := op.operands[1], Constant) and last.bits == 0:
+        return op.operands[0] if op.name in _ZERO else last if op.name in ("and", "mul") else None
     return None
 
 
@@ -187,44 +146,16 @@ def _folded(op: Op) -> Constant | None:
     return Constant(type, found) if isinstance(found, int) else None
 
 
-def _peephole(op: Op, made: dict[str, Op], uses: dict[str, int], kept: list[Op]) -> Op:
-    """Two operations as one: sums with constants, products by powers of two, loads that extend, narrow stores."""
-    first = op.operands[0] if op.operands else None
-    source = made.get(first.name) if isinstance(first, Value) else None
-    last = op.operands[-1] if op.operands else None
-    if op.name == "mul" and isinstance(last, Constant) and last.bits.bit_count() == 1:
-        return replace(op, name="shl", operands=(op.operands[0], constant(last.type, last.bits.bit_length() - 1)))
+def _peephole(op: Op, made: dict[str, Op]) -> Op:
+    """Products of words, and what does the same for the opposite condition."""
     if op.name == "mul" and op.results[0].type == Type("d") and (halves := _words(op, made)):
         return replace(op, name="muluw", operands=halves)
-    if op.name == "store" and isinstance(last, Value):
-        narrow = made.get(last.name)
-        if (
-            narrow is not None
-            and narrow.name == "narrow"
-            and last.type.lanes == 1
-            and narrow.operands[0].type.width in "hw"
-        ):
-            return replace(op, operands=(*op.operands[:-1], narrow.operands[0]))
-    if source is None or not isinstance(first, Value):
+    first = op.operands[0] if op.operands else None
+    source = made.get(first.name) if isinstance(first, Value) else None
+    if source is None or source.name != "xor" or source.operands[1] != constant(Type("b"), 1):
         return op
-    if source.name == "xor" and source.operands[1] == constant(Type("b"), 1) and (turned := _turned(op)):
-        return replace(turned, operands=(source.operands[0], *turned.operands[1:]))
-    if op.name == "add" and source.name == "add" and isinstance(last, Constant):
-        inner = source.operands[1]
-        if isinstance(inner, Constant):
-            return replace(op, operands=(source.operands[0], constant(last.type, last.bits + inner.bits)))
-    if op.name == "xor" and isinstance(last, Constant) and last.bits == 1 and (found := INVERSE.get(source.name)):
-        return replace(op, name=found, operands=source.operands)
-    extends = (
-        op.name in ("widens", "widenu") and op.width == "w" and source.name == "load" and source.width in ("b", "h")
-    )
-    if extends and uses.get(first.name, 0) == 1 and source.results[0].type.lanes == 1:
-        kept.remove(source)
-        name = "loads" if op.name == "widens" else "loadu"
-        loaded = replace(source, name=name, results=op.results)
-        made.pop(first.name)
-        return loaded
-    return op
+    turned = _turned(op)
+    return replace(turned, operands=(source.operands[0], *turned.operands[1:])) if turned is not None else op
 
 
 _TURNED: Final = {"leavetr": "leavefl", "leavefl": "leavetr"}
