@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from polyloom.analysis.points_to import is_ordered
@@ -18,6 +19,7 @@ from polyloom.ir.ssa_types import I1, I8, I16
 from polyloom.ir.ssa_types import Type as SsaType
 from polyloom.targets.belt.ir import BYTES, Address, Constant, Op, Operand, Type, Value, Width
 from polyloom.targets.belt.isa import OPS
+from polyloom.transform.ssa.folding import NEGATED
 
 _WIDTHS: Final[dict[str, Width]] = {
     "i1": "b",
@@ -210,6 +212,8 @@ def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.V
         return given[0]
     elif name == "offset":
         emitter.emit("add", *given, to=to)
+    elif (pair := _and_not(emitter, i)) is not None:
+        emitter.emit("andn", *pair, to=to)
     elif name == "select":
         emitter.emit("pick", *given, type=type, to=to)
     elif name in _RELATIONS:
@@ -276,6 +280,19 @@ def _lanes_folded(emitter: Emitter, i: Instruction, given: list[Operand]) -> tup
         return "remaining", emitter.operand(second.operands[0])
     if i.operation == "select" and i.results[0].type.mask and given[1] == constant(given[1].type, 1):
         return "orm", given[0], given[2]
+    return None
+
+
+def _and_not(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None:
+    """Operands of one operation for a conjunction with a comparison that nothing else reads, and whose opposite was
+    computed anyway."""
+    for whole, other in (i.operands, i.operands[::-1]) if i.operation == "and" and i.results[0].type == I1 else ():
+        made = emitter.makers.get(other.name) if isinstance(other, ssa.Value) else None
+        if made is None or made.operation not in NEGATED or len(emitter.readers[made.results[0].name]) != 1:
+            continue
+        for opposite in takewhile(lambda earlier: earlier is not i, emitter.makers.values()):
+            if opposite.operation == NEGATED[made.operation] and opposite.operands == made.operands:
+                return emitter.operand(whole), emitter.operand(opposite.results[0])
     return None
 
 
