@@ -31,9 +31,9 @@ from polyloom.targets.belt.ir import (
     Operand,
     Order,
     Return,
-    Type,
     Value,
 )
+from polyloom.targets.belt.value_types import Type
 
 W: Final = Type("w")
 B: Final = Type("b")

@@ -17,14 +17,14 @@ from polyloom.binary import Codec, FileKind, Reader, counted, fixed, natural, op
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.signature import Signature
 from polyloom.ir.signature_json import as_json, of_json
-from polyloom.ir.ssa import Place
+from polyloom.ir.ssa import Data, Place
 from polyloom.targets.belt import layout, machine, told
 from polyloom.targets.belt.decode import decode
 from polyloom.targets.belt.encode import encode
-from polyloom.targets.belt.ir import BYTES, Data
 from polyloom.targets.belt.isa import ROWS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.program import Bundle, Note, Program, Routine, in_order
+from polyloom.targets.belt.value_types import BYTES
 
 KIND: Final = FileKind(b"PLBP", "belt program", 2, 5)
 VERSION: Final = 1

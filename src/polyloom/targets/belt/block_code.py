@@ -23,7 +23,6 @@ from polyloom.targets.belt.ir import (
     Nothing,
     Operand,
     Return,
-    Type,
     Value,
 )
 from polyloom.targets.belt.isa import MANY, OPS
@@ -33,6 +32,7 @@ from polyloom.targets.belt.normal import edges
 from polyloom.targets.belt.open_code import ENTRY, Code, is_leaf, memory_after
 from polyloom.targets.belt.problem import gap, latency
 from polyloom.targets.belt.program import Immediate
+from polyloom.targets.belt.value_types import Type
 
 Key = Operand
 """What a leaf gives: a constant, an address, or a value at home."""

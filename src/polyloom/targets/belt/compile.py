@@ -26,6 +26,7 @@ from polyloom.targets.belt.ir_verify import GENASM
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.layout import addresses
 from polyloom.targets.belt.listing import listing
+from polyloom.targets.belt.loop_facts import LoopFacts
 from polyloom.targets.belt.loop_graph import Builder as LoopBuilder
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges, entry, normal, opened, with_stubs
@@ -33,7 +34,6 @@ from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
 from polyloom.targets.belt.origins import home
 from polyloom.targets.belt.pipeline import BEST, Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
-from polyloom.targets.belt.stats import LoopFacts
 from polyloom.targets.belt.told import as_json
 from polyloom.targets.belt.verify import verify
 

@@ -21,12 +21,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from polyloom.ir.signature import Signature
-from polyloom.ir.ssa import NOWHERE
+from polyloom.ir.ssa import NOWHERE, Data
 from polyloom.targets.belt import machine, signature_line
-from polyloom.targets.belt.ir import Data, Type
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.program import NONE, Bundle, Immediate, Issue, Note, Operand, Program, Routine, in_order
+from polyloom.targets.belt.value_types import Type
 from polyloom.targets.belt.words import layout
 
 PLAIN: Final = re.compile(r"[\w.$]+")

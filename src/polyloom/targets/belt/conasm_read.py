@@ -13,27 +13,15 @@ from typing import Final, NoReturn, cast
 
 from polyloom.diagnostics import Source, Span, input_error, nearest
 from polyloom.ir.signature import Signature
-from polyloom.ir.ssa import NOWHERE, Place
+from polyloom.ir.ssa import NOWHERE, Data, Place
 from polyloom.targets.belt import machine, signature_line
 from polyloom.targets.belt.conasm import drop_bundle, transfers
-from polyloom.targets.belt.ir import BYTES, Data, Type, Width
 from polyloom.targets.belt.isa import OPS
-from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.program import (
-    KINDS,
-    NONE,
-    Belt,
-    Bundle,
-    Immediate,
-    Issue,
-    Note,
-    Operand,
-    Program,
-    Routine,
-    Slot,
-)
+from polyloom.targets.belt.machine import KINDS, Machine, Slot
+from polyloom.targets.belt.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
 from polyloom.targets.belt.told import dumped
 from polyloom.targets.belt.told import of_json as of_told
+from polyloom.targets.belt.value_types import BYTES, Type, Width
 from polyloom.targets.belt.words import layout
 
 _TOKEN: Final = re.compile(r'\s+|;[^\n]*|(?P<token>"(?:[^"\\]|\\.)*"|@line\b|[\w.$]+|->|[-+]\d+|[^\w\s])')

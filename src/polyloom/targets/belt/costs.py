@@ -14,12 +14,12 @@ from polyloom.ir.ssa import NOWHERE
 from polyloom.ir.work import Class
 from polyloom.machine import stated
 from polyloom.targets.belt import belt_file, facts
-from polyloom.targets.belt.ir import BYTES, Width
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.model import Run
 from polyloom.targets.belt.program import Bundle, Issue, Routine, in_order
 from polyloom.targets.belt.program import Program as Code
+from polyloom.targets.belt.value_types import BYTES, Width
 from polyloom.targets.costs import Costs, Line, Units
 from polyloom.targets.target import Execution, Program
 

@@ -14,10 +14,10 @@ from struct import unpack
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.belt import words as w
 from polyloom.targets.belt.encode import encode, issue_words
-from polyloom.targets.belt.ir import BYTES, Type
 from polyloom.targets.belt.isa import MANY, ROWS, Op, predicates
-from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.program import KINDS, NONE, Belt, Bundle, Immediate, Issue, Operand, Program, Routine, Slot
+from polyloom.targets.belt.machine import KINDS, Machine, Slot
+from polyloom.targets.belt.program import NONE, Belt, Bundle, Immediate, Issue, Operand, Program, Routine
+from polyloom.targets.belt.value_types import BYTES, Type
 
 _VECTOR_BITS = 3
 _TYPES: Mapping[int, Type] = {

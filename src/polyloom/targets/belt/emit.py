@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 
 from polyloom.ir.ssa import Place
 from polyloom.targets.belt.graph import LOADS, Absent, Graph, Node, Read, Source
-from polyloom.targets.belt.ir import BYTES, Constant, Operand, Value
+from polyloom.targets.belt.ir import Constant, Operand, Value
 from polyloom.targets.belt.isa import LANED, OPS, states_width
+from polyloom.targets.belt.machine import Slot
 from polyloom.targets.belt.nones import entry_values, frame_values
 from polyloom.targets.belt.open_code import Code, Linear
 from polyloom.targets.belt.origins import placed as origins
 from polyloom.targets.belt.pipeline import Pipelined
 from polyloom.targets.belt.positions import Belt
-from polyloom.targets.belt.program import NONE, Bundle, Immediate, Issue, Note, Slot
+from polyloom.targets.belt.program import NONE, Bundle, Immediate, Issue, Note
 from polyloom.targets.belt.program import Belt as Position
 from polyloom.targets.belt.program import Operand as Placed
 from polyloom.targets.belt.spill import age
+from polyloom.targets.belt.value_types import BYTES
 
 Home = Callable[[str], int]
 """The byte of a value in scratch."""

@@ -13,20 +13,10 @@ from struct import pack
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.targets.belt import words as w
-from polyloom.targets.belt.ir import BYTES, Type
 from polyloom.targets.belt.isa import LANED, MANY, NUMBERS, OPS, Op, predicates, states_width
-from polyloom.targets.belt.program import (
-    KINDS,
-    NONE,
-    Belt,
-    Bundle,
-    Immediate,
-    Issue,
-    Operand,
-    Program,
-    Routine,
-    in_order,
-)
+from polyloom.targets.belt.machine import KINDS
+from polyloom.targets.belt.program import NONE, Belt, Bundle, Immediate, Issue, Operand, Program, Routine, in_order
+from polyloom.targets.belt.value_types import BYTES, Type
 
 
 def encode(program: Program) -> bytes:

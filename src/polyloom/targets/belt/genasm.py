@@ -27,14 +27,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from polyloom.ir.ssa import NOWHERE, Place
+from polyloom.ir.ssa import NOWHERE, Data, Place
 from polyloom.targets.belt.ir import (
-    BYTES,
     Address,
     Block,
     Branch,
     Constant,
-    Data,
     Edge,
     Function,
     Jump,
@@ -48,6 +46,7 @@ from polyloom.targets.belt.ir import (
     Terminator,
     Value,
 )
+from polyloom.targets.belt.value_types import BYTES
 
 LOADS = ("load", "loads", "loadu")
 

@@ -14,15 +14,13 @@ from dataclasses import replace
 from typing import Final, NoReturn, cast
 
 from polyloom.diagnostics import Source, Span, input_error
-from polyloom.ir.ssa import NOWHERE, Place
+from polyloom.ir.ssa import NOWHERE, Data, Place
 from polyloom.targets.belt.genasm import LOADS
 from polyloom.targets.belt.ir import (
-    BYTES,
     Address,
     Block,
     Branch,
     Constant,
-    Data,
     Edge,
     Function,
     Jump,
@@ -33,11 +31,10 @@ from polyloom.targets.belt.ir import (
     Operand,
     Order,
     Return,
-    Type,
     Value,
-    Width,
 )
 from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.value_types import BYTES, Type, Width
 
 _NAME: Final = r"[\w.$]+"
 _DIGITS: Final = 64

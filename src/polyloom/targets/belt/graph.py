@@ -13,17 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.targets.belt.ir import (
-    Constant,
-    Edge,
-    Nothing,
-    Operand,
-    Order,
-    Type,
-    Value,
-    Width,
-)
+from polyloom.targets.belt.ir import Constant, Edge, Nothing, Operand, Order, Value
 from polyloom.targets.belt.program import Immediate
+from polyloom.targets.belt.value_types import Type, Width
 
 LEAVES: Final = ("leave", "leavetr", "leavefl")
 CALLS: Final = ("call", "calltr")

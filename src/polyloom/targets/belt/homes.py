@@ -13,10 +13,11 @@ from typing import Final
 
 from polyloom.targets.belt.block_code import Plan, aliases, incoming
 from polyloom.targets.belt.emit import loop_constants
-from polyloom.targets.belt.ir import BYTES, Block, Type, Value
+from polyloom.targets.belt.ir import Block, Value
 from polyloom.targets.belt.normal import edges, predecessors
 from polyloom.targets.belt.open_code import Linear
 from polyloom.targets.belt.pipeline import Pipelined
+from polyloom.targets.belt.value_types import BYTES, Type
 
 _BEGIN: Final = -1
 _END: Final = 1 << 60

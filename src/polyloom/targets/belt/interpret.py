@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.belt.ir import (
-    BYTES,
     Address,
     Block,
     Branch,
@@ -34,6 +33,7 @@ from polyloom.targets.belt.ir import (
     Return,
 )
 from polyloom.targets.belt.meaning import Lane, Lanes, NaR, compute, float_bits
+from polyloom.targets.belt.value_types import BYTES
 
 Argument = int | float | npt.NDArray[Any]
 STEPS: Final = 10**8

@@ -18,25 +18,11 @@ in the order of the program, which is the order of loads, stores, calls and leav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
 
 from polyloom.ir.ssa import NOWHERE, Data, Instruction, Place
-
-Width = Literal["b", "h", "w", "d", "q"]
-BYTES: Final[Mapping[Width, int]] = {"b": 1, "h": 2, "w": 4, "d": 8, "q": 16}
-
-
-@dataclass(frozen=True, slots=True)
-class Type:
-    """A width, and a number of lanes; 1 is a scalar. Comparisons give b, one per lane: 0 or 1."""
-
-    width: Width
-    lanes: int = 1
-
-    def __str__(self) -> str:
-        return self.width if self.lanes == 1 else f"{self.width}x{self.lanes}"
+from polyloom.targets.belt.value_types import Type, Width
 
 
 @dataclass(frozen=True, slots=True)

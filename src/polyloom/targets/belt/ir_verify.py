@@ -26,10 +26,10 @@ from polyloom.targets.belt.ir import (
     Op,
     Operand,
     Return,
-    Type,
     Value,
 )
 from polyloom.targets.belt.isa import MANY, OPS
+from polyloom.targets.belt.value_types import Type
 
 LEAVES: Final = ("leave", "leavetr", "leavefl")
 ACCESSES: Final = (*LOADS, "store", "call", "calltr")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.belt.ir import Data
+from polyloom.ir.ssa import Data
 
 BASE: Final = 1 << 16
 GAP: Final = 64

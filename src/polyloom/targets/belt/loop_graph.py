@@ -11,21 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.targets.belt.graph import LEAF, LEAVES, Graph, Node, Read, Source, prune, read_instead
-from polyloom.targets.belt.ir import (
-    BYTES,
-    Address,
-    Constant,
-    Loop,
-    Nothing,
-    Op,
-    Operand,
-    Order,
-    Type,
-    Value,
-    Width,
-)
+from polyloom.targets.belt.ir import Address, Constant, Loop, Nothing, Op, Operand, Order, Value
 from polyloom.targets.belt.isa import BY_WIDTH, MANY, OPS
 from polyloom.targets.belt.program import Immediate
+from polyloom.targets.belt.value_types import BYTES, Type, Width
 
 
 def immediate(op: str, operands: Sequence[Operand], number: int) -> int | None:

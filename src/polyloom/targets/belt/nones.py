@@ -16,11 +16,12 @@ from typing import Final
 
 from polyloom.names import hidden
 from polyloom.targets.belt.graph import LEAF, LEAVES_AND_CALLS, Graph, Node, Read, read_instead
-from polyloom.targets.belt.ir import Nothing, Operand, Type, Value
+from polyloom.targets.belt.ir import Nothing, Operand, Value
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.loop_graph import outside
 from polyloom.targets.belt.positions import Belt
 from polyloom.targets.belt.steady import evaluate, leaf, operands
+from polyloom.targets.belt.value_types import Type
 
 _ALWAYS: Final = hidden("always")
 _FAR: Final = 64

@@ -15,10 +15,9 @@ from typing import Final
 
 from polyloom.targets.belt.graph import CALLS, LEAF, LOADS, Graph, Node, Read
 from polyloom.targets.belt.isa import OPS
-from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.machine import Machine, Slot
 from polyloom.targets.belt.positions import Belt, Placed
 from polyloom.targets.belt.problem import Class, classes, gap, latency
-from polyloom.targets.belt.program import Slot
 from polyloom.targets.belt.slots import order_acts
 
 ENTRY: Final = "entry"

@@ -16,9 +16,8 @@ from functools import cached_property
 
 from polyloom.targets.belt.graph import Graph, Read, is_invariant
 from polyloom.targets.belt.isa import OPS
-from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.machine import Machine, Slot
 from polyloom.targets.belt.problem import drop_rank, gap, rank
-from polyloom.targets.belt.program import Slot
 
 
 @dataclass(frozen=True, slots=True)

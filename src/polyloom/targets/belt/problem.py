@@ -16,8 +16,7 @@ from typing import Final
 from polyloom.modulo.problem import Capacity, Choice, Dependence, Hold, Operation, Problem, Resource, Use
 from polyloom.targets.belt.graph import CALLS, LEAVES, LOADS, Graph, Node
 from polyloom.targets.belt.isa import OPS, PHASES, Phase
-from polyloom.targets.belt.machine import LOOP_SLOTS, Machine
-from polyloom.targets.belt.program import Slot
+from polyloom.targets.belt.machine import LOOP_SLOTS, Machine, Slot
 
 ROLES: Final = ("counter", "test", "leave")
 """In the order of `LOOP_SLOTS`."""

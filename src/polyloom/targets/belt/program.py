@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.targets.belt.ir import Data, Type, Width
+from polyloom.ir.ssa import NOWHERE, Data, Place
+from polyloom.targets.belt.machine import Slot
+from polyloom.targets.belt.value_types import Type, Width
 
 NONE: Final = -1
 """In a list of operands that makes a belt: a None."""
-KINDS: Final = "EFRPWL"
-"""Kinds of slots, in the order of words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +34,6 @@ class Immediate:
 
 
 Operand = Belt | Immediate
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One of the member's: `E` 0, `F` 2, `R` 0 (fills), `P` 1 (pick, recur), `W` 0 (spills); `L` on members whose
-    counted loops are free: `L0` the counter, `L1` its test, `L2` the leave."""
-
-    kind: str
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.kind}{self.number}"
-
-    @property
-    def order(self) -> tuple[int, int]:
-        """Of issues in a bundle's words, and of results that drop together after equal latencies."""
-        return KINDS.index(self.kind), self.number
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from polyloom.targets.belt.ir import BYTES, Type, Width
 from polyloom.targets.belt.isa import LANED, OPS, Op
 from polyloom.targets.belt.program import Issue
+from polyloom.targets.belt.value_types import BYTES, Type, Width
 
 Data = Literal["none", "some", "maybe"]
 """Surely None, surely not (in no lane), or not known."""

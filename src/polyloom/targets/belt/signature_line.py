@@ -5,12 +5,13 @@ note."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.signature_json import as_json, of_json
-from polyloom.targets.belt.ir import BYTES, Function, Type
+from polyloom.targets.belt.value_types import BYTES, Type
 
 BEGINS: Final = "signature "
 
@@ -28,15 +29,16 @@ def read(text: str, source: Source, offset: int) -> Signature:
         raise _wrong("the signature is not written as a file's note has it", source, text, offset, help) from None
 
 
-def fitting(text: str, source: Source, offset: int, first: Function) -> Signature:
-    """The same, of a line before a function whose parameters and result it names. Error: PL1007."""
+def fitting(
+    text: str, source: Source, offset: int, name: str, parameters: Sequence[Type], results: Sequence[Type]
+) -> Signature:
+    """The same, of a line before a function of this name, whose parameters and result it names. Error: PL1007."""
     found = read(text, source, offset)
     given = [4 if not a.is_scalar else a.dtype.itemsize for a in found.inputs]
     result = found.argument(RESULT)
-    results = [] if result is None else [result.dtype.itemsize]
-    taken, gives = [_bytes(p.type) for p in first.blocks[0].parameters], [_bytes(t) for t in first.results[:1]]
-    if given != taken or results != gives:
-        message = f"the signature has other arguments or another result than {first.name}"
+    gives = [] if result is None else [result.dtype.itemsize]
+    if given != list(map(_bytes, parameters)) or gives != list(map(_bytes, results[:1])):
+        message = f"the signature has other arguments or another result than {name}"
         help = "name each parameter, arrays as addresses of 4 bytes, or leave the line out"
         raise _wrong(message, source, text, offset, help)
     return found

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from polyloom.modulo.problem import Schedule
 from polyloom.targets.belt.graph import CALLS, LEAVES, Graph
+from polyloom.targets.belt.machine import Slot
 from polyloom.targets.belt.positions import Placed
 from polyloom.targets.belt.problem import Setting
-from polyloom.targets.belt.program import Slot
 
 
 def assign(graph: Graph, setting: Setting, schedule: Schedule) -> Placed:

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from polyloom.targets.belt.graph import LEAF, Graph, Node, Read, Source, read_instead
-from polyloom.targets.belt.ir import BYTES, Value
+from polyloom.targets.belt.ir import Value
 from polyloom.targets.belt.positions import Belt, Placed
 from polyloom.targets.belt.problem import gap
+from polyloom.targets.belt.value_types import BYTES
 
 
 def lost(belt: Belt) -> list[tuple[int, int, Read]]:

@@ -15,10 +15,11 @@ from typing import Final
 
 from polyloom.analysis.components import components
 from polyloom.targets.belt.graph import LEAF, Graph, Node, Read, is_invariant, read_instead
-from polyloom.targets.belt.ir import BYTES, Constant, Nothing, Operand, Type
+from polyloom.targets.belt.ir import Constant, Nothing, Operand
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.meaning import compute, computes
 from polyloom.targets.belt.program import Immediate
+from polyloom.targets.belt.value_types import BYTES, Type
 
 _MOST: Final = 2000
 """Combinations of neutral values that are tried."""

@@ -25,7 +25,7 @@ from polyloom.targets.belt.genasm_read import read_genasm
 from polyloom.targets.belt.import_ssa import PASSES as IMPORTER
 from polyloom.targets.belt.import_ssa import Options as Importing
 from polyloom.targets.belt.import_ssa import import_function
-from polyloom.targets.belt.ir import BYTES, Function, Module, Type
+from polyloom.targets.belt.ir import Function, Module
 from polyloom.targets.belt.ir_verify import verify as verified
 from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.machine import load, members
@@ -33,6 +33,7 @@ from polyloom.targets.belt.meaning import NaR
 from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
 from polyloom.targets.belt.program import Program
+from polyloom.targets.belt.value_types import BYTES, Type
 from polyloom.targets.forms import function
 from polyloom.targets.forms.kernel_text import relocated
 from polyloom.targets.subject import Progress, Subject
@@ -90,7 +91,12 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
         module = verified(read_genasm(plain, name))
         first = module.functions[0]
         source = Source(name, text)
-        signature = _of_types(first) if line is None else signature_line.fitting(line[0], source, line.start(), first)
+        types = [p.type for p in first.blocks[0].parameters]
+        signature = (
+            _of_types(first)
+            if line is None
+            else signature_line.fitting(line[0], source, line.start(), first.name, types, first.results)
+        )
         return belt_file.write(_specialized(module, place, options, signature), signature)
     data = belt_file.write(*conasm_read.read(text, name))
     member = belt_file.read(data).machine

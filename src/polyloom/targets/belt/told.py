@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final, cast
 
+from polyloom.targets.belt.loop_facts import LoopFacts
 from polyloom.targets.belt.program import Program
-from polyloom.targets.belt.stats import LoopFacts
 
 Loop = dict[str, bool | int | str | None]
 _KEYS: Final = frozenset(f.name for f in fields(LoopFacts))

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from polyloom.targets.belt.ir import BYTES
 from polyloom.targets.belt.isa import MANY, OPS, Phase, predicates
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.program import NONE, Immediate, Issue, Operand, Program, Routine
 from polyloom.targets.belt.shapes import IMMEDIATE, NOTHING, Item, clashes, of_type, results
+from polyloom.targets.belt.value_types import BYTES
 
 Key = tuple[int, ...]
 """The order of drops: latency, slot, result."""

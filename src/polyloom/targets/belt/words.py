@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from polyloom.targets.belt.ir import Width
 from polyloom.targets.belt.isa import MANY, Op
+from polyloom.targets.belt.value_types import Width
 
 Field = tuple[int, int]
 """First bit, and number of bits."""

@@ -17,8 +17,8 @@ from polyloom.targets.belt import belt_file, model
 from polyloom.targets.belt.compile import Ratio, specialize
 from polyloom.targets.belt.interpret import interpret
 from polyloom.targets.belt.ir import Module
+from polyloom.targets.belt.loop_facts import LoopFacts
 from polyloom.targets.belt.machine import Machine, member, members
-from polyloom.targets.belt.stats import LoopFacts
 
 NAMELESS = Signature("f", (), (), ())
 Arguments = Sequence[Any]

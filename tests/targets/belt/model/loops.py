@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from polyloom.targets.belt.isa import OPS, PHASES, Phase
-from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.program import NONE, Belt, Bundle, Immediate, Issue, Operand, Slot
+from polyloom.targets.belt.machine import Machine, Slot
+from polyloom.targets.belt.program import NONE, Belt, Bundle, Immediate, Issue, Operand
 
 _ORDER: Final[Mapping[Phase, int]] = {phase: n for n, phase in enumerate(PHASES)}
 

@@ -10,11 +10,12 @@ from typing import Final
 from tests.targets.belt.model.twin import BASE
 
 from polyloom.ir.signature import Signature
+from polyloom.ir.ssa import Data
 from polyloom.targets.belt import belt_file
-from polyloom.targets.belt.ir import Data, Type
 from polyloom.targets.belt.isa import MANY, OPS, predicates
-from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.program import NONE, Belt, Bundle, Immediate, Issue, Operand, Program, Routine, Slot
+from polyloom.targets.belt.machine import Machine, Slot
+from polyloom.targets.belt.program import NONE, Belt, Bundle, Immediate, Issue, Operand, Program, Routine
+from polyloom.targets.belt.value_types import Type
 
 WORD: Final = Type("w")
 _KINDS: Final = {"fill": "R", "pick": "P", "spill": "W", "ls": "F", "control": "F", "con": "F", "conform": "F"}

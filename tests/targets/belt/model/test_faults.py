@@ -11,11 +11,12 @@ from tests.targets.belt.model.programs import WORD, bundle, do, file, immediate,
 from tests.targets.belt.model.twin import BASE
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.ir.ssa import Data
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt import model
-from polyloom.targets.belt.ir import Data, Type
 from polyloom.targets.belt.model import Argument
 from polyloom.targets.belt.program import NONE, Bundle, Issue, Program, Routine
+from polyloom.targets.belt.value_types import Type
 
 RETURN = bundle(do("retn"))
 QUIET = Bundle((), 0)

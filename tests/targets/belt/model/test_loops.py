@@ -15,7 +15,8 @@ from tests.targets.belt.model.twin import BASE, Twin, Value
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt import model
-from polyloom.targets.belt.program import Belt, Bundle, Immediate, Issue, Program, Routine, Slot
+from polyloom.targets.belt.machine import Slot
+from polyloom.targets.belt.program import Belt, Bundle, Immediate, Issue, Program, Routine
 
 _BYTES = {"x": 0, "y": 4, "n": 8}
 """Of invariants, in scratch."""

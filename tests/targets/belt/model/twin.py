@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.targets.belt.ir import BYTES, Width
 from polyloom.targets.belt.isa import OPS, predicates
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.meaning import Lane, Lanes, NaR, compute
 from polyloom.targets.belt.program import NONE, Bundle, Immediate, Issue, Operand, Program, Routine, in_order
+from polyloom.targets.belt.value_types import BYTES, Width
 
 BASE: Final = 1 << 16
 _WIDTHS: Final[dict[int, Width]] = {8: "b", 16: "h", 32: "w", 64: "d", 128: "q"}

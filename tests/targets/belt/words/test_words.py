@@ -18,8 +18,8 @@ from polyloom.targets.belt import belt_file, conasm, conasm_read
 from polyloom.targets.belt.codes import CODES
 from polyloom.targets.belt.decode import decode
 from polyloom.targets.belt.encode import encode
-from polyloom.targets.belt.machine import member
-from polyloom.targets.belt.program import Belt, Bundle, Immediate, Issue, Program, Routine, Slot
+from polyloom.targets.belt.machine import Slot, member
+from polyloom.targets.belt.program import Belt, Bundle, Immediate, Issue, Program, Routine
 
 SILVER = member("silver")
 SEEDS = range(25)

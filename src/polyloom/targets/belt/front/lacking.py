@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.belt.front.lower import constant
-from polyloom.targets.belt.ir import BYTES, Function, Op, Operand, Type, Value
+from polyloom.targets.belt.ir import Function, Op, Operand, Value
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.meaning import computes
+from polyloom.targets.belt.value_types import BYTES, Type
 
 Fresh = Callable[[str], str]
 _LESS = {"mins": "lsss", "maxs": "gtrs", "minu": "lssu", "maxu": "gtru"}

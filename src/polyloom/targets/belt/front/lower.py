@@ -17,8 +17,9 @@ from polyloom.ir import ssa
 from polyloom.ir.ssa import NOWHERE, Instruction, Place
 from polyloom.ir.ssa_types import I1, I8, I16
 from polyloom.ir.ssa_types import Type as SsaType
-from polyloom.targets.belt.ir import BYTES, Address, Constant, Op, Operand, Type, Value, Width
+from polyloom.targets.belt.ir import Address, Constant, Op, Operand, Value
 from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.value_types import BYTES, Type, Width
 from polyloom.transform.ssa.folding import NEGATED
 
 _WIDTHS: Final[dict[str, Width]] = {

@@ -13,7 +13,6 @@ from typing import Final
 
 from polyloom.targets.belt.front.lower import COMMUTES, constant
 from polyloom.targets.belt.ir import (
-    BYTES,
     Block,
     Branch,
     Constant,
@@ -26,11 +25,11 @@ from polyloom.targets.belt.ir import (
     Operand,
     Return,
     Terminator,
-    Type,
     Value,
 )
 from polyloom.targets.belt.ir_verify import edges, ends
 from polyloom.targets.belt.meaning import compute, computes
+from polyloom.targets.belt.value_types import BYTES, Type
 
 _ZERO: Final = ("add", "sub", "or", "xor", "shl", "shrs", "shru", "rotl", "andn")
 _EFFECTS: Final = ("store", "call", "calltr", "leave", "leavetr", "leavefl")
