@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.targets.belt.ir import (
+from polyloom.targets.belt.source.ir import (
     Block,
     Branch,
     Constant,

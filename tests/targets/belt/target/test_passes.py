@@ -15,9 +15,9 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.ssa import Function
 from polyloom.targets.belt import compile as specializer
-from polyloom.targets.belt import import_ssa
-from polyloom.targets.belt.program import Program
+from polyloom.targets.belt.map import import_ssa
 from polyloom.targets.belt.target import TARGET
+from polyloom.targets.belt.words.program import Program
 
 DOT = """int dot(int n, const int a[n], const int b[n]) {
     int s = 0;

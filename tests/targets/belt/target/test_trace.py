@@ -14,7 +14,7 @@ from polyloom import api
 from polyloom.cli import main
 from polyloom.run import instance
 from polyloom.targets.activity import of_spans
-from polyloom.targets.belt import model
+from polyloom.targets.belt.run import model
 
 DOT = "int dot(int n, const int a[n]) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
 CUT = "the first 100 of "
