@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations, numbered as the rows of `polyloom.targets.belt.isa` (tests/belt/model compares both): how the model
+// The operations, numbered as the rows of `polyloom.targets.belt.isa` (tests/targets/belt/run compares both): how the model
 // executes each.
 #pragma once
 

@@ -249,7 +249,7 @@ def _with_labels(lines: list[str]) -> list[str]:
 
 def belt() -> Sequence[bytes]:
     folder = ROOT / "tests" / "targets" / "belt"
-    paths = (folder / "words" / "sum.conasm", *sorted((folder / "genasm").glob("*.genasm")))
+    paths = (folder / "words" / "sum.conasm", *sorted((folder / "source").glob("*.genasm")))
     return [path.read_bytes() for path in paths]
 
 

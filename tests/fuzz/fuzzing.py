@@ -29,7 +29,7 @@ from tests.fuzz import audit, readers, texts, tracing
 from tests.fuzz.readers import READERS, Reader
 
 from polyloom import api
-from polyloom.targets.belt import belt_file
+from polyloom.targets.belt.words import belt_file
 
 BUILD: Final = ROOT / "build" / "fuzz"
 FOUND: Final = Path(__file__).parent / "found"

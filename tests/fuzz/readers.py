@@ -21,8 +21,8 @@ import numpy as np
 from tests.device.devices import ROOT
 from tests.fuzz import assembly, damage
 from tests.fuzz.isolated import PATIENCE, Hunt, hunt, limited
-from tests.targets.belt.model.programs import Draw, file
-from tests.targets.belt.model.test_loops import dot
+from tests.targets.belt.run.programs import Draw, file
+from tests.targets.belt.run.test_loops import dot
 from tests.targets.tcpa.phases import plans
 
 import polyloom as pl
@@ -35,8 +35,9 @@ from polyloom.riscv.backend.link import executable as executable_of
 from polyloom.riscv.names import Isa
 from polyloom.riscv.names import parse as isa_of
 from polyloom.targets import registry
-from polyloom.targets.belt import belt_file, model
 from polyloom.targets.belt import machine as belt_machines
+from polyloom.targets.belt.run import model
+from polyloom.targets.belt.words import belt_file
 from polyloom.targets.tcpa import machine_file
 
 EXAMPLES: Final = ROOT / "examples"
@@ -349,7 +350,7 @@ def notation(path: str) -> None:
 def notations() -> Sequence[bytes]:
     """Conasm; genasm has loops that are scheduled."""
     belt = ROOT / "tests" / "targets" / "belt"
-    paths = (belt / "words" / "sum.conasm", *sorted((belt / "genasm").glob("*.genasm")))
+    paths = (belt / "words" / "sum.conasm", *sorted((belt / "source").glob("*.genasm")))
     return [path.read_bytes() for path in paths]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model of the belt machine (native/belt/bind.cpp). Callers have checked what is no program's fault:
-`polyloom.targets.belt.model` does."""
+`polyloom.targets.belt.run.model` does."""
 
 from typing import Any, final
 

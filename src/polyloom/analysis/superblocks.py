@@ -183,11 +183,14 @@ def with_preheader(
     function: Function, loop: Superblock, head: Sequence[Instruction], arguments: Sequence[Operand]
 ) -> Function:
     """The function with instructions at the end of the block that enters the loop, and other first values of its
-    parameters there."""
+    parameters there. What only gives first values stays last: it is needed last."""
     before, edge = entry_edge(function, loop)
     assert isinstance(before.terminator, Jump)
     entered = Jump(Edge(edge.block, tuple(arguments)), before.terminator.place)
-    changed = replace(before, instructions=(*before.instructions, *head), terminator=entered)
+    read = {o for i in (*before.instructions, *head) for o in i.operands}
+    last = [i for i in before.instructions if i.results and i.results[0] in arguments and i.results[0] not in read]
+    kept = [i for i in before.instructions if i not in last]
+    changed = replace(before, instructions=(*kept, *head, *last), terminator=entered)
     return replace(function, blocks=tuple(changed if block is before else block for block in function.blocks))
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.targets.belt.ir import (
+from polyloom.targets.belt.source.ir import (
     Block,
     Branch,
     Constant,
@@ -31,9 +31,9 @@ from polyloom.targets.belt.ir import (
     Operand,
     Order,
     Return,
-    Type,
     Value,
 )
+from polyloom.targets.belt.value_types import Type
 
 W: Final = Type("w")
 B: Final = Type("b")

@@ -15,7 +15,7 @@ from polyloom import ssa
 from polyloom.analysis.loops import loop_forest
 from polyloom.analysis.superblocks import innermost, superblocks
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import SPECULATED, flow_edges
+from polyloom.ir.ssa import SPECULATED, Instruction, Operand, flow_edges
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
@@ -110,7 +110,11 @@ def test_what_is_speculative_is_verified() -> None:
 
 
 def test_a_predicate_that_is_forgotten_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hyperblocks, "_predicated", lambda i, predicate: i)
+    def unpredicated(i: Instruction, predicate: Operand) -> Instruction:
+        del predicate
+        return i
+
+    monkeypatch.setattr(hyperblocks, "_predicated", unpredicated)
     made = form_hyperblocks(ssa.verify(read(GUARDED)), ALL)
     with pytest.raises(PolyloomError, match="PL0972"):
         interpret(made, [6, np.array([0, 3, 0, 7, 0, 9], np.int32)])

@@ -21,7 +21,7 @@ from polyloom.cli.bench import loops
 from polyloom.cli.bench.hexagon import compiled
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
-from polyloom.targets.belt import model
+from polyloom.targets.belt.run import model
 
 Row = dict[str, object]
 MEMBERS: Final = ("tin", "copper", "silver", "gold", "gold5", "hex4", "unit")

@@ -16,26 +16,34 @@ from typing import Final, Literal
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.signature import Signature
 from polyloom.passes import Form, Pass, Watch, run_passes
-from polyloom.targets.belt import stats
-from polyloom.targets.belt.block_code import Builder, Head, Plan, live_in, uses
-from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants, loop_piece, loop_spills, open_piece
-from polyloom.targets.belt.graph import LOADS, Graph, Read
-from polyloom.targets.belt.homes import homes
-from polyloom.targets.belt.ir import Block, Constant, Function, Loop, Module
-from polyloom.targets.belt.ir_verify import GENASM
 from polyloom.targets.belt.isa import OPS
-from polyloom.targets.belt.layout import addresses
-from polyloom.targets.belt.listing import listing
-from polyloom.targets.belt.loop_graph import Builder as LoopBuilder
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.normal import edges, entry, normal, opened, with_stubs
-from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
-from polyloom.targets.belt.origins import home
-from polyloom.targets.belt.pipeline import BEST, Failed, Options, Pipelined, bounds, pipeline
-from polyloom.targets.belt.program import Bundle, Program, Routine
-from polyloom.targets.belt.stats import LoopFacts
-from polyloom.targets.belt.told import as_json
-from polyloom.targets.belt.verify import verify
+from polyloom.targets.belt.map.schedule import stats
+from polyloom.targets.belt.map.schedule.block_code import Builder, Head, Plan, live_in, uses
+from polyloom.targets.belt.map.schedule.emit import (
+    Piece,
+    linked,
+    loop_belt,
+    loop_constants,
+    loop_piece,
+    loop_spills,
+    open_piece,
+)
+from polyloom.targets.belt.map.schedule.graph import LOADS, Graph, Read
+from polyloom.targets.belt.map.schedule.homes import homes
+from polyloom.targets.belt.map.schedule.loop_graph import Builder as LoopBuilder
+from polyloom.targets.belt.map.schedule.normal import edges, entry, normal, opened, with_stubs
+from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, Linear, check, schedule
+from polyloom.targets.belt.map.schedule.origins import home
+from polyloom.targets.belt.map.schedule.pipeline import BEST, Failed, Options, Pipelined, bounds, pipeline
+from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Module
+from polyloom.targets.belt.source.ir_verify import GENASM
+from polyloom.targets.belt.words.layout import addresses
+from polyloom.targets.belt.words.listing import listing
+from polyloom.targets.belt.words.loop_facts import LoopFacts
+from polyloom.targets.belt.words.program import Bundle, Program, Routine
+from polyloom.targets.belt.words.told import as_json
+from polyloom.targets.belt.words.verify import verify
 
 Ratio = float | Literal["always", "never"]
 ROUNDS: Final = 8

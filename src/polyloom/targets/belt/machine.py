@@ -19,10 +19,11 @@ from typing import Final, cast, get_args
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.machine.shipped import Members
 from polyloom.machine.table import Table
-from polyloom.targets.belt.ir import BYTES, Width
 from polyloom.targets.belt.isa import BY_WIDTH, OPS, Op, Unit
-from polyloom.targets.belt.program import Slot
+from polyloom.targets.belt.value_types import BYTES, Width
 
+KINDS: Final = "EFRPWL"
+"""Kinds of slots, in the order of words."""
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL1000", "belt machine")
 LATENCIES: Final = (
     *("alu", "compare", "smear", "shuffle", "widen", "widenv"),
@@ -58,6 +59,25 @@ _NEEDED: Final[tuple[Unit, ...]] = (
 """Units that every member has: what has no slot on it could not be replaced by anything."""
 FUSED: Final = frozenset({"muladd", "shladd", "shrsadd"})
 """What members that fuse execute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One of the member's: `E` 0, `F` 2, `R` 0 (fills), `P` 1 (pick, recur), `W` 0 (spills); `L` on members whose
+    counted loops are free: `L0` the counter, `L1` its test, `L2` the leave."""
+
+    kind: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}{self.number}"
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Of issues in a bundle's words, and of results that drop together after equal latencies."""
+        return KINDS.index(self.kind), self.number
+
+
 LOOP_SLOTS: Final = (Slot("L", 0), Slot("L", 1), Slot("L", 2))
 """With `free_loop`: the slots of a counted loop's counter (add, sub), test (a comparison) and leave."""
 

@@ -15,24 +15,26 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, Source, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Argument, Signature
 from polyloom.passes import Watch
-from polyloom.targets.belt import belt_file, conasm_read, facts, model, profile, signature_line, view
 from polyloom.targets.belt.compile import PASSES as SPECIALIZER
 from polyloom.targets.belt.compile import specialize
-from polyloom.targets.belt.costs import costs
-from polyloom.targets.belt.front.profile import with_counts
-from polyloom.targets.belt.genasm import print_genasm
-from polyloom.targets.belt.genasm_read import read_genasm
-from polyloom.targets.belt.import_ssa import PASSES as IMPORTER
-from polyloom.targets.belt.import_ssa import Options as Importing
-from polyloom.targets.belt.import_ssa import import_function
-from polyloom.targets.belt.ir import BYTES, Function, Module, Type
-from polyloom.targets.belt.ir_verify import verify as verified
-from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.machine import load, members
-from polyloom.targets.belt.meaning import NaR
+from polyloom.targets.belt.map.import_ssa import PASSES as IMPORTER
+from polyloom.targets.belt.map.import_ssa import Options as Importing
+from polyloom.targets.belt.map.import_ssa import import_function
 from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
-from polyloom.targets.belt.program import Program
+from polyloom.targets.belt.run import facts, model, profile, view
+from polyloom.targets.belt.run.costs import costs
+from polyloom.targets.belt.source.branch_counts import with_counts
+from polyloom.targets.belt.source.genasm import print_genasm
+from polyloom.targets.belt.source.genasm_read import read_genasm
+from polyloom.targets.belt.source.ir import Function, Module
+from polyloom.targets.belt.source.ir_verify import verify as verified
+from polyloom.targets.belt.value_types import BYTES, Type
+from polyloom.targets.belt.words import belt_file, conasm_read, signature_line
+from polyloom.targets.belt.words.listing import listing
+from polyloom.targets.belt.words.meaning import NaR
+from polyloom.targets.belt.words.program import Program
 from polyloom.targets.forms import function
 from polyloom.targets.forms.places import relocated
 from polyloom.targets.subject import Progress, Subject
@@ -90,7 +92,12 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
         module = verified(read_genasm(plain, name))
         first = module.functions[0]
         source = Source(name, text)
-        signature = _of_types(first) if line is None else signature_line.fitting(line[0], source, line.start(), first)
+        types = [p.type for p in first.blocks[0].parameters]
+        signature = (
+            _of_types(first)
+            if line is None
+            else signature_line.fitting(line[0], source, line.start(), first.name, types, first.results)
+        )
         return belt_file.write(_specialized(module, place, options, signature), signature)
     data = belt_file.write(*conasm_read.read(text, name))
     member = belt_file.read(data).machine
@@ -143,7 +150,7 @@ def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
-    from polyloom.targets.belt.verify import verify
+    from polyloom.targets.belt.words.verify import verify
 
     try:
         return verify(belt_file.read(data, None if place is None else place.machine).program)
@@ -154,7 +161,7 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
 def _show(data: bytes, options: Options) -> str:
     file = belt_file.read(data)
     if options.timeline:
-        from polyloom.targets.belt.timeline import timeline
+        from polyloom.targets.belt.run.timeline import timeline
 
         return timeline(file.program)
     return listing(file.program, file.signature)

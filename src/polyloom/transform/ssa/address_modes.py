@@ -169,7 +169,7 @@ class _Selection:
         return self.variables[wanted]
 
     def _moving_pointer(self, base: Affine, counted: Mapping[Value, int], basic: Mapping[Value, int]) -> Operand:
-        varying = affine(0, counted)
+        varying = affine(0, counted.items())
         if base + varying not in self.variables:
             self._add(base + varying, "p", self._before(base + self._begin(varying)), varying, basic)
         return self.variables[base + varying]

@@ -99,7 +99,7 @@ def _moved(
     head: list[Instruction] = []
     new, grown = Value(fresh(counter.name), counter.type), Value(fresh(counter.name), counter.type)
     last = materialize(Affine(0, end.terms), head, fresh, function.address)
-    advance = Instruction("add", (new, integer(counter.type, step)), (grown,), place=loop.place)
+    advance = Instruction("add", (new, integer(counter.type, step)), (grown,))
     reads_next = end.constant == -step
     tested = (grown, integer(counter.type, 0)) if reads_next else (new, integer(counter.type, end.constant))
     # What still reads the old counter is addresses, which take the sum apart, and what leaves.

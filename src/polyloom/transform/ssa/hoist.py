@@ -16,7 +16,18 @@ from typing import Final
 from polyloom.analysis.aliases import Aliases, is_plain_load
 from polyloom.analysis.effects import externals_of
 from polyloom.analysis.loops import LoopForest, loop_forest
-from polyloom.ir.ssa import COMPARISONS, Block, Constant, Function, Instruction, Value, edges_of, flow_edges
+from polyloom.ir.ssa import (
+    COMPARISONS,
+    SPECULATED,
+    SPECULATIVE,
+    Block,
+    Constant,
+    Function,
+    Instruction,
+    Value,
+    edges_of,
+    flow_edges,
+)
 from polyloom.transform.ssa.body import Body, entry_of
 from polyloom.transform.ssa.editing import throughout
 from polyloom.transform.ssa.ifconvert import speculable
@@ -29,11 +40,15 @@ NEAR: Final = 1024
 @dataclass(frozen=True, slots=True)
 class HoistCosts:
     """`near` is how far from a register an access reaches; `is_part` tells what is a part of its users on the machine;
-    `loads` is after how many loads a loop has enough of them in registers."""
+    `loads` is after how many loads a loop has enough of them in registers. `speculative` are operations that do no harm
+    where nobody asked for them: they move from everywhere in the loop. `meets` tells whether two accesses may meet,
+    where more is known than the function says."""
 
     near: int = NEAR
     is_part: Callable[[Instruction], bool] = lambda instruction: instruction.operation in COMPARISONS
     loads: int = 10
+    speculative: frozenset[str] = frozenset()
+    meets: Callable[[Instruction, Instruction], bool] | None = None
 
 
 @throughout
@@ -57,6 +72,7 @@ class Hoisting:
     def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest) -> None:
         self.costs, self.forest = costs, forest
         self.aliases, self.externals = Aliases(function), externals_of(function)
+        self.meets = costs.meets or self.aliases.may_meet
 
     def move(self, body: Body, number: int) -> None:
         """From one loop to the end of the block that enters it."""
@@ -76,8 +92,7 @@ class Hoisting:
                     gone = {i.results[0].name for i in moved}
                     kept = tuple(i for i in body.blocks[k].instructions if i not in moved)
                     body.blocks[k] = replace(body.blocks[k], instructions=kept)
-                    # Flags exclude values where the instruction stood; here it is executed more often.
-                    body.append(entry, *(replace(i, flags=()) for i in moved))
+                    body.append(entry, *(self._ahead(i, k in always) for i in moved))
                     defined -= gone
 
     def _movable(
@@ -87,12 +102,14 @@ class Hoisting:
             if len(instruction.results) != 1:
                 continue
             stays = all(not isinstance(o, Value) or o.name not in defined for o in instruction.operands)
+            speculates = instruction.operation in self.costs.speculative
             if is_plain_load(instruction):
                 near = None if stays else self._near(body, k, instruction, defined)
-                if (stays or near) and k in always and not any(self.aliases.may_meet(instruction, w) for w in writers):
+                executed = k in always or speculates
+                if (stays or near) and executed and not any(self.meets(instruction, w) for w in writers):
                     # The distance first: alone it would stay, as a part of the load.
                     yield instruction if near is None else near
-            elif stays and speculable(instruction, self.externals) and not self._is_free(instruction):
+            elif stays and (speculates or speculable(instruction, self.externals)) and not self._is_free(instruction):
                 yield instruction
 
     def _near(self, body: Body, k: int, load: Instruction, defined: set[str]) -> Instruction | None:
@@ -101,6 +118,12 @@ class Hoisting:
         if made is None or made.operation != "offset":
             return None
         return None if any(isinstance(o, Value) and o.name in defined for o in made.operands) else made
+
+    def _ahead(self, i: Instruction, always: bool) -> Instruction:
+        """In front of the loop: flags exclude values where the instruction stood; here it is executed more often."""
+        asked = always and SPECULATIVE not in i.flags and is_plain_load(i)
+        faults = i.operation in SPECULATED and not speculable(i, self.externals)
+        return replace(i, flags=(SPECULATIVE,) if faults and not asked else ())
 
     def _is_free(self, instruction: Instruction) -> bool:
         if instruction.operation == "offset" and isinstance(distance := instruction.operands[1], Constant):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polyloom.analysis.affine import Affine, AffineForms
+from polyloom.analysis.aliases import is_plain_load
 from polyloom.analysis.effects import effects, externals_of
 from polyloom.analysis.points_to import PointsTo
 from polyloom.analysis.superblocks import Superblock, superblocks, with_line, with_loop_operands, with_superblock
@@ -55,7 +56,7 @@ def _kept(
     kept: list[Instruction] = []
     for i in instructions:
         found = effects(i, externals)
-        if found == {"reads"} and i.operation == "load" and len(i.operands) == 1:
+        if is_plain_load(i):
             key = forms.address(i), i.results[0].type
             if key in seen:
                 known[i.results[0]] = seen[key].results[0]

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from polyloom.analysis.effects import effects, externals_of
 from polyloom.analysis.superblocks import SideExit, Superblock, superblock, superblocks, with_line, with_superblock
-from polyloom.ir.ssa import Block, Edge, Function, Instruction, Operand, Value
+from polyloom.ir.ssa import SMEARS, Block, Edge, Function, Instruction, Operand, Value
 from polyloom.transform.ssa.editing import names, throughout
 
 Fresh = Callable[[str], str]
@@ -37,7 +37,9 @@ def _sunk(function: Function, loop: Superblock, fresh: Fresh) -> Function | None
     )
     leaving = {a for e in loop.exits for a in e.edge.arguments}
     for i in reversed(loop.instructions):
-        computes = len(i.results) == 1 and i.operation not in ("load", "alloca") and not effects(i, externals)
+        # A smear also tells whether any lane is set, which the loop needs: behind it, it would be done once more.
+        stays = i.operation in ("load", "alloca", *SMEARS)
+        computes = len(i.results) == 1 and not stays and not effects(i, externals)
         if not computes or i.results[0] in inside or i.results[0] not in leaving:
             continue
         varying = {o for o in i.operands if isinstance(o, Value) and o.name in own}

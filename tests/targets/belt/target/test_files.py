@@ -11,10 +11,10 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.cli import main
-from polyloom.targets.belt import belt_file
-from polyloom.targets.belt.decode import decode
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.program import Program
+from polyloom.targets.belt.words import belt_file
+from polyloom.targets.belt.words.decode import decode
+from polyloom.targets.belt.words.program import Program
 
 DOT = "int dot(int n, const int a[n]) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
 

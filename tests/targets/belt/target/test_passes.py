@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +13,11 @@ from polyloom import api
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import SSA_PASSES
+from polyloom.ir.ssa import Function
 from polyloom.targets.belt import compile as specializer
-from polyloom.targets.belt import import_ssa
-from polyloom.targets.belt.ir import Function
-from polyloom.targets.belt.program import Program
+from polyloom.targets.belt.map import import_ssa
 from polyloom.targets.belt.target import TARGET
+from polyloom.targets.belt.words.program import Program
 
 DOT = """int dot(int n, const int a[n], const int b[n]) {
     int s = 0;
@@ -45,7 +44,7 @@ def test_the_names_are_those_of_the_passes_in_their_order(capsys: pytest.Capture
     assert shown == [*SSA_PASSES, *import_ssa.PASSES, *specializer.PASSES] == list(TARGET.passes)
 
 
-@pytest.mark.parametrize("name", ["build", "addresses", "order_again", "schedule"])
+@pytest.mark.parametrize("name", ["build", "addresses", "order", "schedule"])
 def test_the_form_after_a_pass(name: str, capsys: pytest.CaptureFixture[str], golden: Golden) -> None:
     assert compiled("--print-after", name) == 0
     golden(f"after_{name}", capsys.readouterr().out.partition("dot.belt:")[0])
@@ -56,8 +55,7 @@ def test_a_pass_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean sink? The passes are import, construct, emulate," in capsys.readouterr().err
 
 
-def _without_parameters(function: Function, fresh: Callable[[str], str]) -> Function:
-    del fresh
+def _without_parameters(function: Function) -> Function:
     first, *rest = function.blocks
     return replace(function, blocks=(replace(first, parameters=()), *rest))
 

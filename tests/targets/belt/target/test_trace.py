@@ -13,7 +13,7 @@ import pytest
 from polyloom import api
 from polyloom.cli import main
 from polyloom.run import instance
-from polyloom.targets.belt import model
+from polyloom.targets.belt.run import model
 from polyloom.targets.trace import span_activity
 
 DOT = "int dot(int n, const int a[n]) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"

@@ -8,25 +8,13 @@ from random import Random
 import numpy as np
 
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
-from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.targets.belt.ir import BYTES, Data, Type, Width
+from polyloom.ir.ssa import NOWHERE, Data, Place
 from polyloom.targets.belt.isa import LANED, MANY, OPS, predicates, states_width
-from polyloom.targets.belt.machine import member, members
-from polyloom.targets.belt.program import (
-    KINDS,
-    NONE,
-    Belt,
-    Bundle,
-    Immediate,
-    Issue,
-    Note,
-    Operand,
-    Program,
-    Routine,
-    Slot,
-)
-from polyloom.targets.belt.told import as_json
-from polyloom.targets.belt.words import layout
+from polyloom.targets.belt.machine import KINDS, Slot, member, members
+from polyloom.targets.belt.value_types import BYTES, Type, Width
+from polyloom.targets.belt.words.fields import layout
+from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
+from polyloom.targets.belt.words.told import as_json
 
 _LETTERS = 'ab9_.$%@"\\ ;|(),->é\n\x1f'
 _WIDTHS: tuple[Width, ...] = tuple(BYTES)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.targets.belt.genasm_read import read_genasm
-from polyloom.targets.belt.ir import Module
-from polyloom.targets.belt.program import Belt, Bundle, Issue, Operand, Program
+from polyloom.targets.belt.source.genasm_read import read_genasm
+from polyloom.targets.belt.source.ir import Module
+from polyloom.targets.belt.words.program import Belt, Bundle, Issue, Operand, Program
 
-GENASM = Path(__file__).parents[1] / "genasm"
+GENASM = Path(__file__).parents[1] / "source"
 SIZES = (-3, 0, 1, 2, 5, 9, 17)
 LONGER = (-3, 0, 1, 2, 9, 17, 32, 33, 40, 71)
 """For vectors of 32 bytes."""

@@ -16,9 +16,9 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.belt import isa
 from polyloom.targets.belt.codes import CODES
 from polyloom.targets.belt.codes_words import CODES as WORDS
-from polyloom.targets.belt.ir import BYTES
 from polyloom.targets.belt.machine import LOOP_SLOTS, load, member, members, read, resolve
 from polyloom.targets.belt.place import place
+from polyloom.targets.belt.value_types import BYTES
 
 TABLE = {  # belt, scratch, vector; R, P, W; loads and stores; stations; delays of loads
     "tin": (8, 128, 8, 2, 1, 2, 1, 8, (3, 10)),

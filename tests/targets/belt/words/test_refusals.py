@@ -12,9 +12,9 @@ import pytest
 from polyloom import binary
 from polyloom.codes import CODES as GENERAL
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.belt import belt_file, conasm_read
 from polyloom.targets.belt.codes import CODES
 from polyloom.targets.belt.machine import member
+from polyloom.targets.belt.words import belt_file, conasm_read
 
 SUM = (Path(__file__).parent / "sum.conasm").read_text(encoding="utf-8")
 FILE = belt_file.write(*conasm_read.read(SUM))

@@ -9,23 +9,24 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tests.targets.belt.vectorize.test_vectorize import functions
+from tests.targets.belt.map.vectorize.test_vectorize import functions
 from tests.targets.belt.words.sabotaged import LONGER, Arguments, Place, changes, inputs, module
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
-from polyloom.targets.belt import belt_file, model
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt.compile import specialize
-from polyloom.targets.belt.import_ssa import Options, import_function
-from polyloom.targets.belt.interpret import interpret
-from polyloom.targets.belt.ir import Module
 from polyloom.targets.belt.isa import OPS
-from polyloom.targets.belt.program import Belt, Program
-from polyloom.targets.belt.shapes import Item
-from polyloom.targets.belt.timeline import entered
-from polyloom.targets.belt.verify import verify
-from polyloom.targets.belt.walk import Seen, walker
+from polyloom.targets.belt.map.import_ssa import Options, import_function
+from polyloom.targets.belt.run import model
+from polyloom.targets.belt.run.timeline import entered
+from polyloom.targets.belt.source.interpret import interpret
+from polyloom.targets.belt.source.ir import Module
+from polyloom.targets.belt.words import belt_file
+from polyloom.targets.belt.words.program import Belt, Program
+from polyloom.targets.belt.words.shapes import Item
+from polyloom.targets.belt.words.verify import verify
+from polyloom.targets.belt.words.walk import Seen, walker
 
 PROGRAMS = [
     *(("clipped", "silver"), ("dot", "silver"), ("fir4", "silver"), ("iir", "silver"), ("search", "silver")),

@@ -16,15 +16,17 @@ from tests.targets.belt.words.programs import SIGNATURE
 from tests.targets.belt.words.programs import program as random_program
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.belt import belt_file, conasm_read, machine, model
+from polyloom.targets.belt import machine
 from polyloom.targets.belt.codes import CODES
-from polyloom.targets.belt.conasm import print_program
-from polyloom.targets.belt.decode import decode
-from polyloom.targets.belt.encode import encode
-from polyloom.targets.belt.listing import listing
-from polyloom.targets.belt.program import Program
-from polyloom.targets.belt.timeline import timeline
-from polyloom.targets.belt.verify import check, verify
+from polyloom.targets.belt.run import model
+from polyloom.targets.belt.run.timeline import timeline
+from polyloom.targets.belt.words import belt_file, conasm_read
+from polyloom.targets.belt.words.conasm import print_program
+from polyloom.targets.belt.words.decode import decode
+from polyloom.targets.belt.words.encode import encode
+from polyloom.targets.belt.words.listing import listing
+from polyloom.targets.belt.words.program import Program
+from polyloom.targets.belt.words.verify import check, verify
 
 SUM = (Path(__file__).parent / "sum.conasm").read_text(encoding="utf-8")
 HEAD = "member silver\n"

@@ -14,12 +14,12 @@ from tests.targets.belt.words.programs import program as random_program
 
 from polyloom import binary
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.belt import belt_file, conasm, conasm_read
 from polyloom.targets.belt.codes import CODES
-from polyloom.targets.belt.decode import decode
-from polyloom.targets.belt.encode import encode
-from polyloom.targets.belt.machine import member
-from polyloom.targets.belt.program import Belt, Bundle, Immediate, Issue, Program, Routine, Slot
+from polyloom.targets.belt.machine import Slot, member
+from polyloom.targets.belt.words import belt_file, conasm, conasm_read
+from polyloom.targets.belt.words.decode import decode
+from polyloom.targets.belt.words.encode import encode
+from polyloom.targets.belt.words.program import Belt, Bundle, Immediate, Issue, Program, Routine
 
 SILVER = member("silver")
 SEEDS = range(25)

@@ -20,8 +20,8 @@ from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import addresses
 from polyloom.run.instance import Instance
-from polyloom.targets.belt import belt_file
-from polyloom.targets.belt.program import Note
+from polyloom.targets.belt.words import belt_file
+from polyloom.targets.belt.words.program import Note
 from polyloom.targets.tensix.words.arrays import note as notes
 
 EXAMPLES = KERNELS.parent

@@ -18,7 +18,7 @@ import polyloom as pl
 from polyloom import api, files
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.belt import belt_file
+from polyloom.targets.belt.words import belt_file
 from polyloom.targets.provenance import Provenance, matched_texts
 
 SECRET = "BEGIN PRIVATE KEY"

@@ -95,7 +95,7 @@ def analyse(
     basic = induction_steps(loop, forms)
     affine = _affine_values(loop, forms, basic)
     reductions = _reductions(loop, basic, reassociate)
-    lanes = vector // max(1, _widest(loop, affine, forms))
+    lanes = vector // max(1, _widest(loop, affine))
     if lanes < 2:
         raise Refused(f"vectors of {vector} bytes have one lane of its widest element")
     if expected is not None and expected < lanes:
@@ -178,19 +178,19 @@ def _bytes(type: Type) -> int:
     return 4 if type == PTR else max(1, type.bits // 8)
 
 
-def _widest(loop: Superblock, affine: Mapping[Value, Affine], forms: AffineForms) -> int:
+def _widest(loop: Superblock, affine: Mapping[Value, Affine]) -> int:
     """Bytes of the widest element that becomes a lane; conditions are as narrow as can be."""
-    return max((width for i in loop.instructions for width in _widths(loop, i, affine, forms)), default=1)
+    return max((width for i in loop.instructions for width in _widths(loop, i, affine)), default=1)
 
 
-def _widths(loop: Superblock, i: Instruction, affine: Mapping[Value, Affine], forms: AffineForms) -> Iterator[int]:
+def _widths(loop: Superblock, i: Instruction, affine: Mapping[Value, Affine]) -> Iterator[int]:
     if i.operation in ("load", "store"):
         accessed = i.results[0] if i.operation == "load" else _stored(loop, i)
         yield _bytes(accessed.type)
         # A gather has addresses by lane.
         yield from () if i.operands[i.operation == "store"] in affine or not _varies(loop, i, affine) else (4,)
         return
-    if any(r in affine for r in i.results) or _is_address(loop, i.results[0]):
+    if i.operation == "offset" or i.results[0] in affine:
         return
     for value in (*i.results, *i.operands):
         if isinstance(value, Value) and value not in affine:
@@ -210,22 +210,6 @@ def _stored(loop: Superblock, i: Instruction) -> Operand:
 def _varies(loop: Superblock, i: Instruction, affine: Mapping[Value, Affine]) -> bool:
     pointer = i.operands[i.operation == "store"]
     return isinstance(pointer, Value) and pointer.name in loop.definitions and pointer not in affine
-
-
-def _is_address(loop: Superblock, value: Value) -> bool:
-    """Whether a value is only part of the addresses of gathers, which take it apart."""
-    users = [i for i in loop.instructions if value in i.operands]
-    leaves = any(value in (e.condition, *e.edge.arguments) for e in loop.exits) or value in loop.following
-    return (
-        bool(users)
-        and not leaves
-        and all(
-            value == i.operands[i.operation == "store"]
-            if i.operation in ("load", "store")
-            else i.operation in ("offset", "shl", "add") and _is_address(loop, i.results[0])
-            for i in users
-        )
-    )
 
 
 def _check_memory(loop: Superblock, dependences: Collection[MemoryDependence], lanes: int) -> None:

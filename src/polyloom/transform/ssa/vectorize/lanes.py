@@ -226,23 +226,13 @@ class Lanes:
         elif extended is not None:
             # The load is done once more, so that it alone is extended.
             self.vectors[result] = self.emit(i.operation, self._load(extended), type=result.type)
-        elif not self._only_addresses(result):
+        else:
             scalar = i.operation == "select" and not self._varies(i.operands[0])
             operands = [i.operands[0] if scalar and k == 0 else self.vector(o) for k, o in enumerate(i.operands)]
             self.vectors[result] = self.emit(i.operation, *operands, type=result.type, callee=i.callee)
 
     def _varies(self, operand: Operand) -> bool:
         return isinstance(operand, Value) and operand.name in self.plan.loop.definitions
-
-    def _only_addresses(self, value: Value) -> bool:
-        """Whether addresses of gathers alone, which take it apart, use the value; then it needs no vector."""
-        users = [i for i in self.plan.loop.instructions if value in i.operands]
-        ends = [e.condition for e in self.plan.loop.exits] + [a for e in self.plan.loop.exits for a in e.edge.arguments]
-        if not users or value in ends or value in self.plan.loop.following:
-            return False
-        return all(
-            i.operation == "offset" or (i.operation == "shl" and self._only_addresses(i.results[0])) for i in users
-        )
 
     def _masked(self, position: int) -> Operand:
         """True in the lanes that do not do what stands there."""

@@ -21,6 +21,7 @@ from polyloom.analysis.superblocks import (
 )
 from polyloom.analysis.trip_counts import trip_count
 from polyloom.ir.ssa import Edge, Function, Operand, Place, Value
+from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import names
 from polyloom.transform.ssa.loop_closed import close_loops
 from polyloom.transform.ssa.materialize import materialize
@@ -57,7 +58,7 @@ def vectorize(
     function: Function, points_to: PointsTo, machine: VectorMachine
 ) -> tuple[Function, tuple[Vectorized, ...]]:
     """The function, without those that it calls, with its superblock loops over vectors where that can be."""
-    function = close_loops(function)
+    function = dce(close_loops(function))
     source, fresh, found = points_to.again(function), names(function), list[Vectorized]()
     for loop in superblocks(function):
         dependences = tuple(memory_dependences(source.forms.function, loop.instructions, loop, source, {}))

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions in SSA form become the member-independent form: the specializer before it schedules, as two lists of
+passes.
+
+- `ir.ssa`: what the member lacks becomes calls of routines; short functions become part of their callers, recursion is
+  refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops within loops are unrolled;
+  innermost loops become hyperblocks; invariants move before loops, sums get the order of least circuits, each address
+  is loaded once; vectors, where asked for; counters to 0, addresses in the machine's mode, what is used behind loops
+  computed there.
+- genasm: operations selected, those that the member lacks replaced, additions fused; and the order of memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+from polyloom.analysis.points_to import PointsTo
+from polyloom.diagnostics import input_error
+from polyloom.ir.ssa import SPECULATED
+from polyloom.ir.ssa import Function as SsaFunction
+from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.ssa_verify import verify as verify_ssa
+from polyloom.passes import Form, Pass, Watch, run_passes
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.map.select.build import build
+from polyloom.targets.belt.map.select.emulate import EMULATED, emulate
+from polyloom.targets.belt.map.select.fresh import names
+from polyloom.targets.belt.map.select.fuse import fuse
+from polyloom.targets.belt.map.select.lacking import substitute
+from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES
+from polyloom.targets.belt.map.select.order import Origin, order_memory
+from polyloom.targets.belt.map.select.refuse import refuse
+from polyloom.targets.belt.map.select.simplify import simplify as simplify_operations
+from polyloom.targets.belt.map.select.vectors import check_vectorized, vectorizing
+from polyloom.targets.belt.source.ir import Function, Module
+from polyloom.targets.belt.source.ir_verify import GENASM, verify
+from polyloom.transform.ssa.address_modes import AddressMode, select_addresses
+from polyloom.transform.ssa.common import common
+from polyloom.transform.ssa.count_down import count_down
+from polyloom.transform.ssa.dce import dce
+from polyloom.transform.ssa.editing import merge_blocks
+from polyloom.transform.ssa.expand_moves import expand_moves
+from polyloom.transform.ssa.freeze_undefined import freeze_undefined
+from polyloom.transform.ssa.hoist import HoistCosts, hoist
+from polyloom.transform.ssa.hyperblocks import Speculation, form_hyperblocks
+from polyloom.transform.ssa.inline import InlineCosts, inline
+from polyloom.transform.ssa.local_loads import eliminate_redundant_loads
+from polyloom.transform.ssa.loop_closed import close_loops
+from polyloom.transform.ssa.lower_switches import lower_switches
+from polyloom.transform.ssa.reassociate import reassociate_recurrences
+from polyloom.transform.ssa.simplify import simplify
+from polyloom.transform.ssa.sinking import sink
+from polyloom.transform.ssa.static_arrays import static_arrays
+from polyloom.transform.ssa.unroll import UnrollCosts, unroll
+from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, VectorMachine
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`distinct`: arrays that are passed never overlap, as those of a Python kernel. `vectorize`: every loop must
+    become one over vectors, or those that can do. `reassociate` lets sums of floats change their order; `expect` are
+    values of parameters that are likely."""
+
+    distinct: bool = False
+    vectorize: Vectorize = "never"
+    reassociate: bool = False
+    expect: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def import_function(
+    function: SsaFunction, machine: Machine, options: Options | None = None, watch: Watch | None = None
+) -> Module:
+    """The program. Errors: PL1085 to PL1088, PL1090, and PL1091 for a loop that cannot be vectorized."""
+    return imported(function, machine, options or Options(), watch)[0]
+
+
+def imported(
+    function: SsaFunction, machine: Machine, options: Options, watch: Watch | None = None
+) -> tuple[Module, tuple[Vectorized, ...]]:
+    """The program, and what vectorization made of each innermost loop."""
+    found: list[Vectorized] = []
+    ready: SsaFunction = run_passes(function, _ssa_passes(machine, options, found), watch)
+    module: Module = run_passes(ready, _passes(machine, options), watch)
+    return verify(module), tuple(found)
+
+
+INLINING: Final = InlineCosts(keeps=lambda name: name.startswith(EMULATED))
+"""Routines stay calls: they come in parts that fit into the scratch of the smallest member."""
+UNROLLING: Final = UnrollCosts(trips=320, instructions=320, nested=True)
+"""So that the loop around becomes innermost and pipelines."""
+MODE: Final = AddressMode(SCALES, OFFSET_BITS)
+SPECULATION: Final = Speculation(frozenset(SPECULATED), frozenset({"store", "call"}))
+"""A failed load or division gives NaR, which harms nobody who does not store it; a store of None is not done."""
+_SSA: Final = Form(print_ssa, verify_ssa)
+PASSES: Final = (
+    *("emulate", "inline", "arrays", "expand", "common", "unroll", "hyperblocks"),
+    *("hoist", "reassociate", "loads", "vectorize", "count", "addresses", "close", "sink"),
+    *("build", "lacking", "fuse", "order"),
+)
+"""The names of the passes, in their order."""
+
+
+def _ssa_passes(
+    machine: Machine, options: Options, found: list[Vectorized]
+) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
+    """The program in SSA form as `build` takes it; `found` gets what became of loops. Errors: PL1085, PL1086, PL1088,
+    PL1090, PL1091."""
+    member = partial(_each_member, distinct=options.distinct)
+    vectors = VectorMachine(machine.vector, options.reassociate, options.expect)
+
+    def vectorized(program: SsaFunction) -> SsaFunction:
+        if options.vectorize == "never":
+            return program
+        made = clean(member(vectorizing(vectors, found))(program))
+        return check_vectorized(made, found) if options.vectorize == "always" else made
+
+    return (
+        Pass("emulate", partial(_emulated, machine=machine), _SSA),
+        Pass("inline", lambda f: inline(f, INLINING), _SSA),
+        Pass("arrays", static_arrays, _SSA),
+        # An expanded switch needs blocks that end where they are used; an expanded move splits its block.
+        Pass("expand", lambda f: merge_blocks(expand_moves(lower_switches(freeze_undefined(f)))), _SSA),
+        # Sizes are constants only where what computes them has been folded.
+        Pass("common", clean, _SSA),
+        Pass("unroll", lambda f: clean(unroll(f, UNROLLING)), _SSA),
+        Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
+        Pass("hoist", lambda f: clean(member(_hoisted)(f)), _SSA),
+        Pass("reassociate", reassociate_recurrences, _SSA),
+        Pass("loads", lambda f: clean(member(eliminate_redundant_loads)(f)), _SSA),
+        Pass("vectorize", vectorized, _SSA),
+        Pass("count", lambda f: clean(count_down(f)), _SSA),
+        Pass("addresses", lambda f: clean(select_addresses(f, MODE)), _SSA),
+        Pass("close", lambda f: dce(merge_blocks(close_loops(f))), _SSA),
+        Pass("sink", sink, _SSA),
+    )
+
+
+def clean(function: SsaFunction) -> SsaFunction:
+    """In simpler form, without common subexpressions and dead code."""
+    return simplify(common(function))
+
+
+def _hoisted(function: SsaFunction, points_to: PointsTo) -> SsaFunction:
+    """Invariants of all kinds: what moves takes no register here."""
+    costs = HoistCosts(0, lambda i: False, 1 << 30, SPECULATION.speculative, points_to.may_meet)
+    return hoist(replace(function, others=()), costs)
+
+
+def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]:
+    """From SSA form to operations of the member."""
+    origins: dict[str, Origin] = {}
+
+    def built(ready: SsaFunction) -> Module:
+        for member, points_to in _with_pointers(ready, options.distinct):
+            origins[member.name] = Origin(member, points_to)
+        return Module(tuple(build(member, options.expect) for member in ready.members), ready.data)
+
+    return (
+        Pass("build", built, GENASM),
+        _each("lacking", lambda f: substitute(simplify_operations(f), machine, names(f))),
+        _each("fuse", lambda f: fuse(f) if machine.fuses else simplify_operations(f)),
+        Pass("order", lambda module: order_memory(module, origins), GENASM),
+    )
+
+
+def _with_pointers(program: SsaFunction, distinct: bool) -> list[tuple[SsaFunction, PointsTo]]:
+    """Each function of a program; the arrays of the first one come from outside."""
+    return [
+        (member, PointsTo(member, distinct=distinct and k == 0, outside=k == 0))
+        for k, member in enumerate(program.members)
+    ]
+
+
+def _each_member(
+    change: Callable[[SsaFunction, PointsTo], SsaFunction], distinct: bool
+) -> Callable[[SsaFunction], SsaFunction]:
+    """The change of each function of a program."""
+
+    def changed(program: SsaFunction) -> SsaFunction:
+        first, *others = (change(member, points_to) for member, points_to in _with_pointers(program, distinct))
+        return replace(first, others=tuple(replace(f, data=(), externals=(), others=()) for f in others))
+
+    return changed
+
+
+def _each(name: str, change: Callable[[Function], Function]) -> Pass[Module, Module]:
+    """A pass over each function by itself."""
+    return Pass(name, lambda module: replace(module, functions=tuple(map(change, module.functions))), GENASM)
+
+
+def _emulated(function: SsaFunction, machine: Machine) -> SsaFunction:
+    if function.pointers != 32:
+        help = "read it with pointers of 32 bits, as --target=riscv32-unknown-elf does"
+        raise input_error("PL1088", f"{function.name} has pointers of {function.pointers} bits", help=help)
+    return emulate(refuse(function), machine)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops pipelined, blocks scheduled, operands placed on the belt: genasm to bundles."""

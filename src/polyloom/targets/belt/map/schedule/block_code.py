@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks as operations for `open_code`: what they read of the belt, of scratch and of each other.
+
+A value that lives beyond its block is in the list of every transfer on its way, or, if it is `homed`, in scratch: its
+block spills it once (spillx), others fill it (fillx). What lies too far on the belt for an operation is filled again
+for that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from polyloom.targets.belt.isa import MANY, OPS
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.map.schedule.graph import Absent, Graph, Node, Read, Source
+from polyloom.targets.belt.map.schedule.loop_graph import immediate, outside, predicated, stated_width
+from polyloom.targets.belt.map.schedule.normal import edges
+from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, is_leaf, memory_after
+from polyloom.targets.belt.map.schedule.problem import gap, latency
+from polyloom.targets.belt.source.ir import (
+    Block,
+    Branch,
+    Constant,
+    Edge,
+    Function,
+    Jump,
+    Loop,
+    Nothing,
+    Operand,
+    Return,
+    Value,
+)
+from polyloom.targets.belt.value_types import Type
+from polyloom.targets.belt.words.program import Immediate
+
+Key = Operand
+"""What a leaf gives: a constant, an address, or a value at home."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the block before a pipelined loop does: the bytes of scratch with the loop's frames, values that it spills
+    into these, constants that the loop fills, and the loop's belt."""
+
+    bytes: int = 0
+    frame: int = 0
+    frames: int = 0
+    spills: tuple[tuple[int, Operand], ...] = ()
+    constants: tuple[tuple[Value, Constant], ...] = ()
+    belt: tuple[Operand | None, ...] = ()
+
+
+@dataclass(slots=True)
+class Plan:
+    """Mutable: grows from round to round. `homed` are names of values in scratch; `refilled` are (block, operation,
+    what): read from a con or fillx of its own; `carried` are parameters that pass through scratch; `used` are all
+    operands of the function."""
+
+    machine: Machine
+    function: Function
+    addresses: Mapping[str, int]
+    heads: Mapping[str, Head]
+    homed: set[str] = field(default_factory=set[str])
+    refilled: set[tuple[str, int, Key]] = field(default_factory=set[tuple[str, int, Key]])
+    carried: set[str] = field(default_factory=set[str])
+    serial: bool = False
+    scratch: int = 0
+    live: Mapping[str, tuple[Value, ...]] = field(default_factory=dict[str, tuple[Value, ...]])
+    used: frozenset[Operand] = frozenset()
+
+    def entry(self, block: Block | Loop) -> tuple[Value, ...]:
+        """The belt that a transfer to the block makes."""
+        parameters = (p for p in block.parameters if p.name not in self.carried)
+        return (*parameters, *(v for v in self.live[block.name] if not self.is_homed(v)))
+
+    def is_homed(self, value: Value) -> bool:
+        return self.serial or value.name in self.homed
+
+    def is_refilled(self, block: str, operation: int, key: Key) -> bool:
+        return self.serial or (block, operation, key) in self.refilled
+
+
+def incoming(parameter: Value) -> Value:
+    """Where a parameter is put that passes through scratch."""
+    return Value(f"{parameter.name}'", parameter.type)
+
+
+def uses(block: Block | Loop, after: Iterable[Operand] = ()) -> list[Operand]:
+    """All operands of a block, arguments of its edges included."""
+    found = [o for op in block.ops for o in op.operands]
+    found += [a for edge in edges(block) for a in edge.arguments]
+    if isinstance(block, Loop):
+        found += block.next
+    elif isinstance(block.terminator, Branch):
+        found.append(block.terminator.condition)
+    elif isinstance(block.terminator, Return):
+        found += block.terminator.values
+    return [*found, *after]
+
+
+def live_in(function: Function) -> dict[str, tuple[Value, ...]]:
+    """The values that each block, or what comes after it, uses and that are defined before it; in order of names."""
+    blocks = {block.name: block for block in function.blocks}
+    own = {b.name: {*b.parameters, *(v for op in b.ops for v in op.results)} for b in function.blocks}
+    found = {b.name: {o for o in uses(b) if isinstance(o, Value)} - own[b.name] for b in function.blocks}
+    changed = True
+    while changed:
+        changed = False
+        for name, block in reversed(blocks.items()):
+            more = {v for edge in edges(block) for v in found[edge.target]} - own[name]
+            if not more <= found[name]:
+                found[name] |= more
+                changed = True
+    return {name: tuple(sorted(values, key=lambda v: v.name)) for name, values in found.items()}
+
+
+class Builder:
+    """Mutable while a block's operations are listed. An operation's number, for `refilled`, is its position."""
+
+    def __init__(self, plan: Plan, block: Block) -> None:
+        self.plan, self.block = plan, block
+        self.nodes: list[Node] = []
+        self.after: dict[int, list[tuple[int, int]]] = {}
+        self.where: dict[str, Read] = {}
+        self.leaves: dict[Key, Read] = {}
+        self.spilled: dict[str, int] = {}
+        self.operation: dict[int, int] = {}
+        self.own: dict[tuple[int, Key], Read] = {}
+        self.aliases = aliases(plan.function)
+        self.branch = -1
+
+    def build(self) -> tuple[Code, dict[int, int]]:
+        """The code, and the operation of each node that reads."""
+        entry: list[int] = []
+        for value in self.plan.entry(self.block):
+            entry.append(len(self.nodes))
+            self.where[value.name] = Read(len(self.nodes))
+            self.nodes.append(Node(ENTRY, (), (value,)))
+        self._scratch()
+        for k, value in enumerate(self.block.parameters):
+            position = k - len(self.block.parameters)
+            if value.name in self.plan.carried:
+                home = incoming(value)
+                node = Node("fillx", (), (value,), value.type.width, home=home, index=4 * position, role="parameter")
+                self.where[value.name] = Read(self._add(node, -1))
+            self._home(value, position)
+        for k in range(len(self.block.ops)):
+            self._op(k)
+        self._end()
+        return Code(Graph(tuple(self.nodes)), tuple(entry), self.after, self.plan.serial), self.operation
+
+    def _scratch(self) -> None:
+        """The function's first block allocates scratch."""
+        if self.block is self.plan.function.blocks[0] and self.plan.scratch:
+            self._add(Node("scratchf", offset=self.plan.scratch, index=-1 << 20), -1)
+
+    def _add(self, node: Node, operation: int) -> int:
+        self.nodes.append(node)
+        self.operation[len(self.nodes) - 1] = operation
+        return len(self.nodes) - 1
+
+    def _home(self, value: Value, position: int) -> None:
+        """The spill of a value that its block gives, right after it."""
+        if not self.plan.is_homed(value) or not self._is_needed_at_home(value):
+            return
+        type = value.type
+        node = Node("spillx", (self.where[value.name],), (), type.width, index=4 * position + 1, home=value)
+        n = self._add(node, -1)
+        self.spilled[value.name] = n
+        self.after.setdefault(n, []).extend(self._allocated(n))
+
+    def _is_needed_at_home(self, value: Value) -> bool:
+        if not self.plan.serial:
+            return True
+        return value in self.plan.used
+
+    def _op(self, k: int) -> None:
+        op = predicated(self.block.ops[k])
+        if op.name == "con" or (op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)):
+            return
+        given = list(op.operands)
+        if op.name == "pick" and len(given) == 3 and isinstance(given[2], Nothing):
+            given.pop()
+        is_list = OPS[op.name].operands[1] == MANY
+        operands = tuple(self._source(op.name, given, j, k, is_list) for j in range(len(given)))
+        width = stated_width(op, given)
+        node = Node(
+            op.name, operands, op.results, width, op.scale, op.offset, callee=op.callee, index=4 * k, place=op.place
+        )
+        n = self._add(node, k)
+        for r, value in enumerate(op.results):
+            self.where[value.name] = Read(n, r)
+        for value in op.results:
+            self._home(value, k)
+
+    def _source(self, name: str, given: Sequence[Operand], j: int, k: int, is_list: bool) -> Source:
+        given = [self._unaliased(o) for o in given]
+        if not is_list and (value := immediate(name, given, j)) is not None:
+            return Immediate(value)
+        return self._read(given[j], k, is_list)
+
+    def _unaliased(self, operand: Operand) -> Operand:
+        names = self.aliases
+        while isinstance(operand, Value) and operand.name in names:
+            operand = names[operand.name]
+        return operand
+
+    def _read(self, operand: Operand, k: int, is_list: bool) -> Source:
+        operand = self._unaliased(operand)
+        if isinstance(operand, Nothing):
+            return Absent(operand.type.width) if is_list else self._nothing(operand.type, k)
+        if isinstance(operand, Value) and operand.name in self.where:
+            if self.plan.is_refilled(self.block.name, k, operand) and operand.name in self.spilled:
+                return self._leaf(operand, k)
+            return self.where[operand.name]
+        return self._leaf(operand, k)
+
+    def _nothing(self, type: Type, k: int) -> Read:
+        never, some = self._leaf(Constant(Type("b"), 0), k), self._leaf(Constant(type, 0), k)
+        n = self._add(Node("pick", (never, some), (Value("none", type),), index=4 * k - 1), k)
+        return Read(n)
+
+    def _leaf(self, key: Key, k: int) -> Read:
+        # Without phases a constant drops at a bundle's end, which no branch taken in it may leave on its way.
+        late = k > len(self.block.ops) and not self.plan.machine.phasing
+        own = late or self.plan.is_refilled(self.block.name, k, key)
+        known = self.own.get((k, key)) if own else self.leaves.get(key)
+        if known is not None:
+            return known
+        node = outside(key, self.plan.addresses, len(self.nodes))
+        n = self._add(node, -1)
+        if node.home is not None and node.home.name in self.spilled:
+            self.after[n] = [(self.spilled[node.home.name], 2)]
+        if late:
+            self.after.setdefault(n, []).append((self.branch, 1))
+        if own:
+            self.own[k, key] = Read(n)
+        else:
+            self.leaves[key] = Read(n)
+        return Read(n)
+
+    def _end(self) -> None:
+        k = len(self.block.ops)
+        end = self.block.terminator
+        memory = memory_after(self.plan.machine, Graph(tuple(self.nodes)), range(len(self.nodes)))
+        for n, pairs in memory.items():
+            self.after.setdefault(n, []).extend(pairs)
+        match end:
+            case Return(values):
+                transfers = [self._add(Node("retn", self._list(values, k), index=4 * k), k)]
+            case Jump(edge) if self._loop(edge) is not None:
+                transfers = [self._inner(edge, k)]
+            case Jump(edge):
+                self._carry(edge, k)
+                transfers = [self._add(Node("br", self._list(self._to(edge), k), edge=edge, index=4 * k), k)]
+            case Branch(condition, then, orelse):
+                decided = self._read(condition, k, False)
+                listed = (decided, *self._list(self._to(then), k))
+                first = self.branch = self._add(Node("brtr", listed, edge=then, index=4 * k, place=end.place), k)
+                last = self._add(Node("br", self._list(self._to(orelse), k + 1), edge=orelse, index=4 * k + 4), k + 1)
+                self.after.setdefault(last, []).append((first, 0))
+                transfers = [first, last]
+        for n in transfers:
+            self.after.setdefault(n, []).extend(self._done(n, transfers))
+
+    def _done(self, transfer: int, transfers: Sequence[int]) -> list[tuple[int, int]]:
+        """A transfer comes when all has dropped and what was spilled can be filled in its target's first bundle."""
+        machine, graph = self.plan.machine, Graph(tuple(self.nodes))
+        found: list[tuple[int, int]] = []
+        for n, node in enumerate(self.nodes):
+            if n in transfers or node.name == ENTRY or is_leaf(node):
+                continue
+            if node.results:
+                found.append((n, latency(machine, graph, node) + gap(machine, node, self.nodes[transfer])))
+            else:
+                found.append((n, 1 if node.name in ("spillx", "spill") else 0))
+        return found
+
+    def _loop(self, edge: Edge) -> Loop | None:
+        return next((b for b in self.plan.function.blocks if isinstance(b, Loop) and b.name == edge.target), None)
+
+    def _to(self, edge: Edge) -> tuple[Operand, ...]:
+        target = next(b for b in self.plan.function.blocks if b.name == edge.target)
+        pairs = zip(target.parameters, edge.arguments, strict=True)
+        given = [argument for parameter, argument in pairs if parameter.name not in self.plan.carried]
+        return (*given, *self.plan.entry(target)[len(given) :])
+
+    def _carry(self, edge: Edge, k: int) -> None:
+        """What the target's parameters that pass through scratch are to be."""
+        target = next(b for b in self.plan.function.blocks if b.name == edge.target)
+        first = [n for n, node in enumerate(self.nodes) if node.role == "parameter"]
+        for parameter, argument in zip(target.parameters, edge.arguments, strict=True):
+            if parameter.name not in self.plan.carried:
+                continue
+            read = self._read(argument, k, False)
+            home, width = incoming(parameter), parameter.type.width
+            n = self._add(Node("spillx", (read,), (), width, index=4 * k - 1, home=home), k)
+            self.after[n] = [*((m, 0) for m in first), *self._allocated(n)]
+
+    def _allocated(self, end: int) -> list[tuple[int, int]]:
+        return [(n, 1) for n, node in enumerate(self.nodes[:end]) if node.name == "scratchf"]
+
+    def _list(self, operands: Sequence[Operand], k: int) -> tuple[Source, ...]:
+        return tuple(self._read(o, k, True) for o in operands)
+
+    def _inner(self, edge: Edge, k: int) -> int:
+        head = self.plan.heads[edge.target]
+        for home, constant in head.constants:
+            read = self._leaf(constant, k)
+            n = self._add(Node("spillx", (read,), (), constant.type.width, index=4 * k - 1, home=home), k)
+            self.after[n] = self._allocated(n)
+            self.spilled[home.name] = n
+        if head.frames:
+            scratch = self._add(
+                Node("scratchf", offset=head.bytes, literal=head.frame, scale=head.frames, index=4 * k - 3), -1
+            )
+            self.after[scratch] = [(n, 0) for n in self.spilled.values()]
+            for n, node in enumerate(self.nodes[:scratch]):
+                if node.name == "scratchf":
+                    self.after[scratch].append((n, 1))
+            for place, operand in head.spills:
+                read = self._read(operand, k, False)
+                node = Node("spill", (read,), (), operand.type.width, offset=place, index=4 * k - 2)
+                n = self._add(node, k)
+                self.after[n] = [(scratch, 1)]
+        operands = tuple(Absent() if o is None else self._read(o, k, True) for o in head.belt)
+        return self._add(Node("inner", operands, edge=replace(edge, arguments=()), index=4 * k), k)
+
+
+def aliases(function: Function) -> dict[str, Operand]:
+    """Names of constants."""
+    return {op.results[0].name: op.operands[0] for b in function.blocks for op in b.ops if op.name == "con"}

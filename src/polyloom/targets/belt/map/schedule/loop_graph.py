@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a loop in the member-independent form to its graph: parameters resolved, constants and outside values as leaves.
+
+A parameter is read as what the back arc gives it, with the distance; parameters that change places, and two that one
+value feeds with differing first values, get copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from polyloom.targets.belt.isa import BY_WIDTH, MANY, OPS
+from polyloom.targets.belt.map.schedule.graph import LEAF, LEAVES, Graph, Node, Read, Source, prune, read_instead
+from polyloom.targets.belt.source.ir import Address, Constant, Loop, Nothing, Op, Operand, Order, Value
+from polyloom.targets.belt.value_types import BYTES, Type, Width
+from polyloom.targets.belt.words.program import Immediate
+
+
+def immediate(op: str, operands: Sequence[Operand], number: int) -> int | None:
+    """The signed constant that the operand may be in the word itself."""
+    operand = operands[number]
+    row = OPS[op]
+    if not row.immediate or number != len(operands) - 1 or not isinstance(operand, Constant):
+        return None
+    bits = 8 * BYTES[operand.type.width]
+    value = operand.bits - (1 << bits) if operand.bits >> (bits - 1) else operand.bits
+    return value if -128 <= value <= 127 else None
+
+
+def predicated(op: Op) -> Op:
+    """A leave with a condition is a leavetr, whatever it was called."""
+    return replace(op, name="leavetr") if op.name == "leave" and op.operands else op
+
+
+def stated_width(op: Op, given: Sequence[Operand]) -> Width | None:
+    """What the word states."""
+    row = OPS[op.name]
+    if row.width == "=":
+        return op.width
+    return given[0].type.width if row.latency in BY_WIDTH else None
+
+
+class Builder:
+    """Mutable while the graph of a loop is built."""
+
+    def __init__(self, loop: Loop, arguments: Sequence[Operand], addresses: Mapping[str, int]) -> None:
+        self.loop, self.addresses = loop, addresses
+        self.alias = {op.results[0].name: op.operands[0] for op in loop.ops if op.name == "con"}
+        self.ops = [predicated(op) for op in loop.ops]
+        kept = [k for k, op in enumerate(self.ops) if op.name != "con" and not _is_void(op)]
+        self.node_of = {k: n for n, k in enumerate(kept)}
+        self.nodes: list[Node] = [Node("con")] * len(kept)
+        self.where = {v.name: Read(self.node_of[k], r) for k in kept for r, v in enumerate(self.ops[k].results)}
+        self.parameter = {p.name: k for k, p in enumerate(loop.parameters)}
+        self.arguments = arguments
+        self.initial: dict[tuple[int, int], tuple[Operand, ...]] = {}
+        self.shared: dict[object, Read] = {}
+        self.chain: dict[str, tuple[Read | Operand, tuple[Operand, ...]]] = {}
+
+    def build(self) -> Graph:
+        for parameter in self.loop.parameters:
+            self._parameter(parameter.name, ())
+        for k, n in self.node_of.items():
+            self.nodes[n] = self._node(self.ops[k], k)
+        order = tuple(
+            Order(self.node_of[o.source], self.node_of[o.sink], o.distance)
+            for o in self.loop.order
+            if o.source in self.node_of and o.sink in self.node_of
+        )
+        return _roles(prune(tested_early(Graph(tuple(self.nodes), order, self.initial))))
+
+    def _node(self, op: Op, index: int) -> Node:
+        given = list(op.operands) + (list(op.edge.arguments) if op.edge is not None else [])
+        name = op.name
+        if name == "pick" and len(given) == 3 and isinstance(given[2], Nothing):
+            given.pop()
+        row = OPS[name]
+        operands = tuple(self._source(name, given, k, row.operands[1] == MANY) for k in range(len(given)))
+        return Node(
+            name,
+            operands,
+            op.results,
+            stated_width(op, given),
+            op.scale,
+            op.offset,
+            callee=op.callee,
+            edge=op.edge,
+            index=index,
+            place=op.place,
+        )
+
+    def _source(self, name: str, given: list[Operand], k: int, is_list: bool) -> Source:
+        given = [self._unaliased(o) for o in given]
+        value = None if is_list else immediate(name, given, k)
+        return Immediate(value) if value is not None else self._read(given[k])
+
+    def _unaliased(self, operand: Operand) -> Operand:
+        while isinstance(operand, Value) and operand.name in self.alias:
+            operand = self.alias[operand.name]
+        return operand
+
+    def _read(self, operand: Operand) -> Read:
+        operand = self._unaliased(operand)
+        if isinstance(operand, Value) and operand.name in self.parameter:
+            found, _ = self.chain[operand.name]
+            return found if isinstance(found, Read) else self._outside(self._known(found))
+        if isinstance(operand, Value) and operand.name in self.where:
+            return self.where[operand.name]
+        return self._outside(operand)
+
+    def _known(self, found: Read | Operand) -> Operand:
+        assert not isinstance(found, Read)
+        return found
+
+    def _outside(self, operand: Operand, own: bool = False) -> Read:
+        """A con or a fillx; one per constant or value, or one of its own."""
+        if not own and operand in self.shared:
+            return self.shared[operand]
+        if isinstance(operand, Nothing):
+            read = self._nothing(operand.type)
+        else:
+            read = self._add(outside(operand, self.addresses, len(self.nodes)))
+        if not own:
+            self.shared[operand] = read
+        return read
+
+    def _nothing(self, type: Type) -> Read:
+        never, some = (self._outside(Constant(t, 0)) for t in (Type("b"), type))
+        return self._add(Node("pick", (never, some), (Value(f"none.{len(self.nodes)}", type),)))
+
+    def _add(self, node: Node) -> Read:
+        self.nodes.append(node)
+        return Read(len(self.nodes) - 1)
+
+    def _parameter(self, name: str, path: tuple[str, ...]) -> tuple[Read | Operand, tuple[Operand, ...]]:
+        """Where the parameter's value comes from, and its values in the first iterations, the latest one first."""
+        if name in self.chain:
+            return self.chain[name]
+        k = self.parameter[name]
+        start, after = self.arguments[k], self._unaliased(self.loop.next[k])
+        if isinstance(after, Value) and after.name == name:
+            self.chain[name] = (start, ())
+            return self.chain[name]
+        if isinstance(after, Value) and after.name in self.parameter and after.name not in path:
+            found, known = self._parameter(after.name, (*path, name))
+            if name in self.chain:
+                return self.chain[name]
+            if isinstance(found, Read):
+                return self._carried(name, replace(found, distance=found.distance + 1), (*known, start))
+            return self._carried(name, self._later(self._known(found)), (start,))
+        if isinstance(after, Value) and after.name in self.parameter:
+            return self._turn(name, after)
+        if isinstance(after, Value) and after.name in self.where:
+            return self._carried(name, replace(self.where[after.name], distance=1), (start,))
+        if after == start:
+            self.chain[name] = (start, ())
+            return self.chain[name]
+        return self._carried(name, self._later(after), (start,))
+
+    def _later(self, operand: Operand) -> Read:
+        return replace(self._outside(operand, own=True), distance=1)
+
+    def _turn(self, name: str, after: Value) -> tuple[Read | Operand, tuple[Operand, ...]]:
+        """Parameters that change places: a copy breaks the circuit."""
+        start = self.arguments[self.parameter[name]]
+        copy = self._copy(Read(-1), after.type)
+        self.chain[name] = (replace(copy, distance=1), (start,))
+        self.initial[copy.node, 0] = (start,)
+        found, known = self._parameter(after.name, ())
+        assert isinstance(found, Read)
+        self.nodes[copy.node] = replace(self.nodes[copy.node], operands=(found, Immediate(0)))
+        del known
+        return self.chain[name]
+
+    def _copy(self, of: Read, type: Type) -> Read:
+        return self._add(Node("or", (of, Immediate(0)), (Value(f"copy.{len(self.nodes)}", type),)))
+
+    def _carried(
+        self, name: str, read: Read, starts: tuple[Operand, ...]
+    ) -> tuple[Read | Operand, tuple[Operand, ...]]:
+        """A value that comes over the back arc. Where others know it with other first values, a copy is made."""
+        key = (read.node, read.result)
+        known = self.initial.get(key, ())
+        common = min(len(known), len(starts))
+        if known[:common] != starts[:common]:
+            type = self.loop.parameters[self.parameter[name]].type
+            copy = self._copy(replace(read, distance=read.distance - 1), type)
+            # What the copy itself reads from before the loop is what the others know.
+            read, key, known, starts = replace(copy, distance=1), (copy.node, 0), (), starts[-1:]
+        self.initial[key] = starts if len(starts) > len(known) else known
+        self.chain[name] = (read, starts)
+        return self.chain[name]
+
+
+def outside(operand: Operand, addresses: Mapping[str, int], number: int) -> Node:
+    """A con or a fillx for what comes from outside."""
+    match operand:
+        case Constant(type, bits):
+            return Node("con", (), (Value(str(_signed(operand)), type),), type.width, literal=bits)
+        case Address(name, offset):
+            literal = (addresses[name] + offset) % (1 << 32)
+            return Node("con", (), (Value(f"@{name}", operand.type),), "w", literal=literal)
+        case Value():
+            return Node("fillx", (), (operand,), operand.type.width, home=operand)
+        case _:
+            raise AssertionError(f"a None is made of {number}")
+
+
+def _signed(constant: Constant) -> int:
+    bits = 8 * BYTES[constant.type.width]
+    return constant.bits - (1 << bits) if constant.bits >> (bits - 1) else constant.bits
+
+
+def _is_void(op: Op) -> bool:
+    """A store that never happens."""
+    return op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)
+
+
+def tested_early(graph: Graph) -> Graph:
+    """Whether x + k equals c is asked of x: the test waits for one operation less, and before the loop, where the
+    counter's predecessor has a value but not the one before that, it is None by itself."""
+    changes: dict[tuple[int, int], Source] = {}
+    for n, node in enumerate(graph.nodes):
+        if node.name not in ("eql", "neq") or not isinstance(node.operands[1], Immediate):
+            continue
+        counted, c = node.operands[0], node.operands[1].value
+        if not isinstance(counted, Read) or counted.distance:
+            continue
+        step = graph.nodes[counted.node]
+        if step.name not in ("add", "sub") or not isinstance(step.operands[1], Immediate):
+            continue
+        k = step.operands[1].value if step.name == "add" else -step.operands[1].value
+        before = step.operands[0]
+        if isinstance(before, Read) and before.distance and -128 <= c - k <= 127:
+            changes |= {(n, 0): before, (n, 1): Immediate(c - k)}
+    return read_instead(graph, changes)
+
+
+def _roles(graph: Graph) -> Graph:
+    """The counter, its test and the leave of a counted loop with one exit; nodes as they are in other loops."""
+    leaves = [n for n, node in enumerate(graph.nodes) if node.name in LEAVES]
+    if len(leaves) != 1 or not graph.nodes[leaves[0]].operands or graph.nodes[leaves[0]].name == "leave":
+        return graph
+    leave = leaves[0]
+    tested = graph.nodes[leave].operands[0]
+    if not isinstance(tested, Read) or tested.distance:
+        return graph
+    test = graph.nodes[tested.node]
+    used = graph.consumers()
+    if OPS[test.name].latency != "compare" or [c[0] for c in used[tested.node, 0]] != [leave]:
+        return graph
+    for read in test.reads:
+        counter = graph.nodes[read.node]
+        own = any(r.node == read.node and r.distance == 1 for r in counter.reads)
+        steady = all(graph.nodes[r.node].name in LEAF for r in counter.reads if r.node != read.node)
+        if counter.name in ("add", "sub") and own and steady:
+            roles = {read.node: "counter", tested.node: "test", leave: "leave"}
+            return replace(graph, nodes=tuple(replace(n, role=roles.get(k, "")) for k, n in enumerate(graph.nodes)))
+    return graph

@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a loop without prologue demands of its first passes, in which later stages run for iterations before 0.
+
+Such an operation must find what iteration 0 needs (an initial value on the entry belt, in scratch, or by recur), and
+must do nothing itself: a store's address or value, a leave's or call's predicate must be None. `wrongs` decides that
+exactly for a placed graph, by following Nones through the operations of iterations below 0; `repair` changes the graph
+where it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from polyloom.names import hidden
+from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.map.schedule.graph import LEAF, LEAVES_AND_CALLS, Graph, Node, Read, read_instead
+from polyloom.targets.belt.map.schedule.loop_graph import outside
+from polyloom.targets.belt.map.schedule.positions import Belt
+from polyloom.targets.belt.map.schedule.steady import evaluate, leaf, operands
+from polyloom.targets.belt.source.ir import Nothing, Operand, Value
+from polyloom.targets.belt.value_types import Type
+
+_ALWAYS: Final = hidden("always")
+_FAR: Final = 64
+"""Iterations below 0 that are followed."""
+PREDICATED: Final = ("leavetr", "leavefl", "calltr")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What fails. `init`: the operand's value of before the loop cannot be there; `none`: it must be None and is not,
+    in that iteration; `early`: the node acts, although nothing decides whether it should."""
+
+    kind: str
+    node: int
+    operand: int
+    iteration: int = 0
+
+
+class Nones:
+    """The analysis of one placed graph."""
+
+    def __init__(self, belt: Belt) -> None:
+        self.belt, self.graph = belt, belt.graph
+        self.entry = entry_values(self.graph)
+        self.is_none = lru_cache(maxsize=None)(self._is_none)
+        self.value = lru_cache(maxsize=None)(self._value)
+
+    def read_none(self, reader: int, read: Read, iteration: int) -> bool:
+        return self.is_none(read.node, read.result, iteration - self.belt.distance(reader, read))
+
+    def _is_none(self, node: int, result: int, iteration: int) -> bool:
+        """Whether what the iteration, below 0, gives is surely None."""
+        if iteration + self.belt.sigma(node) < 0:
+            return not self.given(node, result, -iteration)
+        if iteration + self.belt.placed.stage(node) < 0:
+            return True
+        if iteration < -_FAR:
+            return False
+        return self._executed(node, iteration)
+
+    def given(self, node: int, result: int, before: int) -> bool:
+        """Whether the entry belt has a value for iteration -before."""
+        return before <= self.entry.get((node, result), 0) and not _absent(self.graph, node, result, before)
+
+    def _executed(self, n: int, iteration: int) -> bool:
+        node = self.graph.nodes[n]
+        if node.name in LEAF or node.name == "call":
+            return False
+        if node.name == "fill":
+            return self.frame_none(node, iteration)
+        none = [self.read_none(n, o, iteration) if isinstance(o, Read) else False for o in node.operands]
+        if node.name == "recur" or node.name == "orm":
+            return all(none)
+        if node.name == "pick":
+            return none[0] or all(none[1:])
+        if node.name == "inject":
+            return none[2] or (none[0] and none[1])
+        return any(none)
+
+    def _value(self, node: int, result: int, iteration: int) -> Operand | None:
+        """What the iteration, below 0, gives; None where that is not known."""
+        type = self.graph.nodes[node].results[result].type
+        if self.is_none(node, result, iteration):
+            return Nothing(type)
+        if iteration + self.belt.sigma(node) < 0:
+            return self.graph.start(node, result, -iteration)
+        source = self.graph.nodes[node]
+        if source.name in LEAF:
+            return leaf(source)
+        if iteration < -_FAR:
+            return None
+        if source.name == "fill":
+            return self._filled(source, iteration)
+        given = operands(self.graph, source, lambda r: self._read(node, r, iteration))
+        return evaluate(source, given)
+
+    def _filled(self, fill: Node, iteration: int) -> Operand | None:
+        (read,) = self.graph.nodes[fill.spill].reads
+        at = iteration - fill.distance
+        if at + self.belt.placed.stage(fill.spill) < 0:
+            return self.graph.start(read.node, read.result, -at)
+        return self._read(fill.spill, read, at)
+
+    def _read(self, reader: int, read: Read, iteration: int) -> Operand | None:
+        return self.value(read.node, read.result, iteration - self.belt.distance(reader, read))
+
+    def frame_none(self, node: Node, iteration: int) -> bool:
+        """Whether a fill finds a None."""
+        spill = self.graph.nodes[node.spill]
+        source = next(iter(spill.reads))
+        at = iteration - node.distance
+        if at + self.belt.placed.stage(node.spill) < 0:
+            return -at > frame_values(self.graph, node.spill)
+        return self.read_none(node.spill, source, at)
+
+    def wrongs(self) -> Iterator[Wrong]:
+        for n, node in enumerate(self.graph.nodes):
+            for k, operand in enumerate(node.operands):
+                if isinstance(operand, Read) and operand.distance:
+                    yield from self._start(n, k, operand)
+            if node.name == "fill" and node.distance:
+                yield from self._frames(n, node)
+            yield from self._acts(n, node)
+
+    def _start(self, n: int, k: int, read: Read) -> Iterator[Wrong]:
+        """The operand in the first iterations, which read from before the loop."""
+        recurs = self.graph.nodes[n].name == "recur" and k == 0
+        for j in range(1, read.distance + 1):
+            absent = _absent(self.graph, read.node, read.result, j)
+            if self.belt.sigma(read.node) < j and (recurs or not absent):
+                continue
+            if self._keeps(read, j) and not recurs:
+                continue
+            if (recurs or absent) and not self.is_none(read.node, read.result, -j):
+                yield Wrong("none", n, k, -j)
+                return
+            if not recurs and not absent:
+                yield Wrong("init", n, k)
+                return
+
+    def _keeps(self, read: Read, before: int) -> bool:
+        """Whether the first passes themselves give what is said to come before the loop."""
+        known = self.graph.start(read.node, read.result, before)
+        return known is not None and self.value(read.node, read.result, -before) == known
+
+    def _frames(self, n: int, node: Node) -> Iterator[Wrong]:
+        source = next(iter(self.graph.nodes[node.spill].reads))
+        for j in range(1, node.distance + 1):
+            if self.belt.placed.stage(node.spill) < j:
+                continue
+            if self._keeps(source, j):
+                continue
+            is_said = not _absent(self.graph, source.node, source.result, j) and not _is_recurred(self.graph, node)
+            if is_said or not self.is_none(source.node, source.result, -j):
+                yield Wrong("frame", n, 0)
+                return
+
+    def _acts(self, n: int, node: Node) -> Iterator[Wrong]:
+        if node.name != "store" and node.name not in LEAVES_AND_CALLS:
+            return
+        for iteration in range(-1, -1 - self.belt.placed.stage(n), -1):
+            if node.name == "store":
+                free = any(self.read_none(n, r, iteration) for r in node.reads)
+            elif node.name in PREDICATED:
+                free = isinstance(node.operands[0], Read) and self.read_none(n, node.operands[0], iteration)
+            else:
+                yield Wrong("early", n, 0)
+                return
+            if not free:
+                yield Wrong("acts", n, 0, iteration)
+                return
+
+
+def recurs_of_none(graph: Graph) -> bool:
+    """Whether a recur may find a None that an iteration gave, which it would take for one of before the loop."""
+    maybe: set[int] = set()
+    while True:
+        found = {n for n, node in enumerate(graph.nodes) if n not in maybe and _may_be_none(graph, node, maybe)}
+        if not found:
+            break
+        maybe |= found
+    return any(node.name == "recur" and next(iter(node.reads)).node in maybe for node in graph.nodes)
+
+
+def _may_be_none(graph: Graph, node: Node, maybe: set[int]) -> bool:
+    """Of what an iteration from 0 on gives, where these nodes may give a None."""
+    if node.name in LEAF or not node.results:
+        return False
+    is_choice = node.name == "calltr" or (node.name == "pick" and len(node.operands) == 2)
+    condition = next(iter(node.reads), None)
+    if is_choice and condition is not None and not _is_true(graph.nodes[condition.node]):
+        return True
+    given = graph.nodes[node.spill].reads if node.spill >= 0 else node.reads
+    return any(read.node in maybe for read in given)
+
+
+def _is_true(node: Node) -> bool:
+    """Whether it is the condition that `always` made, or a fill of it."""
+    return node.results[0].name.startswith(_ALWAYS) and node.name in ("con", "fillx", "fill")
+
+
+def _absent(graph: Graph, node: int, result: int, before: int) -> bool:
+    """Whether nothing is known of the value of iteration -before."""
+    return graph.start(node, result, before) is None
+
+
+def entry_values(graph: Graph) -> dict[tuple[int, int], int]:
+    """How many iterations back the entry belt must have each value: as far as something but a recur reads it, and
+    those that are steady as far as anything can."""
+    found = dict.fromkeys(sorted(graph.steady), _FAR)
+    for node in graph.nodes:
+        for k, operand in enumerate(node.operands):
+            if isinstance(operand, Read) and operand.distance and not (node.name == "recur" and k == 0):
+                key = (operand.node, operand.result)
+                found[key] = max(found.get(key, 0), operand.distance)
+    return found
+
+
+def frame_values(graph: Graph, spill: int) -> int:
+    """How many iterations back the head writes the spilled value's frames."""
+    source = next(iter(graph.nodes[spill].reads))
+    starts = graph.initial.get((source.node, source.result), ())
+    far = max((n.distance for n in graph.nodes if n.spill == spill and not _is_recurred(graph, n)), default=0)
+    return _FAR if (source.node, source.result) in graph.steady else min(far, len(starts))
+
+
+def _is_recurred(graph: Graph, fill: Node) -> bool:
+    """Whether the fill's own reader gives the first values."""
+    where = next(k for k, node in enumerate(graph.nodes) if node is fill)
+    readers = [n for n in graph.nodes if any(r.node == where for r in n.reads)]
+    return all(n.name == "recur" for n in readers)
+
+
+def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequence[int] = ()) -> Graph:
+    """All that read this at this distance read a recur instead, which gives the initial value where there is None."""
+    key, d = (read.node, read.result), read.distance
+    starts = graph.initial.get(key, ())[:d]
+    readers = [
+        (n, k)
+        for n, k, distance in graph.consumers().get(key, [])
+        if distance == d and n not in keep and graph.nodes[n].name != "recur"
+    ]
+    if all(isinstance(start, Nothing) for start in starts):
+        return graph
+    if len(set(starts)) > 1:
+        return _chain(graph, read, starts, readers, addresses)
+    graph, new = recur(graph, read, starts[-1], addresses)
+    return read_instead(graph, dict.fromkeys(readers, new))
+
+
+def recur(graph: Graph, read: Read, start: Operand, addresses: dict[str, int]) -> tuple[Graph, Read]:
+    """A recur of what is read."""
+    size = len(graph.nodes)
+    init = outside(start, addresses, size)
+    name = graph.nodes[read.node].results[read.result].name
+    node = Node("recur", (read, Read(size)), (Value(f"{name}.r{size}", graph.type(read)),))
+    return replace(graph, nodes=(*graph.nodes, init, node)), Read(size + 1)
+
+
+def _chain(
+    graph: Graph, read: Read, starts: Sequence[Operand], readers: Sequence[tuple[int, int]], addresses: dict[str, int]
+) -> Graph:
+    """Differing initial values: one recur for each iteration back, and between two a copy that is None before 0."""
+    graph, guard = always(graph)
+    current = replace(read, distance=1)
+    for number, start in enumerate(starts):
+        if isinstance(start, Nothing):
+            continue
+        if number:
+            graph, copy = guarded(graph, guard, current)
+            current = replace(copy, distance=1)
+        graph, current = recur(graph, current, start, addresses)
+    return read_instead(graph, dict.fromkeys(readers, current))
+
+
+def always(graph: Graph) -> tuple[Graph, Read]:
+    """A condition that is true, and None before iteration 0: a con of the stage 0."""
+    for n, node in enumerate(graph.nodes):
+        if node.name in LEAF and node.first and node.results[0] == Value(_ALWAYS, Type("b")):
+            return graph, Read(n)
+    node = Node("con", (), (Value(_ALWAYS, Type("b")),), "b", literal=1, first=True)
+    return replace(graph, nodes=(*graph.nodes, node)), Read(len(graph.nodes))
+
+
+def guarded(graph: Graph, guard: Read, read: Read) -> tuple[Graph, Read]:
+    """The value where the guard is there, else None."""
+    size = len(graph.nodes)
+    name = graph.nodes[read.node].results[read.result].name
+    node = Node("pick", (guard, read), (Value(f"{name}.g{size}", graph.type(read)),))
+    return replace(graph, nodes=(*graph.nodes, node)), Read(size)
+
+
+def repair(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) -> Graph:
+    """The graph without this failure; with `hard`, not by the cheapest means but by those that always help."""
+    graph = nones.graph
+    node = graph.nodes[wrong.node]
+    operand = node.operands[wrong.operand] if node.operands else None
+    if wrong.kind == "init":
+        assert isinstance(operand, Read)
+        return with_recur(graph, operand, addresses)
+    if wrong.kind == "frame":
+        source = next(iter(graph.nodes[node.spill].reads))
+        starts = graph.initial[source.node, source.result][: node.distance]
+        if len(set(starts)) > 1 or any(isinstance(s, Nothing) for s in starts):
+            return with_first(graph, node.spill)
+        readers = [(n, k) for n, k, _ in graph.consumers().get((wrong.node, 0), [])]
+        graph, new = recur(graph, Read(wrong.node), starts[-1], addresses)
+        return read_instead(graph, dict.fromkeys(readers, new))
+    if wrong.kind == "early" and node.name == "call":
+        graph, guard = always(graph)
+        nodes = list(graph.nodes)
+        nodes[wrong.node] = replace(node, name="calltr", operands=(guard, *node.operands))
+        return replace(graph, nodes=tuple(nodes))
+    if wrong.kind == "early":
+        return with_first(graph, wrong.node)
+    if wrong.kind == "none":
+        assert isinstance(operand, Read)
+        if not hard and (found := _emptied(nones, replace(operand, distance=0), wrong.iteration, addresses, set())):
+            return found
+        graph, guard = always(graph)
+        graph, copy = guarded(graph, guard, replace(operand, distance=0))
+        return read_instead(graph, {(wrong.node, wrong.operand): replace(copy, distance=operand.distance)})
+    return _stopped(nones, wrong, addresses, hard)
+
+
+def _stopped(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) -> Graph:
+    """What acts too early gets a None."""
+    graph = nones.graph
+    node = graph.nodes[wrong.node]
+    candidates = [k for k, o in enumerate(node.operands) if isinstance(o, Read)]
+    if node.name in LEAVES_AND_CALLS:
+        candidates = candidates[:1]
+    for k in candidates if not hard else ():
+        operand = node.operands[k]
+        assert isinstance(operand, Read)
+        if found := _emptied(nones, operand, wrong.iteration, addresses, set()):
+            return found
+    if not candidates:
+        return with_first(graph, wrong.node)
+    operand = node.operands[candidates[0]]
+    assert isinstance(operand, Read)
+    graph, guard = always(graph)
+    graph, copy = guarded(graph, guard, operand)
+    return read_instead(graph, {(wrong.node, candidates[0]): copy})
+
+
+def with_first(graph: Graph, node: int) -> Graph:
+    nodes = list(graph.nodes)
+    nodes[node] = replace(nodes[node], first=True)
+    return replace(graph, nodes=tuple(nodes))
+
+
+def _emptied(
+    nones: Nones, read: Read, iteration: int, addresses: dict[str, int], seen: set[tuple[int, int]]
+) -> Graph | None:
+    """A graph in which the value read in that iteration, below 0, is None; None where no cheap change makes it so."""
+    graph, at = nones.graph, iteration - read.distance
+    node = graph.nodes[read.node]
+    if (read.node, at) in seen:
+        return None
+    seen.add((read.node, at))
+    if (read.node, read.result) in graph.steady:
+        return None
+    if at + nones.belt.sigma(read.node) < 0:
+        distance = next((d for d in range(1, 65) if _read_at(graph, read, d)), 0)
+        return with_recur(graph, replace(read, distance=distance), addresses) if distance else None
+    if node.name in LEAF:
+        return None if node.first else with_first(graph, read.node)
+    if node.name in ("recur", "orm"):
+        operand = node.operands[1]
+        return _emptied(nones, operand, at, addresses, seen) if isinstance(operand, Read) else None
+    if node.name == "fill":
+        source = next(iter(graph.nodes[node.spill].reads))
+        return _emptied(nones, source, at - node.distance, addresses, seen)
+    if not OPS[node.name].strict and node.name not in ("pick", "load", "loads", "loadu"):
+        return None
+    operands = [o for o in (node.operands[:1] if node.name == "pick" else node.operands) if isinstance(o, Read)]
+    for operand in sorted(operands, key=lambda o: graph.nodes[o.node].name not in LEAF):
+        if found := _emptied(nones, operand, at, addresses, seen):
+            return found
+    return None
+
+
+def _read_at(graph: Graph, read: Read, distance: int) -> bool:
+    return any(
+        d == distance and graph.nodes[n].name != "recur"
+        for n, _, d in graph.consumers().get((read.node, read.result), [])
+    )

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks outside of pipelined loops: a list schedule on a tableau that extends as far as it must.
+
+Operations are placed bundle by bundle, of those that are ready the one with the longest way to the end first. What has
+no operands (a constant, a fill) is placed with the first operation that reads it, as late as that allows. Values that
+live from block to block are on the belt that a transfer lists, or at home in scratch.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.machine import Machine, Slot
+from polyloom.targets.belt.map.schedule.graph import CALLS, LEAF, LOADS, Graph, Node, Read
+from polyloom.targets.belt.map.schedule.positions import Belt, Placed
+from polyloom.targets.belt.map.schedule.problem import Class, classes, gap, latency
+from polyloom.targets.belt.map.schedule.slots import order_acts
+
+ENTRY: Final = "entry"
+"""The name of a node for what is on the belt as the block begins."""
+TRANSFERS: Final = ("br", "brtr", "brfl", "inner", "retn")
+LONG: Final = 1 << 40
+"""An interval that no block reaches."""
+
+
+def is_leaf(node: Node) -> bool:
+    """Whether the node is placed with what first reads it."""
+    return node.name in LEAF and not node.role
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A block's operations. `after[n]` are (node, bundles) that come at least so long before n besides what n reads;
+    with `serial`, one operation ends before the next one begins."""
+
+    graph: Graph
+    entry: tuple[int, ...]
+    after: Mapping[int, Sequence[tuple[int, int]]]
+    serial: bool = False
+
+
+class Linear(Belt):
+    """Positions in a block: entry values lie on the belt as it begins, the first at b0."""
+
+    def linear(self, entry: Sequence[int], node: int, read: Read) -> int:
+        if read.node in entry:
+            return self.seen(node) + entry.index(read.node)
+        return self.seen(node) - self.ranks[read.node, read.result] - 1
+
+
+@dataclass(slots=True)
+class _List:
+    """Mutable: the state of a list schedule."""
+
+    machine: Machine
+    code: Code
+    groups: tuple[tuple[Class, frozenset[str]], ...] = ()
+    start: dict[int, int] = field(default_factory=dict[int, int])
+    slots: dict[int, Slot] = field(default_factory=dict[int, Slot])
+    used: dict[tuple[Slot, int], bool] = field(default_factory=dict[tuple[Slot, int], bool])
+    needs: list[list[tuple[int, int]]] = field(default_factory=list[list[tuple[int, int]]])
+    idle: int = 0
+    loads: list[int] = field(default_factory=list[int])
+
+    def run(self) -> Placed:
+        graph = self.code.graph
+        self.groups = classes(self.machine.slots)
+        for n in self.code.entry:
+            self.start[n] = -1
+            self.slots[n] = Slot("E", 0)
+        self.needs = [list(self._needs(n)) for n in range(len(graph.nodes))]
+        heights = self._heights()
+        waiting = [n for n, node in enumerate(graph.nodes) if not is_leaf(node) and n not in self.start]
+        if self.code.serial:
+            self._serially(waiting)
+        else:
+            self._at_once(waiting, heights)
+        count = len(graph.nodes)
+        order = [self.slots[n] for n in range(count)]
+        start = tuple(self.start[n] for n in range(count))
+        order_acts(graph, LONG, start, order)
+        return Placed(LONG, start, tuple(_latency(self.machine, graph, node) for node in graph.nodes), tuple(order))
+
+    def _needs(self, n: int) -> Iterator[tuple[int, int]]:
+        graph, node = self.code.graph, self.code.graph.nodes[n]
+        for read in node.reads:
+            source = graph.nodes[read.node]
+            if source.name == ENTRY:
+                yield read.node, 1
+            else:
+                yield read.node, latency(self.machine, graph, source) + gap(self.machine, source, node)
+        yield from self.code.after.get(n, ())
+
+    def _heights(self) -> list[int]:
+        """The longest way to the end."""
+        count = len(self.code.graph.nodes)
+        heights = [0] * count
+        for n in reversed(self._order()):
+            for source, weight in self.needs[n]:
+                heights[source] = max(heights[source], heights[n] + weight)
+        return heights
+
+    def _order(self) -> list[int]:
+        """The nodes, each after what it needs."""
+        state: dict[int, int] = {}
+        found: list[int] = []
+        for root in range(len(self.needs)):
+            stack = [root]
+            while stack:
+                n = stack[-1]
+                if state.get(n) == 2:
+                    stack.pop()
+                    continue
+                fresh = [s for s, _ in self.needs[n] if s not in state]
+                if state.get(n) == 1 or not fresh:
+                    state[n] = 2
+                    found.append(stack.pop())
+                    continue
+                state[n] = 1
+                stack += fresh
+        return found
+
+    def _serially(self, waiting: Sequence[int]) -> None:
+        at = 0
+        nodes = self.code.graph.nodes
+        for n in sorted(waiting, key=lambda n: (nodes[n].index, n)):
+            self.idle = at
+            at = max(at, self._ready(n))
+            while not self._place(n, at):
+                at += 1
+            if nodes[n].name in TRANSFERS:
+                continue
+            ends = [self._end(n)]
+            if nodes[n].name == "spillx":
+                ends.append(at + 2)
+            at = max(at, *ends)
+
+    def _end(self, n: int) -> int:
+        """The first bundle in which all that the node gives can be read in any phase."""
+        node = self.code.graph.nodes[n]
+        return self.start[n] + max(1, latency(self.machine, self.code.graph, node))
+
+    def _at_once(self, waiting: Sequence[int], heights: Sequence[int]) -> None:
+        after: dict[int, list[int]] = {}
+        left: dict[int, int] = {}
+        for n in waiting:
+            sources = {s for s, _ in self.needs[n] if s not in self.start and not is_leaf(self.code.graph.nodes[s])}
+            left[n] = len(sources)
+            for source in sources:
+                after.setdefault(source, []).append(n)
+        ready = sorted((-heights[n], n) for n in waiting if not left[n])
+        at = 0
+        while ready:
+            placed = [n for _, n in ready if self._ready(n) <= at and self._place(n, at)]
+            ready = [item for item in ready if item[1] not in self.start]
+            for n in placed:
+                for sink in after.get(n, ()):
+                    left[sink] -= 1
+                    if not left[sink]:
+                        insort(ready, (-heights[sink], sink))
+            # What was placed in this bundle may make more ready in it.
+            at += not placed
+
+    def _ready(self, n: int) -> int:
+        """The earliest bundle by what is placed; far away while something is not."""
+        ready = 0
+        for source, weight in self.needs[n]:
+            if source in self.start:
+                ready = max(ready, self.start[source] + weight)
+            elif not is_leaf(self.code.graph.nodes[source]):
+                return LONG
+        return ready
+
+    def _place(self, n: int, at: int) -> bool:
+        """Put it, and what only now must be there, into the bundle; False where a slot is missing."""
+        node = self.code.graph.nodes[n]
+        slot = self._free(n, at)
+        is_load = node.name in LOADS
+        if slot is None or (
+            is_load and sum(abs(at - t) < self.machine.load[0] for t in self.loads) >= self.machine.stations
+        ):
+            return False
+        self.used[slot, at] = True
+        leaves: list[int] = []
+        for read in node.reads:
+            source = self.code.graph.nodes[read.node]
+            if read.node in self.start or read.node in leaves:
+                continue
+            latest = at - latency(self.machine, self.code.graph, source) - gap(self.machine, source, node)
+            if not self._leaf(read.node, latest):
+                for leaf in leaves:
+                    del self.used[self.slots.pop(leaf), self.start.pop(leaf)]
+                del self.used[slot, at]
+                return False
+            leaves.append(read.node)
+        self.start[n], self.slots[n] = at, slot
+        self.loads += [at] * is_load
+        for k in range(1, self.machine.busy(OPS[node.name], self.code.graph.first_width(node))):
+            self.used[slot, at + k] = True
+        return True
+
+    def _leaf(self, n: int, latest: int) -> bool:
+        """In the latest bundle that has a slot."""
+        least = max([0, self.idle, *(self.start[s] + w for s, w in self.needs[n] if s in self.start)])
+        if any(s not in self.start for s, _ in self.needs[n]):
+            return False
+        for at in range(latest, least - 1, -1):
+            if (slot := self._free(n, at)) is not None:
+                self.start[n], self.slots[n] = at, slot
+                self.used[slot, at] = True
+                return True
+        return False
+
+    def _free(self, n: int, at: int) -> Slot | None:
+        node = self.code.graph.nodes[n]
+        op = OPS[node.name]
+        busy = self.machine.busy(op, self.code.graph.first_width(node))
+        for group, units in self.groups:
+            if op.unit not in units:
+                continue
+            for slot in group.slots:
+                if not any((slot, at + k) in self.used for k in range(busy)):
+                    return slot
+        return None
+
+
+def _latency(machine: Machine, graph: Graph, node: Node) -> int:
+    return 0 if node.name == ENTRY else latency(machine, graph, node)
+
+
+def schedule(machine: Machine, code: Code) -> Linear:
+    return Linear(machine, code.graph, _List(machine, code).run())
+
+
+def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
+    """One sentence for each demand that a schedule breaks, read off the definitions."""
+    found: list[str] = []
+    placed = linear.placed
+    held: set[tuple[Slot, int]] = set()
+    for n, node in enumerate(code.graph.nodes):
+        if node.name == ENTRY:
+            continue
+        for k in range(machine.busy(OPS[node.name], code.graph.first_width(node))):
+            if (placed.slots[n], placed.start[n] + k) in held:
+                found.append(f"{placed.slots[n]} is held twice in bundle {placed.start[n] + k}")
+            held.add((placed.slots[n], placed.start[n] + k))
+        for read in node.reads:
+            source = code.graph.nodes[read.node]
+            if source.name == ENTRY:
+                continue
+            if placed.start[n] < placed.start[read.node] + placed.latency[read.node] + gap(machine, source, node):
+                found.append(f"{node.name} reads {source.name} before its drop")
+        found += [
+            f"{node.name} comes too early" for s, w in code.after.get(n, ()) if placed.start[n] < placed.start[s] + w
+        ]
+    return found
+
+
+def memory_after(machine: Machine, graph: Graph, nodes: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+    """Loads, stores and calls in the order of the program."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    accesses = [n for n in nodes if graph.nodes[n].name in (*LOADS, *CALLS, "store")]
+    delay = machine.load[0]
+    for k, n in enumerate(accesses):
+        sink = graph.nodes[n].name
+        for m in accesses[:k]:
+            source = graph.nodes[m].name
+            if source in LOADS and sink in LOADS:
+                continue
+            weight = delay - 1 if source in LOADS else 2 - delay if sink in LOADS else int(sink in CALLS)
+            found.setdefault(n, []).append((m, weight))
+    return found

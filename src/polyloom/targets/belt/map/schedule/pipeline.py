@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One loop pipelined: schedule, first passes, positions, spills, and again from the top until nothing is lost.
+
+Each round begins at the lower bound (I. Godard, "Pipelining"). Nothing is believed: `modulo.check` has checked every
+schedule, and positions are taken from the schedule that is emitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.modulo.bounds import recurrence_bound, resource_bound
+from polyloom.modulo.check import check, violations
+from polyloom.modulo.graph import Arc, Demand, build
+from polyloom.modulo.placing import Case
+from polyloom.modulo.problem import Choice, Dependence, LowerBound, Problem, Schedule, Solution
+from polyloom.modulo.solve import SOLVERS, solve
+from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.map.schedule.graph import Graph, Read, prune, pruned
+from polyloom.targets.belt.map.schedule.late import inserted, late
+from polyloom.targets.belt.map.schedule.nones import Nones, Wrong, recur, recurs_of_none, repair, with_recur
+from polyloom.targets.belt.map.schedule.positions import Belt
+from polyloom.targets.belt.map.schedule.problem import Setting, label, linear, setting
+from polyloom.targets.belt.map.schedule.slots import assign
+from polyloom.targets.belt.map.schedule.spill import Frames, frames, lost, relieve
+from polyloom.targets.belt.map.schedule.steady import steady
+from polyloom.targets.belt.source.ir import Constant, Value
+
+TRIES: Final = (1, 1, 1, 1)
+"""Schedules that are thrown away for a lost operand in each try, before its last one is."""
+BEST: Final = "best"
+"""The better one of what `exact` and `torus` find: of shorter interval, then of fewer operations."""
+_INSERTIONS: Final = 12
+"""How often spills and fills are put into a schedule as it is."""
+_REPAIRS: Final = 24
+"""Schedules that are thrown away for what their first passes would do, at most; half of them by cheap means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipelined:
+    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop as it was given,
+    `at_least` is what the last try began with."""
+
+    belt: Belt
+    solution: Solution
+    bounds: tuple[LowerBound, LowerBound]
+    rounds: int
+    frames: Frames
+    at_least: int = 1
+
+    @property
+    def interval(self) -> int:
+        return self.belt.placed.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """`reason` in the words of the facts."""
+
+    reason: str
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule; `scratch`: bytes that frames may
+    take."""
+
+    solver: str = BEST
+    effort: float = 2.0
+    scratch: int = 1 << 20
+
+
+def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
+    """Of resources and of recurrences, before anything is added: fills of what comes from outside take no slot here."""
+    problem = setting(machine, graph).problem
+    operations = list(problem.operations)
+    for n, node in enumerate(graph.nodes):
+        if node.name == "fillx":
+            operations[n] = replace(operations[n], choices=(Choice((), 0),))
+    problem = Problem(tuple(operations), problem.resources, problem.dependences)
+    alone = [
+        LowerBound(busy, f"{label(graph, n)} alone holds its slot for {busy} bundles", (n,))
+        for n, node in enumerate(graph.nodes)
+        if (busy := machine.busy(OPS[node.name], graph.first_width(node))) > 1
+    ]
+    return max([resource_bound(problem), *alone], key=lambda b: b.value), recurrence_bound(problem)
+
+
+def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
+    """The loop by the solver, or by each of the `BEST` until one reaches the bound."""
+    if options.solver != BEST:
+        return _by_one(machine, graph, addresses, options)
+    least = max(1, *(b.value for b in bounds(machine, graph)))
+    found = [_by_one(machine, graph, addresses, replace(options, solver="exact"))]
+    if not (isinstance(found[0], Pipelined) and found[0].interval == least):
+        found.append(_by_one(machine, graph, addresses, replace(options, solver="torus")))
+    fitting = [f for f in found if isinstance(f, Pipelined)]
+    return min(fitting, key=lambda f: (f.interval, len(f.belt.graph.nodes)), default=found[0])
+
+
+def _by_one(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
+    """From the lower bound; where some rounds do not suffice, from a longer interval, at which the belt holds more."""
+    known = dict(addresses)
+    limits = bounds(machine, graph)
+    least = at_least = max(b.value for b in limits)
+    rounds = 0
+    found: Pipelined | _Failure = _Failure("belt", 0, 0)
+    for most in TRIES:
+        found = _Try(machine, known, options, limits, least, at_least).run(graph, most)
+        rounds += found.rounds
+        if isinstance(found, Pipelined):
+            return replace(found, rounds=rounds, at_least=at_least)
+        if found.reason != "belt":
+            break
+        rounds += 1
+        at_least = max(at_least + 1, at_least * 5 // 4)
+    return Failed(found.reason, rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """`interval` is that of the last schedule."""
+
+    reason: str
+    rounds: int
+    interval: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """Rounds with intervals from `at_least` on; `least` is the bound of the loop."""
+
+    machine: Machine
+    known: dict[str, int]
+    options: Options
+    limits: tuple[LowerBound, LowerBound]
+    least: int
+    at_least: int
+
+    def run(self, graph: Graph, most: int) -> Pipelined | _Failure:
+        graph = cheap(self.machine, _foreseen(self.machine, graph, self.known, self.at_least))
+        rounds = repairs = 0
+        interval = self.at_least
+        while True:
+            made = setting(self.machine, graph)
+            solution = self._solve(made, max(2 * self.at_least, 2 * linear(self.machine, graph)))
+            if solution is None:
+                if not any(node.near for node in graph.nodes):
+                    return _Failure("schedule", rounds, interval)
+                graph = replace(graph, nodes=tuple(replace(node, near=None) for node in graph.nodes))
+                continue
+            interval = solution.schedule.interval
+            belt, nones = _best(self.machine, graph, made, solution.schedule)
+            graph = belt.graph
+            if wrongs := list(nones.wrongs()):
+                repairs += 1
+                if repairs > _REPAIRS:
+                    return _Failure("none", rounds, interval)
+                repaired = _repaired(self.machine, nones, wrongs, self.known, repairs > _REPAIRS // 2)
+                graph = cheap(self.machine, repaired)
+                continue
+            found = lost(belt)
+            used = frames(graph, belt.placed)
+            if not found and recurs_of_none(graph):
+                return _Failure("none", rounds, interval)
+            if not found and used.bytes <= self.options.scratch:
+                return Pipelined(belt, solution, self.limits, rounds, used)
+            if not found:
+                return _Failure("scratch", rounds, interval)
+            rounds += 1
+            if rounds > most:
+                return _Failure("belt", rounds - 1, interval)
+            graph = cheap(self.machine, prune(relieve(belt, found)))
+
+    def _solve(self, made: Setting, limit: int) -> Solution | None:
+        """With the solver that was asked for; a torus that closes nowhere is left to a solver that takes back."""
+        for name in dict.fromkeys((self.options.solver, "iterative")):
+            problem = _ahead(made, self.at_least) if name == "torus" else made.problem
+            try:
+                return solve(problem, SOLVERS[name], effort=self.options.effort, at_least=self.at_least, limit=limit)
+            except PolyloomError as error:
+                if error.code not in ("PL0985", "PL0987", "PL0988", "PL0989"):
+                    raise
+        return None
+
+
+def cheap(machine: Machine, graph: Graph) -> Graph:
+    """Constants come from scratch instead of a flow slot where those slots are what bounds the interval."""
+    constants = [n for n, node in enumerate(graph.nodes) if node.name == "con"]
+    if not constants:
+        return graph
+    problem = setting(machine, graph).problem
+    free = list(problem.operations)
+    for n in constants:
+        free[n] = replace(free[n], choices=(Choice((), 0),))
+    bound = resource_bound(Problem(problem.operations, problem.resources)).value
+    target = resource_bound(Problem(tuple(free), problem.resources)).value
+    fills = len(constants) + sum(node.name in ("fill", "fillx") for node in graph.nodes)
+    if target >= bound or fills > target * len(machine.slots_for("fill")):
+        return graph
+    nodes = list(graph.nodes)
+    for n in constants:
+        node = nodes[n]
+        type = node.results[0].type
+        home = Value(f"#{node.literal}:{type}", type)
+        nodes[n] = replace(node, name="fillx", home=home, constant=Constant(type, node.literal), literal=0)
+    return replace(graph, nodes=tuple(nodes))
+
+
+def _repaired(machine: Machine, nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard: bool) -> Graph:
+    """All operands without an initial value at once, else the first failure."""
+    graph = nones.graph
+    starts = {
+        replace(operand)
+        for w in wrongs
+        if w.kind == "init" and isinstance(operand := graph.nodes[w.node].operands[w.operand], Read)
+    }
+    if not starts:
+        return prune(repair(nones, wrongs[0], known, hard))
+    for read in sorted(starts, key=lambda r: (r.node, r.result, r.distance)):
+        graph = _begun(machine, graph, read, known)
+    return prune(graph)
+
+
+def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> tuple[Belt, Nones]:
+    """The schedule as it is if all is well with it; else with shorter lifetimes, and with spills and fills in slots
+    that are free at this interval, as long as there are any. The graph is the belt's."""
+    belt = Belt(machine, graph, assign(graph, made, schedule))
+    nones = Nones(belt)
+    if not lost(belt):
+        return belt, nones
+    for _ in range(_INSERTIONS):
+        schedule = late(machine, graph, made, schedule)
+        check(made.problem, schedule)
+        belt = Belt(machine, graph, assign(graph, made, schedule))
+        found = lost(belt)
+        if not found or list(Nones(belt).wrongs()):
+            break
+        values = sorted({(r.node, r.result) for _, _, r in found})
+        attempts = [found, *([f for f in found if (f[2].node, f[2].result) == v] for v in values)]
+        step = next((s for some in attempts if (s := _with(belt, schedule, some)) is not None), None)
+        if step is None:
+            break
+        graph, made, schedule = step
+    return belt, Nones(belt)
+
+
+def _with(
+    belt: Belt, schedule: Schedule, found: Sequence[tuple[int, int, Read]]
+) -> tuple[Graph, Setting, Schedule] | None:
+    """These lost operands spilled and filled in the slots that are free."""
+    more = relieve(belt, found)
+    wider = setting(belt.machine, more)
+    placed = inserted(belt.machine, more, wider, schedule)
+    if placed is None or violations(wider.problem, placed):
+        return None
+    graph, kept = pruned(more)
+    return graph, setting(belt.machine, graph), _only(placed, [*kept, wider.begin])
+
+
+def _only(schedule: Schedule, kept: Sequence[int]) -> Schedule:
+    """Of these operations."""
+    return Schedule(
+        schedule.interval,
+        tuple(schedule.start[n] for n in kept),
+        tuple(schedule.choice[n] for n in kept),
+        tuple(schedule.latency[n] for n in kept),
+    )
+
+
+def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: int) -> Graph:
+    """With a recur on what comes over the back arc from a stage that cannot be the first: its earliest drop tells."""
+    made = setting(machine, graph)
+    case = Case(made.problem)
+    arcs = build(made.problem, case.choices, Demand.LEAST)
+    times = _earliest(len(arcs.owner), arcs.arcs, interval)
+    carried = sorted(
+        {r for node in graph.nodes for r in node.reads if r.distance and graph.initial.get((r.node, r.result))},
+        key=lambda r: (r.node, r.result, r.distance),
+    )
+    for read in carried:
+        drop = times[read.node] + made.problem.operations[read.node].choices[0].latency - 1
+        key = (read.node, read.result)
+        if drop >= interval and key in graph.initial and key not in graph.steady:
+            graph = _begun(machine, graph, read, known)
+    return prune(graph)
+
+
+def _begun(machine: Machine, graph: Graph, read: Read, known: dict[str, int]) -> Graph:
+    """With what iteration 0 reads from before the loop: by a recur, or by neutral operands in the first passes where
+    the recur would be on a circuit that bounds the interval."""
+    key = (read.node, read.result)
+    with_one = with_recur(replace(graph, steady=graph.steady - {key}), read, known)
+    if key in graph.steady:
+        return with_one
+    least = _bound(machine, with_one)
+    if least == _bound(machine, graph):
+        return with_one
+    kept = steady(graph, read, lambda graph, input, value: recur(graph, input, value, known))
+    return kept if kept is not None and _bound(machine, kept) < least and not recurs_of_none(kept) else with_one
+
+
+def _bound(machine: Machine, graph: Graph) -> int:
+    problem = setting(machine, graph).problem
+    return max(resource_bound(problem).value, recurrence_bound(problem).value)
+
+
+def _ahead(made: Setting, interval: int) -> Problem:
+    """With the earliest times that circuits allow at this interval: a greedy placement, which never takes back, would
+    put what reads over the back arc first of all, and the rest of the circuit too late for it."""
+    problem = made.problem
+    arcs = build(problem, Case(problem).choices, Demand.LEAST)
+    times = _earliest(len(arcs.owner), arcs.arcs, interval)
+    begun = [Dependence(made.begin, n, 0, t, 0) for n, t in enumerate(times[: made.begin]) if t]
+    return replace(problem, dependences=(*problem.dependences, *begun))
+
+
+def _earliest(points: int, arcs: Sequence[Arc], interval: int) -> list[int]:
+    """Longest paths from the start; arcs on circuits are relaxed a bounded number of times."""
+    times = [0] * points
+    for _ in range(points + 1):
+        changed = False
+        for source, sink, weight, distance in arcs:
+            if (t := times[source] + weight - interval * distance) > times[sink]:
+                times[sink] = t
+                changed = True
+        if not changed:
+            break
+    return times

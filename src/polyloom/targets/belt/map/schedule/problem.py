@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A graph as a problem of `modulo`: slots, latencies by phase, memory, stations, the windows around a leave.
+
+Slots with the same units are one resource. A result drops at its operation's phase of bundle start + latency - 1, and
+is read by what comes later in (bundle, phase); so a read costs latency - 1 bundles, and one more where the reader's
+phase is not after the drop's. The last operation of a problem is the loop's beginning, from which stages count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from polyloom.modulo.problem import Capacity, Choice, Dependence, Hold, Operation, Problem, Resource, Use
+from polyloom.targets.belt.isa import OPS, PHASES, Phase
+from polyloom.targets.belt.machine import LOOP_SLOTS, Machine, Slot
+from polyloom.targets.belt.map.schedule.graph import CALLS, LEAVES, LOADS, Graph, Node
+
+ROLES: Final = ("counter", "test", "leave")
+"""In the order of `LOOP_SLOTS`."""
+END: Final = len(PHASES)
+"""The rank of a bundle's end, where all results drop without phasing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """Slots that execute the same operations."""
+
+    name: str
+    slots: tuple[Slot, ...]
+
+
+Groups = tuple[tuple[Class, frozenset[str]], ...]
+
+
+@lru_cache(maxsize=64)
+def classes(machine_slots: tuple[tuple[Slot, frozenset[str]], ...], alone: bool = False) -> Groups:
+    """Groups of a member's slots, the least able ones first. `alone`: each slot is a group, as an operation needs that
+    holds its slot for several bundles."""
+    groups: dict[tuple[str, frozenset[str], int], list[Slot]] = {}
+    for slot, units in machine_slots:
+        groups.setdefault((slot.kind, units, slot.number if alone and slot.kind == "E" else 0), []).append(slot)
+    order = sorted(groups.items(), key=lambda item: len(item[0][1]))
+    return tuple((Class(_named(tuple(slots)), tuple(slots)), units) for (_, units, _), slots in order)
+
+
+def _named(slots: tuple[Slot, ...]) -> str:
+    return str(slots[0]) if len(slots) == 1 else f"{slots[0]}-{slots[-1].number}"
+
+
+def latency(machine: Machine, graph: Graph, node: Node) -> int:
+    """Bundles until the drop, 0 in the phases R, K, P and X; of a load the least."""
+    if node.name in LOADS:
+        return machine.load[0]
+    if not node.results:
+        return 0
+    return machine.latency(OPS[node.name], graph.first_width(node))
+
+
+def rank(phase: Phase) -> int:
+    return PHASES.index(phase)
+
+
+def drop_rank(machine: Machine, node: Node) -> int:
+    """The phase of the drop."""
+    return rank(OPS[node.name].phase) if machine.phasing else END
+
+
+def gap(machine: Machine, producer: Node, consumer: Node) -> int:
+    """What a read demands beyond the producer's latency: the reader's start is at least start + latency + gap."""
+    later = drop_rank(machine, producer) >= rank(OPS[consumer.name].phase)
+    return later - (1 if OPS[producer.name].phase == "C" or not machine.phasing else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A problem and its resources: the classes of slots, then those of a free loop."""
+
+    problem: Problem
+    resources: tuple[tuple[Slot, ...], ...]
+    begin: int
+
+
+def setting(machine: Machine, graph: Graph) -> Setting:
+    alone = any(machine.busy(OPS[node.name], graph.first_width(node)) > 1 for node in graph.nodes)
+    groups = classes(machine.slots, alone)
+    slots = [group.slots for group, _ in groups]
+    resources = [Resource(group.name, len(group.slots)) for group, _ in groups]
+    if machine.free_loop:
+        slots += [(slot,) for slot in LOOP_SLOTS]
+        resources += [Resource(f"{slot}", 1) for slot in LOOP_SLOTS]
+    operations = [
+        Operation(label(graph, n), _choices(machine, graph, node, groups)) for n, node in enumerate(graph.nodes)
+    ]
+    begin = len(operations)
+    operations.append(Operation("loop", (Choice(latency=0),)))
+    dependences = [
+        *_values(machine, graph),
+        *_memory(graph),
+        *_windows(graph),
+        *_placed(graph, begin),
+    ]
+    holds = tuple(Hold(n) for n, node in enumerate(graph.nodes) if node.name in LOADS)
+    capacities = (Capacity("stations", machine.stations, holds),) if holds else ()
+    return Setting(Problem(tuple(operations), tuple(resources), tuple(dependences), capacities), tuple(slots), begin)
+
+
+def label(graph: Graph, n: int) -> str:
+    """The operation as a user's message names it."""
+    node = graph.nodes[n]
+    name = f"{node.name} {node.results[0].name}" if node.results else node.name
+    return f"{name} (line {node.place.line})" if node.place.line else name
+
+
+def _choices(machine: Machine, graph: Graph, node: Node, groups: Groups) -> tuple[Choice, ...]:
+    op = OPS[node.name]
+    least = latency(machine, graph, node)
+    most = machine.load[1] if node.name in LOADS else None
+    busy = machine.busy(op, graph.first_width(node))
+    if machine.free_loop and node.role:
+        return (Choice((Use(len(groups) + ROLES.index(node.role), busy),), least, most),)
+    return tuple(Choice((Use(k, busy),), least, most) for k, (_, units) in enumerate(groups) if op.unit in units)
+
+
+def _values(machine: Machine, graph: Graph) -> Iterator[Dependence]:
+    for n, node in enumerate(graph.nodes):
+        seen: dict[tuple[int, int], None] = {}
+        for read in node.reads:
+            if (read.node, read.distance) in seen:
+                continue
+            seen[read.node, read.distance] = None
+            source = graph.nodes[read.node]
+            yield Dependence(read.node, n, read.distance, gap(machine, source, node))
+        if node.spill >= 0:
+            # A spill reads in X, and two bundles later the fill may drop.
+            yield Dependence(node.spill, n, node.distance, 2, 0)
+        if node.near is not None:
+            yield Dependence(node.near[0], n, 0, -node.near[1], 0)
+
+
+def _memory(graph: Graph) -> Iterator[Dependence]:
+    """A load samples in phase C of its drop's bundle; a store is seen from the next bundle on, a call after phase K."""
+    for o in graph.order:
+        source, sink = graph.nodes[o.source].name, graph.nodes[o.sink].name
+        early = None if source in LOADS else 0
+        to_result = sink in LOADS
+        delay = {
+            (True, True): 0,
+            (True, False): -1,
+            (False, True): 2,
+            (False, False): 1 if sink in CALLS else 0,
+        }[source in LOADS, sink in LOADS]
+        yield Dependence(o.source, o.sink, o.distance, delay, early, to_result)
+
+
+def acting(graph: Graph) -> list[int]:
+    """Stores, calls and leaves, in the order of the program."""
+    found = [n for n, node in enumerate(graph.nodes) if node.name in (*LEAVES, *CALLS, "store")]
+    return sorted(found, key=lambda n: graph.nodes[n].index)
+
+
+def _windows(graph: Graph) -> Iterator[Dependence]:
+    """What acts before a leave in the program: t_leave - II < t <= t_leave; after it: t_leave < t <= t_leave + II."""
+    acts = acting(graph)
+    for at, leave in enumerate(acts):
+        if graph.nodes[leave].name not in LEAVES:
+            continue
+        for k, other in enumerate(acts):
+            if k == at or (k < at and graph.nodes[other].name in LEAVES):
+                continue
+            if graph.nodes[other].name in LEAVES:
+                # In one bundle the older iteration's leave acts first, then the earlier one of the program.
+                yield Dependence(leave, other, 0, 0, 0)
+                yield Dependence(other, leave, 1, 0, 0)
+            elif k < at:
+                yield Dependence(other, leave, 0, 0, 0)
+                yield Dependence(leave, other, 1, 1, 0)
+            else:
+                yield Dependence(leave, other, 0, 1, 0)
+                yield Dependence(other, leave, 1, 0, 0)
+
+
+def _placed(graph: Graph, begin: int) -> Iterator[Dependence]:
+    """Nothing is issued before the loop begins; what must be of stage 0 is issued in the first pass."""
+    for n, node in enumerate(graph.nodes):
+        yield Dependence(begin, n, 0, 0, 0)
+        if node.first:
+            yield Dependence(n, begin, 1, 1, 0)
+
+
+def linear(machine: Machine, graph: Graph) -> int:
+    """Bundles of one iteration by its data flow."""
+    times: dict[int, int] = {}
+
+    def ready(n: int) -> int:
+        if n not in times:
+            node = graph.nodes[n]
+            times[n] = max(
+                (
+                    ready(r.node)
+                    + latency(machine, graph, graph.nodes[r.node])
+                    + gap(machine, graph.nodes[r.node], node)
+                    for r in node.reads
+                    if r.distance == 0
+                ),
+                default=0,
+            )
+        return times[n]
+
+    return max((ready(n) + max(1, latency(machine, graph, node)) for n, node in enumerate(graph.nodes)), default=1)

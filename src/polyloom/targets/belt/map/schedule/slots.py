@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slots for a schedule's operations: each takes one of its class in its row, those that act in the order they act.
+
+In a bundle calls, stores and leaves act in the order of their slots, which must be: the oldest iteration first (the
+highest stage), then the order of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polyloom.modulo.problem import Schedule
+from polyloom.targets.belt.machine import Slot
+from polyloom.targets.belt.map.schedule.graph import CALLS, LEAVES, Graph
+from polyloom.targets.belt.map.schedule.positions import Placed
+from polyloom.targets.belt.map.schedule.problem import Setting
+
+
+def assign(graph: Graph, setting: Setting, schedule: Schedule) -> Placed:
+    """The schedule's nodes in slots; the last operation, the loop's beginning, is left out."""
+    count = len(graph.nodes)
+    found: list[Slot] = [Slot("E", 0)] * count
+    taken: dict[tuple[int, int], int] = {}
+    for n in range(count):
+        (use,) = setting.problem.operations[n].choices[schedule.choice[n]].uses
+        key = (use.resource, schedule.start[n] % schedule.interval)
+        found[n] = setting.resources[use.resource][taken.get(key, 0)]
+        taken[key] = taken.get(key, 0) + 1
+    order_acts(graph, schedule.interval, schedule.start, found)
+    return Placed(schedule.interval, schedule.start[:count], schedule.latency[:count], tuple(found))
+
+
+def order_acts(graph: Graph, interval: int, start: Sequence[int], slots: list[Slot]) -> None:
+    """Exchange the slots of stores, of leaves and of calls that share a row."""
+    rows: dict[tuple[int, str], list[int]] = {}
+    for n, node in enumerate(graph.nodes):
+        kind = "leave" if node.name in LEAVES else "call" if node.name in CALLS else node.name
+        if kind in ("store", "leave", "call") or kind.startswith("br"):
+            kind = "br" if kind.startswith("br") else kind
+            rows.setdefault((start[n] % interval, kind), []).append(n)
+    for members in rows.values():
+        members.sort(key=lambda n: (-(start[n] // interval), graph.nodes[n].index))
+        mine = sorted((slots[n] for n in members), key=lambda slot: slot.order)
+        for n, slot in zip(members, mine, strict=True):
+            slots[n] = slot

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What falls off the belt before it is read: repeated nearer its use, or spilled at its producer and filled again.
+
+(I. Godard, "Pipelining": the fixpoint of steps 5 to 7.) A constant and a value from outside are issued once more, a
+fill too; another value gets a spill, and a fill for the readers that lost it. Where each reader has its own already,
+nothing helps at this interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from polyloom.targets.belt.map.schedule.graph import LEAF, Graph, Node, Read, Source, read_instead
+from polyloom.targets.belt.map.schedule.positions import Belt, Placed
+from polyloom.targets.belt.map.schedule.problem import gap
+from polyloom.targets.belt.source.ir import Value
+from polyloom.targets.belt.value_types import BYTES
+
+
+def lost(belt: Belt) -> list[tuple[int, int, Read]]:
+    """Operands (node, number, read) that are beyond the belt's end."""
+    return [(n, k, r) for n, k, r in belt.reads() if belt.positions[n, k] >= belt.machine.belt]
+
+
+def relieve(belt: Belt, found: Sequence[tuple[int, int, Read]]) -> Graph:
+    """The graph with the lost operands repeated or filled."""
+    graph = belt.graph
+    groups: dict[tuple[int, int], list[tuple[int, int, Read]]] = {}
+    for n, k, read in found:
+        groups.setdefault((read.node, read.result), []).append((n, k, read))
+    within = max(0, (belt.machine.belt - 1) * belt.placed.interval // max(1, belt.drops + len(groups)) - 1) // 2
+    for (v, r), readers in sorted(groups.items()):
+        readers.sort(key=lambda item: belt.placed.start[item[0]] + belt.placed.interval * item[2].distance)
+        source = graph.nodes[v]
+        is_repeated = (source.name in LEAF and not source.first) or source.name == "fill"
+        if is_repeated and all(read.distance == 0 for _, _, read in readers):
+            for cluster in _clusters(belt, readers, within):
+                graph = _again(belt, graph, replace(source, near=None), cluster, within)
+            continue
+        spilling = [item for item in readers if graph.nodes[item[0]].name == "spill"]
+        for n, _, _ in spilling:
+            nodes = list(graph.nodes)
+            nodes[v] = replace(nodes[v], near=(n, belt.placed.latency[v] + within))
+            graph = replace(graph, nodes=tuple(nodes))
+        if rest := [item for item in readers if item not in spilling]:
+            graph = _spilled(belt, graph, Read(v, r), rest, within)
+    return graph
+
+
+def _again(belt: Belt, graph: Graph, node: Node, readers: Sequence[tuple[int, int, Read]], within: int) -> Graph:
+    """The leaf or fill once more for these readers."""
+    size = len(graph.nodes)
+    new = replace(node, near=_near(belt, node, readers[0][0], within))
+    return read_instead(graph, {(n, k): Read(size) for n, k, _ in readers}, [new])
+
+
+def _near(belt: Belt, node: Node, reader: int, within: int) -> tuple[int, int]:
+    return reader, max(gap(belt.machine, node, belt.graph.nodes[reader]) + (0 if belt.machine.phasing else 1), within)
+
+
+def _spilled(belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[int, int, Read]], within: int) -> Graph:
+    type = graph.type(value)
+    spill = next(
+        (n for n, node in enumerate(graph.nodes) if node.name == "spill" and node.operands == (value,)),
+        len(graph.nodes),
+    )
+    if spill == len(graph.nodes):
+        graph = replace(graph, nodes=(*graph.nodes, Node("spill", (value,), (), type.width)))
+    for distance in sorted({read.distance for _, _, read in readers}):
+        for mine in _clusters(belt, [item for item in readers if item[2].distance == distance], within):
+            size = len(graph.nodes)
+            name = graph.nodes[value.node].results[value.result].name
+            fill = Node("fill", (), (Value(f"{name}.f{size}", type),), type.width, spill=spill, distance=distance)
+            fill = replace(fill, near=_near(belt, fill, mine[0][0], within))
+            changes: dict[tuple[int, int], Source] = {(n, k): Read(size) for n, k, _ in mine}
+            graph = read_instead(graph, changes, [fill])
+    return graph
+
+
+def _clusters(belt: Belt, readers: Sequence[tuple[int, int, Read]], within: int) -> list[list[tuple[int, int, Read]]]:
+    """Readers, in order of time, that one fill may serve."""
+    found: list[list[tuple[int, int, Read]]] = []
+    for item in readers:
+        if found and belt.placed.start[item[0]] - belt.placed.start[found[-1][0][0]] <= within:
+            found[-1].append(item)
+        else:
+            found.append([item])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Scratch of a placed loop: the bytes of a frame, how many rotate, and where in it each spill writes."""
+
+    size: int
+    count: int
+    places: dict[int, int]
+
+    @property
+    def bytes(self) -> int:
+        return self.size * self.count
+
+
+def frames(graph: Graph, placed: Placed) -> Frames:
+    spills = [n for n, node in enumerate(graph.nodes) if node.name == "spill"]
+    if not spills:
+        return Frames(0, 0, {})
+    types = {n: graph.type(next(iter(graph.nodes[n].reads))) for n in spills}
+    places: dict[int, int] = {}
+    end = 0
+    for n in sorted(spills, key=lambda n: (-BYTES[types[n].width], n)):
+        places[n] = end
+        end += BYTES[types[n].width] * types[n].lanes
+    align = max(BYTES[t.width] for t in types.values())
+    count = max([1, *(1 + age(graph, placed, n) for n, node in enumerate(graph.nodes) if node.spill >= 0)])
+    return Frames(-(-end // align) * align, count, places)
+
+
+def age(graph: Graph, placed: Placed, fill: int) -> int:
+    """Rotations between the spill of what a fill reads, and the fill."""
+    node = graph.nodes[fill]
+    return placed.stage(fill) + node.distance - placed.stage(node.spill)

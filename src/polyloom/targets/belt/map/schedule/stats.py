@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is told of each loop: whether it is pipelined, its bounds, and what it holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.modulo.problem import LowerBound
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.map.schedule.graph import LOADS, Graph
+from polyloom.targets.belt.map.schedule.pipeline import Pipelined
+from polyloom.targets.belt.map.schedule.problem import linear
+from polyloom.targets.belt.source.ir import Loop
+from polyloom.targets.belt.words.loop_facts import LoopFacts
+
+
+def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str) -> LoopFacts:
+    """Of a loop that is not pipelined, or not yet."""
+    resource, recurrence = (b.value for b in bounds)
+    lanes = max((v.type.lanes for n in graph.nodes for v in n.results), default=1)
+    least = max(1, resource, recurrence)
+    line = loop.place.line
+    packed = max(1, resource)
+    return LoopFacts(
+        loop.name, line, False, reason, linear(machine, graph), packed, least, resource, recurrence, lanes=lanes
+    )
+
+
+def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
+    belt, graph = found.belt, found.belt.graph
+    names = [node.name for node in graph.nodes]
+    interval = found.interval
+    loads = [belt.placed.latency[n] for n, node in enumerate(graph.nodes) if node.name in LOADS]
+    is_larger = "spill" in names or "recur" in names
+    proved = interval == facts.minimum_initiation_interval or (found.solution.proved and not is_larger)
+    return replace(
+        facts,
+        pipelined=True,
+        reason="",
+        initiation_interval=interval,
+        proved_minimal=proved,
+        bound_by=_reason(found),
+        stages=belt.placed.stages,
+        drops=belt.drops,
+        belt_high_water=1 + max(belt.positions.values(), default=-1),
+        spills=names.count("spill"),
+        fills=names.count("fill"),
+        recurs=names.count("recur"),
+        rounds=found.rounds,
+        scratch_bytes=found.frames.bytes,
+        stations=sum(-(-delay // interval) for delay in loads),
+    )
+
+
+def _reason(found: Pipelined) -> str:
+    """In the words of the bounds; where a shorter interval had a schedule but not the belt, that."""
+    if found.interval == found.at_least > max(1, *(b.value for b in found.bounds)):
+        return f"the belt: {found.belt.machine.belt} positions for {found.belt.drops} drops per pass"
+    return found.solution.bound_by

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instruction selection: a function in SSA form as one of the member-independent form, superblock loops as lines, all
+else as open code."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import count
+
+from polyloom.analysis.superblocks import SideExit, Superblock, superblocks
+from polyloom.ir import ssa
+from polyloom.ir.ssa_types import I1
+from polyloom.ir.ssa_verify import definitions, uses
+from polyloom.targets.belt.map.select.lower import B, Emitter, constant, lower, type_of
+from polyloom.targets.belt.source.ir import (
+    Block,
+    Branch,
+    Edge,
+    Function,
+    Jump,
+    Loop,
+    Op,
+    Operand,
+    Return,
+    Terminator,
+    Value,
+)
+from polyloom.transform.ssa.editing import postorder
+from polyloom.transform.ssa.vectorize.vectorize import expected_iterations
+
+
+def build(function: ssa.Function, expect: Mapping[str, int] | None = None) -> Function:
+    """The function in loop-closed form, with the operations as the source has them; `expect` has likely values of
+    parameters."""
+    return _Building(function, expect or {}).function()
+
+
+class _Building:
+    def __init__(self, function: ssa.Function, expect: Mapping[str, int]) -> None:
+        self.source, self.expect = function, expect
+        self.loops = {loop.name: loop for loop in superblocks(function)}
+        self.inside = {name for loop in self.loops.values() for name in loop.blocks}
+        self.blocks = {block.name: block for block in function.blocks}
+        taken = {v.name for block in function.blocks for v in definitions(block)}
+        numbers = count(1)
+
+        def fresh(name: str) -> str:
+            base = name.split("'")[0]
+            while (found := f"{base}_{next(numbers)}") in taken:
+                pass
+            return found
+
+        self.fresh = fresh
+        self.around = {r.name: i for block in function.blocks for i in block.instructions for r in i.results}
+        self.readers: defaultdict[str, list[ssa.Instruction | None]] = defaultdict(list)
+        for block in function.blocks:
+            readers = [*block.instructions, None]
+            for k, operands in uses(block):
+                for operand in operands:
+                    if isinstance(operand, ssa.Value):
+                        self.readers[operand.name].append(readers[k])
+        self.known: dict[str, Operand] = {}
+
+    def function(self) -> Function:
+        """Blocks in an order in which definitions come before uses: what one block's copies are, later ones know."""
+        done: dict[str, Block | Loop] = {}
+        for name in reversed(postorder(self.source)):
+            if name in self.loops:
+                done[name] = self._loop(self.loops[name])
+            elif name not in self.inside:
+                done[name] = self._block(self.blocks[name])
+        kept = [done[b.name] for b in self.source.blocks if b.name in done]
+        results = (type_of(self.source.result),) if self.source.result is not None else ()
+        return Function(self.source.name, results, tuple(kept), self.source.place)
+
+    def _parameters(self, parameters: tuple[ssa.Value, ...]) -> tuple[Value, ...]:
+        return tuple(Value(p.name, type_of(p.type)) for p in parameters)
+
+    def _emitter(self, makers: dict[str, ssa.Instruction]) -> Emitter:
+        return Emitter(self.fresh, self.known, makers, self.around, self.readers)
+
+    def _block(self, block: ssa.Block) -> Block:
+        emitter = self._emitter({r.name: i for i in block.instructions for r in i.results})
+        for instruction in block.instructions:
+            lower(emitter, instruction)
+        end = self._end(emitter, block.terminator)
+        return Block(block.name, self._parameters(block.parameters), tuple(emitter.ops), end)
+
+    def _loop(self, loop: Superblock) -> Loop:
+        made = {r.name: i for i in loop.instructions for r in i.results}
+        emitter = self._emitter(made)
+        leaving = list(loop.exits)
+        for position, instruction in enumerate(loop.instructions):
+            while leaving and leaving[0].position == position:
+                self._leave(emitter, leaving.pop(0), made)
+            lower(emitter, instruction)
+        for e in leaving:
+            self._leave(emitter, e, made)
+        following = tuple(map(emitter.operand, loop.following))
+        parameters, expected = self._parameters(loop.parameters), expected_iterations(self.source, loop, self.expect)
+        return Loop(loop.name, parameters, tuple(emitter.ops), following, expected=expected, place=loop.place)
+
+    def _leave(self, emitter: Emitter, e: SideExit, made: dict[str, ssa.Instruction]) -> None:
+        """Under a predicate the condition is None where it is not to leave."""
+        emitter.place = e.place
+        condition = emitter.operand(e.condition)
+        source = made.get(e.condition.name) if isinstance(e.condition, ssa.Value) else None
+        stay = ssa.Constant(I1, 0 if e.sense else 1)
+        if source is not None and source.operation == "select" and source.operands[2] == stay:
+            given = (emitter.operand(o) for o in source.operands[:2])
+            condition = emitter.emit("pick", *given, type=B)
+        edge = self._edge(emitter, e.edge)
+        emitter.ops.append(Op("leavetr" if e.sense else "leavefl", (condition,), edge=edge, place=e.place))
+
+    def _edge(self, emitter: Emitter, edge: ssa.Edge) -> Edge:
+        return Edge(edge.block, tuple(map(emitter.operand, edge.arguments)))
+
+    def _end(self, emitter: Emitter, end: ssa.Terminator) -> Terminator:
+        match end:
+            case ssa.Jump(target):
+                return Jump(self._edge(emitter, target), end.place)
+            case ssa.Branch(condition, then, orelse):
+                ways = self._edge(emitter, then), self._edge(emitter, orelse)
+                return Branch(emitter.operand(condition), *ways, place=end.place)
+            case ssa.Return(value):
+                return Return((emitter.operand(value),) if value is not None else (), end.place)
+            case _:  # never reached
+                result = self.source.result
+                return Return((constant(type_of(result), 0),) if result is not None else (), end.place)

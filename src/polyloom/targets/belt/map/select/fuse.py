@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Additions fused with the product or the shift that they alone use, on members that fuse integers.
+
+Of two candidates the one that depends on a recurrence is fused: the circuit is then one operation shorter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from polyloom.targets.belt.map.select.simplify import simplify
+from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Op, Operand, Value
+from polyloom.targets.belt.source.ir_verify import edges, ends, uses
+
+_FUSED: Final = {"mul": "muladd", "shl": "shladd", "shrs": "shrsadd"}
+
+
+def fuse(function: Function) -> Function:
+    return simplify(replace(function, blocks=tuple(_block(block) for block in function.blocks)))
+
+
+def _block(block: Block | Loop) -> Block | Loop:
+    counted: dict[Value, int] = {}
+    arguments = () if isinstance(block, Loop) else (a for edge in edges(block) for a in edge.arguments)
+    for operand in (*(o for op in block.ops for o in uses(op)), *ends(block), *arguments):
+        if isinstance(operand, Value):
+            counted[operand] = counted.get(operand, 0) + 1
+    made = {op.results[0]: op for op in block.ops if len(op.results) == 1}
+    recurrent = _recurrent(block)
+    ops: list[Op] = []
+    for op in block.ops:
+        found = op
+        if op.name in ("add", "or", "xor") and op.results[0].type.lanes == 1:
+            places = sorted((0, 1), key=lambda k: op.operands[k] not in recurrent)
+            for k in places:
+                source = made.get(operand) if isinstance(operand := op.operands[k], Value) else None
+                if (
+                    source is not None
+                    and _fits(op, source, op.operands[1 - k])
+                    and counted.get(source.results[0], 0) == 1
+                ):
+                    found = _joined(op, source, op.operands[1 - k])
+                    break
+        ops.append(found)
+    return replace(block, ops=tuple(ops))
+
+
+def _fits(op: Op, source: Op, other: Operand) -> bool:
+    """Whether the two are one operation. Bits below those of a shift are added."""
+    if op.name != "add":
+        return source.name == "shl" and _is_below(other, source.operands[1])
+    return source.name == "mul" or (source.name in ("shl", "shrs") and isinstance(source.operands[1], Constant))
+
+
+def _is_below(operand: Operand, shift: Operand) -> bool:
+    return isinstance(operand, Constant) and isinstance(shift, Constant) and operand.bits >> shift.bits == 0
+
+
+def _joined(op: Op, source: Op, other: Operand) -> Op:
+    first, second = source.operands
+    operands = (first, second, other) if source.name == "mul" else (first, other, second)
+    return replace(op, name=_FUSED[source.name], operands=operands)
+
+
+def _recurrent(block: Block | Loop) -> set[object]:
+    """What depends on a parameter of the loop that is no counter."""
+    if isinstance(block, Block):
+        return set()
+    made = {r: op for op in block.ops for r in op.results}
+    found: set[object] = set()
+    for parameter, following in zip(block.parameters, block.next, strict=True):
+        source = made.get(following) if isinstance(following, Value) else None
+        counts = source is not None and source.name == "add" and isinstance(source.operands[1], Constant)
+        if not counts:
+            found.add(parameter)
+    for op in block.ops:
+        if any(o in found for o in op.operands):
+            found |= set(op.results)
+    return found

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions of SSA form as operations of the belt: one table, and the few that need several.
+
+Types lose their meaning and keep their width: pointers and i32 are w, i1 is b with 0 or 1. What C leaves undefined may
+be anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Final
+
+from polyloom.analysis.points_to import is_ordered
+from polyloom.ir import ssa
+from polyloom.ir.ssa import NOWHERE, Instruction, Place
+from polyloom.ir.ssa_types import I1, I8, I16
+from polyloom.ir.ssa_types import Type as SsaType
+from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.source.ir import Address, Constant, Op, Operand, Value
+from polyloom.targets.belt.value_types import BYTES, Type, Width
+from polyloom.transform.ssa.folding import NEGATED
+
+_WIDTHS: Final[dict[str, Width]] = {
+    "i1": "b",
+    "i8": "b",
+    "i16": "h",
+    "i32": "w",
+    "i64": "d",
+    "f32": "w",
+    "f64": "d",
+    "ptr": "w",
+}
+SCALES: Final = (8, 4, 2, 1)
+OFFSET_BITS: Final = 12
+"""The machine's mode: base + index * scale + a signed offset."""
+B: Final = Type("b")
+W: Final = Type("w")
+_SAME: Final = {
+    **{name: name for name in ("add", "sub", "mul", "and", "or", "xor", "shl")},
+    "sdiv": "divs",
+    "udiv": "divu",
+    "srem": "rems",
+    "urem": "remu",
+    "lshr": "shru",
+    "ashr": "shrs",
+    "fadd": "addf",
+    "fsub": "subf",
+    "fmul": "mulf",
+    "fdiv": "divf",
+    "fneg": "negf",
+}
+_RELATIONS: Final = {
+    "eq": "eql",
+    "ne": "neq",
+    "slt": "lsss",
+    "sle": "leqs",
+    "sgt": "gtrs",
+    "sge": "geqs",
+    "ult": "lssu",
+    "ule": "lequ",
+    "ugt": "gtru",
+    "uge": "gequ",
+}
+_OF_BITS: Final = {"slt": "ugt", "sle": "uge", "sgt": "ult", "sge": "ule"}
+"""Of an i1, taken as signed, 1 is -1."""
+_FLOATS: Final = {
+    "foeq": "eqlf",
+    "folt": "lssf",
+    "fole": "leqf",
+    "fogt": "gtrf",
+    "foge": "geqf",
+    "fune": "neqf",
+    "funo": "unof",
+}
+_NOT_FLOATS: Final = {"ford": "unof", "fult": "geqf", "fule": "gtrf", "fugt": "leqf", "fuge": "lssf"}
+_INTRINSICS: Final = {
+    "smin": "mins",
+    "smax": "maxs",
+    "umin": "minu",
+    "umax": "maxu",
+    "abs": "abs",
+    "uadd.sat": "addus",
+    "usub.sat": "subus",
+    "sadd.sat": "addss",
+    "ssub.sat": "subss",
+    "ctpop": "pop",
+    "ctlz": "clz",
+    "cttz": "ctz",
+    "bswap": "bswap",
+    "fabs": "absf",
+    "sqrt": "sqrtf",
+    "copysign": "copysignf",
+    "minnum": "minf",
+    "maxnum": "maxf",
+    "fma": "fmaf",
+}
+COMMUTES: Final = frozenset(
+    {
+        *("add", "mul", "and", "or", "xor", "eql", "neq", "mins", "maxs", "minu", "maxu"),
+        *("addss", "addus", "addf", "mulf", "eqlf", "neqf", "unof"),
+    }
+)
+SWAPPED: Final = {
+    "lsss": "gtrs",
+    "leqs": "geqs",
+    "gtrs": "lsss",
+    "geqs": "leqs",
+    "lssu": "gtru",
+    "lequ": "gequ",
+    "gtru": "lssu",
+    "gequ": "lequ",
+    "lssf": "gtrf",
+    "leqf": "geqf",
+    "gtrf": "lssf",
+    "geqf": "leqf",
+}
+
+
+def type_of(type: SsaType) -> Type:
+    assert not isinstance(type.lanes, str), type
+    return Type(_WIDTHS[type.element], type.lanes or 1)
+
+
+def bits_of(type: Type) -> int:
+    return 8 * BYTES[type.width]
+
+
+def constant(type: Type, number: int) -> Constant:
+    return Constant(type, number % (1 << bits_of(type)))
+
+
+@dataclass(slots=True)
+class Emitter:
+    """Mutable: the operations of a block so far, and what SSA values turned out to be; `makers` are its instructions by
+    their results, `around` those of the function, `readers` by a value's name what reads it; `any_lane` tells of masks
+    that were smeared whether a lane is set."""
+
+    fresh: Callable[[str], str]
+    known: dict[str, Operand] = field(default_factory=dict[str, Operand])
+    makers: Mapping[str, Instruction] = field(default_factory=dict[str, Instruction])
+    around: Mapping[str, Instruction] = field(default_factory=dict[str, Instruction])
+    readers: Mapping[str, Sequence[Instruction | None]] = field(
+        default_factory=dict[str, "Sequence[Instruction | None]"]
+    )
+    any_lane: dict[ssa.Operand, Value] = field(default_factory=dict[ssa.Operand, Value])
+    ops: list[Op] = field(default_factory=list[Op])
+    place: Place = NOWHERE
+
+    def operand(self, operand: ssa.Operand) -> Operand:
+        match operand:
+            case ssa.Value(name, type):
+                return self.known.get(name, Value(name, type_of(type)))
+            case ssa.Address(name, offset):
+                return Address(name, offset)
+            case ssa.Constant(type, value):
+                return constant(type_of(type), value)
+            case ssa.Undef(type):
+                return constant(type_of(type), 0)
+
+    def emit(self, name: str, *operands: Operand, type: Type | None = None, to: str | None = None) -> Value:
+        """An operation, of the first operand's type where none is given."""
+        row = OPS[name]
+        result_type = type or (Type("b", operands[0].type.lanes) if row.width == "b" else operands[0].type)
+        result = Value(to or self.fresh("t"), result_type)
+        if row.operands == (2, 2) and isinstance(operands[0], Constant) and not isinstance(operands[1], Constant):
+            if name in COMMUTES:
+                operands = operands[::-1]
+            elif name in SWAPPED:
+                name, operands = SWAPPED[name], operands[::-1]
+        width = result_type.width if row.width == "=" else None
+        # Of masks, a second result tells whether a lane is set.
+        any_lane = (Value(self.fresh("any"), B),) if row.results > 1 else ()
+        self.ops.append(Op(name, operands, (result, *any_lane), width, place=self.place))
+        return result
+
+    def alias(self, name: str, operand: Operand) -> None:
+        self.known[name] = operand
+
+
+def lower(emitter: Emitter, i: Instruction) -> None:
+    """Appends what the instruction is."""
+    emitter.place = i.place
+    given = [emitter.operand(o) for o in i.operands]
+    result = i.results[0] if i.results else None
+    if i.operation in ("load", "store"):
+        _access(emitter, i, given)
+    elif i.operation == "fence" or (i.operation == "call" and not i.called and result is None):
+        return
+    elif i.called:
+        _call(emitter, i, given)
+    elif result is not None:
+        found = _value(emitter, i, given, result)
+        if found is not None:
+            emitter.alias(result.name, found)
+
+
+def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
+    """What the result is, unless an operation that gives it by its name was emitted."""
+    name, type = i.operation, type_of(result.type)
+    to = result.name
+    if name in ssa.LANES:
+        return _lane_operation(emitter, i, given, type, to)
+    source = i.operands[0].type.scalar
+    if (folded := _lanes_folded(emitter, i, given)) is not None:
+        emitter.emit(*folded, type=type, to=to)
+    elif name in ("zext", "sext") and _extending_load(emitter, i) is not None:
+        return None  # the load has given it
+    elif type.lanes > 1 and name in ("offset", "trunc"):
+        return given[0]  # gathers take it apart; stores do it
+    elif name in ("copy", "ptrtoint", "inttoptr", "bitcast"):
+        return given[0]
+    elif name == "offset":
+        emitter.emit("add", *given, to=to)
+    elif (pair := _and_not(emitter, i)) is not None:
+        emitter.emit("andn", *pair, to=to)
+    elif name == "select":
+        emitter.emit("pick", *given, type=type, to=to)
+    elif name in _RELATIONS:
+        emitter.emit(_RELATIONS[_OF_BITS.get(name, name) if source == I1 else name], *given, to=to)
+    elif result.type.scalar == I1 and name in ("add", "sub"):
+        emitter.emit("xor", *given, to=to)
+    elif result.type.scalar == I1 and name == "mul":
+        emitter.emit("and", *given, to=to)
+    elif name in _SAME:
+        emitter.emit(_SAME[name], *given, to=to)
+    elif name in ssa.FLOAT_COMPARISONS:
+        return _float_comparison(emitter, name, given, to)
+    elif name in ssa.CASTS:
+        return _cast(emitter, name, source, result.type, given[0], to)
+    else:
+        return _intrinsic(emitter, i, given, result)
+    return None
+
+
+def _float_comparison(emitter: Emitter, name: str, given: list[Operand], to: str) -> Operand | None:
+    if name in _FLOATS:
+        emitter.emit(_FLOATS[name], *given, to=to)
+    elif name in _NOT_FLOATS:
+        opposite = emitter.emit(_NOT_FLOATS[name], *given)
+        emitter.emit("xor", opposite, constant(opposite.type, 1), to=to)
+    else:  # one, and its opposite
+        either = emitter.emit("or", emitter.emit("lssf", *given), emitter.emit("gtrf", *given))
+        if name == "fone":
+            return either
+        emitter.emit("xor", either, constant(either.type, 1), to=to)
+    return None
+
+
+def _lane_operation(emitter: Emitter, i: Instruction, given: list[Operand], type: Type, to: str) -> Operand | None:
+    match i.operation:
+        case "iota":
+            emitter.emit("iota", constant(W, 0), type=type, to=to)
+        case "splat":
+            emitter.emit("splat", *given, type=type, to=to)
+        case "smearx" | "smeari":
+            emitter.emit(i.operation, *given, type=type, to=to)
+            emitter.any_lane.setdefault(i.operands[0], emitter.ops[-1].results[1])
+        case "extract":
+            smeared = _made(emitter, i.operands[0], "smeari")
+            lanes = given[0].type.lanes
+            if smeared is not None and given[1] == constant(W, lanes - 1):
+                return emitter.any_lane[smeared.operands[0]]
+            emitter.emit("extract", *given, type=type, to=to)
+        case _:
+            raise AssertionError(i)
+    return None
+
+
+def _lanes_folded(emitter: Emitter, i: Instruction, given: list[Operand]) -> tuple[str, *tuple[Operand, ...]] | None:
+    """One operation for several lane by lane: numbers from a scalar on, lanes from a number on, masks that are
+    united."""
+    if not i.results[0].type.lanes or len(given) < 2:
+        return None
+    splat, numbers = (_made(emitter, i.operands[k], "splat") for k in (0, 1)), i.operands[::-1]
+    first, second = splat
+    if i.operation == "add" and first is not None and _made(emitter, numbers[0], "iota") is not None:
+        return "iota", emitter.operand(first.operands[0])
+    if i.operation == "sge" and second is not None and _made(emitter, i.operands[0], "iota") is not None:
+        return "remaining", emitter.operand(second.operands[0])
+    if i.operation == "select" and i.results[0].type.mask and given[1] == constant(given[1].type, 1):
+        return "orm", given[0], given[2]
+    return None
+
+
+def _and_not(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None:
+    """Operands of one operation for a conjunction with a comparison that nothing else reads, and whose opposite was
+    computed anyway."""
+    for whole, other in (i.operands, i.operands[::-1]) if i.operation == "and" and i.results[0].type == I1 else ():
+        made = emitter.makers.get(other.name) if isinstance(other, ssa.Value) else None
+        if made is None or made.operation not in NEGATED or len(emitter.readers[made.results[0].name]) != 1:
+            continue
+        for opposite in takewhile(lambda earlier: earlier is not i, emitter.makers.values()):
+            if opposite.operation == NEGATED[made.operation] and opposite.operands == made.operands:
+                return emitter.operand(whole), emitter.operand(opposite.results[0])
+    return None
+
+
+def _extending_load(emitter: Emitter, i: Instruction) -> Instruction | None:
+    """The load that does an extension to 32 bits, because nothing else reads it."""
+    load = _made(emitter, i.operands[0], "load") if _made(emitter, i.results[0], i.operation) is i else None
+    narrow = load is not None and load.results[0].type.scalar in (I8, I16) and i.results[0].type.bits == 32
+    return load if narrow and load is not None and list(emitter.readers[load.results[0].name]) == [i] else None
+
+
+def _cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str) -> Operand | None:
+    type = type_of(target)
+    match name:
+        case "trunc":
+            narrow = given if given.type == type else emitter.emit("narrow", given, type=type)
+            if target != I1:
+                emitter.ops[-1] = _renamed(emitter.ops[-1], to)
+                return None
+            emitter.emit("and", narrow, constant(B, 1), to=to)
+        case "zext" if given.type == type:
+            return given
+        case "sext" if source == I1:
+            wide = given if given.type == type else emitter.emit("widenu", given, type=type)
+            emitter.emit("sub", constant(type, 0), wide, to=to)
+        case "zext":
+            emitter.emit("widenu", given, type=type, to=to)
+        case "sext":
+            emitter.emit("widens", given, type=type, to=to)
+        case "fpext":
+            emitter.emit("widenf", given, type=type, to=to)
+        case "fptrunc":
+            emitter.emit("narrowf", given, type=type, to=to)
+        case "fptosi" | "fptoui":
+            emitter.emit("ftos" if name == "fptosi" else "ftou", given, type=type, to=to)
+        case _:
+            wide = emitter.emit("widenu", given, type=W) if source == I1 else given
+            if source == I1 and name == "sitofp":
+                wide = emitter.emit("sub", constant(W, 0), wide)
+            emitter.emit("stof" if name == "sitofp" else "utof", wide, type=type, to=to)
+    return None
+
+
+def _renamed(op: Op, name: str) -> Op:
+    return Op(op.name, op.operands, (Value(name, op.results[0].type),), op.width, place=op.place)
+
+
+def _intrinsic(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
+    name, to, type = i.callee, result.name, type_of(result.type)
+    if name in ssa.REDUCTIONS:
+        return _reduced(emitter, i, given[0], to)
+    if name in ("fshl", "fshr"):
+        _funnel(emitter, name, given, type, to)
+    elif result.type.scalar == I1:
+        return _of_bits(emitter, name, given)
+    else:
+        emitter.emit(_INTRINSICS[name], *given, to=to)
+    return None
+
+
+def _reduced(emitter: Emitter, i: Instruction, vector: Operand, to: str) -> None:
+    """log2(lanes) steps of shuffle and operation."""
+    operation = ssa.REDUCTIONS[i.callee][0]
+    name = _INTRINSICS.get(operation) or _SAME[operation]
+    lanes = vector.type.lanes
+    while lanes > 1:
+        lanes //= 2
+        vector = emitter.emit(name, vector, emitter.emit("shuffle", vector, constant(W, lanes)))
+    emitter.emit("extract", vector, constant(W, 0), type=Type(vector.type.width), to=to)
+
+
+def _of_bits(emitter: Emitter, name: str, given: list[Operand]) -> Operand:
+    """Intrinsics of an i1, whose 1 is -1 where it is signed."""
+    match name:
+        case "smin" | "umax" | "uadd.sat" | "sadd.sat":
+            return emitter.emit("or", *given)
+        case "smax" | "umin":
+            return emitter.emit("and", *given)
+        case "usub.sat" | "ssub.sat":
+            return emitter.emit("and", given[0], emitter.emit("xor", given[1], constant(B, 1)))
+        case "ctlz" | "cttz":
+            return emitter.emit("xor", given[0], constant(B, 1))
+        case _:
+            return given[0]
+
+
+def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: str) -> None:
+    """(a:b) << c, upper half, or (a:b) >> c, lower half; c modulo the width, as shift amounts are here."""
+    a, b, c = given
+    width = bits_of(type)
+    left = name == "fshl"
+    if a == b and left:
+        emitter.emit("rotl", a, c, to=to)
+        return
+    if isinstance(c, Constant):
+        amount = c.bits % width
+        amount = amount if left else (width - amount) % width
+        if a == b:
+            emitter.emit("rotl", a, constant(type, amount), to=to)
+            return
+        if amount == 0:
+            emitter.emit("or", a if left else b, constant(type, 0), to=to)
+            return
+        high, low = constant(type, amount), constant(type, width - amount)
+        emitter.emit("or", emitter.emit("shl", a, high), emitter.emit("shru", b, low), to=to)
+        return
+    other = emitter.emit("xor", c, constant(type, width - 1))  # width - 1 - c: the last step is a shift by 1
+    if left:
+        lower = emitter.emit("shru", emitter.emit("shru", b, constant(type, 1)), other)
+        emitter.emit("or", emitter.emit("shl", a, c), lower, to=to)
+    else:
+        upper = emitter.emit("shl", emitter.emit("shl", a, constant(type, 1)), other)
+        emitter.emit("or", upper, emitter.emit("shru", b, c), to=to)
+
+
+def _access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
+    """Under a predicate a load has None as its address, a store None as its value: so its address keeps its form."""
+    volatile = is_ordered(i)
+    if i.operation == "load":
+        address, scale, offset = _mode(emitter, i.operands[0])
+        if len(given) > 1:
+            address = (emitter.emit("pick", given[1], address[0], type=W), *address[1:])
+        result, type, name = i.results[0], type_of(i.results[0].type), "load"
+        readers = emitter.readers.get(result.name, ())
+        extension = readers[0] if len(readers) == 1 else None
+        if extension is not None and extension.operation in ("zext", "sext") and _extending_load(emitter, extension):
+            result, name = extension.results[0], "loads" if extension.operation == "sext" else "loadu"
+        made = (Value(result.name, type_of(result.type)),)
+        op = Op(name, address, made, type.width, scale, offset, place=i.place, volatile=volatile, memory=i)
+    else:
+        address, scale, offset = _mode(emitter, i.operands[1])
+        value, _, *guard = given
+        # Of a wider value a store takes the low bytes.
+        wide = _made(emitter, i.operands[0], "trunc")
+        if wide is not None and i.operands[0].type.scalar != I1 and wide.operands[0].type.bits <= 32:
+            value = emitter.operand(wide.operands[0])
+        if guard:
+            value = emitter.emit("pick", *guard, value, type=value.type)
+        width = type_of(i.operands[0].type).width
+        op = Op("store", (*address, value), (), width, scale, offset, place=i.place, volatile=volatile, memory=i)
+    emitter.ops.append(op)
+
+
+def _mode(emitter: Emitter, pointer: ssa.Operand) -> tuple[tuple[Operand, ...], int, int]:
+    """Base and perhaps index, scale, and offset: what the block computes of an address that the access does itself."""
+    base, low = pointer, 0
+    while (made := _made(emitter, base, "offset")) is not None and isinstance(by := made.operands[1], ssa.Constant):
+        if not -(1 << OFFSET_BITS - 1) <= low + by.value < 1 << OFFSET_BITS - 1:
+            break
+        base, low = made.operands[0], low + by.value
+    made = _made(emitter, base, "offset")
+    if made is None or isinstance(made.operands[1], ssa.Constant):
+        return (emitter.operand(base),), 0, low
+    base, index = made.operands
+    if base.type.lanes and isinstance(base, ssa.Value):
+        base = emitter.around[base.name].operands[0]
+    shift = _made(emitter, index, "shl")
+    if shift is not None and isinstance(by := shift.operands[1], ssa.Constant) and 1 << by.value in SCALES:
+        return (emitter.operand(base), emitter.operand(shift.operands[0])), 1 << by.value, low
+    return (emitter.operand(base), emitter.operand(index)), 1, low
+
+
+def _made(emitter: Emitter, operand: ssa.Operand, operation: str) -> Instruction | None:
+    """The operation of the block that makes the operand."""
+    found = emitter.makers.get(operand.name) if isinstance(operand, ssa.Value) else None
+    return found if found is not None and found.operation == operation else None
+
+
+def _call(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
+    results = tuple(Value(r.name, type_of(r.type)) for r in i.results)
+    is_guarded = ssa.GUARDED in i.flags
+    operands = (given[-1], *given[:-1]) if is_guarded else tuple(given)
+    name = "calltr" if is_guarded else "call"
+    emitter.ops.append(Op(name, operands, results, callee=i.called, place=i.place, memory=i))

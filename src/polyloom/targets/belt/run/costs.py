@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run on the belt cost: slots that compute, each with as many lanes as the widest element type of the kernel's
+arrays leaves it, and the bytes of the loads and stores that bundles issued."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Final, cast
+
+from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, INTEGERS, UNSIGNED, ElementType
+from polyloom.ir.signature import Signature
+from polyloom.ir.ssa import NOWHERE
+from polyloom.ir.work import Class
+from polyloom.machine import stated
+from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.run import facts
+from polyloom.targets.belt.run.model import Run
+from polyloom.targets.belt.value_types import BYTES, Width
+from polyloom.targets.belt.words import belt_file
+from polyloom.targets.belt.words.program import Bundle, Issue, Routine, in_order
+from polyloom.targets.belt.words.program import Program as Code
+from polyloom.targets.costs import Costs, Line, Units
+from polyloom.targets.target import Execution, Program
+
+_ALIKE: Final = ("and", "or", "xor")
+_WIDTHS: Final[Mapping[ElementType, Width]] = {
+    **dict.fromkeys(("i8", "u8", "bool"), "b"),
+    **dict.fromkeys(("i16", "u16"), "h"),
+    **dict.fromkeys(("i32", "u32", "f32"), "w"),
+    "f64": "d",
+}
+_SIGNED: Final = {"div": "divs", "rem": "rems", "min": "mins", "max": "maxs", "shr": "shrs"}
+_UNSIGNED: Final = {"div": "divu", "rem": "remu", "min": "minu", "max": "maxu", "shr": "shru"}
+_COMPARED: Final = {"eq": "eql", "ne": "neq", "lt": "lss", "le": "leq", "gt": "gtr", "ge": "geq"}
+_FLOATING: Final = {
+    **{name: f"{name}f" for name in ("add", "sub", "mul", "div", "min", "max", "sqrt", "neg", "abs")},
+    **{name: f"{own}f" for name, own in _COMPARED.items()},
+    "madd": "fmaf",
+}
+
+
+def costs(program: Program, execution: Execution) -> Costs:
+    """Of a file that ran."""
+    file = belt_file.read(program.data)
+    run: Run = execution.detail
+    found = facts.loops(file.program, run)
+    first = facts.main_loop(found)
+    size = _widest(file.signature)
+    slots = len(file.machine.slots_for("ls"))
+    return Costs(
+        time="cycle-exact",
+        issued=execution.operations,
+        issues="operations of slots",
+        units=tuple(_units(file.machine, max(1, file.machine.vector // size))),
+        moved=_moved(file.program, run),
+        boundary="loads and stores, as bundles issue them",
+        bandwidth=float(slots * file.machine.vector),
+        code_bytes=len(belt_file.parts(program.data).code),
+        bound_by=cast("str | None", first.get("bound_by")),
+        loop=tuple(_loop(file.program, first)) if first else (),
+        stated=stated.of_place(str(program.place or "")),
+    )
+
+
+def _widest(signature: Signature) -> int:
+    """Bytes of the widest element of the arrays; of scalars where there is no array."""
+    arrays = [a.dtype.itemsize for a in signature.arguments if not a.is_scalar]
+    return max(arrays or [a.dtype.itemsize for a in signature.arguments] or [4])
+
+
+def _units(machine: Machine, lanes: int) -> Iterator[Units]:
+    for slot, _ in machine.slots:
+        executes = dict(_executed(machine, slot))
+        if executes:
+            yield Units(str(slot), lanes, executes)
+
+
+def _executed(machine: Machine, slot: object) -> Iterator[tuple[Class, float]]:
+    for dtype in ELEMENT_TYPES:
+        for operation, name in _named(dtype).items():
+            row, width = OPS[name], _WIDTHS[dtype]
+            if slot in machine.slots_for(row.unit) and machine.has(name, width):
+                yield (operation, dtype), machine.busy(row, width)
+
+
+def _named(dtype: ElementType) -> dict[str, str]:
+    """What the machine calls operations on a type."""
+    if dtype in FLOATS:
+        return _FLOATING
+    plain = {name: name for name in _ALIKE}
+    if dtype not in INTEGERS:
+        return plain
+    sign = "u" if dtype in UNSIGNED else "s"
+    compared = {n: own if n in ("eq", "ne") else f"{own}{sign}" for n, own in _COMPARED.items()}
+    own = _UNSIGNED if dtype in UNSIGNED else _SIGNED
+    rest = {"add": "add", "sub": "sub", "mul": "mul", "neg": "sub", "abs": "abs", "shl": "shl", "madd": "muladd"}
+    return {**plain, **own, **compared, **rest}
+
+
+def _moved(code: Code, run: Run) -> int:
+    """By how often each bundle ran."""
+    return sum(
+        times * sum(map(_bytes, bundle.issues))
+        for routine in code.routines
+        for bundle, times in zip(routine.bundles, run.executed.get(routine.name, ()), strict=False)
+    )
+
+
+def _bytes(issue: Issue) -> int:
+    if OPS[issue.name].unit != "ls" or issue.width is None:
+        return 0
+    return prod((BYTES[issue.width], issue.lanes))
+
+
+def _loop(code: Code, first: facts.Facts) -> Iterator[Line]:
+    """A pass of the loop with most passes, bundle by bundle."""
+    routine: Routine = next(r for r in code.routines if r.name == first["routine"])
+    start, interval = cast(int, first["first_bundle"]), cast(int, first["initiation_interval"])
+    for number, bundle in enumerate(routine.bundles[start : start + interval]):
+        yield from _issues(number, bundle)
+
+
+def _issues(number: int, bundle: Bundle) -> Iterator[Line]:
+    issues, notes = in_order(bundle)
+    for n, issue in enumerate(issues):
+        note = notes[n] if notes else None
+        names = f"  {' '.join(note.results)}" if note is not None and note.results else ""
+        width = f".{issue.width}" if issue.width else ""
+        place = note.place if note is not None else NOWHERE
+        text = f"bundle {number}  {issue.slot!s:3} {issue.name}{width}{names}"
+        yield Line(text, place.line, place.reason)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a belt program and its runs tell: the keys of `run --json`, and the rows that a reader wants first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+from polyloom.targets.belt.run.model import Run
+from polyloom.targets.belt.words import belt_file, told
+from polyloom.targets.belt.words.program import Program
+from polyloom.targets.target import Execution, Json
+from polyloom.targets.target import Program as Made
+
+_TOP: Final = (
+    *("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by"),
+    *("stages", "spills", "rounds", "belt_high_water"),
+)
+"""Keys of the loop with most passes, which stand beside those of the program too."""
+Facts = dict[str, Json]
+
+
+def loops(program: Program, run: Run | None = None) -> list[Facts]:
+    """An object per loop of the source; `passes` is how often its first bundle ran, None without a run or where it is
+    not pipelined."""
+    found: list[Facts] = []
+    for loop in told.of_json(program).loops:
+        first = loop["first_bundle"]
+        executed = () if run is None else run.executed.get(str(loop["routine"]), ())
+        found.append({**loop, "passes": executed[first] if executed and isinstance(first, int) else None})
+    return found
+
+
+def main_loop(found: Sequence[Facts]) -> Facts:
+    """The one with most passes; without a run, the first one that is pipelined."""
+    pipelined = [loop for loop in found if loop["pipelined"]]
+    if not pipelined:
+        return {}
+    return max(pipelined, key=lambda loop: cast("int | None", loop["passes"]) or 0)
+
+
+def of_program(data: bytes, run: Run | None = None) -> Facts:
+    """The keys of a file, and of a run of it."""
+    program = belt_file.read(data).program
+    found = loops(program, run)
+    first = main_loop(found)
+    bundles = sum(len(routine.bundles) for routine in program.routines)
+    return {
+        **{key: first.get(key) for key in _TOP},
+        "bundles": bundles,
+        "belt_bytes": len(data),
+        "loops": cast("Json", found),
+    }
+
+
+def made(data: bytes) -> Facts:
+    """Of `compile --json`; nothing of what is text."""
+    return of_program(data) if belt_file.owns(data) else {}
+
+
+def of_run(program: Made, execution: Execution | None) -> Facts:
+    return of_program(program.data, execution.detail if execution is not None else None)
+
+
+def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    rows = [("cycles", str(data["cycles"])), ("operations", str(data["operations"]))]
+    for loop in cast("list[Facts]", data["loops"]):
+        rows.append((f"loop, line {loop['line']}", _loop(loop)))
+    rows.append(("program", f"{data['bundles']} bundles, {data['belt_bytes']} bytes"))
+    return rows
+
+
+def _loop(loop: Facts) -> str:
+    if not loop["pipelined"]:
+        return f"open code: {_REASONS.get(str(loop['reason']), loop['reason'])}"
+    proof = "proved minimal" if loop["proved_minimal"] else "not proved minimal"
+    passes = "" if loop["passes"] is None else f", {loop['passes']} passes"
+    spilled = f", {loop['spills']} spilled" if loop["spills"] else ""
+    vectors = f", {loop['lanes']} lanes" if loop["lanes"] != 1 else ""
+    interval = f"initiation interval {loop['initiation_interval']} ({proof})"
+    return f"{interval}, {loop['stages']} stages{vectors}{spilled}{passes}"
+
+
+_REASONS: Final = {
+    "ratio": "pipelining gains less than --spl asks for",
+    "never": "--spl never",
+    "stations": "more loads than stations",
+    "scratch": "its frames do not fit into scratch",
+    "belt": "its values do not fit onto the belt",
+}
+"""What the words of `reason` mean."""

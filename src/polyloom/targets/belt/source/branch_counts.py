@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sense of branches, from how often the blocks of a run were entered: the likelier successor falls through.
+
+Without counts of its successors a branch keeps no sense, and the longer path falls through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from polyloom.targets.belt.source.ir import Block, Branch, Function, Loop, Module
+
+Counts = Mapping[tuple[str, str], int]
+"""By the names of a function and of one of its blocks."""
+
+
+def with_counts(module: Module, counts: Counts) -> Module:
+    return replace(module, functions=tuple(_function(function, counts) for function in module.functions))
+
+
+def _function(function: Function, counts: Counts) -> Function:
+    def sensed(block: Block | Loop) -> Block | Loop:
+        if isinstance(block, Loop) or not isinstance(branch := block.terminator, Branch):
+            return block
+        ways = [counts.get((function.name, edge.target)) for edge in (branch.then, branch.orelse)]
+        if ways[0] is None and ways[1] is None:
+            return block
+        then, orelse = (way or 0 for way in ways)
+        return replace(block, terminator=replace(branch, likely=then >= orelse))
+
+    return replace(function, blocks=tuple(map(sensed, function.blocks)))

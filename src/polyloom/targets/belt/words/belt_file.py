@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs as files (`.belt`, docs/formats.md): the container of `polyloom.binary` around what the model reads (member,
+data, words), the note with member and signature, and the names that a listing shows.
+
+A file has one form: what was read is written again and compared.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from polyloom import binary
+from polyloom.binary import Codec, FileKind, Reader, counted, fixed, natural, optional, record, section
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.signature import Signature
+from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.ssa import Data, Place
+from polyloom.targets.belt import machine
+from polyloom.targets.belt.isa import ROWS
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.value_types import BYTES
+from polyloom.targets.belt.words import layout, told
+from polyloom.targets.belt.words.decode import decode
+from polyloom.targets.belt.words.encode import encode
+from polyloom.targets.belt.words.program import Bundle, Note, Program, Routine, in_order
+
+KIND: Final = FileKind(b"PLBP", "belt program", 2, 5)
+VERSION: Final = 1
+"""Of the note."""
+Notes = tuple[tuple[Note, ...], ...]
+"""Of every bundle of every routine."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What a file holds."""
+
+    program: Program
+    signature: Signature
+    machine: Machine
+
+
+def owns(data: bytes) -> bool:
+    """Whether the first bytes are those of a belt program."""
+    return data.startswith(KIND.magic)
+
+
+def write(program: Program, signature: Signature) -> bytes:
+    """The file of a program; its `description` is that of the member. Errors: PL1003, PL1004, of the description."""
+    member = machine.read(program.description, program.member)
+    sections = (
+        _machine(member),
+        section(_DATA, _placed(program.data)),
+        encode(program),
+        section(binary.text, _note(member, signature, program.told)),
+        section(_NAMES, _Names.of(_names(program), tuple(d.name for d in program.data), _notes(program))),
+    )
+    return binary.pack(KIND, member.fingerprint, sections)
+
+
+def read(data: bytes, on: Machine | None = None) -> File:
+    """The program, signature and member of a file. Errors: PL0701 to PL0705, PL1005, and PL1006 unless it is for
+    `on`."""
+    file = _read(data)
+    if on is not None and on != file.machine:
+        help = f"compile the function for '{on.name}', or leave --on out"
+        raise for_another(file.machine, on, help)
+    return file
+
+
+@lru_cache(maxsize=4)
+def _read(data: bytes) -> File:
+    """A run asks for its file several times: for signature, facts, counts, report and trace."""
+    stamp, (_, data_at, code, note_at, names_at) = binary.unpack(KIND, data)
+    member, signature, text = _read_note(note_at)
+    names = _whole(_NAMES, names_at)
+    if any(len(set(some)) < len(some) for some in (names.routines, names.data)):
+        raise binary.malformed(names_at.position, "two routines, or two data, have one name")
+    found = decode(code.take(code.end - code.position), member, names.routines)
+    placed = _whole(_DATA, data_at)
+    if len(placed) != len(names.data) or stamp != member.fingerprint:
+        raise binary.malformed(names_at.position, "the names of data, or the hash of the member, do not fit the file")
+    made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
+    program = replace(_with_notes(found, names.read(names_at), names_at), data=made, told=text)
+    _check_told(program, note_at)
+    binary.check_canonical(data, _again(program, signature, data_at))
+    return File(program, signature, member)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the model gets: sections 0 and 2 as they are, and the named data, (address, bytes, constant) each.
+
+    `routines` are names for messages.
+    """
+
+    machine: bytes
+    data: tuple[tuple[int, bytes, bool], ...]
+    code: bytes
+    routines: tuple[str, ...]
+
+
+def parts(data: bytes) -> Parts:
+    """A file's sections, of which only data and names are read. Errors: PL0701 to PL0705."""
+    _, (machine_at, data_at, code, _, names_at) = binary.unpack(KIND, data)
+    placed = tuple((d.address, d.initial, bool(d.constant)) for d in _whole(_DATA, data_at))
+    machine_bytes, words = (at.take(at.end - at.position) for at in (machine_at, code))
+    return Parts(machine_bytes, placed, words, _whole(_NAMES, names_at).routines)
+
+
+def _again(program: Program, signature: Signature, at: Reader) -> bytes:
+    """The file once more; alignments can be such that no address is left."""
+    try:
+        return write(program, signature)
+    except PolyloomError as error:
+        raise binary.malformed(at.position, error.diagnostics[0].message) from None
+
+
+def for_another(member: Machine, on: Machine, help: str) -> PolyloomError:
+    """PL1006."""
+    phases = "" if on.phasing == member.phasing or on.name != member.name else ", with other phases"
+    return input_error(
+        "PL1006",
+        f"this belt program is for the member '{member.name}'{phases}, not for '{on.name}'",
+        help=help,
+    )
+
+
+def _machine(member: Machine) -> bytes:
+    """What the model knows of the member."""
+    head = (member.belt, member.vector, int(member.phasing), *member.load, member.stations, 0, 0)
+    table = (0 if op.latency == "load" else member.latency(op, width) for op in ROWS for width in BYTES)
+    sizes = member.scratch.to_bytes(4, "little") + len(ROWS).to_bytes(2, "little")
+    return bytes(head) + sizes + bytes(table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Named data at an address."""
+
+    address: int
+    align: int
+    constant: int
+    initial: bytes
+
+
+def _placed(data: tuple[Data, ...]) -> tuple[_Placed, ...]:
+    at = layout.addresses(data)
+    return tuple(_Placed(at[d.name], d.align, int(d.constant), d.initial) for d in data)
+
+
+def _write_bytes(out: bytearray, value: bytes) -> None:
+    _LENGTH.write(out, len(value))
+    out.extend(value)
+
+
+_LENGTH: Final = natural("length of data")
+_BYTES: Final[Codec[bytes]] = Codec(_write_bytes, lambda reader: reader.take(_LENGTH.read(reader)))
+_DATA: Final = counted(
+    record(
+        _Placed,
+        address=fixed(4, "address"),
+        align=natural("alignment", 1 << 31),
+        constant=fixed(1, "constant", limit=2),
+        initial=_BYTES,
+    ),
+    natural("data"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """A note, with the number of its place."""
+
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+    stage: int | None
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Different places once, in the order of first use."""
+
+    routines: tuple[str, ...]
+    data: tuple[str, ...]
+    places: tuple[Place, ...]
+    notes: tuple[tuple[_Noted, ...], ...]
+
+    @staticmethod
+    def of(routines: tuple[str, ...], data: tuple[str, ...], notes: Notes) -> _Names:
+        places = {place: k for k, place in enumerate(dict.fromkeys(note.place for row in notes for note in row))}
+        noted = tuple(tuple(_Noted(n.operands, n.results, n.stage, places[n.place]) for n in row) for row in notes)
+        return _Names(routines, data, tuple(places), noted)
+
+    def read(self, at: Reader) -> Notes:
+        if any(note.place >= len(self.places) for row in self.notes for note in row):
+            raise binary.malformed(at.position, "an operation comes from a place that is not listed")
+        return tuple(
+            tuple(Note(n.operands, n.results, n.stage, self.places[n.place]) for n in row) for row in self.notes
+        )
+
+
+_TEXTS: Final = counted(binary.text, natural("texts"))
+_PLACE: Final = record(
+    Place, file=binary.source_name, line=natural("line"), column=natural("column"), reason=binary.text
+)
+_PLACES: Final[Codec[tuple[Place, ...]]] = counted(_PLACE, natural("places"))
+_NOTE: Final = record(_Noted, operands=_TEXTS, results=_TEXTS, stage=optional("stage"), place=natural("place"))
+_NOTES: Final[Codec[tuple[tuple[_Noted, ...], ...]]] = counted(counted(_NOTE, natural("notes")), natural("bundles"))
+_NAMES: Final = record(_Names, routines=_TEXTS, data=_TEXTS, places=_PLACES, notes=_NOTES)
+
+
+def _names(program: Program) -> tuple[str, ...]:
+    return tuple(routine.name for routine in program.routines)
+
+
+def _notes(program: Program) -> Notes:
+    """Beside the operations in the order of words; nothing where no bundle has any."""
+    found = tuple(in_order(bundle)[1] for routine in program.routines for bundle in routine.bundles)
+    return found if any(found) else ()
+
+
+def _with_notes(program: Program, notes: Notes, at: Reader) -> Program:
+    bundles = [bundle for routine in program.routines for bundle in routine.bundles]
+    if not notes:
+        return program
+    if len(notes) != len(bundles) or any(n and len(n) != len(b.issues) for n, b in zip(notes, bundles, strict=True)):
+        raise binary.malformed(at.position, "the notes do not fit the operations")
+    rest = iter(notes)
+    return replace(program, routines=tuple(_noted(routine, rest) for routine in program.routines))
+
+
+def _noted(routine: Routine, notes: Any) -> Routine:
+    bundles: tuple[Bundle, ...] = tuple(replace(bundle, notes=next(notes)) for bundle in routine.bundles)
+    return replace(routine, bundles=bundles)
+
+
+def _note(member: Machine, signature: Signature, text: str) -> str:
+    own = {"version": VERSION, "member": member.name, "description": member.description, "told": json.loads(text)}
+    made = {**own, **as_json(signature)}
+    return json.dumps(made, sort_keys=True, separators=(",", ":"))
+
+
+def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
+    at = reader.position
+    try:
+        made = cast("dict[str, Any]", json.loads(binary.text.read(reader)))
+        if made["version"] != VERSION:
+            raise ValueError
+        found = machine.read(str(made["description"]), str(made["member"])), of_json(made), told.dumped(made["told"])
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
+        raise binary.malformed(at, "the note is not written as the format says") from None
+    return found
+
+
+def _check_told(program: Program, at: Reader) -> None:
+    try:
+        told.of_json(program)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise binary.malformed(at.position, "what the note tells of loops does not fit the code") from None
+
+
+def _whole(codec: Codec[Any], reader: Reader) -> Any:
+    value = codec.read(reader)
+    if reader.position != reader.end:
+        raise binary.malformed(reader.position, "the section goes on after its content")
+    return value

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads *conasm*, as `conasm` prints it. Errors are PL1007 and PL1008 at their place in the text.
+
+The bundle in which a result drops may be left out; where it stands, it must be the one that follows from the member.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import Final, NoReturn, cast
+
+from polyloom.diagnostics import Source, Span, input_error, nearest
+from polyloom.ir.signature import Signature
+from polyloom.ir.ssa import NOWHERE, Data, Place
+from polyloom.targets.belt import machine
+from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.machine import KINDS, Machine, Slot
+from polyloom.targets.belt.value_types import BYTES, Type, Width
+from polyloom.targets.belt.words import signature_line
+from polyloom.targets.belt.words.conasm import drop_bundle, transfers
+from polyloom.targets.belt.words.fields import layout
+from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
+from polyloom.targets.belt.words.told import dumped
+from polyloom.targets.belt.words.told import of_json as of_told
+
+_TOKEN: Final = re.compile(r'\s+|;[^\n]*|(?P<token>"(?:[^"\\]|\\.)*"|@line\b|[\w.$]+|->|[-+]\d+|[^\w\s])')
+_TYPE: Final = re.compile(r"([bhwdq])(?:x([1-9][0-9]{0,2}))?")
+_NAME: Final = re.compile(r"([a-z][a-z0-9]*)(?:\.([bhwdq])?(?:x([1-9][0-9]{0,2}))?)?")
+_SLOT: Final = re.compile(f"([{KINDS}])([0-9]{{1,2}})")
+_HEX: Final = re.compile(r"(?:[0-9a-f]{2})*")
+
+
+def read(text: str, called: str = "<string>") -> tuple[Program, Signature]:
+    """The program, and the signature of the routine that is run."""
+    reader = _Reader(Source(called, text.replace("\r\n", "\n")))
+    return reader.program()
+
+
+@dataclass(slots=True)
+class _Line:
+    """The tokens of a line with their offsets; mutable, a cursor."""
+
+    source: Source
+    tokens: list[tuple[str, int]]
+    end: int
+    at: int = 0
+
+    @property
+    def next(self) -> str:
+        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
+
+    def take(self) -> str:
+        token = self.next
+        self.at += 1
+        return token
+
+    @property
+    def following(self) -> str:
+        """The token behind the next one."""
+        return self.tokens[self.at + 1][0] if self.at + 1 < len(self.tokens) else ""
+
+    def skip(self, token: str) -> bool:
+        found = self.next == token
+        self.at += found
+        return found
+
+    def expect(self, token: str) -> None:
+        if not self.skip(token):
+            self.fail(f"expected `{token}`", f"write `{token}` here")
+
+    def number(self, what: str) -> int:
+        sign = -1 if self.skip("-") else 1
+        self.skip("+")
+        token = self.next
+        try:
+            value = int(token, 0)
+        except ValueError:
+            self.fail(f"expected {what}, a number", "write a number, such as 8 or 0x10")
+        self.at += 1
+        return sign * value
+
+    def name(self, what: str) -> str:
+        token = self.next
+        if token.startswith('"'):
+            self.at += 1
+            return _unquoted(token, self)
+        if not re.fullmatch(r"[\w.$]+", token):
+            self.fail(
+                f"expected {what}", "write a name, in quotes where it has other characters than `a`, `_`, `.` and `$`"
+            )
+        self.at += 1
+        return token
+
+    def done(self) -> None:
+        if self.next:
+            self.fail(f"`{self.next}` does not belong here", "write one bundle, routine or datum per line")
+
+    def fail(self, message: str, help: str, back: int = 0, code: str = "PL1007") -> NoReturn:
+        place = self.at - back
+        token, start = self.tokens[place] if place < len(self.tokens) else ("", self.end)
+        raise input_error(code, message, span=Span(self.source, start, start + max(len(token), 1)), help=help)
+
+
+def _unquoted(token: str, line: _Line) -> str:
+    try:
+        return str(json.loads(token))
+    except ValueError:
+        line.fail("a text in quotes is not written as JSON has it", 'write for instance "a b"', 1)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Goes over the lines once."""
+
+    source: Source
+    member: Machine | None = None
+    signature: Signature | None = None
+    told: str = "{}"
+    data: list[Data] = field(default_factory=list[Data])
+    routines: list[Routine] = field(default_factory=list[Routine])
+    calls: list[tuple[str, _Line, int]] = field(default_factory=list[tuple[str, "_Line", int]])
+    described: list[str] = field(default_factory=list[str])
+    header: _Line | None = None
+
+    def program(self) -> tuple[Program, Signature]:
+        offset = 0
+        for text in self.source.text.split("\n"):
+            self.line(text, offset)
+            offset += len(text) + 1
+        end = _Line(self.source, [], len(self.source.text))
+        member = self.known(end)
+        if not self.routines:
+            end.fail("there is no routine", "write `routine f () -> ()` and its bundles")
+        names = [routine.name for routine in self.routines]
+        for callee, line, at in self.calls:
+            if callee not in names:
+                line.at = at
+                line.fail(f"there is no routine '{callee}'", nearest(callee, names, "routine"), code="PL1008")
+        program = Program(
+            member.name, member.phasing, member.description, tuple(self.routines), tuple(self.data), self.told
+        )
+        try:
+            of_told(program)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            end.fail("what is told of the loops does not fit the bundles", "leave the line `told` out")
+        return program, self.signature or Signature(names[0], (), (), ())
+
+    def known(self, line: _Line) -> Machine:
+        """The member, once its lines have been read."""
+        if self.member is None and self.described:
+            self.member = machine.read("\n".join(self.described) + "\n", self.source.name)
+        if self.member is None:
+            line.at = 0
+            line.fail("the member is not known here", "begin with a line such as `member silver`")
+        return self.member
+
+    def line(self, text: str, offset: int) -> None:
+        if text.startswith("|"):
+            self.described.append(text[2:])
+            return
+        if text.startswith("signature "):
+            self.signature = self.signed(text, offset)
+            return
+        if text.startswith("told "):
+            self.told = self.telling(text, offset)
+            return
+        tokens = [(m["token"], offset + m.start("token")) for m in _TOKEN.finditer(text) if m["token"]]
+        line = _Line(self.source, tokens, offset + len(text))
+        if not tokens:
+            return
+        match line.take():
+            case "member":
+                self.read_member(line)
+            case "data":
+                self.data.append(self.datum(line))
+            case "routine":
+                self.routine(line)
+            case number if number.isdecimal() and self.routines:
+                self.bundle(line, int(number))
+            case other:
+                line.fail(
+                    f"`{other}` begins no line", "begin with member, signature, data, routine or a bundle's number", 1
+                )
+        line.done()
+
+    def read_member(self, line: _Line) -> None:
+        if not line.next:
+            return
+        called = line.take()
+        while line.next in (".", "/", "-") or (line.next and line.next != "unphased"):
+            called += line.take()
+        if called not in machine.members():
+            line.fail(f"there is no belt machine '{called}'", nearest(called, machine.members(), "member"), 1, "PL1008")
+        self.member = machine.member(called, False if line.skip("unphased") else None)
+
+    def signed(self, text: str, offset: int) -> Signature:
+        return signature_line.read(text, self.source, offset)
+
+    def telling(self, text: str, offset: int) -> str:
+        try:
+            return dumped(json.loads(text.removeprefix("told ")))
+        except (ValueError, RecursionError):
+            span = Span(self.source, offset, offset + len(text))
+            help = "write it as `polyloom show` does, or leave the line out"
+            raise input_error("PL1007", "what is told of the loops is no JSON", span=span, help=help) from None
+
+    def datum(self, line: _Line) -> Data:
+        name = line.name("the name of a datum")
+        if name in [datum.name for datum in self.data]:
+            line.fail(f"there is already a datum '{name}'", "give it another name", 1)
+        line.expect("align")
+        align = line.number("an alignment")
+        constant = line.skip("constant")
+        digits = "" if line.skip("-") else line.take()
+        if not _HEX.fullmatch(digits):
+            line.fail("expected bytes", "write two hexadecimal digits for each byte, or `-` for none", 1)
+        return Data(name, bytes.fromhex(digits), align, constant)
+
+    def routine(self, line: _Line) -> None:
+        name = line.name("the name of a routine")
+        if name in [routine.name for routine in self.routines]:
+            line.fail(f"there is already a routine '{name}'", "give it another name", 1)
+        parameters = self.types(line)
+        line.expect("->")
+        self.routines.append(Routine(name, (), (), parameters, self.types(line)))
+
+    def types(self, line: _Line) -> tuple[Type, ...]:
+        line.expect("(")
+        found: list[Type] = []
+        while not line.skip(")"):
+            if found:
+                line.expect(",")
+            match = _TYPE.fullmatch(line.take())
+            if match is None:
+                line.fail("expected a type", "write a width and lanes, such as w or bx8", 1)
+            found.append(Type(cast("Width", match[1]), int(match[2] or 1)))
+        return tuple(found)
+
+    def bundle(self, line: _Line, number: int) -> None:
+        routine, member = self.routines[-1], self.known(line)
+        if number != len(routine.bundles):
+            line.fail(f"bundle {number} follows {len(routine.bundles) - 1}", f"write {len(routine.bundles)}", 1)
+        line.expect(":")
+        issues: list[tuple[Issue, Note]] = []
+        while not line.skip(":"):
+            if issues and not line.skip("|"):
+                line.fail("expected `|` and an operation, or `:` and the drops", "end the bundle with `: drops 2`")
+            issues.append(self.issue(line, number, member))
+        line.expect("drops")
+        drops = line.number("the number of drops")
+        rotate = line.skip("rotate")
+        loops = routine.loops
+        if line.skip("back"):
+            size = line.number("the bundles of a pass")
+            if not 0 < size <= number + 1:
+                line.fail("the pass begins before the routine", f"write 1 to {number + 1}", 1)
+            loops = (*loops, (number + 1 - size, size))
+        notes = tuple(note for _, note in issues)
+        kept = notes if any(note != Note() for note in notes) else ()
+        made = Bundle(tuple(issue for issue, _ in issues), drops, rotate, kept)
+        self.routines[-1] = replace(routine, bundles=(*routine.bundles, made), loops=loops)
+
+    def issue(self, line: _Line, at: int, member: Machine) -> tuple[Issue, Note]:
+        slot = _SLOT.fullmatch(line.take())
+        if slot is None:
+            line.fail("expected a slot", "write the slot before the operation: `F0 load.w(b0) delay 3`", 1)
+        named = _NAME.fullmatch(line.take())
+        if named is None or named[1] not in OPS:
+            written = named[1] if named else line.tokens[min(line.at, len(line.tokens)) - 1][0]
+            line.fail(f"there is no operation '{written}'", nearest(written, OPS, "operation"), 1, "PL1008")
+        issue = Issue(
+            named[1],
+            Slot(slot[1], int(slot[2])),
+            width=cast("Width | None", named[2]),
+            lanes=int(named[3] or 1),
+        )
+        issue, names = self.operands(line, issue)
+        issue = self.besides(line, issue)
+        return issue, self.note(line, issue, names, at, member)
+
+    def operands(self, line: _Line, issue: Issue) -> tuple[Issue, tuple[str, ...]]:
+        kind = layout(OPS[issue.name])
+        if issue.name in ("call", "calltr"):
+            at = line.at
+            issue = replace(issue, callee=line.name("the routine that is called"))
+            self.calls.append((issue.callee, line, at))
+        line.expect("(")
+        if kind in ("con", "frames"):
+            value = line.number("a literal" if kind == "con" else "the bytes of scratch")
+            line.expect(")")
+            return (replace(issue, literal=value) if kind == "con" else replace(issue, offset=value)), ()
+        found: list[Operand] = []
+        names: list[str] = []
+        while not line.skip(")"):
+            if found:
+                line.expect(",")
+            found.append(_operand(line))
+            names.append(line.name("a name") if line.skip("%") else "")
+            if kind == "memory":
+                issue = _address(line, issue)
+        while names and not names[-1]:
+            names.pop()
+        return replace(issue, operands=tuple(found)), tuple(names)
+
+    def besides(self, line: _Line, issue: Issue) -> Issue:
+        kind = layout(OPS[issue.name])
+        if kind == "memory" and line.skip("delay"):
+            return replace(issue, delay=line.number("a delay"))
+        if kind == "scratch":
+            line.expect("at")
+            return replace(issue, offset=line.number("a byte of scratch"))
+        if kind == "frames":
+            line.expect("frames")
+            frames = line.number("the number of frames")
+            line.expect("of")
+            return replace(issue, frames=frames, frame=line.number("the bytes of a frame"))
+        if kind == "control" and transfers(issue.name):
+            line.expect("to")
+            return replace(issue, target=line.number("a bundle"))
+        return issue
+
+    def note(self, line: _Line, issue: Issue, names: tuple[str, ...], at: int, member: Machine) -> Note:
+        results: list[str] = []
+        if line.skip("->"):
+            while line.skip("%"):
+                results.append(line.name("a name"))
+                line.skip(",")
+            if line.skip("@"):
+                self.drop(line, issue, at, member)
+        stage = int(line.take()[1:]) if re.fullmatch(r"s[0-9]{1,9}", line.next) else None
+        return Note(names, tuple(results), stage, _place(line))
+
+    def drop(self, line: _Line, issue: Issue, at: int, member: Machine) -> None:
+        written, due = line.number("the bundle of the drop"), drop_bundle(issue, at, member)
+        if written != due:
+            help = "leave `@` and the number out" if due is None else f"write @{due}, or leave it out"
+            line.fail(f"{issue.name} does not drop in bundle {written} on {member.name}", help, 1)
+
+
+def _operand(line: _Line) -> Operand:
+    token = line.next
+    if re.fullmatch(r"b[0-9]{1,2}", token):
+        line.at += 1
+        return Belt(int(token[1:]))
+    none = re.fullmatch(r"none(?:\.([bhwdq]))?", token)
+    if none:
+        line.at += 1
+        return Belt(NONE, cast("Width | None", none[1]))
+    if not re.fullmatch(r"[-+]?[0-9]*", token) or not token:
+        line.fail("expected an operand", f"write a position such as b0, a number, or none.{next(iter(BYTES))}")
+    return Immediate(line.number("an immediate"))
+
+
+def _address(line: _Line, issue: Issue) -> Issue:
+    if line.skip("*"):
+        issue = replace(issue, scale=line.number("a scale"))
+    if line.next[:1] in ("+", "-") and line.next:
+        issue = replace(issue, offset=line.number("an offset"))
+    return issue
+
+
+def _place(line: _Line) -> Place:
+    if not line.skip("@line"):
+        return NOWHERE
+    row = line.number("a line")
+    # Behind a line without a column the colon is that before the bundle's drops.
+    column = line.number("a column") if line.following.isdecimal() and line.skip(":") else 0
+    file = line.name("a file") if line.next.startswith('"') else ""
+    return Place(file, row, column, line.name("a reason") if line.skip("for") else "")

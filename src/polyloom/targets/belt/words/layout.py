@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where named data lie: one after another from `BASE` on, each aligned, with a gap that no access may reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from polyloom.diagnostics import infeasible
+from polyloom.ir.ssa import Data
+
+BASE: Final = 1 << 16
+GAP: Final = 64
+"""Bytes between data at least, and the least alignment."""
+_END: Final = 1 << 31
+
+
+def addresses(data: Iterable[Data]) -> dict[str, int]:
+    """The first byte of each; error PL1003."""
+    found: dict[str, int] = {}
+    free = BASE
+    for datum in data:
+        align = max(datum.align, GAP)
+        found[datum.name] = -(-free // align) * align
+        free = found[datum.name] + len(datum.initial) + GAP
+    if free > _END:
+        raise infeasible("PL1003", f"the named data have {free - BASE} bytes", help="make the arrays smaller")
+    return found

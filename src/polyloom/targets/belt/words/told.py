@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the specializer tells of a program: of each loop, and where blocks begin. It travels in files as JSON, which
+anybody may have changed: `of_json` takes nothing that does not fit the program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Final, cast
+
+from polyloom.targets.belt.words.loop_facts import LoopFacts
+from polyloom.targets.belt.words.program import Program
+
+Loop = dict[str, bool | int | str | None]
+_KEYS: Final = frozenset(f.name for f in fields(LoopFacts))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """`blocks`: by routine and block, the first bundle."""
+
+    loops: tuple[Loop, ...] = ()
+    blocks: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+
+
+def as_json(loops: tuple[LoopFacts, ...], blocks: Mapping[str, Mapping[str, int]]) -> str:
+    return dumped({"loops": [asdict(loop) for loop in loops], "blocks": blocks})
+
+
+def dumped(made: object) -> str:
+    """The only text of a value."""
+    return json.dumps(made, sort_keys=True, separators=(",", ":"))
+
+
+def of_json(program: Program) -> Told:
+    """Of `program.told`. Errors: ValueError where it does not fit the program."""
+    made: Any = json.loads(program.told)
+    if made == {}:
+        return Told()
+    if not isinstance(made, dict) or set(cast("dict[str, Any]", made)) != {"loops", "blocks"}:
+        raise ValueError
+    lengths = {routine.name: len(routine.bundles) for routine in program.routines}
+    loops = tuple(_loop(loop, lengths) for loop in _list(made["loops"]))
+    blocks = {name: _blocks(found, lengths.get(name, 0)) for name, found in _dict(made["blocks"]).items()}
+    return Told(loops, blocks)
+
+
+def _list(made: Any) -> list[Any]:
+    if not isinstance(made, list):
+        raise ValueError
+    return cast("list[Any]", made)
+
+
+def _dict(made: Any) -> dict[str, Any]:
+    if not isinstance(made, dict):
+        raise ValueError
+    return cast("dict[str, Any]", made)
+
+
+def _loop(made: Any, lengths: Mapping[str, int]) -> Loop:
+    loop = _dict(made)
+    if loop.keys() != _KEYS or not all(value is None or isinstance(value, bool | int | str) for value in loop.values()):
+        raise ValueError
+    length, first, interval = lengths.get(str(loop["routine"]), 0), loop["first_bundle"], loop["initiation_interval"]
+    if not all(isinstance(loop[key], bool) for key in ("pipelined",)) or not isinstance(loop["reason"], str):
+        raise ValueError
+    if loop["pipelined"]:
+        placed = isinstance(first, int) and isinstance(interval, int) and 0 <= first < first + interval <= length
+        counted = all(isinstance(loop[key], int) for key in ("spills", "stages", "lanes", "rounds"))
+        if not placed or not counted:
+            raise ValueError
+    return loop
+
+
+def _blocks(made: Any, length: int) -> dict[str, int]:
+    found = _dict(made)
+    if not all(isinstance(at, int) and 0 <= at <= length for at in found.values()):
+        raise ValueError
+    return found

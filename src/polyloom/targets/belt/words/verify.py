@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules that a program must obey on its member, re-derived from its words: `verify` gives every finding.
+
+Words alone tell slots, positions, drops, stations, scratch, control and widths: every state in which a bundle may
+begin is followed (`walk`), a loop until nothing new comes round its back arc. Where the notes of a listing tell the
+stages of operations, two rules of first and last passes are checked besides: windows of stores and calls around leaves
+(docs/targets/belt.md, Exit), and that operations of later stages do nothing in passes that come before their first
+iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from polyloom.diagnostics import INPUT, Diagnostic
+from polyloom.targets.belt import machine as machines
+from polyloom.targets.belt.isa import OPS, predicates
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.words.program import Bundle, Issue, Note, Program, Routine, in_order
+from polyloom.targets.belt.words.walk import Found, Seen, State, counted, walker
+
+_MOST_STATES = 10_000
+"""Of a routine: hostile words may have more than anybody waits for."""
+_HELP = {
+    "PL1009": "compile the function again: nobody but a compiler's author should see this",
+    "PL1010": "each slot takes one operation per bundle, of a unit that it has; docs/targets/belt.md lists them",
+    "PL1011": "compile the function for this member, which replaces what it lacks",
+    "PL1012": "count again what has dropped since: b0 is the operand that dropped last",
+    "PL1013": "write the number of operands that drop in the bundle once the loop is running",
+    "PL1014": "let fewer loads be under way, or let them take less long",
+    "PL1015": "let a scratchf allocate the bytes; a fill comes two bundles after its spill",
+    "PL1016": "enter the first bundle of a pass with inner, leave it with leave, and end every path with a transfer",
+    "PL1017": "state the width of the operand, and give a list as many operands as its taker has",
+    "PL1018": "let what the operation reads be None until its first iteration, or move it to stage 0",
+    "PL1019": "move the store or call into the interval around the leave, or guard its address by a pick",
+    "PL1020": "write a delay that the member has",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Of a routine, by bundle: the most operands on the belt afterwards, and the most loads under way in it."""
+
+    lengths: dict[int, int] = field(default_factory=dict[int, int])
+    stations: dict[int, int] = field(default_factory=dict[int, int])
+
+
+def verify(program: Program) -> list[Diagnostic]:
+    """Every finding, in the order of the bundles."""
+    machine = machines.read(program.description, program.member)
+    return [d for routine in program.routines for d in check(program, routine, machine)[0]]
+
+
+def check(program: Program, routine: Routine, machine: Machine) -> tuple[list[Diagnostic], Facts]:
+    """The findings in a routine, and what else was seen."""
+    found: dict[tuple[int, Found], None] = {}
+    for n, bundle in enumerate(routine.bundles):
+        found.update(((n, f), None) for f in (*_slots(bundle, machine), *_delays(bundle, machine)))
+    facts = Facts()
+    found.update((f, None) for f in _walk(program, routine, machine, facts))
+    for loop in routine.loops:
+        found.update((f, None) for f in _windows(routine, *loop))
+    ordered = sorted(found, key=lambda f: f[0])
+    return [_diagnostic(routine, n, f) for n, f in ordered], facts
+
+
+def _diagnostic(routine: Routine, at: int, found: Found) -> Diagnostic:
+    issue = f", {found.issue.slot} {found.issue.name}" if found.issue else ""
+    notes = _origins(routine.bundles[at], found.issue) if found.issue else ()
+    message = f"{routine.name}, bundle {at}{issue}: {found.message}"
+    return Diagnostic(found.code, message, INPUT, None, notes, _HELP[found.code])
+
+
+def _origins(bundle: Bundle, issue: Issue) -> tuple[str, ...]:
+    """Where the operation comes from in the source."""
+    places = [note.place for made, note in zip(bundle.issues, bundle.notes, strict=False) if made == issue]
+    return tuple(f"from {place.words()}" for place in places[:1] if place.words())
+
+
+def _slots(bundle: Bundle, machine: Machine) -> Iterator[Found]:
+    slots = [issue.slot for issue in bundle.issues]
+    for issue in bundle.issues:
+        if issue.slot not in machine.slots_of(OPS[issue.name]):
+            yield Found("PL1010", f"{machine.name} does not execute it in {issue.slot}", issue)
+        if slots.count(issue.slot) > 1:
+            yield Found("PL1010", f"{issue.slot} has {slots.count(issue.slot)} operations", issue)
+        if not machine.has(issue.name, issue.width or "w"):
+            yield Found("PL1011", f"{machine.name} does not have it", issue)
+    units = [OPS[issue.name].unit for issue in bundle.issues]
+    if units.count("conform") > 1 or sum(issue.name == "scratchf" for issue in bundle.issues) > 1:
+        yield Found("PL1010", "a bundle has one conform, and one scratchf, at most")
+
+
+def _delays(bundle: Bundle, machine: Machine) -> Iterator[Found]:
+    least, most = machine.load
+    for issue in bundle.issues:
+        if OPS[issue.name].latency == "load" and not least <= issue.delay <= most:
+            yield Found("PL1020", f"its delay is {issue.delay}, {machine.name} has {least} to {most}", issue)
+
+
+def _walk(program: Program, routine: Routine, machine: Machine, facts: Facts) -> Iterator[tuple[int, Found]]:
+    """Everything that any state of any bundle shows."""
+    if not routine.bundles:
+        yield 0, Found("PL1016", "the routine has no bundle")
+        return
+    stages = [note.stage or 0 for bundle in routine.bundles for note in bundle.notes]
+    steps = walker(program, routine, machine, max(stages, default=0))
+    work, known = [(0, steps.entry())], set[tuple[int, State]]()
+    arrived: dict[int, int] = {}
+    recurs: dict[tuple[int, Issue], bool] = {}
+    while work and len(known) < _MOST_STATES:
+        at, state = work.pop()
+        if at < 0 or (at, state) in known:
+            continue
+        known.add((at, state))
+        seen = steps.step(at, state)
+        facts.lengths[at] = max(facts.lengths.get(at, 0), seen.length)
+        facts.stations[at] = max(facts.stations.get(at, 0), seen.stations)
+        arrived[at] = max(arrived.get(at, 0), seen.arrived)
+        yield from ((at, f) for f in (*seen.found, *_counted(routine, machine, at, state, seen)))
+        yield from ((at, f) for f in _early(routine.bundles[at], state, seen))
+        _watch(recurs, at, seen)
+        work += seen.next
+    if work:
+        yield 0, Found("PL1009", f"it has more than {_MOST_STATES} states, not all were followed")
+        return
+    yield from _steady(routine, arrived)
+    yield from (
+        (n, Found("PL1018", "its initial value is never taken", i)) for (n, i), used in recurs.items() if not used
+    )
+
+
+def _counted(routine: Routine, machine: Machine, at: int, state: State, seen: Seen) -> Iterator[Found]:
+    drops = routine.bundles[at].drops
+    if seen.arrived > drops or (seen.arrived < drops and len(state.scopes) == 1):
+        yield _drops(seen.arrived, drops)
+    if seen.stations > machine.stations:
+        stations = counted(machine.stations, "station")
+        yield Found("PL1014", f"{counted(seen.stations, 'load')} under way, but {machine.name} has {stations}")
+
+
+def _drops(arrived: int, drops: int) -> Found:
+    do = "drop" if arrived > 1 else "drops"
+    return Found("PL1013", f"{counted(arrived, 'operand')} {do}, but the header says {drops}")
+
+
+def _steady(routine: Routine, arrived: dict[int, int]) -> Iterator[tuple[int, Found]]:
+    """What drops in the latest passes is what the header says."""
+    for at, count in arrived.items():
+        if count < routine.bundles[at].drops:
+            yield at, _drops(count, routine.bundles[at].drops)
+
+
+def _watch(recurs: dict[tuple[int, Issue], bool], at: int, seen: Seen) -> None:
+    """Whether a recur ever finds what may be None: else it has no business."""
+    for issue, operands in seen.operands.items():
+        if issue.name == "recur":
+            recurs[at, issue] = recurs.get((at, issue), False) or operands[0].data != "some"
+
+
+def _noted(bundle: Bundle) -> Iterable[tuple[Issue, Note]]:
+    issues, notes = in_order(bundle)
+    return zip(issues, notes, strict=False)
+
+
+def _acts(issue: Issue) -> bool:
+    """Whether None keeps the operation from doing what cannot be taken back."""
+    return issue.name in ("store", "call", "calltr") or issue.name.startswith("leave")
+
+
+def _early(bundle: Bundle, state: State, seen: Seen) -> Iterator[Found]:
+    """Operations of later stages that act in a pass before their first iteration."""
+    if len(state.scopes) == 1:
+        return
+    for issue, note in _noted(bundle):
+        if note.stage is None or note.stage <= state.passes or not _acts(issue):
+            continue
+        of = OPS[issue.name]
+        decides = seen.operands[issue][: predicates(of)] if predicates(of) else seen.operands[issue]
+        if of.unit == "control" and not predicates(of):
+            decides = ()
+        if all(item.data == "some" for item in decides):
+            yield Found("PL1018", f"it acts in pass {state.passes}, but is of stage {note.stage}", issue)
+
+
+def _windows(routine: Routine, first: int, interval: int) -> Iterator[tuple[int, Found]]:
+    """t_leave - II < t <= t_leave + II for every store and call of a pass with stages."""
+    times = [
+        (row, note.stage * interval + row, issue)
+        for row in range(interval)
+        for issue, note in _noted(routine.bundles[first + row])
+        if note.stage is not None and _acts(issue)
+    ]
+    leaves = [time for _, time, issue in times if issue.name.startswith("leave")]
+    for row, time, issue in times:
+        if issue.name.startswith("leave"):
+            continue
+        for leave in leaves:
+            if not leave - interval < time <= leave + interval:
+                message = f"it is {abs(time - leave)} bundles from a leave, the interval is {interval}"
+                yield first + row, Found("PL1019", message, issue)
