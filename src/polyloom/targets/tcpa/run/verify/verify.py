@@ -24,9 +24,9 @@ from polyloom.ir.numbers import WIDTH
 from polyloom.ir.numbers import limits as limits_of
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.run import model, scan_sets
 from polyloom.targets.tcpa.run.verify import generator_kinds, ports
-from polyloom.targets.tcpa.words import concrete_file, scan_sets
+from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
 from polyloom.targets.tcpa.words.isa import (
     OPCODE_NOP,
