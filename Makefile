@@ -9,7 +9,7 @@ NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp native/*/*.c n
 FORMATTED := $(wildcard $(addprefix native/*/*.,c h cpp hpp) $(addprefix examples/firmware/*.,c h) $(addprefix tests/device/*.,c h) $(addprefix tests/fuzz/*.,c cpp))
 SANITIZED := build/sanitize
 WHEEL := build/installed
-SELECT := src/polyloom/riscv/select.txt
+SELECT := src/polyloom/riscv/selects/select.txt
 
 .PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels select-table fuzz device golden house clean
 .DELETE_ON_ERROR:
@@ -98,7 +98,7 @@ kernels: .venv/installed
 
 # Minutes; the tests search a few rows again.
 select-table: .venv/installed
-	$(BIN)/python -m polyloom.riscv.search > $(SELECT).new
+	$(BIN)/python -m polyloom.riscv.selects.search > $(SELECT).new
 	mv $(SELECT).new $(SELECT)
 
 # Divides SECONDS among all fuzzers (tests/fuzz/fuzzing.py), and ends at the first finding; needs clang with libFuzzer.

@@ -15,9 +15,9 @@ from tests.targets.tcpa.files import paper
 from polyloom.cli import main
 from polyloom.cli.examples import folder
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.map import access
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
+from polyloom.targets.tcpa.words.limits import limits
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -29,7 +29,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(path, tmp_path)
     machine = machine_file.load("paper")
     symbolic = replace(
-        paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine), limits=access.limits(machine)
+        paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine), limits=limits(machine)
     )
     concrete = program.instantiate(symbolic_file.encode(symbolic), {"N": 16}, (1, 3), None)
     (tmp_path / "bits.plsc").write_bytes(symbolic_file.encode(symbolic))

@@ -17,8 +17,8 @@ from polyloom.cli.bench import executed, harts, levels, selects
 from polyloom.riscv import names
 from polyloom.riscv.image import elf
 from polyloom.riscv.model import Machine
-from polyloom.riscv.notation import parse
-from polyloom.riscv.select import select
+from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.select import select
 
 ISA = {name: names.parse(name) for name in harts.ISAS}
 UNITS = (executed.EXECUTED, executed.BYTES)

@@ -44,7 +44,6 @@ LARGER: Final = {
     "exploration": 23,
     "frontend/c": 36,
     "ir": 47,
-    "riscv": 26,
     "riscv/backend": 44,
     "targets/belt": 56,
     "targets/belt/front": 25,

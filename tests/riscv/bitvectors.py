@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from polyloom.riscv.expression import Expression
-from polyloom.riscv.notation import parse
-from polyloom.riscv.search import MEANINGS
-from polyloom.riscv.table import Line
+from polyloom.riscv.selects.expression import Expression
+from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.search import MEANINGS
+from polyloom.riscv.selects.table import Line
 
 z3: Any = import_module("z3")
 """Without types: it has none for terms."""

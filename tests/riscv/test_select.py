@@ -17,17 +17,18 @@ from tests.riscv.bitvectors import Term, z3
 from tests.riscv.harts import BASE
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.riscv import names, search
+from polyloom.riscv import names
 from polyloom.riscv.assemble import assemble
-from polyloom.riscv.expression import Expression, Node, choose, evaluate, is_boolean
-from polyloom.riscv.expression import names as names_in
 from polyloom.riscv.image import raw
 from polyloom.riscv.model import Machine
-from polyloom.riscv.notation import parse
-from polyloom.riscv.search import inputs
-from polyloom.riscv.select import select
-from polyloom.riscv.short_branch import selection
-from polyloom.riscv.table import SETS, Line, results, rules
+from polyloom.riscv.selects import search
+from polyloom.riscv.selects.expression import Expression, Node, choose, evaluate, is_boolean
+from polyloom.riscv.selects.expression import names as names_in
+from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.search import inputs
+from polyloom.riscv.selects.select import select
+from polyloom.riscv.selects.short_branch import selection
+from polyloom.riscv.selects.table import SETS, Line, results, rules
 
 ISAS = [names.parse(f"rv{xlen}im{suffix}") for xlen in (64, 32) for suffix in ("", "_zbb", "_zicond", "_zicond_zbb")]
 

@@ -16,7 +16,7 @@ from typing import Final, cast
 
 from polyloom import api
 from polyloom.cli import examples
-from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.run import program, report
 from polyloom.targets.tcpa.words import symbolic_file
 from polyloom.targets.tcpa.words.phases import stages
 from polyloom.targets.tcpa.words.symbolic import Symbolic
@@ -88,7 +88,7 @@ def candidate(kernel: str) -> int:
 
 def _cycles(kernel: str, number: int) -> int:
     made = loop(kernel).instance((4, 4), number, perfect=True)
-    return cast(int, program.facts(None, made)["predicted_cycles"])
+    return cast(int, report.facts(None, made)["predicted_cycles"])
 
 
 def bounds(kernel: str, region: Region, *, perfect: bool = True) -> dict[str, int]:

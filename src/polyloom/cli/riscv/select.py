@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
-from polyloom.riscv import names, short_branch
-from polyloom.riscv.notation import parse
-from polyloom.riscv.select import Selection, select
+from polyloom.riscv import names
+from polyloom.riscv.selects import short_branch
+from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.select import Selection, select
 
 
 class Selecting(Request):

@@ -21,10 +21,10 @@ from polyloom.ir.ssa_types import FLOATS, I1, I64
 from polyloom.ir.ssa_verify import uses
 from polyloom.riscv.backend.context import FUNCTIONS
 from polyloom.riscv.backend.folds import RING
-from polyloom.riscv.expression import FUNCTIONS as MEANINGS
-from polyloom.riscv.expression import RELATIONS, Expression, binary, choose, comparison, unary
 from polyloom.riscv.names import Isa
-from polyloom.riscv.select import select
+from polyloom.riscv.selects.expression import FUNCTIONS as MEANINGS
+from polyloom.riscv.selects.expression import RELATIONS, Expression, binary, choose, comparison, unary
+from polyloom.riscv.selects.select import select
 from polyloom.transform.ssa.editing import names, throughout
 from polyloom.transform.ssa.ifconvert import speculable
 

@@ -14,8 +14,8 @@ from polyloom.riscv.isa import X_NAMES, register
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import signed
 from polyloom.riscv.pseudo import constant, pseudos
-from polyloom.riscv.short_branch import ShortForward
-from polyloom.riscv.table import Line
+from polyloom.riscv.selects.short_branch import ShortForward
+from polyloom.riscv.selects.table import Line
 
 DYNAMIC, TOWARDS_ZERO = 7, 1
 """Rounding modes."""

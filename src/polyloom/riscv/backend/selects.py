@@ -15,12 +15,12 @@ from polyloom.ir.ssa import COMPARISONS, Constant, Instruction, Operand, Value
 from polyloom.ir.ssa_types import I1, I32, PTR, WIDTH, Type
 from polyloom.riscv.backend.code import Reg
 from polyloom.riscv.backend.context import FUNCTIONS, Context
-from polyloom.riscv.expression import FUNCTIONS as MEANINGS
-from polyloom.riscv.expression import RELATIONS, Expression, Node, binary, choose, comparison, unary
 from polyloom.riscv.names import Isa
-from polyloom.riscv.select import select
-from polyloom.riscv.short_branch import ShortForward, with_branches
-from polyloom.riscv.table import Line
+from polyloom.riscv.selects.expression import FUNCTIONS as MEANINGS
+from polyloom.riscv.selects.expression import RELATIONS, Expression, Node, binary, choose, comparison, unary
+from polyloom.riscv.selects.select import select
+from polyloom.riscv.selects.short_branch import ShortForward, with_branches
+from polyloom.riscv.selects.table import Line
 
 _BINARY: Final = {
     "add": "+",

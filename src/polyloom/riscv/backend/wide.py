@@ -15,7 +15,7 @@ from polyloom.riscv.backend import integers
 from polyloom.riscv.backend.code import ZERO, Reg
 from polyloom.riscv.backend.context import Context
 from polyloom.riscv.backend.selects import Names, write
-from polyloom.riscv.expression import Expression, binary, choose, comparison
+from polyloom.riscv.selects.expression import Expression, binary, choose, comparison
 
 Pair = tuple[Reg, Reg]
 _HALF: Final = 32

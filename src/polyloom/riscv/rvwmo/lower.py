@@ -33,14 +33,14 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_text import print_instruction
 from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, PTR, SIZE, WIDTH, Type
 from polyloom.riscv.backend.atomics import MNEMONICS
-from polyloom.riscv.expression import RELATIONS, Expression, Node, comparison
 from polyloom.riscv.isa import X_NAMES, register
 from polyloom.riscv.names import Isa
 from polyloom.riscv.rvwmo import litmus
 from polyloom.riscv.rvwmo.litmus import Declaration, Register, Statement
 from polyloom.riscv.rvwmo.values import Pointer
 from polyloom.riscv.rvwmo.values import signed as wrapped
-from polyloom.riscv.select import select
+from polyloom.riscv.selects.expression import RELATIONS, Expression, Node, comparison
+from polyloom.riscv.selects.select import select
 from polyloom.transform.ssa.destruct import destruct
 
 _SMALL: Final = (

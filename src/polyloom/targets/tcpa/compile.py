@@ -36,6 +36,7 @@ from polyloom.targets.tcpa.map.mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.map.registers import bind, feedback_demand
 from polyloom.targets.tcpa.map.relay import relayed, relayed_if_short
 from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, rescheduled, schedules
+from polyloom.targets.tcpa.words.limits import limits
 from polyloom.targets.tcpa.words.origins import origins
 from polyloom.targets.tcpa.words.symbolic import Candidate, Symbolic
 
@@ -221,7 +222,7 @@ def _assemble(of: Mapped, machine: Machine) -> Symbolic:
         kernel=graph.program.name,
         machine=machine.name,
         machine_hash=machine_file.fingerprint(machine),
-        limits=access.limits(machine),
+        limits=limits(machine),
         parameters=graph.program.parameters,
         dimensions=graph.program.dimensions,
         assumptions=tables.assumptions,

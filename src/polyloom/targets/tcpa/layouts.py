@@ -17,8 +17,9 @@ import numpy as np
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error, nearest
-from polyloom.targets.tcpa.run.instantiation import Layouts
 
+Layouts = Sequence[tuple[Sequence[int], int, int]]
+"""Strides, base and memory of each array of a file, as the library takes them."""
 ROWS, COLUMNS = "rows", "columns"
 _TEXT: Final = re.compile(r"(rows|columns|[0-9]{1,10}(?:,[0-9]{1,10})*)(?:\+([0-9]{1,10}))?(?:@([0-9]{1,5}))?")
 _MEMORIES: Final = 1 << 16
@@ -135,8 +136,3 @@ def addresses(place: Place, shape: tuple[int, ...]) -> Any:
 
 def _shared(what: str) -> PolyloomError:
     return input_error("PL0522", f"{what} share a word", help="give larger strides, another base or another memory")
-
-
-def of_arrays(places: Mapping[str, Place], names: Sequence[str]) -> Layouts:
-    """For the library, by the arrays of a file."""
-    return [places[name] for name in names]

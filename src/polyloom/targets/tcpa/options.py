@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.targets.options import integer, option
 
-if TYPE_CHECKING:
-    from polyloom.targets.tcpa.run.phases.whole import Choice
-
 T = TypeVar("T")
+Choice = T | Mapping[int, T] | None
+"""What the user chose: for the only phase, or by phase, counted from 1."""
 _AT: Final = re.compile(r"([0-9]{1,9}),([0-9]{1,9})")
 _OF_PHASE: Final = re.compile(r"([0-9]{1,9}):")
 

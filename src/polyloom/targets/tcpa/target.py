@@ -20,6 +20,7 @@ from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import PASSES
+from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read
 from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.place import REGION, Place, place, region
@@ -61,7 +62,7 @@ def _compile(
         if by_phase is None
         else {n: _mapping(path) for n, path in by_phase.items()}
     )
-    return whole.compile(cast(Plan, subject.content), where.member, chosen, progress, subject.watch)
+    return compile_plan(cast(Plan, subject.content), where.member, chosen, progress, subject.watch)
 
 
 def _mapping(path: Any) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import load
 from polyloom.frontend.source import Options
 from polyloom.ir.pla_text import digest
-from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.words import program_file
 
 FOLDER = Path(__file__).parents[4] / "examples"
 EXAMPLES = {
@@ -55,10 +55,10 @@ def test_a_file_names_its_program(tmp_path: Path) -> None:
     """Symbolic and concrete ones alike. Another name is a note: the terms decide."""
     paths = [FOLDER / f"{name}.pla" for name in ("matvec", "fir")]
     compiled = [pl.compile(path, on="tcpa:wide") for path in paths]
-    digests = [program.digest(made.data) for made in compiled]
+    digests = [program_file.digest(made.data) for made in compiled]
     assert len(set(digests)) == 2
     instance = compiled[0].instantiate(N=4, M=3, pes=(2, 1))
-    assert program.digest(instance.data) == digests[0] == digest(load(paths[0]))
+    assert program_file.digest(instance.data) == digests[0] == digest(load(paths[0]))
     proof = pl.prove(instance, paths[0])
     assert (bool(proof), proof.notes) == (True, ())
     renamed = _written(tmp_path, "renamed.pla", paths[0].read_text().replace("X", "Z"))

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polyloom.targets.tcpa.run import instantiation
-from polyloom.targets.tcpa.run.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 

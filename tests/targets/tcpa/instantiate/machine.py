@@ -15,7 +15,7 @@ from tests.targets.tcpa.instantiate.naive import Cells, execute
 from tests.targets.tcpa.instantiate.oracle.interconnect import LOCATIONS
 from tests.targets.tcpa.oracle.wires import connections
 
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Instruction, Register
 

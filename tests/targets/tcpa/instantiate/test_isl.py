@@ -20,9 +20,9 @@ from tests.targets.tcpa.instantiate.naive import symbolic
 from tests.targets.tcpa.instantiate.oracle import cells, stepping
 from tests.targets.tcpa.instantiate.oracle.concretize import Tiles, space_bounds, tiling
 
-from polyloom.targets.tcpa.run.request import check_parameters, signature
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain, HalfSpace
+from polyloom.targets.tcpa.words.request import check_parameters, signature
 
 Raw = tuple[tuple[int, ...], tuple[int, ...], tuple[HalfSpace, ...]]
 

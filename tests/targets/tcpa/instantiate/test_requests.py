@@ -19,11 +19,11 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir import arguments
 from polyloom.targets.tcpa.run import instantiation, program
 from polyloom.targets.tcpa.run.phases import whole
-from polyloom.targets.tcpa.run.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.concrete import MadeOf
 from polyloom.targets.tcpa.words.phases import file as phase_file
 from polyloom.targets.tcpa.words.phases import stages
+from polyloom.targets.tcpa.words.request import check_parameters, check_region, signature
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 INTEGERS = st.integers(-2, 40) | st.sampled_from((1 << 31, 1 << 70, True, 2.0, np.int64(9)))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.targets.tcpa.instantiate.oracle import cells, stepping
 
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import ConvexSet, HalfSpace
 
 Points = set[tuple[int, ...]]

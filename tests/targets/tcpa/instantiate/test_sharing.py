@@ -17,8 +17,9 @@ from tests.targets.tcpa.instantiate.test_native import native, same
 from tests.targets.tcpa.instantiate.test_random import mappings, programs
 
 from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.run.verify import verify
-from polyloom.targets.tcpa.words import concrete_file, scan_sets
+from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import polyloom as pl
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.run.phases import whole as phases
+from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases import stages
 
 KERNEL = Path(__file__).parents[4] / "examples" / "kernels" / "atax.py"
@@ -23,7 +24,7 @@ def test_phases_lay_arrays_out_alike_where_transfers_cost_more() -> None:
 
     found = total(compiled.instantiate(SIZES, pes=REGION).data)
     files = stages.files(compiled.data)
-    numbers = product(*(range(program.candidates(file)) for file in files))
+    numbers = product(*(range(program_file.candidates(file)) for file in files))
     every = [compiled.instantiate(SIZES, pes=REGION, candidate=dict(enumerate(chosen, 1))).data for chosen in numbers]
     assert found == min(map(total, every))
     alone = [program.cycles(program.instantiate(file, SIZES, REGION, None)) for file in files]

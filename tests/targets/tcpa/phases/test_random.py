@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from tests.made_up import random_inputs
 from tests.targets.tcpa.phases.plans import PRODUCT, SCALE, SQUARE, TRANSPOSED, Arrays
 
-from polyloom.ir.pla import Array
+from polyloom.ir.pla import Array, Program
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.plan_interpret import interpret
-from polyloom.targets.tcpa.run import program as single
+from polyloom.targets.tcpa import compile_plan, machine_file
+from polyloom.targets.tcpa.compile import compile_program
+from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run.phases import whole as phases
+from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 Vector = np.ndarray[Any, np.dtype[np.int32]]
 _VECTORS = ("u", "v", "w")
@@ -39,8 +42,15 @@ MEANING: dict[str, Callable[[Vector, Arrays], Vector]] = {
 """By program: what its output held and its inputs, to what its output holds."""
 
 
-COMPILE = cache(single.compile)
-"""Compiles every program once."""
+@cache
+def compiled(program: Program) -> Symbolic:
+    """Every program is compiled once."""
+    return compile_program(program, machine_file.load("wide"))
+
+
+def compiled_once(program: Program, machine: Machine, **given: object) -> Symbolic:
+    del machine, given
+    return compiled(program)
 
 
 @st.composite
@@ -92,8 +102,8 @@ def test_plans(plan: Plan, size: int, region: tuple[int, int], seed: int) -> Non
     inputs = random_inputs(plan, {"N": size}, seed)
     want = meaning(plan, size, inputs)
     equations = interpret(plan, {"N": size}, inputs)
-    with patch.object(single, "compile", COMPILE):
-        symbolic = phases.compile(plan, "wide", None, None)
+    with patch.object(compile_plan, "compile_program", compiled_once):
+        symbolic = compile_plan.compile_plan(plan, "wide", None, None)
     execution = phases.simulate(phases.instantiate(symbolic, {"N": size}, region, None), None, inputs, False)
     assert execution.outputs.keys() == want.keys() == equations.keys()
     for name, values in want.items():

@@ -23,8 +23,10 @@ from polyloom.run import execute
 from polyloom.sets import Condition
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import silent
-from polyloom.targets.tcpa.run import program as single
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.run.phases import views
+from polyloom.targets.tcpa.words import symbolic_file
 
 cases = pytest.mark.parametrize("name", CASES)
 
@@ -109,7 +111,7 @@ def test_phases_add_up(name: str, compiled: Callable[[str], api.Compiled]) -> No
 
 def test_a_plan_that_is_a_program_has_the_program_s_file() -> None:
     direct, planned = pl.compile(SQUARE), pl.compile(of_program(SQUARE))
-    assert direct.data == planned.data == single.compile(SQUARE, "wide", None, None)
+    assert direct.data == planned.data == symbolic_file.encode(compile_program(SQUARE, machine_file.load("wide")))
     assert direct.instantiate(N=9).data == planned.instantiate(N=9).data
 
 

@@ -37,7 +37,8 @@ def cut(plan: Plan, rounds: int) -> Plan:
 
 
 def halves(phase: Phase, counters: frozenset[str], names: set[str]) -> tuple[list[Phase], tuple[Array, ...]]:
-    def compiled(part: Phase) -> bytes:
+    def compiled(part: Phase, reason: str) -> bytes:
+        del reason
         if part is phase:
             raise infeasible("PL0404", "too large")
         return b""
@@ -46,7 +47,7 @@ def halves(phase: Phase, counters: frozenset[str], names: set[str]) -> tuple[lis
         made, kept = fitted(phase, counters, names, compiled)
     except PolyloomError:
         return [phase], ()
-    return [part.phase for part in made], kept
+    return [part for part, _ in made], kept
 
 
 def plan_of(path: str, function: str | None = None) -> Plan:

@@ -11,20 +11,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, Literal
 
 from polyloom.ir.numbers import WIDTH
 from polyloom.ir.pla import Array, Constant, Equation, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition
 from polyloom.sets.bounds import enclosing_bounds
-from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.registers import input_operands
 from polyloom.targets.tcpa.words import symbolic as s
 from polyloom.targets.tcpa.words.isa import opcode
-
-Location = Literal["pe", "north", "east", "south", "west"]
-_LOCATIONS: Final[tuple[Location, ...]] = ("pe", "north", "east", "south", "west")
 
 
 @dataclass(slots=True)
@@ -125,33 +120,6 @@ def immediate(equation: Equation, position: int, constant: Constant) -> int:
     # Amounts are taken modulo the width, as every target of the language does; the word holds the reduced one.
     is_amount = equation.operation in ("shl", "shr") and position == 1
     return int(constant.value) & (WIDTH[constant.dtype] - 1 if is_amount else 0xFFFFFFFF)
-
-
-def limits(machine: Machine) -> s.Limits:
-    """The capacities that instantiation checks."""
-    return s.Limits(
-        units=tuple(u.name for u in machine.units),
-        fifo_depth=machine.fifo_depth,
-        instruction_words=machine.instruction_words,
-        branch_flags=machine.branch_flags,
-        channels=machine.channels,
-        adjacency=None if machine.adjacency is None else tuple((_port(a), _port(b)) for a, b in machine.adjacency),
-        hop_delay=machine.hop_delay,
-        control_signals=machine.control_signals,
-        signal_sets=machine.signal_sets,
-        half_spaces=machine.half_spaces,
-        counter_bits=machine.counter_bits,
-        generator_dimensions=machine.generator_dimensions,
-        delay_bits=machine.delay_bits,
-        bank_words=machine.bank_words,
-        rows=machine.rows,
-        columns=machine.columns,
-    )
-
-
-def _port(name: str) -> s.Port:
-    location: Location = next(p for p in _LOCATIONS if name.startswith(p))
-    return s.Port(location, int(name.removeprefix(location)))
 
 
 def _array(pool: Pool, array: Array, is_output: bool) -> s.ArrayInfo:

@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
 from polyloom.modulo.search import cp_model, solver
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.words.sides import OPPOSITE
 from polyloom.targets.tcpa.words.symbolic import Port, Route
 
 Side = Literal["east", "west", "south", "north"]
@@ -28,7 +29,6 @@ Location = Literal["pe", "east", "west", "south", "north"]
 SIDES: tuple[Side, ...] = ("east", "west", "south", "north")
 STEP: Mapping[str, tuple[int, int]] = {"east": (0, 1), "west": (0, -1), "south": (1, 0), "north": (-1, 0)}
 """Displacement (rows, columns) of the wrapper that a sink port of this side leads to;"""
-OPPOSITE: Mapping[str, Side] = {"east": "west", "west": "east", "south": "north", "north": "south"}
 DETOURS = (0, 2, 4)
 """Hops beyond the displacement where adjacency is restricted; the first number that does is kept."""
 EFFORT = 2.0

@@ -34,6 +34,7 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, program
 from polyloom.targets.tcpa.run.phases.running import Run, run
 from polyloom.targets.tcpa.run.phases.whole import overwritten
+from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases.file import Phased
 from polyloom.targets.tcpa.words.phases.stages import located
 
@@ -79,7 +80,7 @@ def _notes(phased: Phased, source: Source) -> Iterator[str]:
     nothing: another version of the compiler may have made other equations of the same source."""
     if not source.exact:
         yield "sums and products of floats are compared without their order (--reassociate)"
-    named = [program.digest(stage.data) for stage in phased.stages]
+    named = [program_file.digest(stage.data) for stage in phased.stages]
     here = [digest(phase.program) for phase in source.plan.phases]
     if not all(named):
         yield "the file does not name the program that it was compiled from"

@@ -18,7 +18,7 @@ from polyloom import memory
 from polyloom.diagnostics import input_error
 from polyloom.targets.tcpa.layouts import addresses
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Generator
-from polyloom.targets.tcpa.words.concrete_file import SIDES
+from polyloom.targets.tcpa.words.sides import SIDES
 
 Accesses = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Banks and elements of an array, pair by pair."""

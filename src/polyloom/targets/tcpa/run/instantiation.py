@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from polyloom._native import instantiate as native
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible, input_error
+from polyloom.targets.tcpa.layouts import Layouts
+from polyloom.targets.tcpa.words.sides import LOCATIONS
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
-Layouts = Sequence[tuple[Sequence[int], int, int]]
-_SIDES = ("pe", "north", "east", "south", "west")
 _SECTIONS = ("head", "classes", "wrappers", "maps", "domains", "generators", "names")
 _DEFECT = "this is a defect of the mapping; please report it"
 _FEEDBACK, _INPUT, _RESULT, _WAVEFRONT, _CHANNELS, _SIGNAL, _GENERATOR, _SLOT, _REGION, _PORT, _HELD = (
@@ -138,7 +138,7 @@ def _defect(made: native.Instantiation) -> str:
             return "a propagation channel leaves the region"
         case kind if kind == _PORT:
             element = divmod(made.place, made.region[1])
-            return f"port {_SIDES[made.side]}{made.index} of element {element} would be driven twice"
+            return f"port {LOCATIONS[made.side]}{made.index} of element {element} would be driven twice"
         case _:
             return "the control flow of a unit contradicts itself"
 
@@ -224,7 +224,7 @@ def _held(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
 
 def _too_few_channels(made: native.Instantiation) -> tuple[str, str]:
     if made.kind != _CHANNELS:
-        message = f"no free channel leads from {_register(made)} to a bank on the {_SIDES[made.side]} side"
+        message = f"no free channel leads from {_register(made)} to a bank on the {LOCATIONS[made.side]} side"
         return message, "use a machine with more channels or adjacent ports"
     (rows, columns), square = made.region, made.place
     fits = f"ask for at most {square}x{square}, or use" if square else "use"
@@ -243,4 +243,4 @@ def _register(made: native.Instantiation) -> str:
 def _owner(symbolic: Symbolic, made: native.Instantiation) -> str:
     if made.kind != _GENERATOR:
         return "a control signal"
-    return f"the address generator of {symbolic.arrays[made.index].name} at {_SIDES[made.side]} {made.place}"
+    return f"the address generator of {symbolic.arrays[made.index].name} at {LOCATIONS[made.side]} {made.place}"

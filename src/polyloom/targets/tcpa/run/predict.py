@@ -8,7 +8,7 @@ box domains.
 
 from __future__ import annotations
 
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import Concrete, ElementProgram
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next
 

@@ -9,12 +9,10 @@ its extent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa.words.isa import Instruction
-
-Side = Literal["north", "east", "south", "west"]
+from polyloom.targets.tcpa.words.sides import Side
 
 
 @dataclass(frozen=True, slots=True)

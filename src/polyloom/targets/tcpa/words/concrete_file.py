@@ -30,10 +30,9 @@ from polyloom.targets.tcpa.words.concrete import (
     MadeOf,
     Place,
 )
+from polyloom.targets.tcpa.words.sides import LOCATIONS, SIDES
 
 KIND = FileKind(b"PLCC", "concrete configuration", version=5, sections=7)
-SIDES = ("north", "east", "south", "west")
-LOCATIONS = 5
 _ELEMENT_BYTES = 64
 """What a configuration takes for an element once decoded, at most: numbers of class and wrapper, a few times."""
 _HEADER = Struct(f"<16xQ8x{KIND.sections}I")
@@ -96,8 +95,8 @@ def _port(what: str) -> Codec[tuple[int, int]]:
 
     def read(reader: Reader) -> tuple[int, int]:
         at, value = reader.position, packed.read(reader)
-        if value % 8 >= LOCATIONS:
-            raise binary.malformed(at, f"{what} is at location {value % 8}, but there are {LOCATIONS}")
+        if value % 8 >= len(LOCATIONS):
+            raise binary.malformed(at, f"{what} is at location {value % 8}, but there are {len(LOCATIONS)}")
         return value % 8, value // 8
 
     return Codec(write, read)

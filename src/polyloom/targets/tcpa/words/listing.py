@@ -19,12 +19,11 @@ from polyloom.targets.tcpa.words import notation, operations
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator, way
 from polyloom.targets.tcpa.words.isa import Immediate, Instruction
 from polyloom.targets.tcpa.words.latency import Polynomial, Timing, timing
-from polyloom.targets.tcpa.words.notation import LOCATIONS, sink_port, source_port, tile_symbol
+from polyloom.targets.tcpa.words.notation import sink_port, source_port, tile_symbol
 from polyloom.targets.tcpa.words.resolve import Known
+from polyloom.targets.tcpa.words.sides import LOCATIONS, OPPOSITE
 from polyloom.targets.tcpa.words.symbolic import Access, Bound, Candidate, Route, Symbolic
 from polyloom.targets.tcpa.words.tree import InstructionNode, Leaf, Position, build
-
-_OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east", "pe": "pe"}
 
 
 def _indented(lines: Iterable[str], by: int = 2) -> list[str]:
@@ -192,7 +191,7 @@ def _path(route: Route) -> str:
     """The ports that a value passes (paper section 5.4), each sink port with its sibling behind it."""
     ports = [source_port("pe", route.output)]
     for hop in route.hops:
-        ports += [sink_port(hop.location, hop.index), source_port(_OPPOSITE[hop.location], hop.index)]
+        ports += [sink_port(hop.location, hop.index), source_port(OPPOSITE[hop.location], hop.index)]
     return f"({', '.join((*ports, sink_port('pe', route.input)))})"
 
 

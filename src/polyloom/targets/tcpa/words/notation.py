@@ -29,8 +29,6 @@ from polyloom.targets.tcpa.words.isa import (
 from polyloom.targets.tcpa.words.symbolic import Row, Symbolic
 from polyloom.targets.tcpa.words.tree import BoundKind, TileBound
 
-LOCATIONS = ("pe", "north", "east", "south", "west")
-
 
 def mnemonic(opcode: int, last_is_immediate: bool) -> str:
     """The operation, `i` if its last source is an immediate, its type unless i32: `shri`, `madd.f32`."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from polyloom import binary
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete, Domain, Generator
-from polyloom.targets.tcpa.words.concrete_file import SIDES
+from polyloom.targets.tcpa.words.sides import SIDES
 
 Table = NDArray[Any]
 """One row per generator: the fields of `Generator` as the file has them, `domain` a place among `Outline.domains`,

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
 
 from polyloom.ir.operations import ElementType
 from polyloom.targets.provenance import Provenance
+from polyloom.targets.tcpa.words.sides import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Kind(IntEnum):
 class Port:
     """A wrapper port. `source` ports drive, `sink` ports are driven (paper section 3.1). `location` "pe": id or od."""
 
-    location: Literal["pe", "north", "east", "south", "west"]
+    location: Location
     index: int
 
 

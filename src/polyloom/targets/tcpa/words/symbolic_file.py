@@ -34,6 +34,7 @@ from polyloom.binary import (
 )
 from polyloom.targets.tcpa.words import encoding, origins
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, source_type
+from polyloom.targets.tcpa.words.sides import LOCATIONS
 from polyloom.targets.tcpa.words.symbolic import (
     Access,
     Apart,
@@ -61,7 +62,6 @@ from polyloom.targets.tcpa.words.symbolic import (
 )
 
 KIND = FileKind(b"PLSC", "symbolic configuration", version=3, sections=6)
-_LOCATIONS = ("pe", "north", "east", "south", "west")
 _SYMBOLS = 64
 """A file holds fewer dimensions, and fewer parameters, than this."""
 
@@ -70,8 +70,8 @@ _LONGEST = 255
 
 _port: Codec[Port] = mapped(
     natural("a port"),
-    lambda port: port.index * len(_LOCATIONS) + _LOCATIONS.index(port.location),
-    lambda n: Port(_LOCATIONS[n % len(_LOCATIONS)], n // len(_LOCATIONS)),
+    lambda port: port.index * len(LOCATIONS) + LOCATIONS.index(port.location),
+    lambda n: Port(LOCATIONS[n % len(LOCATIONS)], n // len(LOCATIONS)),
 )
 
 

@@ -24,8 +24,8 @@ from tests.targets.tcpa.instantiate.oracle.kernels import Graph, control_flow
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, infeasible
 from polyloom.targets.tcpa.run.predict import predicted_cycles
-from polyloom.targets.tcpa.run.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.words.concrete import Concrete, Controller, ElementProgram
+from polyloom.targets.tcpa.words.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 __all__ = ["instantiate", "predicted_cycles"]

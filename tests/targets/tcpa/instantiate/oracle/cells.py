@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.targets.tcpa.instantiate.oracle.stepping import negated
 
+from polyloom.targets.tcpa.run.scan_sets import convex, scan_order
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain, HalfSpace
-from polyloom.targets.tcpa.words.scan_sets import convex, scan_order
 
 _Cut = tuple[int, tuple[HalfSpace, ...]]
 _Mixed = dict[tuple[int, ...], list[_Cut]]

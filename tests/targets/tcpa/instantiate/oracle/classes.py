@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.targets.tcpa.instantiate.oracle.concretize import Element, Tiles
 
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import Domain
 from polyloom.targets.tcpa.words.isa import File, Register, Source
 from polyloom.targets.tcpa.words.symbolic import Kind, Link

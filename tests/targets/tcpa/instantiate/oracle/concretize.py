@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tests.targets.tcpa.instantiate.oracle import cells
 
 from polyloom.diagnostics import input_error
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain, HalfSpace
 from polyloom.targets.tcpa.words.symbolic import Bound, Candidate, Row, Schedule, Symbolic
 from polyloom.targets.tcpa.words.tree import BoundKind, Piece, TileBound, distance

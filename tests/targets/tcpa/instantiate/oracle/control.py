@@ -21,7 +21,7 @@ from tests.targets.tcpa.instantiate.oracle.kernels import Graph
 from tests.targets.tcpa.instantiate.oracle.sharing import Branching, share
 
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.words.symbolic import Limits
 

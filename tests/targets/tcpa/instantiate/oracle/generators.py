@@ -21,7 +21,7 @@ from tests.targets.tcpa.instantiate.oracle.control import check_domain
 from tests.targets.tcpa.instantiate.oracle.interconnect import Terminal
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Controller, Domain, Generator
 from polyloom.targets.tcpa.words.symbolic import Access, ArrayInfo, Limits, Symbolic
 

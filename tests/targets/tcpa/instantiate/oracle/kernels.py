@@ -17,7 +17,7 @@ from tests.targets.tcpa.instantiate.oracle import cells, stepping
 from tests.targets.tcpa.instantiate.oracle.classes import UnitTree
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa.words import scan_sets
+from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.words.isa import UNUSED, Instruction, Register
 

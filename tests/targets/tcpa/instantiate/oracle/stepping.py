@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.targets.tcpa.run.scan_sets import convex
 from polyloom.targets.tcpa.words.concrete import ConvexSet, HalfSpace
-from polyloom.targets.tcpa.words.scan_sets import convex
 
 
 def negated(space: HalfSpace) -> HalfSpace:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from polyloom.diagnostics import PolyloomError
@@ -35,32 +35,31 @@ PARTS: Final = 8
 """Into how many a phase is cut at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A phase with its file, and why it is one of several."""
-
-    phase: Phase
-    data: bytes
-    reason: str = ""
+Part: TypeAlias = tuple[Phase, bytes]
+"""A phase with its file."""
+Compiled = Callable[[Phase, str], bytes]
+"""Makes the file of a phase, given why it is one of several; nothing where it is whole."""
 
 
 def fitted(
     phase: Phase,
     counters: frozenset[str],
     taken: set[str],
-    compiled: Callable[[Phase], bytes],
+    compiled: Compiled,
     parts: int = PARTS,
     shortage: Shortage = lambda _: 0,
+    reason: str = "",
 ) -> tuple[list[Part], tuple[Array, ...]]:
     """The phase, or phases that do the same and that fit, and the arrays between them. Errors: those of `compiled`.
 
-    `taken` are the names of the plan; the names of new arrays are added to it."""
+    `taken` are the names of the plan; the names of new arrays are added to it. `reason` is why the phase is itself a
+    part."""
 
     def all_fitted(leaves: Leaves, reason: str) -> tuple[list[Part], tuple[Array, ...]]:
         (phases, kept), made = leaves, list[Part]()
         for one, most in phases:
-            more, arrays = fitted(one, counters, taken, compiled, most, shortage)
-            made += [replace(part, reason=part.reason or reason) for part in more]
+            more, arrays = fitted(one, counters, taken, compiled, most, shortage, reason)
+            made += more
             kept += arrays
         return made, kept
 
@@ -68,7 +67,7 @@ def fitted(
         with suppress(PolyloomError):
             return all_fitted(_leaves(halves, parts), ONCE)
     try:
-        return [Part(phase, compiled(phase))], ()
+        return [(phase, compiled(phase, reason))], ()
     except PolyloomError as error:
         found = error.diagnostics[0]
         leaves = _divided(phase, counters, taken, parts, shortage) if found.code in REGISTERS else None

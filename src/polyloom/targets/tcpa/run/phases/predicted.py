@@ -14,10 +14,10 @@ from polyloom._native import tcpa as native
 from polyloom.ir.arguments import are_plain
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.tcpa.layouts import Layout
+from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.run.phases import whole
 from polyloom.targets.tcpa.run.phases.running import run
-from polyloom.targets.tcpa.run.phases.whole import Choice
 from polyloom.targets.tcpa.words.phases.stages import is_phased, opened
 
 _BYTES: Final = 1 << 32

@@ -22,8 +22,8 @@ from polyloom.targets.tcpa.run.phases import running
 from polyloom.targets.tcpa.run.phases.running import Own
 from polyloom.targets.tcpa.run.phases.whole import Execution, simulate
 from polyloom.targets.tcpa.run.program import Simulation
-from polyloom.targets.tcpa.words.concrete_file import SIDES
 from polyloom.targets.tcpa.words.outline import Outline, outline
+from polyloom.targets.tcpa.words.sides import SIDES
 
 Pair = tuple[int, int]
 """Rows and columns, or row and column."""

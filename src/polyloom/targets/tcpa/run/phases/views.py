@@ -10,8 +10,9 @@ from polyloom.ir.pla import Array
 from polyloom.ir.steps import as_data, outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
-from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.run import program, report
 from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC
 from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
@@ -40,14 +41,14 @@ def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tup
     found = run(concrete)
     longest = found.longest
     sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
-    each = [program.facts(sources[own.number] if sources else None, own.data) for own in longest]
+    each = [report.facts(sources[own.number] if sources else None, own.data) for own in longest]
     if not each:
-        return {**dict.fromkeys(program.KEYS), "instantiations": 0, **_sizes(symbolic, concrete)}, ()
+        return {**dict.fromkeys(report.KEYS), "instantiations": 0, **_sizes(symbolic, concrete)}, ()
     # One phase keeps all its facts: bounds and intervals of several have no meaning as a whole.
     alone = len(found.steps) == 1
     cycles = sum(step.cycles for step in found.steps) + sum(found.transfers)
-    whole = each[0] if alone else program.combine(each, cycles)
-    rows = ({key: f[key] for key in program.ALONE} for f in each)
+    whole = each[0] if alone else report.combine(each, cycles)
+    rows = ({key: f[key] for key in report.ALONE} for f in each)
     counts = ({"phase": own.number + 1, "steps": len(found.of_phase(own.number))} for own in longest)
     made = {"instantiations": len(found.configurations)}
     return {**whole, **made, **_sizes(symbolic, concrete)}, tuple(c | r for c, r in zip(counts, rows, strict=True))
@@ -61,13 +62,13 @@ def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
     """One per phase that runs; of one that has several configurations, for its longest step."""
     found = run(concrete)
     sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
-    return tuple(program.report(sources[own.number] if sources else None, own.data) for own in found.longest)
+    return tuple(report.report(sources[own.number] if sources else None, own.data) for own in found.longest)
 
 
 def show(data: bytes) -> str:
     """The listing. Of concrete steps it has what every step has in common, the symbolic phases."""
     if not is_phased(data):
-        return program.show(data)
+        return program_file.show(data)
     phased = read(data)
     values = f"({', '.join(phased.parameters)})" if phased.parameters else ""
     lines = [f"{file_kind(data).name} of {phased.name}{values}", *_asked(data), "arrays:"]
@@ -76,7 +77,7 @@ def show(data: bytes) -> str:
         lines += ["steps:", *outline(phased.tree, "  ")]
     named = names_of(data)
     for n, stage in enumerate(named, 1):
-        lines += ["", f"phase {n} of {len(named)}{_renamed(stage)}", program.show(stage.data).rstrip("\n")]
+        lines += ["", f"phase {n} of {len(named)}{_renamed(stage)}", program_file.show(stage.data).rstrip("\n")]
     return "\n".join(lines)
 
 
@@ -102,7 +103,7 @@ def _renamed(stage: NamedStage) -> str:
 def as_json(data: bytes) -> Json:
     """The listing as plain values."""
     if not is_phased(data):
-        return program.as_json(data)
+        return program_file.as_json(data)
     phased = read(data)
     return {
         "kernel": phased.name,
@@ -117,7 +118,7 @@ def as_json(data: bytes) -> Json:
             {
                 "inputs": dict[str, Json](b.inputs),
                 "outputs": dict[str, Json](b.outputs),
-                "configuration": program.as_json(b.data),
+                "configuration": program_file.as_json(b.data),
             }
             for b in names_of(data)
         ],

@@ -8,40 +8,43 @@ made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import prod
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
-from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Arrays as Given
 from polyloom.ir.arguments import Arrays, Signature, are_plain, check_parameters
 from polyloom.ir.pla import Array
-from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
-from polyloom.ir.steps import Steps, Tree, numbered
-from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.layouts import Layout, Place, placed
-from polyloom.targets.tcpa.map.phases.split import PARTS, Part, expanded, fitted
+from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import events, program
 from polyloom.targets.tcpa.run.phases.choose import Option, chosen
 from polyloom.targets.tcpa.run.phases.running import run
 from polyloom.targets.tcpa.run.program import Simulation
+from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases import file as phase_file
 from polyloom.targets.tcpa.words.phases import steps_file
-from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.tcpa.words.phases.stages import is_phased, located, lying_in, named_stages, names_of, opened, read
+from polyloom.targets.tcpa.words.phases.file import Phased
+from polyloom.targets.tcpa.words.phases.stages import (
+    by_phase,
+    is_phased,
+    located,
+    lying_in,
+    names_of,
+    of_phase,
+    opened,
+    read,
+)
 from polyloom.targets.tcpa.words.phases.steps_file import Bound
 from polyloom.targets.trace import Trace, joined
-
-T = TypeVar("T")
-Choice = T | Mapping[int, T] | None
-"""What the user chose: for the only phase, or by phase, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,112 +94,9 @@ class Execution:
         return joined(made)
 
 
-def compile(
-    plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None
-) -> bytes:
-    """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
-    count = len(plan.phases)
-    given = _chosen(mapping, plan.name, count, "mapping")
-    names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
-    counters = frozenset(loop.counter for loop in plan.loops)
-    short = partial(program.shortage, member=member)
-    made: dict[int, list[Part]] = {}
-    for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
-
-        def compiled(part: Phase, n: int = n, own: tuple[str, str] | None = own) -> bytes:
-            return program.compile(part.program, member, own, _part(progress, n, count), watch)
-
-        # A mapping of the user's is of the whole phase.
-        most = 1 if own is not None else PARTS
-        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most, short))
-        plan = replace(plan, intermediates=(*plan.intermediates, *kept))
-    parts = [part for n in made for part in made[n]]
-    if len(parts) > count:
-        plan = replace(plan, body=expanded(plan.body, iter([[p.phase for p in made[n]] for n in made])))
-    files = [program.explained(part.data, part.reason) if part.reason else part.data for part in parts]
-    return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
-
-
-def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
-    """The choice for each of `count` phases. Errors: PL0818 for another phase, or for none of several."""
-    runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
-    if not isinstance(choice, Mapping):
-        if choice is not None and count > 1:
-            raise input_error(
-                "PL0818",
-                f"{runs}, and the {what} is given for none of them",
-                help=f"name the phase, counted from 1: --{what} 2:...",
-            )
-        return [choice] * count
-    by_phase = cast("Mapping[int, T]", choice)
-    if unknown := [phase for phase in by_phase if phase not in range(1, count + 1)]:
-        raise input_error(
-            "PL0818",
-            f"the {what} is of phase {unknown[0]!r}, but {runs}",
-            help="count phases from 1; `polyloom show` lists them",
-        )
-    return [by_phase.get(number) for number in range(1, count + 1)]
-
-
-def _is_program(plan: Plan) -> bool:
-    """Whether the plan says nothing that its only program does not say."""
-
-    def said(p: Plan) -> tuple[object, ...]:
-        arrays = [[(a.name, a.dtype, a.shape) for a in group] for group in (p.inputs, p.outputs, p.intermediates)]
-        return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
-
-    return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
-
-
-def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
-    arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
-    arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
-    number = {name: n for n, name in enumerate(arrays)}
-    given, results, known = (
-        {a.name for a in plan.inputs},
-        {a.name for a in plan.outputs},
-        {p.name for p in plan.parametric},
-    )
-    roles = tuple(
-        INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays
-    )
-    counters = tuple(loop.counter for loop in plan.loops)
-    stages = tuple(_stage(data, phase, number, counters) for data, phase in zip(files, plan.phases, strict=True))
-    phased = Phased(
-        plan.name,
-        plan.parameters,
-        plan.assumptions,
-        tuple(arrays.values()),
-        roles,
-        stages,
-        tuple(p.value for p in plan.parametric),
-        counters,
-        _without_spans(numbered(plan.body)) if counters else (),
-    )
-    named_stages(phased)
-    return phased
-
-
-def _without_spans(tree: Tree[int]) -> Tree[int]:
-    return tuple(
-        [replace(n, span=None, slow=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree]
-    )
-
-
-def _stage(data: bytes, phase: Phase, number: Mapping[str, int], counters: Sequence[str]) -> Stage:
-    outside = dict((*phase.inputs, *phase.outputs))
-    taken = tuple(n for n, counter in enumerate(counters) if counter in phase.program.parameters)
-    return Stage(data, tuple(number[outside[a.name]] for a, _ in program.arrays(data)), taken)
-
-
-def kernel(data: bytes) -> str:
-    """The name of the function in any file."""
-    return read(data).name if is_phased(data) else program.kernel(data)
-
-
 def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
-    return read(data).parameters if is_phased(data) else program.parameters(data)
+    return read(data).parameters if is_phased(data) else program_file.parameters(data)
 
 
 def instantiate(
@@ -210,9 +110,9 @@ def instantiate(
     """The concrete file; `closed` are borders of the region without banks. Errors: those of the target, PL0230 for the
     parameters, PL0818 for candidates that are not of its phases, PL0522 for layouts."""
     if not is_phased(data):
-        (own,) = _chosen(candidate, program.kernel(data), 1, "candidate")
-        arrays = {a.name: a for a, _ in program.arrays(data)} if layouts else {}
-        lying = [*_places(program.domain(data), tuple(arrays.values()), values, layouts).values()]
+        (own,) = by_phase(candidate, program_file.kernel(data), 1, "candidate")
+        arrays = {a.name: a for a, _ in program_file.arrays(data)} if layouts else {}
+        lying = [*_places(program_file.domain(data), tuple(arrays.values()), values, layouts).values()]
         return program.instantiate(data, values, region, own, lying or None, closed)
     found = opened(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
@@ -220,7 +120,7 @@ def instantiate(
     if plain and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
         return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
     known = check_parameters(phased, values)
-    given = _chosen(candidate, phased.name, count, "candidate")
+    given = by_phase(candidate, phased.name, count, "candidate")
     places = _places(phased, phased.arrays, known, layouts)
     if phased.counters:
         lying = tuple(places[a.name] for a in phased.arrays) if places else ()
@@ -241,7 +141,7 @@ def instantiate(
     @cache
     def others(number: int) -> list[Option]:
         """The other candidates that fit, where the user chose none."""
-        count = program.candidates(phased.stages[number].data) if given[number] is None else 0
+        count = program_file.candidates(phased.stages[number].data) if given[number] is None else 0
         made: list[Option] = []
         for candidate in range(count):
             # A candidate that does not fit these sizes is no choice; the best one fits, or instantiation has failed
@@ -302,7 +202,7 @@ def simulate(
     waiting, count = iter(found.steps), len(found.steps)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
-        own, part = next(waiting), _part(progress, len(observed) + 1, count)
+        own, part = next(waiting), of_phase(progress, len(observed) + 1, count)
         simulated = partial(one, own.data, member, taken, trace, part)
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
         counters.append(" ".join(f"{name}={value}" for name, value in around.items()))
@@ -328,10 +228,3 @@ def overwritten(held: Any, written: Any, elements: Any) -> Any:
 def transfers(data: bytes) -> tuple[int, ...]:
     """The cycles of transfers before each step of a concrete file."""
     return run(data).transfers
-
-
-def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
-    """The progress of one phase within all."""
-    if progress is None or count == 1:
-        return progress
-    return lambda step, fraction: progress(f"phase {number} of {count}: {step}", (number - 1 + fraction) / count)

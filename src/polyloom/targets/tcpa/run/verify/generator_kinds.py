@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from polyloom.targets.tcpa.run.verify import ports
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.concrete_file import SIDES
 from polyloom.targets.tcpa.words.outline import Outline, Table
+from polyloom.targets.tcpa.words.sides import SIDES
 
 _SMALL: Final = 16
 """Generators of an access, on average, below which a look at each takes no longer."""

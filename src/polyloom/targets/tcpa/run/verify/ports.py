@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from polyloom.targets.tcpa.map.route import OPPOSITE
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator, Side, end_of
+from polyloom.targets.tcpa.words.sides import LOCATIONS, OPPOSITE
 
-LOCATIONS = ("pe", "north", "east", "south", "west")
 Port = tuple[int, int]
 """(location, index), as in a `Connection`."""
 

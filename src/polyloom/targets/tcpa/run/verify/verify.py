@@ -24,9 +24,9 @@ from polyloom.ir.numbers import WIDTH
 from polyloom.ir.numbers import limits as limits_of
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.run import model, scan_sets
 from polyloom.targets.tcpa.run.verify import generator_kinds, ports
-from polyloom.targets.tcpa.words import concrete_file, scan_sets
+from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
 from polyloom.targets.tcpa.words.isa import (
     OPCODE_NOP,
@@ -42,6 +42,7 @@ from polyloom.targets.tcpa.words.isa import (
     source_type,
 )
 from polyloom.targets.tcpa.words.outline import outline
+from polyloom.targets.tcpa.words.sides import LOCATIONS, port_of
 
 _HELP: Final = "instantiate the configuration again; edited words are not supported"
 T = TypeVar("T")
@@ -211,13 +212,7 @@ def _adjacency(machine: Machine) -> frozenset[tuple[ports.Port, ports.Port]] | N
     """The allowed (source, sink) pairs."""
     if machine.adjacency is None:
         return None
-    return frozenset((_location(a), _location(b)) for a, b in machine.adjacency)
-
-
-def _location(name: str) -> tuple[int, int]:
-    """(location, index) of a port's name in a machine description."""
-    text = name.rstrip("0123456789")
-    return ports.LOCATIONS.index(text), int(name[len(text) :])
+    return frozenset((port_of(a), port_of(b)) for a, b in machine.adjacency)
 
 
 # Words against each other; `model.load` has refused references outside the tables (PL0641, PL0643, PL0644, PL0646).
@@ -523,7 +518,7 @@ def _repeated(values: Iterable[T]) -> list[tuple[T, int]]:
 
 
 def _port(port: tuple[int, int]) -> str:
-    return f"{ports.LOCATIONS[port[0]]}{port[1]}"
+    return f"{LOCATIONS[port[0]]}{port[1]}"
 
 
 def _name(g: Generator) -> str:

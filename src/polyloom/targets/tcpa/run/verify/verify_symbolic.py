@@ -17,12 +17,12 @@ from typing import Final
 
 from polyloom.diagnostics import INFEASIBLE, INPUT, Diagnostic, PolyloomError
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map import access
 from polyloom.targets.tcpa.run import instantiation
-from polyloom.targets.tcpa.run.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.run.verify import verify
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.isa import operation_of
+from polyloom.targets.tcpa.words.limits import limits
+from polyloom.targets.tcpa.words.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Symbolic
 
 _HELP: Final = "compile the program again; edited words are not supported"
@@ -58,7 +58,7 @@ def _names(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
 
 
 def _limits(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
-    wanted = access.limits(machine)
+    wanted = limits(machine)
     for name in wanted.__slots__:
         if (own := getattr(symbolic.limits, name)) != (right := getattr(wanted, name)):
             yield "PL0640", f"the file has {name} = {own}, but the machine {machine.name} has {right}"

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A configuration as the stages that it runs in; a target's own file is the only stage of its program."""
+"""A configuration as the stages that it runs in; a target's own file is the only stage of its program_file."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from polyloom.binary import FileKind, remembered
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.pla import Array
 from polyloom.ir.steps import Steps
 from polyloom.sets import Affine, Condition
+from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.layouts import Place
-from polyloom.targets.tcpa.run import program
+from polyloom.targets.tcpa.options import Choice
+from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases import steps_file
 from polyloom.targets.tcpa.words.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Form, Phased, Stage, decode, form
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS, Bound
@@ -51,14 +53,14 @@ def opened(data: bytes) -> Opened:
 
 
 def _takes(phased: Phased, data: bytes) -> bool:
-    domain = program.domain(data)
+    domain = program_file.domain(data)
     return (domain.parameters, domain.assumptions) == (phased.parameters, phased.assumptions)
 
 
 def check(data: bytes) -> None:
     """Reads a file of either kind whole. Errors: PL0701 to PL0705."""
     if not is_phased(data):
-        program.kernel(data)
+        program_file.kernel(data)
         return
     if file_kind(data) is STEPS:
         check(bound_of(data).symbolic)
@@ -67,9 +69,9 @@ def check(data: bytes) -> None:
     phased = decode(file_kind(data), data)
     for stage in phased.stages:
         # A concrete file of symbolic phases would pass every other check.
-        if not stage.data.startswith(program.MAGICS[0 if symbolic else 1]):
+        if not stage.data.startswith(program_file.MAGICS[0 if symbolic else 1]):
             raise _malformed("its phases are of different kinds")
-        program.kernel(stage.data)
+        program_file.kernel(stage.data)
     named_stages(phased)
 
 
@@ -104,10 +106,10 @@ def read(data: bytes) -> Phased:
         if kind is STEPS:
             return _with_values(bound_of(data))
         return opened(data).phased if kind is SYMBOLIC else decode(CONCRETE, data)
-    arrays = program.arrays(data)
+    arrays = program_file.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
     return Phased(
-        program.kernel(data),
+        program_file.kernel(data),
         (),
         Condition(),
         tuple(a for a, _ in arrays),
@@ -154,7 +156,7 @@ def lying_in(stage: Stage, places: Sequence[Place]) -> list[Place]:
     """Where a phase's own arrays lie, of `places` of all arrays. What an array held that the phase also writes has a
     memory of its own."""
     free = itertools.count(1 + max(number for _, _, number in places))
-    outputs = [is_output for _, is_output in program.arrays(stage.data)]
+    outputs = [is_output for _, is_output in program_file.arrays(stage.data)]
     written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
 
     def place(number: int, is_output: bool) -> Place:
@@ -169,10 +171,10 @@ def named_stages(phased: Phased) -> tuple[NamedStage, ...]:
     it takes other parameters."""
     for stage in phased.stages if phased.counters else ():
         taken = (*phased.parameters, *(phased.counters[n] for n in stage.counters))
-        if program.parameters(stage.data) != taken:
+        if program_file.parameters(stage.data) != taken:
             raise _malformed("the parameters of a phase are not those of the kernel and of its counters")
     return tuple(
-        _with_names(stage.data, program.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
+        _with_names(stage.data, program_file.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
         for stage in phased.stages
     )
 
@@ -213,3 +215,31 @@ def located(number: int, count: int, action: Callable[[], T], step: str = "") ->
         return action()
     except PolyloomError as error:
         raise PolyloomError(*(in_phase(d, number, count, step) for d in error.diagnostics)) from None
+
+
+def by_phase(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
+    """The choice for each of `count` phases. Errors: PL0818 for another phase, or for none of several."""
+    runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
+    if not isinstance(choice, Mapping):
+        if choice is not None and count > 1:
+            raise input_error(
+                "PL0818",
+                f"{runs}, and the {what} is given for none of them",
+                help=f"name the phase, counted from 1: --{what} 2:...",
+            )
+        return [choice] * count
+    given = cast("Mapping[int, T]", choice)
+    if unknown := [phase for phase in given if phase not in range(1, count + 1)]:
+        raise input_error(
+            "PL0818",
+            f"the {what} is of phase {unknown[0]!r}, but {runs}",
+            help="count phases from 1; `polyloom show` lists them",
+        )
+    return [given.get(number) for number in range(1, count + 1)]
+
+
+def of_phase(progress: Progress | None, number: int, count: int) -> Progress | None:
+    """The progress of one phase within all."""
+    if progress is None or count == 1:
+        return progress
+    return lambda step, fraction: progress(f"phase {number} of {count}: {step}", (number - 1 + fraction) / count)

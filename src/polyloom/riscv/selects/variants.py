@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polyloom.riscv.expression import Expression, Node, binary, is_boolean
+from polyloom.riscv.selects.expression import Expression, Node, binary, is_boolean
 
 
 def variants(expression: Expression, xlen: int) -> Iterator[Expression]:

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
-from polyloom.riscv.expression import FUNCTIONS, Expression, binary, choose, comparison, unary
+from polyloom.riscv.selects.expression import FUNCTIONS, Expression, binary, choose, comparison, unary
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)|((?:<=|>=|<|>|>>)u(?!\w)|<<|>>|<=|>=|==|!=|&(?!&)|\|(?!\|)|[-+*^~!?:(),<>])|$)"

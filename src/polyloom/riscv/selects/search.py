@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the sequences of select.txt: `python -m polyloom.riscv.search` prints it (`make select-table`).
+"""Finds the sequences of select.txt: `python -m polyloom.riscv.selects.search` prints it (`make select-table`).
 
 For every form and set of extensions all straight-line code of 1, 2, ... instructions of the set's steps is tried on
 samples of edges and random values (native/riscv/search.hpp), for both widths, until some computes the form on many more
@@ -17,9 +17,9 @@ from functools import cache
 from typing import Final
 
 from polyloom._native import riscv
-from polyloom.riscv.expression import Expression, Node, evaluate, is_boolean, names
-from polyloom.riscv.notation import parse
-from polyloom.riscv.table import SETS, Line
+from polyloom.riscv.selects.expression import Expression, Node, evaluate, is_boolean, names
+from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.table import SETS, Line
 
 LENGTH: Final = 4
 """How far all forms are searched."""
@@ -274,7 +274,7 @@ def table() -> Iterator[str]:
     """The lines of select.txt, in order."""
     yield "# SPDX-License-Identifier: Apache-2.0"
     yield (
-        "# Made by `python -m polyloom.riscv.search` (`make select-table`). A form, then for every set of "
+        "# Made by `python -m polyloom.riscv.selects.search` (`make select-table`). A form, then for every set of "
         "extensions the"
     )
     yield (

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.riscv.expression import Expression, Node
 from polyloom.riscv.names import Isa
-from polyloom.riscv.select import Selection, select
-from polyloom.riscv.table import Line
+from polyloom.riscv.selects.expression import Expression, Node
+from polyloom.riscv.selects.select import Selection, select
+from polyloom.riscv.selects.table import Line
 
 _BRANCHES: Final = {"<": ("blt", "bge"), "<u": ("bltu", "bgeu"), "^": ("bne", "beq"), "": ("bnez", "beqz")}
 """By operator of the condition: the branches that are taken where it holds, and where it does not."""

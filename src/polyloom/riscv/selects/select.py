@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import input_error
-from polyloom.riscv.expression import COMMUTATIVE, Expression, Node, is_boolean, signed
 from polyloom.riscv.names import Isa
-from polyloom.riscv.notation import parse
 from polyloom.riscv.pseudo import constant
-from polyloom.riscv.table import SETS, Line, Row, results, rows
-from polyloom.riscv.variants import variants
+from polyloom.riscv.selects.expression import COMMUTATIVE, Expression, Node, is_boolean, signed
+from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.table import SETS, Line, Row, results, rows
+from polyloom.riscv.selects.variants import variants
 
 Bindings = Mapping[str, Expression]
 _CONSTANTS: Final = ("j", "k")

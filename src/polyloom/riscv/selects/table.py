@@ -15,8 +15,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from polyloom.riscv.expression import Expression
-from polyloom.riscv.notation import parse
+from polyloom.riscv.selects.expression import Expression
+from polyloom.riscv.selects.notation import parse
 
 SETS: Final = (frozenset[str](), frozenset({"zbb"}), frozenset({"zicond"}), frozenset({"zbb", "zicond"}))
 """The extension sets that were searched."""
@@ -99,5 +99,5 @@ def read_lines(text: str) -> tuple[Line, ...]:
 
 
 def _text(name: str) -> Iterator[str]:
-    text = files("polyloom.riscv").joinpath(name).read_text(encoding="utf-8")
+    text = files("polyloom.riscv.selects").joinpath(name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if line and not line.startswith("#"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from polyloom.targets.tcpa.words import omega
+from polyloom.targets.tcpa.run import omega
 from polyloom.targets.tcpa.words.concrete import ConvexSet, HalfSpace
 
 

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan of several phases becomes a symbolic file: each phase is compiled, in several parts if it does not fit.
+
+A plan of one phase whose arrays have the program's own names is the file of its program; every other plan is a file of
+phases (`words/phases/file.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from polyloom.ir.pla import Array, Program
+from polyloom.ir.plan import Phase, Plan, of_program
+from polyloom.ir.steps import Steps, Tree, numbered
+from polyloom.passes import Watch
+from polyloom.targets.subject import Progress
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.compile import UserMapping, compile_program, parse_mapping
+from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.map import demand
+from polyloom.targets.tcpa.map.phases.split import PARTS, Part, expanded, fitted
+from polyloom.targets.tcpa.map.relay import relayed_if_short
+from polyloom.targets.tcpa.options import Choice
+from polyloom.targets.tcpa.words import program_file, symbolic_file
+from polyloom.targets.tcpa.words.phases import file as phase_file
+from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
+from polyloom.targets.tcpa.words.phases.stages import by_phase, located, named_stages, of_phase
+from polyloom.targets.tcpa.words.symbolic import Symbolic
+
+
+def compile_plan(
+    plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None
+) -> bytes:
+    """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
+    count, machine = len(plan.phases), machine_file.load(member)
+    given = by_phase(mapping, plan.name, count, "mapping")
+    names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
+    counters = frozenset(loop.counter for loop in plan.loops)
+    short = partial(_shortage, machine)
+    made: dict[int, list[Part]] = {}
+    for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
+        chosen, tell = None if own is None else parse_mapping(*own), of_phase(progress, n, count)
+
+        def compiled(
+            part: Phase, reason: str, chosen: UserMapping | None = chosen, tell: Progress | None = tell
+        ) -> bytes:
+            symbolic = compile_program(part.program, machine, mapping=chosen, progress=tell, watch=watch)
+            return symbolic_file.encode(_explained(symbolic, reason) if reason else symbolic)
+
+        # A mapping of the user's is of the whole phase.
+        most = 1 if own is not None else PARTS
+        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most, short))
+        plan = replace(plan, intermediates=(*plan.intermediates, *kept))
+    parts = [part for n in made for part in made[n]]
+    if len(parts) > count:
+        plan = replace(plan, body=expanded(plan.body, iter([[phase for phase, _ in made[n]] for n in made])))
+    files = [data for _, data in parts]
+    return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
+
+
+def _shortage(machine: Machine, program: Program) -> int:
+    """How many registers and channels a program lacks on a machine at the least, whatever its schedule."""
+    return demand.shortage(relayed_if_short(program, machine), machine)
+
+
+def _explained(symbolic: Symbolic, reason: str) -> Symbolic:
+    """A configuration whose reports also tell why it is a part of a phase."""
+    told = (replace(b, bound_by=f"{b.bound_by}; a part, because in one phase {reason}") for b in symbolic.bottlenecks)
+    return replace(symbolic, bottlenecks=tuple(told))
+
+
+def _is_program(plan: Plan) -> bool:
+    """Whether the plan says nothing that its only program does not say."""
+
+    def said(p: Plan) -> tuple[object, ...]:
+        arrays = [[(a.name, a.dtype, a.shape) for a in group] for group in (p.inputs, p.outputs, p.intermediates)]
+        return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
+
+    return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
+
+
+def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
+    arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
+    arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
+    number = {name: n for n, name in enumerate(arrays)}
+    given, results, known = (
+        {a.name for a in plan.inputs},
+        {a.name for a in plan.outputs},
+        {p.name for p in plan.parametric},
+    )
+    roles = tuple(
+        INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays
+    )
+    counters = tuple(loop.counter for loop in plan.loops)
+    stages = tuple(_stage(data, phase, number, counters) for data, phase in zip(files, plan.phases, strict=True))
+    phased = Phased(
+        plan.name,
+        plan.parameters,
+        plan.assumptions,
+        tuple(arrays.values()),
+        roles,
+        stages,
+        tuple(p.value for p in plan.parametric),
+        counters,
+        _without_spans(numbered(plan.body)) if counters else (),
+    )
+    named_stages(phased)
+    return phased
+
+
+def _without_spans(tree: Tree[int]) -> Tree[int]:
+    return tuple(
+        [replace(n, span=None, slow=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree]
+    )
+
+
+def _stage(data: bytes, phase: Phase, number: Mapping[str, int], counters: Sequence[str]) -> Stage:
+    outside = dict((*phase.inputs, *phase.outputs))
+    taken = tuple(n for n, counter in enumerate(counters) if counter in phase.program.parameters)
+    return Stage(data, tuple(number[outside[a.name]] for a, _ in program_file.arrays(data)), taken)
