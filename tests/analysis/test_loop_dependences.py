@@ -13,8 +13,8 @@ from tests.transform.parallel.caches import turns
 
 from polyloom import frontend
 from polyloom.analysis.loop_dependences import LoopDependences
-from polyloom.analysis.privatizable import path_to, privatizable
 from polyloom.analysis.loop_ranges import loop_ranges, trip_count
+from polyloom.analysis.privatizable import path_to, privatizable
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 from polyloom.ir.instance_counts import count_instances
