@@ -21,6 +21,7 @@ from polyloom.ir.stage_text import read, text
 from polyloom.ir.stage_verify import verify
 from polyloom.targets.minion.map.stages import TENSOR_UNIT
 from polyloom.targets.tensix.map.loops.form import TILE
+from polyloom.transform.stages import cut as cutting
 from polyloom.transform.stages.cut import cut
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
 
@@ -72,6 +73,13 @@ def checked(seeds: range, folder: Path) -> int:
 
 def test_random_integers(tmp_path: Path) -> None:
     assert checked(range(12), tmp_path) > 25
+
+
+def test_a_lost_sign_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = cutting.accumulate
+    monkeypatch.setattr(cutting, "accumulate", lambda total, addend, **_: right(total, addend, is_less=False))  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]: as `accumulate`
+    with pytest.raises(AssertionError):
+        checked(range(12), tmp_path)
 
 
 @pytest.mark.long

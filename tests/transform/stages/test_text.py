@@ -14,7 +14,8 @@ from polyloom.ir.stage_text import read, text
 from polyloom.ir.stage_verify import RULES, verify
 from polyloom.targets.minion.map.stages import TENSOR_UNIT
 from polyloom.targets.tensix.map.loops.form import TILE
-from polyloom.transform.stages.cut import Abilities, cut
+from polyloom.transform.stages.abilities import Abilities
+from polyloom.transform.stages.cut import cut
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
 
 KERNELS = Path(__file__).parents[3] / "examples" / "kernels"

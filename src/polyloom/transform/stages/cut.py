@@ -13,13 +13,10 @@ products and formulas may be is data, `Abilities`:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from polyloom.analysis.calls import with_calls
-from polyloom.analysis.contraction import narrow
 from polyloom.analysis.dataflow import refuse
 from polyloom.ir import stage_text, stage_verify
 from polyloom.ir.formula import (
@@ -30,18 +27,17 @@ from polyloom.ir.formula import (
     Sum,
     Term,
     has_sum,
-    leaves,
     loop_of,
     result_element,
     rewrite,
-    subterms,
-    type_of,
 )
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Product, Program, Stage
 from polyloom.names import fresh
 from polyloom.passes import Form
 from polyloom.sets import Affine
+from polyloom.transform.stages.abilities import Abilities, largest_part
+from polyloom.transform.stages.factors import Scope, gather, split_factors, unwiden
 from polyloom.transform.stages.terms import (
     accumulate,
     addends,
@@ -49,25 +45,10 @@ from polyloom.transform.stages.terms import (
     inline_definitions,
     product_of,
     split_sum,
-    unconverted,
 )
 
 STAGES: Final = Form(stage_text.text, stage_verify.verify)
 """What passes that cut leave."""
-
-
-@dataclass(frozen=True, slots=True)
-class Abilities:
-    """What stages of a machine can be. `unit` multiplies elements of the types `factors`, in messages by this name.
-    `accumulates`: sums may begin with an array. `fuses`: a formula contains what it alone reads, library functions and
-    sums too. `arrays` and `scalars`: how many a formula may read; 0 is without a limit."""
-
-    unit: str
-    factors: frozenset[ElementType]
-    accumulates: bool = False
-    fuses: bool = False
-    arrays: int = 0
-    scalars: int = 0
 
 
 def cut(formulas: Formulas, can: Abilities, *, exact: bool = False) -> Program:
@@ -78,12 +59,6 @@ def cut(formulas: Formulas, can: Abilities, *, exact: bool = False) -> Program:
     for definition in formulas.definitions:
         made.cut(definition)
     return Program(tuple(made.stages), made.types, made.shapes, formulas.outputs)
-
-
-def fits(term: Term, can: Abilities) -> bool:
-    """Whether a formula reads no more than a machine's may."""
-    scalars = {leaf.array for leaf in leaves(term) if not leaf.index}
-    return (not can.arrays or len(_elements(term)) <= can.arrays) and (not can.scalars or len(scalars) <= can.scalars)
 
 
 class _Cutter:
@@ -98,6 +73,7 @@ class _Cutter:
 
     def cut(self, d: Definition) -> None:
         self.d, self.summed = d, list[Affine]()
+        self.scope = Scope(d, self.types, self.can, self.exact)
         begins, whole, is_less = split_sum(d.term)
         if whole is not None and self.can.accumulates:
             self.chain(whole, begins, d.name, is_less=is_less)
@@ -118,12 +94,12 @@ class _Cutter:
     def link(self, term: Term, over: str, begins: Term | None, name: str, *, is_less: bool, is_alone: bool) -> None:
         """`begins` + the sum of `term` over `over`, or less it. Integers are summed apart: what they begin with, and
         what is the same for all terms, comes in behind."""
-        sides, outer, is_ordered = self.sides(term, over)
-        factors, widened = self.unwidened(sides)
+        sides, outer, is_ordered = split_factors(term, over, self.scope)
+        factors, widened = unwiden(sides, self.scope)
         is_integer = self.d.dtype != "f32"
         follows = bool(widened) and (is_less or bool(outer) or (is_integer and begins is not None))
         if outer and not follows:
-            factors = self.gather(sides, outer)
+            factors = gather(sides, outer, self.scope)
         if is_less and not follows:
             factors = Apply("neg", (factors[0],)), factors[1]
         start = "" if follows or begins is None else self.array(begins)
@@ -148,7 +124,7 @@ class _Cutter:
         """Products of what is summed, and what does not change along the sum, times them."""
         total, parts = None, addends(whole.term)
         for part, is_less in parts:
-            (left, right), outer, _ = self.sides(part, whole.dimension)
+            (left, right), outer, _ = split_factors(part, whole.dimension, self.scope)
             self.summed.append(self.d.extents[whole.dimension])
             is_all = parts == [(whole.term, False)] and not outer
             roundings = len(parts) + len(factors_of(part)) - 3
@@ -158,79 +134,6 @@ class _Cutter:
             total = accumulate(total, product_of([*outer, made]), is_less=is_less)
         assert total is not None, "a sum has terms"
         return total
-
-    def unwidened(self, sides: tuple[Term, Term]) -> tuple[tuple[Term, ...], str]:
-        """Factors without a conversion that the machine's products make, and that. Raises `Unlike` for types that it
-        does not multiply."""
-        bare, widened = narrow(Apply("mul", sides))
-        is_integer = self.d.dtype != "f32"
-        assert isinstance(bare, Apply)
-        is_bare = bool(widened) and all(isinstance(o, Leaf) for o in bare.operands) and (is_integer or not self.exact)
-        if is_bare:
-            return bare.operands, widened
-        if is_integer and self.d.dtype not in self.can.factors:
-            kinds = [str(self.type_of(unconverted(side))) for side in sides]
-            kind = next((kind for kind in kinds if kind not in ("i8", "u8")), "i32")
-            message = f"{self.can.unit} multiplies f32, f16 and bytes, and factors of `{self.d.label}` are {kind}"
-            refuse(message, self.d.span)
-        return sides, ""
-
-    def sides(self, term: Term, over: str) -> tuple[tuple[Term, Term], list[Term], bool]:
-        """Both factors, those without the dimension of the sum, and whether the source multiplies in this order."""
-        factors = factors_of(term)
-        outer = [f for f in factors if over not in self.dims(f)]
-        if self.can.accumulates:
-            if not isinstance(term, Apply) or term.operation != "mul":
-                refuse(f"`{self.d.label}` is no sum of products", self.d.span)
-            first, second = term.operands
-            is_ordered = {*self.dims(first)} & {*self.dims(second)} == {over}
-            if is_ordered and not (outer and self.is_better_apart(first, second, factors)):
-                return (first, second), [], True
-        groups = self.groups([f for f in factors if over in self.dims(f)], over)
-        return (product_of(groups[0]), product_of(groups[1])), outer, False
-
-    def is_better_apart(self, first: Term, second: Term, factors: Sequence[Term]) -> bool:
-        """Whether what is the same for all terms had better not be multiplied with the factor beside it: bytes and
-        halves have to stay what they are, and a vector is multiplied sooner than a matrix. Of floats, that changes
-        bits."""
-        if self.d.dtype != "f32":
-            return True
-        has_halves = any(self.type_of(unconverted(factor)) == "f16" for factor in factors)
-        sizes = sorted((len(self.dims(first)), len(self.dims(second))))
-        return not self.exact and (has_halves or sizes == [1, 2])
-
-    def groups(self, factors: Sequence[Term], over: str) -> list[list[Term]]:
-        """Factors that share another dimension are together; those with no other one go to the first of the rest."""
-        found = list[tuple[set[str], list[Term]]]()
-        for factor in factors:
-            dims = {*self.dims(factor)} - {over}
-            joint = [group for group in found if group[0] & dims]
-            found = [group for group in found if group not in joint]
-            found.append((dims.union(*(g[0] for g in joint)), [*(f for g in joint for f in g[1]), factor]))
-        while len(found) > 2 and (alone := next((g for g in found if not g[0]), None)) is not None:
-            found.remove(alone)
-            found[0] = found[0][0], [*found[0][1], *alone[1]]
-        label, span = self.d.label, self.d.span
-        if len(found) == 1 and len(found[0][1]) > 1 and found[0][0]:
-            name = min(found[0][0])
-            refuse(
-                f"the factors of `{label}` share {name}, which is not summed: these are many products, not one", span
-            )
-        if len(found) != 2:
-            count = "one factor" if len(found) == 1 else f"{len(found)} factors"
-            refuse(f"`{label}` sums terms of {count} along {over}, and {self.can.unit} sums products of two", span)
-        return [group for _, group in found]
-
-    def gather(self, sides: tuple[Term, Term], outer: Sequence[Term]) -> tuple[Term, Term]:
-        """Factors with those that are the same for all terms, each where its dimensions are."""
-        made = [*sides]
-        for factor in outer:
-            where = [n for n in (0, 1) if {*self.dims(factor)} <= {*self.dims(made[n])}]
-            if not where:
-                refuse(f"a factor of `{self.d.label}` has the dimensions of both others", self.d.span)
-            best = min(where, key=lambda n: len(self.dims(made[n])))
-            made[best] = Apply("mul", (factor, made[best]))
-        return made[0], made[1]
 
     def product(
         self,
@@ -264,7 +167,7 @@ class _Cutter:
         if isinstance(term, Leaf) and self.is_whole(term):
             return term
         before, self.summed = self.summed, []
-        made = self.formula(self.without_sums(term), self.dims(term), self.fresh())
+        made = self.formula(self.without_sums(term), self.scope.dims(term), self.fresh())
         self.summed = before
         return made
 
@@ -283,10 +186,11 @@ class _Cutter:
         """The array of a formula; of one that is too large, its largest parts are formulas before it."""
         d = self.d
         term = self.without_sums(term)
-        while (part := _largest_part(term, self.can)) is not None:
+        while (part := largest_part(term, self.can)) is not None:
             leaf = self.formula(part, dims, self.fresh())
             term = rewrite(term, partial(_substitute, part, leaf))
-        return self.add(Formula(name, dims, term, d.label, tuple(self.summed), d.span), self.type_of(term) or d.dtype)
+        dtype = self.scope.type_of(term) or d.dtype
+        return self.add(Formula(name, dims, term, d.label, tuple(self.summed), d.span), dtype)
 
     def add(self, stage: Stage, dtype: ElementType) -> Leaf:
         self.types[stage.result] = dtype
@@ -297,32 +201,6 @@ class _Cutter:
     def fresh(self) -> str:
         return fresh(self.d.label, self.taken)
 
-    def dims(self, term: Term) -> tuple[str, ...]:
-        """In the order of the loops."""
-        found = {name for leaf in leaves(term) for at in leaf.index for name in at.symbols}
-        return tuple(name for name in dict.fromkeys((*self.d.dims, *self.d.extents)) if name in found)
-
-    def type_of(self, term: Term) -> ElementType | None:
-        """None of a number alone, which has the type of what it meets."""
-        return type_of(term, self.types)
-
 
 def _substitute(part: Term, leaf: Leaf, found: Term) -> Term | None:
     return leaf if found == part else None
-
-
-def _elements(term: Term) -> set[Leaf]:
-    return {leaf for leaf in leaves(term) if leaf.index}
-
-
-def _largest_part(term: Term, can: Abilities) -> Term | None:
-    """The largest part that fits, of a formula that reads too much; None of one that fits as it is, or has no part."""
-    if fits(term, can):
-        return None
-    parts = [p for p in list(subterms(term))[1:] if isinstance(p, Apply) and not _compares(p)]
-    parts = [p for p in parts if fits(p, can) and len(_elements(p)) > 1]
-    return max(parts, key=lambda p: len(_elements(p)), default=None)
-
-
-def _compares(term: Apply) -> bool:
-    return term.operation in ("lt", "le", "eq", "ne", "ge", "gt")

@@ -15,7 +15,7 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.stage import Formula, Program, Stage
 from polyloom.names import fresh
-from polyloom.transform.stages.cut import Abilities, fits
+from polyloom.transform.stages.abilities import Abilities, fits
 
 
 def recognize_stage(plan: Plan, can: Abilities) -> Program:

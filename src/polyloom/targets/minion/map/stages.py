@@ -26,7 +26,8 @@ from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.map.work import Work
 from polyloom.targets.minion.options import Fp
-from polyloom.transform.stages.cut import STAGES, Abilities, cut
+from polyloom.transform.stages.abilities import Abilities
+from polyloom.transform.stages.cut import STAGES, cut
 from polyloom.transform.stages.nest import formula_nest
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
 
@@ -87,7 +88,7 @@ def _why_not(stage: Product, made: Program, fp: Fp) -> str:
         return "--fp strict rounds each product, and the tensor unit does not"
     kinds = {made.types[name] for name in names}
     if kinds not in ({"f32"}, {"f16"}) and not kinds <= {"i8", "u8"}:
-        return f"the tensor unit multiplies f32, f16 and bytes, and factors of `{stage.result}` are {sorted(kinds)[0]}"
+        return f"the tensor unit multiplies f16, f32, i8, u8, and factors of `{stage.result}` are {sorted(kinds)[0]}"
     return f"rows and columns of `{stage.result}` and its factors do not lie apart in memory"
 
 

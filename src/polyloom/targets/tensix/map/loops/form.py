@@ -38,8 +38,9 @@ from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, elements_of
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
+from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.arrange import arrange
-from polyloom.transform.stages.cut import STAGES, Abilities, cut
+from polyloom.transform.stages.cut import STAGES, cut
 from polyloom.transform.stages.recognize import recognize_stage
 
 __all__ = ["CUT", "FORM", "Content"]

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stages of a machine can be, as data; which formulas are too large for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyloom.ir.formula import Apply, Leaf, Term, leaves, subterms
+from polyloom.ir.operations import ElementType
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What stages of a machine can be. `unit` multiplies elements of the types `factors`, in messages by this name.
+    `accumulates`: sums may begin with an array. `fuses`: a formula contains what it alone reads, library functions and
+    sums too. `arrays` and `scalars`: how many a formula may read; 0 is without a limit."""
+
+    unit: str
+    factors: frozenset[ElementType]
+    accumulates: bool = False
+    fuses: bool = False
+    arrays: int = 0
+    scalars: int = 0
+
+
+def fits(term: Term, can: Abilities) -> bool:
+    """Whether a formula reads no more than a machine's may."""
+    scalars = {leaf.array for leaf in leaves(term) if not leaf.index}
+    return (not can.arrays or len(_elements(term)) <= can.arrays) and (not can.scalars or len(scalars) <= can.scalars)
+
+
+def largest_part(term: Term, can: Abilities) -> Term | None:
+    """The largest part that fits, of a formula that reads too much; None of one that fits as it is, or has no part."""
+    if fits(term, can):
+        return None
+    parts = [p for p in list(subterms(term))[1:] if isinstance(p, Apply) and not _compares(p)]
+    parts = [p for p in parts if fits(p, can) and len(_elements(p)) > 1]
+    return max(parts, key=lambda p: len(_elements(p)), default=None)
+
+
+def _compares(term: Apply) -> bool:
+    return term.operation in ("lt", "le", "eq", "ne", "ge", "gt")
+
+
+def _elements(term: Term) -> set[Leaf]:
+    return {leaf for leaf in leaves(term) if leaf.index}
