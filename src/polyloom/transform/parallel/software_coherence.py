@@ -81,7 +81,9 @@ class Coherence:
         ):
             return True
         return any(
-            self.lines.keeps_stale_line((work, other, last), name, self._relations(work, other), self._relations(other, last))
+            self.lines.keeps_stale_line(
+                (work, other, last), name, self._relations(work, other), self._relations(other, last)
+            )
             for other in others
             if name in other.written()
             for last in dict.fromkeys(self.after[other])
@@ -95,7 +97,9 @@ class Coherence:
             return False
         same: Relation = dict.fromkeys(range(len(work.outer)), 0)
         pairs = ((one, two) for one, two in ((work, other), (other, work)) if name in one.written())
-        return not any(self.lines.written_line_crosses(*pair, name, [same]) for pair in pairs) and name in self.evictions(other)
+        return not any(
+            self.lines.written_line_crosses(*pair, name, [same]) for pair in pairs
+        ) and name in self.evictions(other)
 
     def _relations(self, one: Work, other: Work) -> list[Relation]:
         """The ways in which the other comes later."""
