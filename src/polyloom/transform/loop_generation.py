@@ -21,11 +21,12 @@ import islpy as isl
 from polyloom.analysis.components import components
 from polyloom.diagnostics import Span
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, accesses
-from polyloom.ir.nest_rewrite import Rewriter, Substitution
-from polyloom.ir.pla import Equation, Operand, Program, Reference
+from polyloom.ir.nest_rewrite import Substitution
+from polyloom.ir.pla import Equation, Program, Reference
 from polyloom.ir.plan import Parametric
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
+from polyloom.transform.variable_inlining import Inlining, inlinable_variables, makers_by_name
 
 Order = tuple[tuple[int, Literal[1, -1]], ...]
 """Of dimensions, by number, from the outermost loop inwards; each upwards or downwards."""
@@ -44,19 +45,6 @@ def generate_loops(program: Program, values: Mapping[str, int], parametric: Mapp
     """The equations of one phase as a nest without parameters. `parametric` are inputs that are forms of parameters.
     Raises NoLoopOrder where no order of loops is legal."""
     return _Generation(program, values, parametric).nest()
-
-
-class _Inlining(Rewriter):
-    """With expressions in the place of references to variables, at the iteration that those are of."""
-
-    def __init__(self, program: Program, inlined: Mapping[str, Expression]) -> None:
-        self.program, self.inlined = program, inlined
-
-    def value(self, value: Expression) -> Expression:
-        inner = self.inlined.get(value.name) if isinstance(value, Reference) else None
-        if inner is None or not isinstance(value, Reference):
-            return super().value(value)
-        return self.value(Substitution(_moved(self.program, value)).value(inner))
 
 
 class _Elements(Substitution):
@@ -82,12 +70,6 @@ class _Elements(Substitution):
         return replace(made, index=tuple(i - low for i, (low, _) in zip(made.index, box, strict=True)))
 
 
-def _moved(program: Program, reference: Reference) -> dict[str, Affine]:
-    """The iteration that a variable is read from."""
-    distances = zip(program.dimensions, program.distance(reference), strict=True)
-    return {name: Affine.symbol(name) - distance for name, distance in distances}
-
-
 class _Generation:
     def __init__(self, program: Program, values: Mapping[str, int], parametric: Mapping[str, Parametric]) -> None:
         self.program, self.parametric = program, parametric
@@ -96,13 +78,11 @@ class _Generation:
         self.variables = {v.name: v for v in program.variables}
         self.domains = {e.name: self.points(e.condition) for e in program.equations}
         self.equations = [e for e in program.equations if not self.domains[e.name].is_empty()]
-        self.makers: dict[str, list[Equation]] = {}
-        for equation in self.equations:
-            self.makers.setdefault(equation.target.name, []).append(equation)
-        inlined = self.travelling() | self.single()
-        self.inlining = _Inlining(program, inlined)
+        inlined = inlinable_variables(program, self.equations, self.domains)
+        self.inlining = Inlining(program, inlined)
         self.equations = [e for e in self.equations if e.target.name not in inlined]
-        self.boxes = {n: self.box(made) for n, made in self.makers.items() if n in self.variables and n not in inlined}
+        makers = makers_by_name(self.equations)
+        self.boxes = {name: self.box(made) for name, made in makers.items() if name in self.variables}
         self.elements = _Elements(self.constants, parametric, self.boxes)
 
     def points(self, condition: Condition) -> isl.Set:
@@ -114,45 +94,6 @@ class _Generation:
         for equation in equations[1:]:
             whole = whole.union(self.domains[equation.name])
         return _box(whole, len(self.dimensions))
-
-    # What needs no array
-
-    def travelling(self) -> dict[str, Expression]:
-        """Variables that are one element of an input wherever they come from."""
-        found: dict[str, Expression] = {}
-        for name, made in self.makers.items():
-            sources = [e for e in made if not _reads(e, name)]
-            copies = [e for e in made if _reads(e, name)]
-            if name not in self.variables or not copies or any(e.operation != "move" for e in made):
-                continue
-            origins = {e.operands[0] for e in sources}
-            origin = next(iter(origins))
-            if len({_plain(o) for o in origins}) == 1 and isinstance(origin, Reference):
-                is_still = all(self.stays(origin, copy.operands[0]) for copy in copies)
-                if origin.name not in self.variables and is_still:
-                    found[name] = origin
-        return found
-
-    def stays(self, origin: Reference, operand: Operand) -> bool:
-        assert isinstance(operand, Reference)
-        moved = _moved(self.program, operand)
-        return all(index.substitute(moved) == index for index in origin.index)
-
-    def single(self) -> dict[str, Expression]:
-        """Values of one equation that one other reads, once, in the same iteration."""
-        uses: dict[str, list[tuple[Equation, Reference]]] = {}
-        for equation in self.equations:
-            for operand in equation.operands:
-                if isinstance(operand, Reference) and operand.name in self.variables:
-                    uses.setdefault(operand.name, []).append((equation, operand))
-        found: dict[str, Expression] = {}
-        for name, readers in uses.items():
-            made = self.makers.get(name, [])
-            if len(made) == 1 and len(readers) == 1 and not any(self.program.distance(readers[0][1])):
-                (equation,), ((reader, _),) = made, readers
-                if self.domains[reader.name].is_subset(self.domains[equation.name]):
-                    found[name] = Apply(equation.operation, equation.dtype, equation.operands, equation.span)
-        return found
 
     # Groups
 
@@ -248,14 +189,6 @@ class _Generation:
             left = [e for e in left if e not in ready]
             assert ready, "equations that are well-founded have a first one"
         return made
-
-
-def _reads(equation: Equation, name: str) -> bool:
-    return any(isinstance(o, Reference) and o.name == name for o in equation.operands)
-
-
-def _plain(operand: Operand) -> object:
-    return (operand.name, operand.index) if isinstance(operand, Reference) else operand
 
 
 def _box(points: isl.Set, dimensions: int) -> Box:

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from polyloom.analysis import convolution_equations as equations
-from polyloom.analysis.contraction import Contraction, Matrix
-from polyloom.analysis.convolution import Access, Summed
+from polyloom.analysis.contraction import Contraction
+from polyloom.analysis.contraction_sums import contraction_sums
 from polyloom.analysis.convolution_nest import summed
 from polyloom.ir.nest import Apply, Expression, Nest, statements
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.ssa import Place
-from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import to_set
+from polyloom.sets import Affine
 from polyloom.targets.minion.map.convolution.form import work
 from polyloom.targets.minion.map.frame import place_of
 from polyloom.targets.minion.map.simd import form as simd
@@ -44,31 +43,8 @@ def of_product(
     is_exact: bool,
 ) -> Work | None:
     """What becomes of the product of a matrix and a vector in a function, whose result has `dims`."""
-    symbols = {name: Affine.symbol(name) for name in (*dims, found.over)}
-    out = tuple(symbols[name] for name in dims)
-    of_rows, of_columns = ([out[n] for n in axes] for axes in (found.result.rows, found.result.columns))
-    left = _access(found.left, shapes, [*of_rows, symbols[found.over]])
-    right = _access(found.right, shapes, [symbols[found.over], *of_columns])
-    result = Access(found.result.array, shapes[found.result.array], out)
-    limits = [
-        limit
-        for access in (left, right)
-        for index, extent in zip(access.index, access.shape, strict=True)
-        for limit in (index, extent - 1 - index)
-    ]
-    names = (*dims, found.over)
-    where = to_set(Condition((Polyhedron(tuple(limits)),)), names, around.parameters)
-    where = where.intersect(to_set(around.assumptions, names, around.parameters))
-    sums = Summed(
-        names, around.parameters, around.assumptions, where, result, (left, right), found.widened, (found.over,)
-    )
+    sums = contraction_sums(found, dims, shapes, around.parameters, around.assumptions)
     return work(sums, types, fp, place, fuses=False, begins=found.begins, is_exact=is_exact)
-
-
-def _access(matrix: Matrix, shapes: Mapping[str, tuple[Affine, ...]], along: Sequence[Affine]) -> Access:
-    """Its rows and columns are indexed by these."""
-    at = dict(zip((*matrix.rows, *matrix.columns), along, strict=True))
-    return Access(matrix.array, shapes[matrix.array], tuple(at[n] for n in range(len(at))))
 
 
 def _has_madd(value: Expression) -> bool:
