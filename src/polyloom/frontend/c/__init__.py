@@ -41,7 +41,7 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
     found = nest(function, declared, outside, options, File(functions, *declarations(unit)))
-    parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")
-    called = {callee(node) for each in functions.values() for node in each if node.kind == "CallExpr"}
+    parameters = tuple(n.name for n in function.inner if n.kind == "parameter")
+    called = {callee(node) for each in functions.values() for node in each if node.kind == "call"}
     library = frozenset(name.removeprefix("__builtin_") for name in called.difference(defined(unit)))
     return found, Native(path, found, parameters, options, library)

@@ -17,7 +17,7 @@ from polyloom.frontend.loops.affine import callee
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.names import suggestion
 
-_LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+_LOOPS = ("for", "while", "do")
 
 
 def choose(
@@ -54,7 +54,7 @@ def _called(
     }
     waiting = list(nodes) if items else []
     while waiting:
-        for name in [callee(part) for part in waiting.pop() if part.kind == "CallExpr"]:
+        for name in [callee(part) for part in waiting.pop() if part.kind == "call"]:
             if name in items:
                 waiting.append(builder.build(items.pop(name)))
                 yield waiting[-1]

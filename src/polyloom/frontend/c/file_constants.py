@@ -113,19 +113,15 @@ def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> S
     variable = builder.build(item)
     initial = variable.inner[-1]
     if variable.ctype in _WIDTHS:
-        narrowed = (
-            initial.inner[0]
-            if initial.kind == "ImplicitCastExpr" and initial.data["castKind"] == "IntegralCast"
-            else initial
-        )
+        narrowed = initial.inner[0] if initial.kind == "convert" and initial.opcode == "IntegralCast" else initial
         form = affine(narrowed, scope)
         return (
             scope
             if form is None
-            else replace(scope, symbols={**scope.symbols, variable.id: _wrapped(form, variable.ctype)})
+            else replace(scope, symbols={**scope.symbols, variable.symbol: _wrapped(form, variable.ctype)})
         )
     dtype = TYPES[variable.ctype]
     try:
-        return replace(scope, values={**scope.values, variable.id: (value(initial, dtype, scope), dtype)})
+        return replace(scope, values={**scope.values, variable.symbol: (value(initial, dtype, scope), dtype)})
     except PolyloomError:
         return scope

@@ -36,7 +36,7 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     function = operations(plain(function, file), file.functions, outside.defined)
     functions = {name: operations(f, file.functions, outside.defined) for name, f in outside.functions.items()}
     outside = replace(outside, functions=functions)
-    parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
+    parameters = [n for n in function.inner if n.kind == "parameter"]
     for parameter in parameters:
         if parameter.ctype not in COUNTING:
             element_type(parameter)
@@ -44,17 +44,17 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     found = roles(
         function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols
     )
-    symbols = {p.id: Affine.symbol(p.name) for p in parameters if p.id in found.parameters}
-    storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
+    symbols = {p.symbol: Affine.symbol(p.name) for p in parameters if p.symbol in found.parameters}
+    storage = {p.symbol: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.symbol not in symbols}
     returned = result(function)
-    if returned is not None and any(n.kind == "DeclRefExpr" and n.declaration == RESULT for n in function):
+    if returned is not None and any(n.kind == "name" and n.symbol == RESULT for n in function):
         if is_pointer(returned):
             message = f"`{function.name}` returns a pointer, which means nothing outside of it"
             raise refuse("PL0153", message, function, "return a number")
         storage[RESULT] = Storage(returned.name, element_type(returned), (), "argument", True, function.span)
     names = tuple(a.terms[0][0] for a in symbols.values())
     domain = assumed(names, storage.values())
-    named = {p.name: symbols[p.id] for p in parameters if p.id in symbols}
+    named = {p.name: symbols[p.symbol] for p in parameters if p.symbol in symbols}
     scope = replace(
         outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named
     )
@@ -69,9 +69,7 @@ def _shapes(
     """The texts of the extents of every array parameter; `*p` that is never subscripted is a scalar."""
     arrays = [p for p in parameters if is_pointer(p)]
     given = given_shapes(options.shapes, [p.name for p in arrays])
-    subscripted = {
-        strip(n.inner[0]).data.get("referencedDecl", {}).get("id") for n in function if n.kind == "ArraySubscriptExpr"
-    }
+    subscripted = {strip(n.inner[0]).symbol for n in function if n.kind == "element"}
     shapes, unknown = dict[str, list[str]](), list[Diagnostic]()
     for parameter, declarator in zip(parameters, declared, strict=True):
         inner, written = extents(parameter.ctype), extents(declarator)
@@ -87,7 +85,7 @@ def _shapes(
         elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
             # `a[n * m]` is an array of two dimensions, whose subscripts are taken apart.
             shapes[parameter.name] = written if inner else factors(written[0])
-        elif parameter.id in subscripted or inner:
+        elif parameter.symbol in subscripted or inner:
             message = f"the outermost extent of `{parameter.name}` is not known"
             unknown.extend(refuse("PL0155", message, parameter, _shape_help(parameter.name, inner)).diagnostics)
         else:
@@ -141,7 +139,7 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
             function,
             "mark one region of the function",
         )
-    arrays = {p.id for p in parameters if is_pointer(p)}
+    arrays = {p.symbol for p in parameters if is_pointer(p)}
     for node in body.inner[: -1 if body.inner and _ends(body.inner[-1]) else None]:
         inside = not marks or starts[0] < node.span.start < ends[0]
         if (inside and marks and node.span.end > ends[0]) or any(
@@ -153,7 +151,7 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
                 node,
                 "mark whole statements of the function's body",
             )
-        if inside or node.kind == "DeclStmt" or assumption(node) is not None:
+        if inside or node.kind == "declare" or assumption(node) is not None:
             yield node
         elif _leaves(node):
             raise refuse(
@@ -176,17 +174,17 @@ _SCOP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?P<end>end)?scop\b", re.MULTILIN
 
 def _ends(node: Node) -> bool:
     """Whether this is a last statement without a meaning: `return;`."""
-    return node.kind == "ReturnStmt" and not node.inner
+    return node.kind == "return" and not node.inner
 
 
 def _leaves(node: Node) -> bool:
     """Whether a statement may end the function before its region."""
-    called = {n.data.get("referencedDecl", {}).get("name") for n in node if n.kind == "DeclRefExpr"}
+    called = {n.name for n in node if n.kind == "name"}
     return bool(called & {"exit", "_Exit", "_exit", "abort", "longjmp"}) or any(
-        n.kind in ("ReturnStmt", "GotoStmt") for n in node
+        n.kind in ("return", "goto") for n in node
     )
 
 
 def _harmless(node: Node, arrays: set[str]) -> bool:
-    stores = any(n.opcode in ("=", "++", "--") or n.kind == "CompoundAssignOperator" for n in node)
-    return not stores and not any(n.kind == "DeclRefExpr" and n.declaration in arrays for n in node)
+    stores = any(n.opcode in ("=", "++", "--") or n.kind == "update" for n in node)
+    return not stores and not any(n.kind == "name" and n.symbol in arrays for n in node)

@@ -37,5 +37,5 @@ def is_small(function: Node, functions: Mapping[str, Node]) -> bool:
 
 
 def _called(node: Node, functions: Mapping[str, Node]) -> Iterator[str]:
-    names = (callee(each) for each in node if each.kind == "CallExpr")
+    names = (callee(each) for each in node if each.kind == "call")
     return (name for name in names if name in functions)

@@ -13,7 +13,7 @@ from typing import Final
 
 from polyloom.frontend.loops import make, refusals
 from polyloom.frontend.loops.affine import callee
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import CASTS, Node, strip
 from polyloom.ir.library import KERNELS, LARGEST_POWER, SINGLE, c_helpers, c_text, program
 from polyloom.ir.nest_c import PREFIX, TYPES, helper
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
@@ -36,7 +36,7 @@ def operations(node: Node, functions: Mapping[str, Node], defined: Collection[st
     inner = tuple([operations(child, functions, defined) for child in node.inner])
     if any(a is not b for a, b in zip(inner, node.inner, strict=True)):
         node = replace(node, inner=inner)
-    return _operation(node, functions, defined) if node.kind == "CallExpr" else node
+    return _operation(node, functions, defined) if node.kind == "call" else node
 
 
 def _operation(call: Node, functions: Mapping[str, Node], defined: Collection[str]) -> Node:
@@ -44,7 +44,7 @@ def _operation(call: Node, functions: Mapping[str, Node], defined: Collection[st
     name = written.removeprefix("__builtin_")
     if name in _SPECIAL and written not in defined:
         ctype = "float" if name.endswith("f") and name != "inf" else "double"
-        return replace(call, kind="FloatingLiteral", ctype=ctype, data={**call.data, "value": _SPECIAL[name]}, inner=())
+        return replace(call, kind="real", ctype=ctype, value=_SPECIAL[name], inner=())
     if written in _COUNTS and len(call.inner) == 2:
         return make.operation("popcount", "u32", (_narrow(call.inner[1]),), call)
     found = _printed(call, name, functions) or (CALLS.get(name) if written not in defined else None)
@@ -57,7 +57,7 @@ def _operation(call: Node, functions: Mapping[str, Node], defined: Collection[st
 
 def _narrow(operand: Node) -> Node:
     """What an operand was before it was extended by zeros, which add no bits."""
-    is_wider = operand.kind.endswith("CastExpr") and operand.data["castKind"] == "IntegralCast"
+    is_wider = operand.kind in CASTS and operand.opcode == "IntegralCast"
     return operand.inner[0] if is_wider and strip(operand.inner[0]).ctype in _UNSIGNED else operand
 
 
@@ -67,7 +67,7 @@ _UNSIGNED: Final = ("_Bool", "unsigned char", "unsigned short", "unsigned int")
 def _printed(call: Node, name: str, functions: Mapping[str, Node]) -> tuple[str, ElementType] | None:
     """The operation and the type of a function that `ir.nest_c` prints. It is known by its whole text: a user may have
     the name, too."""
-    function = functions.get(strip(call.inner[0]).declaration) if name.startswith(PREFIX) else None
+    function = functions.get(strip(call.inner[0]).symbol) if name.startswith(PREFIX) else None
     if function is None:
         return None
     every: dict[str, tuple[str, ElementType]] = {

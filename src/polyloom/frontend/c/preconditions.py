@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.frontend.c.tree import expanded
 from polyloom.frontend.loops.affine import Scope, callee, condition
 from polyloom.frontend.loops.roles import assumption
 from polyloom.frontend.loops.tree import Node
@@ -42,7 +41,7 @@ def preconditions(function: Node) -> Preconditions:
         if where is not None:
             scope, held = scope.within(where), conjunction(held, where)
             said.update(map(id, statement))
-    calls = [n for n in function if n.kind == "CallExpr" and callee(n) == FAILED]
+    calls = [n for n in function if n.kind == "call" and callee(n) == FAILED]
     # A macro may have several assertions, all at one place: where one of them says more, none is left out.
     others = {_place(call) for call in calls if id(call) not in said}
     return Preconditions(held, frozenset(map(_place, calls)) - others)
@@ -50,14 +49,14 @@ def preconditions(function: Node) -> Preconditions:
 
 def _scope(function: Node) -> Scope:
     """Integer parameters; those without a sign are at least 0."""
-    found = [p for p in function.inner if p.kind == "ParmVarDecl" and p.ctype in (*COUNTING, *NARROW)]
+    found = [p for p in function.inner if p.kind == "parameter" and p.ctype in (*COUNTING, *NARROW)]
     unsigned = tuple(Affine.symbol(p.name) for p in found if p.ctype.startswith(("unsigned", "_Bool")))
-    return Scope({p.id: Affine.symbol(p.name) for p in found}, {}, {}, domain=Condition((Polyhedron(unsigned),)))
+    return Scope({p.symbol: Affine.symbol(p.name) for p in found}, {}, {}, domain=Condition((Polyhedron(unsigned),)))
 
 
 def _head(function: Node) -> Iterator[Node]:
     for statement in function.inner[-1].inner:
-        if not (statement.kind in ("DeclStmt", "NullStmt") or assumption(statement) is not None):
+        if not (statement.kind in ("declare", "nothing") or assumption(statement) is not None):
             return
         if any(map(_has_effect, statement)):
             return
@@ -65,10 +64,11 @@ def _head(function: Node) -> Iterator[Node]:
 
 
 def _has_effect(node: Node) -> bool:
-    assigns = node.opcode in ("=", "++", "--") or node.kind in ("CompoundAssignOperator", "StmtExpr")
-    return assigns or (node.kind == "CallExpr" and callee(node) not in _SAYS)
+    assigns = node.opcode in ("=", "++", "--") or node.kind in ("update", "statements")
+    return assigns or (node.kind == "call" and callee(node) not in _SAYS)
 
 
 def _place(call: Node) -> tuple[int, int]:
     """As in debug information: of a macro's expansion."""
-    return call.span.line, expanded(call.data["range"]["begin"]).get("col", 0)
+    before = call.span.source.text[: call.span.start].rpartition("\n")[2]
+    return call.span.line, len(before.encode()) + 1

@@ -87,7 +87,7 @@ def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
     unit = syntax_tree(path, options, target)
     function = choose(path, unit, options.function, calls=True)[0]
     types = _Types(unit, long, lambda expressions: constants(path, expressions, options, target))
-    nodes = [n for n in function.inner if n.kind == "ParmVarDecl"]
+    nodes = [n for n in function.inner if n.kind == "parameter"]
     for node in nodes:
         if _FUNCTION.search(node.ctype) is not None:
             help = "take a number, and choose the function by it from a table in the file"
@@ -160,7 +160,7 @@ def _extents(
             yield node.name, tuple(given[node.name])
         elif len(outer) == len(inner) + 1 and outer[0] not in ("", "*"):
             yield node.name, tuple(outer)
-        elif inner or node.id in moving:
+        elif inner or node.symbol in moving:
             raise refuse("PL0155", f"the length of what `{node.name}` points to is not known", node, example)
         else:
             yield node.name, ("1",)
@@ -171,10 +171,10 @@ def _moving(function: Node) -> Iterator[str]:
     whole = [
         strip(n.inner[0])
         for n in function
-        if (n.kind == "UnaryOperator" and n.opcode == "*") or (n.kind == "MemberExpr" and n.data.get("isArrow"))
+        if (n.kind == "unary" and n.opcode == "*") or (n.kind == "member" and n.arrow)
     ]
     still = {id(n) for n in whole}
-    yield from (n.declaration for n in function if n.kind == "DeclRefExpr" and id(n) not in still)
+    yield from (n.symbol for n in function if n.kind == "name" and id(n) not in still)
 
 
 class _Types:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from polyloom.diagnostics import Span
 from polyloom.frontend.c.text import Files
@@ -43,6 +43,48 @@ def aliases(unit: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+KINDS: Final = {
+    "IntegerLiteral": "integer",
+    "CharacterLiteral": "character",
+    "FloatingLiteral": "real",
+    "DeclRefExpr": "name",
+    "ArraySubscriptExpr": "element",
+    "UnaryOperator": "unary",
+    "BinaryOperator": "binary",
+    "CompoundAssignOperator": "update",
+    "ImplicitCastExpr": "convert",
+    "CStyleCastExpr": "cast",
+    "ConditionalOperator": "choose",
+    "CallExpr": "call",
+    "CompoundStmt": "block",
+    "ForStmt": "for",
+    "WhileStmt": "while",
+    "DoStmt": "do",
+    "IfStmt": "if",
+    "DeclStmt": "declare",
+    "VarDecl": "variable",
+    "ParmVarDecl": "parameter",
+    "ReturnStmt": "return",
+    "ContinueStmt": "continue",
+    "BreakStmt": "break",
+    "GotoStmt": "goto",
+    "IndirectGotoStmt": "computed goto",
+    "LabelStmt": "label",
+    "SwitchStmt": "switch",
+    "NullStmt": "nothing",
+    "AttributedStmt": "attributed",
+    "MemberExpr": "member",
+    "StmtExpr": "statements",
+    "InitListExpr": "list",
+    "ImplicitValueInitExpr": "zero",
+    "StringLiteral": "string",
+    "UnaryExprOrTypeTraitExpr": "sizeof",
+    "ParenExpr": "parentheses",
+    "ConstantExpr": "constant",
+}
+"""The kinds of the statement tree by clang's; what has no other stays as it is, and is refused where it is read."""
+
+
 class Builder:
     """Makes nodes of clang's JSON objects."""
 
@@ -67,10 +109,27 @@ class Builder:
             [self.build(child, around) for child in children if not child.get("kind", "").endswith(("Attr", "Comment"))]
         )
         text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
-        if "computeLHSType" in raw:
-            types = (ctype(raw[key], self.aliases) for key in ("computeLHSType", "computeResultType"))
-            raw = {**raw, "computes": tuple(types)}
-        return Node(raw.get("kind", ""), around, macro, ctype(raw.get("type", {}), self.aliases), text, raw, inner)
+        kind = raw.get("kind", "")
+        named = raw.get("referencedDecl", raw)
+        computes = (raw[key] for key in ("computeLHSType", "computeResultType") if key in raw)
+        return Node(
+            KINDS.get(kind, kind),
+            around,
+            ctype(raw.get("type", {}), self.aliases),
+            inner,
+            raw.get("opcode", raw.get("castKind", "")),
+            named.get("name", ""),
+            named.get("id", ""),
+            raw.get("value"),
+            tuple(ctype(each, self.aliases) for each in computes),
+            text,
+            macro,
+            "init" in raw,
+            raw.get("type", {}).get("qualType", ""),
+            raw.get("storageClass", ""),
+            raw.get("isPostfix", False),
+            raw.get("isArrow", False),
+        )
 
     def spelled(self, location: Mapping[str, Any]) -> str:
         return self.files.word(location["file"], location["offset"], location["tokLen"])

@@ -93,30 +93,32 @@ def affine(node: Node, scope: Scope) -> Affine | None:
     """The affine form of an integer expression."""
     node = strip(node)
     match node.kind:
-        case "IntegerLiteral" | "CharacterLiteral":
-            return Affine((), int(node.data["value"]))
-        case "DeclRefExpr":
-            return scope.symbols.get(node.declaration)
-        case "Size":
-            return node.data["form"].substitute(scope.parted)
-        case "Exact":
+        case "integer" | "character":
+            assert isinstance(node.value, int | str)
+            return Affine((), int(node.value))
+        case "name":
+            return scope.symbols.get(node.symbol)
+        case "size":
+            assert isinstance(node.value, Affine)
+            return node.value.substitute(scope.parted)
+        case "exact":
             return affine(node.inner[0], scope)
-        case "UnaryOperator" if node.opcode in ("+", "-"):
+        case "unary" if node.opcode in ("+", "-"):
             value = affine(node.inner[0], scope)
             return value if value is None or node.opcode == "+" else _in_type(-value, node, scope)
-        case "BinaryOperator" if node.opcode in _ARITHMETIC:
+        case "binary" if node.opcode in _ARITHMETIC:
             a, b = (affine(child, scope) for child in node.inner)
             value = None if a is None or b is None else _binary(node.opcode, a, b, scope.domain)
             return value if value is None or node.opcode != "-" else _in_type(value, node, scope)
-        case "BinaryOperator" if node.opcode in ("&", "<<", ">>"):
+        case "binary" if node.opcode in ("&", "<<", ">>"):
             return _by_powers(node, scope)
-        case "ImplicitCastExpr" | "CStyleCastExpr" if node.data["castKind"] == "IntegralCast" and _keeps(node):
+        case "convert" | "cast" if node.opcode == "IntegralCast" and _keeps(node):
             value = affine(node.inner[0], scope)
             return None if value is None else _in_type(value, node, scope)
-        case "ConditionalOperator":
+        case "choose":
             holds = _everywhere(node.inner[0], scope)
             return None if holds is None else affine(node.inner[1 if holds else 2], scope)
-        case "Operation" if node.opcode in ("min", "max"):
+        case "operation" if node.opcode in ("min", "max"):
             a, b = (affine(child, scope) for child in node.inner)
             return None if a is None or b is None else _extreme(a, b, node.opcode == "min", scope.domain)
         case _:
@@ -204,20 +206,20 @@ def condition(node: Node, scope: Scope) -> Condition | None:
     """Where an expression of affine comparisons holds."""
     node = strip(node)
     match node.kind:
-        case "BinaryOperator" if node.opcode in COMPARISONS:
+        case "binary" if node.opcode in COMPARISONS:
             a, b = (affine(child, scope) for child in node.inner)
             return None if a is None or b is None else normalize(_relation(node.opcode, a - b))
-        case "BinaryOperator" if node.opcode in ("&&", "||"):
+        case "binary" if node.opcode in ("&&", "||"):
             left, right = (condition(child, scope) for child in node.inner)
             if left is None or right is None:
                 return None
             return (
                 conjunction(left, right) if node.opcode == "&&" else normalize(Condition((*left.pieces, *right.pieces)))
             )
-        case "UnaryOperator" if node.opcode == "!":
+        case "unary" if node.opcode == "!":
             inner = condition(node.inner[0], scope)
             return None if inner is None else normalize(negate(inner))
-        case "ImplicitCastExpr" if node.data["castKind"] == "IntegralToBoolean":
+        case "convert" if node.opcode == "IntegralToBoolean":
             return condition(node.inner[0], scope)
         case _:
             value = affine(node, scope)
@@ -255,7 +257,7 @@ def known(test: Node, scope: Scope) -> bool | None:
 
 
 def _negates(test: Node) -> bool:
-    return test.kind == "UnaryOperator" and test.opcode == "!"
+    return test.kind == "unary" and test.opcode == "!"
 
 
 def _decided(where: Condition) -> bool | None:
@@ -283,15 +285,15 @@ def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None
     value = affine(node, scope)
     if value is not None:
         return (value,)
-    if node.kind == "ConditionalOperator":
+    if node.kind == "choose":
         return _idiom(node, scope, least)
-    if node.kind == "Operation" and node.opcode == ("min" if least else "max"):
+    if node.kind == "operation" and node.opcode == ("min" if least else "max"):
         found = [extremes(child, scope, least) for child in node.inner]
         forms = [form for part in found if part is not None for form in part]
         return None if None in found else tuple(dict.fromkeys(forms))
-    if node.kind == "BinaryOperator" and node.opcode in ("+", "-"):
+    if node.kind == "binary" and node.opcode in ("+", "-"):
         return _shifted(node, scope, least)
-    if node.kind == "Exact":
+    if node.kind == "exact":
         found = extremes(node.inner[0], scope, least)
         gathered = scope.gather(node, scope) if found is None and scope.gather is not None else None
         return found if gathered is None else (gathered,)
@@ -330,7 +332,7 @@ def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
         return None
     parameters, result = body
     values = [affine(argument, scope) for argument in call.inner[1:]]
-    bound = {p.id: value for p, value in zip(parameters, values, strict=True) if value is not None}
+    bound = {p.symbol: value for p, value in zip(parameters, values, strict=True) if value is not None}
     inside = replace(scope, symbols={**scope.symbols, **bound}).without(callee(call))
     return (result, inside) if len(bound) == len(values) else None
 
@@ -338,20 +340,20 @@ def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
 def callee(call: Node) -> str:
     """The name of the called function, "" where it is computed."""
     function = strip(call.inner[0])
-    return function.data["referencedDecl"].get("name", "") if function.kind == "DeclRefExpr" else ""
+    return function.name if function.kind == "name" else ""
 
 
 def function_result(call: Node, scope: Scope) -> tuple[list[Node], Node] | None:
     """The parameters of the called function and the expression that it returns, if that is all it does."""
-    if call.kind != "CallExpr":
+    if call.kind != "call":
         return None
     called = strip(call.inner[0])
-    function = scope.functions.get(called.declaration) if called.kind == "DeclRefExpr" else None
+    function = scope.functions.get(called.symbol) if called.kind == "name" else None
     if function is None:
         return None
-    parameters, body = [n for n in function.inner if n.kind == "ParmVarDecl"], function.inner[-1]
+    parameters, body = [n for n in function.inner if n.kind == "parameter"], function.inner[-1]
     # Helpers such as `static int min(int a, int b) { return ...; }`; anything longer is not expanded in bounds.
-    simple = len(body.inner) == 1 and body.inner[0].kind == "ReturnStmt" and len(body.inner[0].inner) == 1
+    simple = len(body.inner) == 1 and body.inner[0].kind == "return" and len(body.inner[0].inner) == 1
     return (parameters, body.inner[0].inner[0]) if simple and len(parameters) == len(call.inner) - 1 else None
 
 
@@ -366,17 +368,17 @@ class Obstacle:
 
 def obstacle(node: Node, scope: Scope) -> Obstacle:
     """Of an expression that is not affine."""
-    node = strip(node.inner[0] if node.kind == "Exact" else node)
-    is_extreme = node.kind == "Operation" and node.opcode in ("min", "max")
+    node = strip(node.inner[0] if node.kind == "exact" else node)
+    is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
     if is_extreme and all(affine(child, scope) is not None for child in node.inner):
         return Obstacle(node, f"is a minimum or a maximum: `{written(node)}`", _SELECT)
-    if node.kind == "CallExpr" or (node.kind == "Operation" and not is_extreme):
+    if node.kind == "call" or (node.kind == "operation" and not is_extreme):
         return Obstacle(node, f"depends on a function's result: `{written(node)}`", _SUMS)
-    if node.kind in ("ArraySubscriptExpr", "MemberExpr") or (node.kind == "UnaryOperator" and node.opcode == "*"):
+    if node.kind in ("element", "member") or (node.kind == "unary" and node.opcode == "*"):
         return Obstacle(node, f"depends on data: `{written(node)}`", _DATA)
-    if node.kind == "DeclRefExpr" and node.declaration in scope.storage:
+    if node.kind == "name" and node.symbol in scope.storage:
         return Obstacle(node, f"depends on data: `{written(node)}`", _VARIABLE)
-    if node.kind == "DeclRefExpr":
+    if node.kind == "name":
         return Obstacle(node, f"depends on the value of the variable `{written(node)}`", _VARIABLE)
     for child in node.inner:
         if child.kind and affine(child, scope) is None:

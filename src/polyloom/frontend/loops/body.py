@@ -11,12 +11,14 @@ from polyloom.frontend.loops.affine import Scope, condition
 from polyloom.frontend.loops.roles import Roles, assumption
 from polyloom.frontend.loops.statements import Nodes, Statements, uses
 from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.tree_form import FORM
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.loops.values import gathered
 from polyloom.ir.nest import Assign, If, Loop, Storage, assignments
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.pla import Reference
 from polyloom.names import fresh
+from polyloom.passes import Watch
 from polyloom.sets import Condition
 from polyloom.sets.normal import conjunction
 
@@ -34,12 +36,13 @@ def body(
     builder = Statements(found, scope.storage.values(), (*(p.name for p in parameters), *names), indirect=indirect)
     if builder.gathers is not None:
         scope = replace(scope, gathers=builder.gathers, gather=gathered)
+    Watch().saw("tree", nodes, FORM)
     builder.uses = uses(nodes)
     initial: Nodes = ()
     for parameter in parameters:
         # Scalars by value that the function changes.
-        if parameter.id in found.assigned and parameter.id in scope.storage and not is_pointer(parameter):
-            argument = scope.storage[parameter.id]
+        if parameter.symbol in found.assigned and parameter.symbol in scope.storage and not is_pointer(parameter):
+            argument = scope.storage[parameter.symbol]
             # Scalars are passed by value: an assignment to the parameter must not be seen outside.
             copy = builder.keep(replace(argument, name=builder.fresh(argument.name), role="local", writable=True))
             initial = (
@@ -48,7 +51,7 @@ def body(
                     Reference(copy.name, (), parameter.span), Reference(argument.name, (), parameter.span), parameter
                 ),
             )
-            scope = replace(scope, storage={**scope.storage, parameter.id: copy})
+            scope = replace(scope, storage={**scope.storage, parameter.symbol: copy})
     assumptions = Condition()
     for asserted in filter(None, map(assumption, nodes)):
         where = condition(asserted, scope)

@@ -28,9 +28,9 @@ Values = Mapping[str, Affine | None]
 def target(node: Node) -> str:
     """The identity of the variable that a statement assigns, or ""."""
     node = strip(node)
-    assigns = node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator"
+    assigns = node.opcode in ("=", "++", "--") or node.kind == "update"
     left = strip(node.inner[0]) if assigns and node.inner else None
-    return left.declaration if left is not None and left.kind == "DeclRefExpr" else ""
+    return left.symbol if left is not None and left.kind == "name" else ""
 
 
 def changed(node: Node, counters: frozenset[str]) -> frozenset[str]:
@@ -45,7 +45,7 @@ def assigned(node: Node, scope: Scope) -> Affine | None:
     if node.opcode == "=":
         return affine(node.inner[1], scope)
     before = affine(node.inner[0], scope)
-    by = Affine((), 1) if node.kind == "UnaryOperator" else affine(node.inner[1], scope)
+    by = Affine((), 1) if node.kind == "unary" else affine(node.inner[1], scope)
     if before is None or by is None or node.opcode not in ("++", "--", "+=", "-=", "*="):
         return None
     if node.opcode == "*=":
@@ -111,20 +111,20 @@ def after(statements: Iterable[Node], scope: Scope, counters: frozenset[str]) ->
 
 def _behind(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     names = changed(node, counters)
-    if node.kind == "DeclStmt":
-        initial = {d.id: affine(d.inner[-1], scope) for d in node.inner if "init" in d.data and d.id in counters}
+    if node.kind == "declare":
+        initial = {d.symbol: affine(d.inner[-1], scope) for d in node.inner if d.initial and d.symbol in counters}
         return with_values(scope, initial)
     if not names:
         return scope
     if target(node):
         return with_values(scope, {target(node): assigned(node, scope)})
-    if node.kind == "CompoundStmt":
+    if node.kind == "block":
         return after(node.inner, scope, counters)
-    if node.kind == "IfStmt":
+    if node.kind == "if":
         sides = [after((side,), scope, counters).symbols for side in statements_of(node)]
         sides = sides if len(sides) > 1 else [*sides, scope.symbols]
         return with_values(scope, {n: v for n in names for v in [_agreed([side.get(n) for side in sides])]})
-    if node.kind == "ForStmt":
+    if node.kind == "for":
         return behind_loop(node, scope, counters)
     return with_values(scope, dict.fromkeys(names))
 
@@ -159,8 +159,8 @@ def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None
     bounds = with_values(scope, dict.fromkeys(changed(body, counters)))
     steps = course((body,), None, bounds, counters, test).steps
     for part in test:
-        if part.kind != "DeclRefExpr" or not (step := steps.get(part.declaration)):
+        if part.kind != "name" or not (step := steps.get(part.symbol)):
             continue
-        first = scope.symbols.get(part.declaration)
+        first = scope.symbols.get(part.symbol)
         return None if first is None else from_values(part, step, (first,), test, bounds)
     return None

@@ -14,8 +14,8 @@ from dataclasses import replace
 from polyloom.frontend.loops.shape import Statements, with_statements
 from polyloom.frontend.loops.tree import Node, strip
 
-_ASSIGNS = ("BinaryOperator", "CompoundAssignOperator")
-_ORDERED = ("ConditionalOperator", "StmtExpr", "UnaryExprOrTypeTraitExpr")
+_ASSIGNS = ("binary", "update")
+_ORDERED = ("choose", "statements", "sizeof")
 
 
 def separated(body: Node) -> Node:
@@ -24,9 +24,9 @@ def separated(body: Node) -> Node:
 
 
 def _statements(node: Node) -> Statements:
-    if node.kind == "DeclStmt":
+    if node.kind == "declare":
         return _declared(node)
-    if strip(node).kind in (*_ASSIGNS, "UnaryOperator"):
+    if strip(node).kind in (*_ASSIGNS, "unary"):
         return _effects(strip(node))
     return (with_statements(node, _statements),)
 
@@ -35,7 +35,7 @@ def _declared(node: Node) -> Statements:
     """Declarations with what their initial values do besides; each stands for itself once one does."""
     before, after, found = list[Node](), list[Node](), list[Node]()
     for declaration in node.inner:
-        if "init" not in declaration.data:
+        if not declaration.initial:
             found.append(declaration)
             continue
         value, first, last = _value(declaration.inner[-1])
@@ -50,11 +50,11 @@ def _declared(node: Node) -> Statements:
 def _effects(node: Node) -> Statements:
     """The statements that an expression is whose value is not used."""
     node = strip(node)
-    if node.opcode == "," and node.kind == "BinaryOperator":
+    if node.opcode == "," and node.kind == "binary":
         return (*_effects(node.inner[0]), *_effects(node.inner[1]))
     if not _assigns(node):
         return (node,)
-    if node.kind == "UnaryOperator":
+    if node.kind == "unary":
         target, before, after = _value(node.inner[0])
         return (*before, replace(node, inner=(target,)), *after) if before or after else (node,)
     target, before, after = _value(node.inner[0])
@@ -65,9 +65,9 @@ def _effects(node: Node) -> Statements:
 
 
 def _assigns(node: Node) -> bool:
-    if node.kind == "UnaryOperator":
+    if node.kind == "unary":
         return node.opcode in ("++", "--")
-    return node.kind == "CompoundAssignOperator" or (node.kind == "BinaryOperator" and node.opcode == "=")
+    return node.kind == "update" or (node.kind == "binary" and node.opcode == "=")
 
 
 def _value(node: Node) -> tuple[Node, Statements, Statements]:
@@ -75,7 +75,7 @@ def _value(node: Node) -> tuple[Node, Statements, Statements]:
     if node.kind in _ORDERED or node.opcode in ("&&", "||", ","):
         return node, (), ()
     if _assigns(node):
-        if node.kind == "UnaryOperator" and node.data.get("isPostfix"):
+        if node.kind == "unary" and node.postfix:
             return node.inner[0], (), (node,)
         effects = _effects(node)
         # What has been assigned is read again: its address must not move by what comes with it.

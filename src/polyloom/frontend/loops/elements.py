@@ -23,9 +23,9 @@ from polyloom.sets.normal import conjunction
 def reference(node: Node, scope: Scope) -> Reference:
     """The element or the scalar that an lvalue names; raises PL0161, PL0162 and PL0165."""
     base, indices = _subscripts(node)
-    if base.kind != "DeclRefExpr":
+    if base.kind != "name":
         raise refusals.pointer(base)
-    storage = scope.storage.get(base.declaration)
+    storage = scope.storage.get(base.symbol)
     if storage is None:
         raise refusals.unknown(base, scope)
     if len(indices) == 1 and len(storage.shape) > 1 and "[" not in base.ctype:
@@ -40,10 +40,10 @@ def reference(node: Node, scope: Scope) -> Reference:
 def _subscripts(node: Node) -> tuple[Node, list[Node]]:
     """The array expression of an access and its subscripts, outermost first."""
     node = strip(node)
-    if node.kind == "UnaryOperator" and node.opcode == "*":
+    if node.kind == "unary" and node.opcode == "*":
         return strip(node.inner[0]), []
     indices = list[Node]()
-    while node.kind == "ArraySubscriptExpr":
+    while node.kind == "element":
         indices.insert(0, node.inner[1])
         node = strip(node.inner[0])
     return node, indices
@@ -141,9 +141,9 @@ def polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
     known = affine(node, scope)
     if known is not None:
         return {(name,): c for name, c in known.terms} | ({(): known.constant} if known.constant else {})
-    if node.kind == "DeclRefExpr" and node.declaration in scope.products:
-        return dict(scope.products[node.declaration])
-    if node.kind != "BinaryOperator" or node.opcode not in ("+", "-", "*"):
+    if node.kind == "name" and node.symbol in scope.products:
+        return dict(scope.products[node.symbol])
+    if node.kind != "binary" or node.opcode not in ("+", "-", "*"):
         return None
     a, b = (polynomial(child, scope) for child in node.inner)
     if a is None or b is None:

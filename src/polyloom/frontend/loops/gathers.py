@@ -66,8 +66,8 @@ class Gathers:
 
 def gathers(node: Node, scope: Scope) -> bool:
     """Whether an index that is data is in an expression."""
-    indices = (n.inner[1] for n in node if n.kind == "ArraySubscriptExpr" and n.inner)
-    return any(index.kind == "Exact" and affine(index, scope) is None for index in indices)
+    indices = (n.inner[1] for n in node if n.kind == "element" and n.inner)
+    return any(index.kind == "exact" and affine(index, scope) is None for index in indices)
 
 
 def not_zero(held: Reference) -> Condition:

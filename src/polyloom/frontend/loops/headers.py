@@ -105,20 +105,20 @@ def from_values(variable: Node, step: int, first: tuple[Affine, ...], test: Node
 
 def _written(variable: Node) -> str:
     """The name of a declaration, or of a reference to one, as the text has it."""
-    return variable.name or variable.data["referencedDecl"]["name"]
+    return variable.name
 
 
 def _initial(loop: Node) -> Node:
-    return loop.inner[0].inner[0].inner[-1] if loop.inner[0].kind == "DeclStmt" else loop.inner[0].inner[1]
+    return loop.inner[0].inner[0].inner[-1] if loop.inner[0].kind == "declare" else loop.inner[0].inner[1]
 
 
 def _step(node: Node, scope: Scope) -> int | None:
     """The increment of `i++`, `i += 2`, `i = i + 1` and their counterparts, whatever they count."""
     node = strip(node) if node.kind else node
-    if node.kind == "UnaryOperator" and node.opcode in ("++", "--"):
+    if node.kind == "unary" and node.opcode in ("++", "--"):
         return 1 if node.opcode == "++" else -1
     opcode, amount = node.opcode, None
-    if node.kind == "CompoundAssignOperator" and opcode in ("+=", "-="):
+    if node.kind == "update" and opcode in ("+=", "-="):
         amount = affine(node.inner[1], scope)
     elif opcode == "=" and strip(node.inner[1]).opcode in ("+", "-"):
         opcode, sides = strip(node.inner[1]).opcode, strip(node.inner[1]).inner
@@ -131,13 +131,13 @@ def _step(node: Node, scope: Scope) -> int | None:
 
 def _names(node: Node) -> str:
     node = strip(node)
-    return node.declaration if node.kind == "DeclRefExpr" else ""
+    return node.symbol if node.kind == "name" else ""
 
 
 def _unconverted(node: Node) -> Node:
     """A counter that is not negative keeps its value where it is compared with a size of another type."""
     node = strip(node)
-    is_cast = node.kind == "ImplicitCastExpr" and node.data["castKind"] == "IntegralCast"
+    is_cast = node.kind == "convert" and node.opcode == "IntegralCast"
     return node.inner[0] if is_cast and node.ctype in COUNTING and node.inner[0].ctype in COUNTING else node
 
 
@@ -224,6 +224,6 @@ def _check_reached(test: Node, first: tuple[Affine, ...], bounds: tuple[Affine, 
 
 def _not_affine(bound: Node, scope: Scope) -> PolyloomError:
     found = obstacle(bound, scope)
-    is_sum = found.part.kind in ("Operation", "CallExpr")
+    is_sum = found.part.kind in ("operation", "call")
     help = "a loop begins at the greatest of several bounds and ends at the least of several; otherwise write two loops"
     return refuse("PL0159", f"a bound of the loop {found.reason}", found.part, help if is_sum else found.help)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from polyloom.frontend.loops.shape import Statements, block, flat, statements_of, with_statements
 from polyloom.frontend.loops.tree import Node
 
-_LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+_LOOPS = ("for", "while", "do")
 
 
 def without_continue(body: Node) -> Node:
@@ -23,9 +23,9 @@ def without_continue(body: Node) -> Node:
 
 def _inside(node: Node) -> Statements:
     node = with_statements(node, _inside)
-    if node.kind not in _LOOPS or not any(_jumps(s, "ContinueStmt") for s in statements_of(node)):
+    if node.kind not in _LOOPS or not any(_jumps(s, "continue") for s in statements_of(node)):
         return (node,)
-    return (with_statements(node, lambda body: structured(flat(body), "ContinueStmt")),)
+    return (with_statements(node, lambda body: structured(flat(body), "continue")),)
 
 
 def _nothing(node: Node) -> Statements:
@@ -40,7 +40,7 @@ def structured(statements: Statements, jump: str, instead: Callable[[Node], Stat
             return (*statements[:n], *instead(node))
         if _jumps(node, jump):
             rest = statements[n + 1 :]
-            made = (_branches(node, rest, jump, instead),) if node.kind == "IfStmt" else statements[n:]
+            made = (_branches(node, rest, jump, instead),) if node.kind == "if" else statements[n:]
             return (*statements[:n], *made)
     return statements
 
@@ -61,5 +61,5 @@ def _jumps(node: Node, jump: str) -> bool:
     """Whether a statement has the jump in it, for the loop around."""
     if node.kind == jump:
         return True
-    within = node.kind not in _LOOPS or jump != "ContinueStmt"
+    within = node.kind not in _LOOPS or jump != "continue"
     return within and any(_jumps(child, jump) for child in statements_of(node))

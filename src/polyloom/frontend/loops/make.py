@@ -15,97 +15,81 @@ from polyloom.sets import Affine
 
 def variable(name: str, ctype: str, identity: str, at: Node, initial: Node | None = None) -> Node:
     """The statement that declares a variable."""
-    data = {"id": identity, "name": name, "type": {"qualType": ctype}, **({"init": "c"} if initial is not None else {})}
     inner = () if initial is None else (initial,)
-    made = Node("VarDecl", at.span, at.macro, ctype, "", data, inner)
-    return Node("DeclStmt", at.span, at.macro, "", "", {}, (made,))
+    made = replace(_at(at, "variable", ctype, inner), name=name, symbol=identity, initial=initial is not None)
+    return _at(at, "declare", "", (replace(made, qualified=ctype),))
+
+
+def _at(at: Node, kind: str, ctype: str, inner: tuple[Node, ...] = (), opcode: str = "") -> Node:
+    return Node(kind, at.span, ctype, inner, opcode, macro=at.macro)
 
 
 def named(declaration: Node, at: Node) -> Node:
     """A reference to a variable."""
-    of = {"id": declaration.id, "name": declaration.name, "kind": declaration.kind}
-    data = {"id": f"{at.id}@{declaration.id}", "referencedDecl": of}
-    return Node("DeclRefExpr", at.span, at.macro, declaration.ctype, "", data, ())
+    made = _at(at, "name", declaration.ctype)
+    return replace(made, name=declaration.name, symbol=declaration.symbol)
 
 
 def number(value: int, at: Node) -> Node:
     """A constant of the type int, which may be negative here."""
-    return Node("IntegerLiteral", at.span, at.macro, "int", str(value), {"value": str(value)}, ())
+    return replace(_at(at, "integer", "int"), value=value, text=str(value))
 
 
 def zero(ctype: str, at: Node) -> Node:
     """The value 0 of a type."""
-    if ctype not in ("float", "double"):
-        return number(0, at)
-    return Node("FloatingLiteral", at.span, at.macro, ctype, "0", {"value": "0"}, ())
+    return replace(_at(at, "real", ctype), value=0.0) if ctype in ("float", "double") else number(0, at)
 
 
 def element(array: Node, index: Node, at: Node) -> Node:
     """`array[index]`."""
     ctype = array.ctype
     inner = ctype.partition("[")[0] + "[".join(["", *ctype.split("[")[2:]]) if "[" in ctype else ctype.removesuffix("*")
-    return Node("ArraySubscriptExpr", at.span, at.macro, inner.strip(), "", {}, (array, index))
+    return _at(at, "element", inner.strip(), (array, index))
 
 
 def assignment(to: Node, value: Node, at: Node) -> Node:
     """`to = value`."""
-    data = {"id": f"{at.id}=", "opcode": "="}
-    return Node("BinaryOperator", at.span, at.macro, to.ctype, "", data, (to, value))
+    return _at(at, "binary", to.ctype, (to, value), "=")
 
 
 def binary(opcode: str, a: Node, b: Node, ctype: str, at: Node) -> Node:
-    data = {"id": f"{at.id}{opcode}", "opcode": opcode}
-    return Node("BinaryOperator", at.span, at.macro, ctype, "", data, (a, b))
+    return _at(at, "binary", ctype, (a, b), opcode)
 
 
 def literal(value: int, span: Span) -> Node:
     """An integer that never wraps."""
-    return Node("IntegerLiteral", span, None, INTEGER, str(value), {"value": str(value)}, ())
+    return Node("integer", span, INTEGER, value=value, text=str(value))
 
 
 def constant(value: float, ctype: str, span: Span) -> Node:
     """A number of an element type."""
-    return Node("FloatingLiteral", span, None, ctype, "", {"value": value}, ())
+    return Node("real", span, ctype, value=value)
 
 
 def size(form: Affine, span: Span) -> Node:
     """An affine form of sizes."""
-    return Node("Size", span, None, INTEGER, "", {"form": form}, ())
+    return Node("size", span, INTEGER, value=form)
 
 
 def reference(identity: str, name: str, ctype: str, span: Span) -> Node:
     """A variable, an argument or an array by its name."""
-    return Node("DeclRefExpr", span, None, ctype, "", {"referencedDecl": {"id": identity, "name": name}}, ())
-
-
-def other(text: str, span: Span) -> Node:
-    """What is no integer expression."""
-    return Node("Other", span, None, "", text, {}, ())
-
-
-def unary(opcode: str, operand: Node, ctype: str, span: Span) -> Node:
-    return Node("UnaryOperator", span, None, ctype, "", {"opcode": opcode}, (operand,))
+    return Node("name", span, ctype, name=name, symbol=identity)
 
 
 def combined(opcode: str, operands: tuple[Node, Node], ctype: str, span: Span) -> Node:
     """A binary operator."""
-    return Node("BinaryOperator", span, None, ctype, "", {"opcode": opcode}, operands)
-
-
-def chosen(name: str, operands: tuple[Node, Node], ctype: str, span: Span) -> Node:
-    """The minimum or the maximum of integers that never wrap."""
-    return Node("Operation", span, None, ctype, "", {"opcode": name}, operands)
+    return Node("binary", span, ctype, operands, opcode)
 
 
 def cast(value: Node, ctype: str, span: Span) -> Node:
     """A conversion to an element type."""
-    return Node("ImplicitCastExpr", span, None, ctype, "", {"castKind": "IntegerToElement"}, (value,))
+    return Node("convert", span, ctype, (value,), "IntegerToElement")
 
 
 def operation(name: str, dtype: ElementType, operands: tuple[Node, ...], at: Node, written: str = "") -> Node:
     """An operation of `ir.operations` on operands of a type; the text calls it `written`."""
-    data = {"id": at.id, "opcode": name, "dtype": dtype, "name": written or name}
-    return Node("Operation", at.span, at.macro, CTYPE[BY_NAME[name].result(dtype)], "", data, operands)
+    made = _at(at, "operation", CTYPE[BY_NAME[name].result(dtype)], operands, name)
+    return replace(made, name=written or name, types=(CTYPE[dtype],))
 
 
 def changed(node: Node, function: Callable[[Node], Node | None]) -> Node:

@@ -23,21 +23,21 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
 
-_LEAVES = ("BreakStmt", "GotoStmt", "ReturnStmt")
+_LEAVES = ("break", "goto", "return")
 
 
 def past(node: Node, before: Scope, behind: Scope) -> Scope:
     """`behind`, the scope behind a statement, with what is known of the variables of its loops; `before` is the scope
     in front of it."""
-    loops = [part for part in node if part.kind == "ForStmt"] if before.loops else []
+    loops = [part for part in node if part.kind == "for"] if before.loops else []
     variables = [found for loop in loops if (found := loop_variable(loop)) is not None]
-    names = {identity(found) for found in variables if found.kind == "DeclRefExpr"}
+    names = {identity(found) for found in variables if found.kind == "name"}
     if not names:
         return behind
     symbols = {name: form for name, form in behind.symbols.items() if name not in names}
     values = {name: value for name, value in behind.values.items() if name not in names}
     scope = replace(behind, symbols=symbols, values=values)
-    own = loop_variable(node) if node.kind == "ForStmt" else None
+    own = loop_variable(node) if node.kind == "for" else None
     if own is None or identity(own) not in names or any(part.kind in _LEAVES for part in node):
         return scope
     try:

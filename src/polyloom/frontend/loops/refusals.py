@@ -12,31 +12,31 @@ from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.operations import ElementType
 
 _STATEMENTS = {
-    "WhileStmt": (
+    "while": (
         "a `while` loop has no bounds that are known before it runs",
         "compare a counter with a bound, and count it by a constant in every turn",
     ),
-    "DoStmt": ("a `do` loop has no bounds that are known before it runs", "write a `for` loop over a range"),
-    "GotoStmt": ("`goto` leaves the order of loops", "write loops and `if`"),
-    "LabelStmt": ("a label is a place for `goto`, which leaves the order of loops", "write loops and `if`"),
-    "BreakStmt": (
+    "do": ("a `do` loop has no bounds that are known before it runs", "write a `for` loop over a range"),
+    "goto": ("`goto` leaves the order of loops", "write loops and `if`"),
+    "label": ("a label is a place for `goto`, which leaves the order of loops", "write loops and `if`"),
+    "break": (
         "`break` makes the number of iterations depend on data",
         "run all iterations and guard the assignments by `if`",
     ),
-    "ContinueStmt": ("`continue` jumps over the rest of an iteration", "put the rest of the iteration into an `if`"),
-    "SwitchStmt": ("`switch` is a jump", "write `if` and `else`"),
-    "ReturnStmt": (
+    "continue": ("`continue` jumps over the rest of an iteration", "put the rest of the iteration into an `if`"),
+    "switch": ("`switch` is a jump", "write `if` and `else`"),
+    "return": (
         "`return` ends the function early or returns a value",
         "store results in array parameters, and let the function end at its end",
     ),
 }
 _EXPRESSIONS = {
-    "StringLiteral": "a string is no value of an element type",
-    "UnaryExprOrTypeTraitExpr": "`sizeof` is no value of an element type",
-    "MemberExpr": "members of structures cannot be accessed",
-    "InitListExpr": "a list of initial values cannot be compiled",
-    "StmtExpr": "a statement within an expression cannot be compiled",
-    "CompoundAssignOperator": "an assignment within an expression cannot be compiled",
+    "string": "a string is no value of an element type",
+    "sizeof": "`sizeof` is no value of an element type",
+    "member": "members of structures cannot be accessed",
+    "list": "a list of initial values cannot be compiled",
+    "statements": "a statement within an expression cannot be compiled",
+    "update": "an assignment within an expression cannot be compiled",
 }
 
 
@@ -44,7 +44,7 @@ def statement(node: Node) -> PolyloomError:
     """A statement that is not a loop, a branch or an assignment."""
     if (asserted := assumption(node)) is not None:
         return assertion(asserted)
-    if node.kind == "CallExpr":
+    if node.kind == "call":
         return call(node)
     if node.kind in _STATEMENTS:
         message, help = _STATEMENTS[node.kind]
@@ -78,13 +78,13 @@ def call(node: Node, own: bool = False) -> PolyloomError:
 
 def expression(node: Node) -> PolyloomError:
     """An expression that is none of the operations."""
-    if node.kind == "CallExpr":
+    if node.kind == "call":
         return call(node)
     if node.kind in _EXPRESSIONS:
         return refuse("PL0160", _EXPRESSIONS[node.kind], node)
     if node.ctype == "long double":
         return refuse("PL0154", "this is computed in `long double`, which no machine has", node, "compute in `double`")
-    if node.opcode == "&" and node.kind == "UnaryOperator":
+    if node.opcode == "&" and node.kind == "unary":
         return refuse("PL0161", "an address is no value of an element type", node, "name elements as in A[i][j]")
     if node.opcode in ("=", "++", "--"):
         return refuse(
@@ -97,7 +97,7 @@ def expression(node: Node) -> PolyloomError:
 
 def width(node: Node) -> PolyloomError:
     """Data that become a number of 64 bits."""
-    part = next((n for n in node if n.kind == "IntegerLiteral" and n.ctype == node.ctype and n.text), None)
+    part = next((n for n in node if n.kind == "integer" and n.ctype == node.ctype and n.text), None)
     suffix = f"write `{part.text.rstrip('lL')}` instead of `{part.text}`, or " if part is not None else ""
     unsigned = node.ctype.startswith("unsigned")
     help = (
@@ -125,7 +125,7 @@ def constant(node: Node, number: int, dtype: ElementType) -> PolyloomError:
 def affine_value(node: Node, scope: Scope) -> PolyloomError:
     """An integer that never wraps, and is not affine."""
     found = obstacle(node, scope)
-    if found.part.kind == "DeclRefExpr":
+    if found.part.kind == "name":
         return unknown(found.part, scope)
     return refuse("PL0143", f"a value {found.reason}", found.part, "convert its operands to an element type")
 
@@ -170,15 +170,15 @@ def pointer(node: Node) -> PolyloomError:
 
 def unknown(node: Node, scope: Scope) -> PolyloomError:
     """A name that has no value here."""
-    name, kind = node.data["referencedDecl"].get("name", ""), node.data["referencedDecl"].get("kind", "")
-    if node.declaration in scope.loops:
+    name = node.name
+    if node.symbol in scope.loops:
         return refuse(
             "PL0165",
             f"the loop variable `{name}` is used where its value is not known",
             node,
             "use it behind its loop in the same block, or write the value that is meant, such as a bound of the loop",
         )
-    if kind == "VarDecl":
+    if not set("(*") & set(node.ctype):
         return refuse(
             "PL0165",
             f"`{name}` is neither a parameter nor a variable of the function",

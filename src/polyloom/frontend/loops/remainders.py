@@ -14,7 +14,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import never, nonnegative, quotient_border
 from polyloom.frontend.loops.affine import Scope, affine, affine_part, known
 from polyloom.frontend.loops.headers import header
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import CASTS, Node, strip
 from polyloom.frontend.strips import LARGEST, Period, Size, sized
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -22,7 +22,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 def divides(node: Node) -> bool:
     """Whether an expression is a quotient or a remainder, of powers of two also by shift and mask."""
-    return node.kind == "BinaryOperator" and node.opcode in _DIVISIONS and node.ctype not in _FLOATS
+    return node.kind == "binary" and node.opcode in _DIVISIONS and node.ctype not in _FLOATS
 
 
 _DIVISIONS = ("/", "%", "//", "mod", ">>", "&")
@@ -44,7 +44,7 @@ def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
 
 def border(node: Node, scope: Scope) -> Condition | None:
     """A condition that decides more of a quotient or a remainder; None where it is decided, or has too many pieces."""
-    is_extreme = node.kind == "Operation" and node.opcode in ("min", "max")
+    is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
     if not (is_extreme or divides(node)) or affine(node, scope) is not None:
         return None
     if is_extreme:
@@ -73,14 +73,14 @@ def stride(body: Node, name: str, scope: Scope) -> Size | None:
 
 def _periods(node: Node, name: str, scope: Scope, indexes: bool = False) -> Iterator[Period]:
     """The periods of the divisions in a statement that no condition decides; only an index must be affine."""
-    if node.kind == "ForStmt":
+    if node.kind == "for":
         scope = _varying(node, scope)
     elif divides(node) and (found := _period(node, name, scope)) is not None:
         if (found.length > 1 or (indexes and found.open)) and all(border(part, scope) is None for part in node):
             yield found if indexes else replace(found, open=frozenset())
         return
     for child in node.inner:
-        yield from _periods(child, name, scope, indexes or node.kind == "ArraySubscriptExpr")
+        yield from _periods(child, name, scope, indexes or node.kind == "element")
 
 
 def _varying(loop: Node, scope: Scope) -> Scope:
@@ -101,9 +101,9 @@ def _period(node: Node, name: str, scope: Scope) -> Period | None:
     form = affine(node, scope)
     if form is not None:
         return Period.of(form, name)
-    if node.kind.endswith("CastExpr"):
+    if node.kind in CASTS:
         return _period(node.inner[0], name, scope)
-    if node.kind != "BinaryOperator":
+    if node.kind != "binary":
         return None
     if divides(node):
         by = _divisor(node, scope)
@@ -142,7 +142,7 @@ def undecided(node: Node, scope: Scope) -> Iterator[tuple[Node, Condition]]:
     waiting = [node]
     while waiting:
         node = waiting.pop()
-        if node.kind == "ConditionalOperator":
+        if node.kind == "choose":
             outcome = known(node.inner[0], scope)
             if outcome is not None:
                 waiting.append(node.inner[1 if outcome else 2])

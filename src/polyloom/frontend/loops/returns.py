@@ -11,8 +11,8 @@ from polyloom.frontend.loops.jumps import structured
 from polyloom.frontend.loops.shape import Statements, block, flat
 from polyloom.frontend.loops.tree import Node
 
-_RETURN = "ReturnStmt"
-_LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+_RETURN = "return"
+_LOOPS = ("for", "while", "do")
 
 
 def returning(body: Node, result: Node | None) -> Node | None:
@@ -23,7 +23,7 @@ def returning(body: Node, result: Node | None) -> Node | None:
         return body
     found = structured(flat(body), _RETURN, lambda node: _assigned(node, result))
     made = block(found, body)
-    return made if made.kind == "CompoundStmt" else replace(body, inner=(made,))
+    return made if made.kind == "block" else replace(body, inner=(made,))
 
 
 def _assigned(node: Node, result: Node | None) -> Statements:

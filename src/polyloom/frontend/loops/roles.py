@@ -29,9 +29,9 @@ class Roles:
 
 def roles(function: Node, sized: Collection[str], constants: Collection[str]) -> Roles:
     """`sized` are the names of the integers that extents use, `constants` the identities of the file's."""
-    integers = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.ctype in COUNTING}
-    needed = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.name in sized}
-    own = {n.id for n in function if n.kind == "VarDecl" and n.ctype in COUNTING}
+    integers = {n.symbol for n in function.inner if n.kind == "parameter" and n.ctype in COUNTING}
+    needed = {n.symbol for n in function.inner if n.kind == "parameter" and n.name in sized}
+    own = {n.symbol for n in function if n.kind == "variable" and n.ctype in COUNTING}
     sources = dict[str, list[Node]]()
     for name, source in _sources(function):
         sources.setdefault(name, []).append(source)
@@ -50,32 +50,32 @@ def roles(function: Node, sized: Collection[str], constants: Collection[str]) ->
 def _sources(function: Node) -> Iterator[tuple[str, Node]]:
     """What each variable is assigned."""
     for node in function:
-        if node.kind == "VarDecl" and "init" in node.data:
-            yield node.id, node.inner[-1]
-        elif (node.opcode == "=" or node.kind == "CompoundAssignOperator") and node.inner:
+        if node.kind == "variable" and node.initial:
+            yield node.symbol, node.inner[-1]
+        elif (node.opcode == "=" or node.kind == "update") and node.inner:
             left = strip(node.inner[0])
-            if left.kind == "DeclRefExpr":
-                yield left.declaration, node.inner[1]
+            if left.kind == "name":
+                yield left.symbol, node.inner[1]
 
 
 def loop_variable(loop: Node) -> Node | None:
     """The declaration of, or the reference to, the variable that a `for` initializes."""
     first = loop.inner[0]
-    if first.kind == "DeclStmt" and len(first.inner) == 1 and "init" in first.inner[0].data:
+    if first.kind == "declare" and len(first.inner) == 1 and first.inner[0].initial:
         return first.inner[0]
-    if first.kind == "BinaryOperator" and first.opcode == "=" and strip(first.inner[0]).kind == "DeclRefExpr":
+    if first.kind == "binary" and first.opcode == "=" and strip(first.inner[0]).kind == "name":
         return strip(first.inner[0])
     return None
 
 
 def identity(variable: Node) -> str:
     """Of a declaration or of a reference to it."""
-    return variable.declaration if variable.kind == "DeclRefExpr" else variable.id
+    return variable.symbol
 
 
 def _variables(function: Node) -> Iterator[str]:
     for node in function:
-        variable = loop_variable(node) if node.kind == "ForStmt" else None
+        variable = loop_variable(node) if node.kind == "for" else None
         if variable is not None and variable.ctype in COUNTING:
             yield identity(variable)
 
@@ -85,38 +85,36 @@ def _positions(function: Node) -> Iterator[Node]:
     for node in function:
         if (asserted := assumption(node)) is not None:
             yield asserted
-        if node.kind == "ArraySubscriptExpr":
+        if node.kind == "element":
             yield node.inner[1]
-        elif node.kind == "ForStmt":
+        elif node.kind == "for":
             yield node.inner[0]
             yield node.inner[2]
-        elif node.kind == "WhileStmt":
+        elif node.kind == "while":
             yield node.inner[0]
 
 
 def assumption(node: Node) -> Node | None:
     """What `__builtin_assume(...)` or `assert(...)` says that holds: it restricts a function's parameters."""
     node = strip(node)
-    if node.kind == "Assume":
+    if node.kind == "assume":
         return node.inner[0]
-    if node.kind == "CallExpr" and callee(node) == "__builtin_assume":
+    if node.kind == "call" and callee(node) == "__builtin_assume":
         return node.inner[1]
-    either = strip(node.inner[0]) if node.kind == "CStyleCastExpr" and node.ctype == "void" else node
-    fails = either.opcode == "||" and any(
-        n.kind == "CallExpr" and callee(n) == "__assert_fail" for n in either.inner[1]
-    )
+    either = strip(node.inner[0]) if node.kind == "cast" and node.ctype == "void" else node
+    fails = either.opcode == "||" and any(n.kind == "call" and callee(n) == "__assert_fail" for n in either.inner[1])
     return either.inner[0] if fails else None
 
 
 def _names(nodes: Iterable[Node]) -> Iterator[str]:
     for node in nodes:
-        yield from (n.declaration for n in node if n.kind == "DeclRefExpr")
+        yield from (n.symbol for n in node if n.kind == "name")
 
 
 def _compared(function: Node, loops: frozenset[str], integers: set[str], needed: set[str]) -> Iterator[str]:
     """The integers that conditions compare with loop variables or with what is needed, and with nothing else."""
     for node in function:
-        if node.kind in ("IfStmt", "ConditionalOperator"):
+        if node.kind in ("if", "choose"):
             for comparison in (n for n in node.inner[0] if n.opcode in COMPARISONS):
                 names = set(_names((comparison,)))
                 if (
@@ -127,21 +125,19 @@ def _compared(function: Node, loops: frozenset[str], integers: set[str], needed:
                     yield from names
 
 
-_DATA = ("ArraySubscriptExpr", "CallExpr", "FloatingLiteral")
+_DATA = ("element", "call", "real")
 
 
 def _assigned(function: Node) -> Iterator[str]:
     headers = {
         id(part)
         for node in function
-        if node.kind == "ForStmt" and loop_variable(node) is not None
+        if node.kind == "for" and loop_variable(node) is not None
         for part in (node.inner[0], node.inner[3])
     }
     for node in function:
         changes = (
-            node.opcode in ("=", "++", "--")
-            or node.kind == "CompoundAssignOperator"
-            or (node.kind == "UnaryOperator" and node.opcode == "&")
+            node.opcode in ("=", "++", "--") or node.kind == "update" or (node.kind == "unary" and node.opcode == "&")
         )
-        if changes and id(node) not in headers and strip(node.inner[0]).kind == "DeclRefExpr":
-            yield strip(node.inner[0]).declaration
+        if changes and id(node) not in headers and strip(node.inner[0]).kind == "name":
+            yield strip(node.inner[0]).symbol

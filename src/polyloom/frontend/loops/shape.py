@@ -10,13 +10,13 @@ from polyloom.frontend.loops.tree import Node
 
 Statements = tuple[Node, ...]
 _BODIES = {
-    "CompoundStmt": slice(0, None),
-    "IfStmt": slice(1, None),
-    "ForStmt": slice(4, None),
-    "WhileStmt": slice(-1, None),
-    "DoStmt": slice(0, 1),
-    "LabelStmt": slice(-1, None),
-    "AttributedStmt": slice(-1, None),
+    "block": slice(0, None),
+    "if": slice(1, None),
+    "for": slice(4, None),
+    "while": slice(-1, None),
+    "do": slice(0, 1),
+    "label": slice(-1, None),
+    "attributed": slice(-1, None),
 }
 """Which children of a statement are statements."""
 
@@ -31,7 +31,7 @@ def with_statements(node: Node, within: Callable[[Node], Statements]) -> Node:
     if node.kind not in _BODIES:
         return node
     children = list(node.inner)
-    if node.kind == "CompoundStmt":
+    if node.kind == "block":
         return replace(node, inner=tuple([made for child in children for made in within(child)]))
     for n in range(*_BODIES[node.kind].indices(len(children))):
         children[n] = block(within(children[n]), children[n])
@@ -41,9 +41,9 @@ def with_statements(node: Node, within: Callable[[Node], Statements]) -> Node:
 def block(statements: Iterable[Node], at: Node) -> Node:
     """One statement of several, which stands where `at` did."""
     found = tuple(statements)
-    return found[0] if len(found) == 1 else replace(at, kind="CompoundStmt", ctype="", data={}, inner=found)
+    return found[0] if len(found) == 1 else replace(at, kind="block", ctype="", inner=found)
 
 
 def flat(node: Node) -> Statements:
     """The statements of a block, and of blocks directly in it; names are identities, so that none hides another."""
-    return tuple([s for child in node.inner for s in flat(child)]) if node.kind == "CompoundStmt" else (node,)
+    return tuple([s for child in node.inner for s in flat(child)]) if node.kind == "block" else (node,)

@@ -44,7 +44,7 @@ Part = Callable[[Scope], Nodes]
 """Statements that are still to be compiled, in the scope where they stand."""
 
 
-_ACTING = ("CallExpr", "CompoundAssignOperator", "StmtExpr")
+_ACTING = ("call", "update", "statements")
 
 
 class Statements:
@@ -66,17 +66,17 @@ class Statements:
         result, waiting = list[NestNode](), tuple(nodes)
         while waiting:
             node, waiting = waiting[0], waiting[1:]
-            if node.kind == "DeclStmt":
+            if node.kind == "declare":
                 for n, declaration in enumerate(node.inner):
-                    if declaration.id in self.roles.counters and "init" in declaration.data:
+                    if declaration.symbol in self.roles.counters and declaration.initial:
                         others = replace(node, inner=node.inner[n + 1 :])
                         return (*result, *self.counter(declaration, (others, *waiting), scope))
                     initial, scope = self.declare(declaration, scope)
                     result.extend(initial)
             elif self.changed(node):
-                if node.kind == "CompoundStmt":
+                if node.kind == "block":
                     waiting = (*node.inner, *waiting)
-                elif target(node) or (node.kind == "IfStmt" and condition(node.inner[0], scope) is not None):
+                elif target(node) or (node.kind == "if" and condition(node.inner[0], scope) is not None):
                     return (*result, *self.parted(node, waiting, scope))
                 else:
                     found, behind = self.changing(node, scope)
@@ -105,8 +105,8 @@ class Statements:
 
     def counter(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A counter's declaration with its value, or its assignment, and what follows it."""
-        declares = node.kind == "VarDecl"
-        name = node.id if declares else target(node)
+        declares = node.kind == "variable"
+        name = node.symbol if declares else target(node)
         if declares and node.ctype in TYPES:
             scope = scope.storing(node.name, name, self.local(node, scope))
 
@@ -129,15 +129,15 @@ class Statements:
         to = Reference(storage.name, (), node.span)
         if form is not None:
             return self.store(to, Index(form, storage.dtype, node.span), node)
-        if node.kind == "VarDecl":
+        if node.kind == "variable":
             return self.store(to, value(node.inner[-1], storage.dtype, scope), node)
         return self.store(to, self.assigned(node, reference(node.inner[0], scope), scope), node)
 
     def changing(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """A statement that changes counters, and what is known of them behind it."""
-        if node.kind == "ForStmt":
+        if node.kind == "for":
             return self.loop(node, scope), behind_loop(node, scope, self.roles.counters)
-        if node.kind == "WhileStmt":
+        if node.kind == "while":
             return self.while_loop(node, scope)
         return self.statement(node, scope), with_values(scope, dict.fromkeys(self.changed(node)))
 
@@ -150,14 +150,14 @@ class Statements:
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """One statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
-        if self.changed(node) and (node.kind == "WhileStmt" or target(node)):
+        if self.changed(node) and (node.kind == "while" or target(node)):
             return self.block((node,), scope)
         match node.kind:
-            case "CompoundStmt":
+            case "block":
                 return self.block(node.inner, scope)
-            case "ForStmt":
+            case "for":
                 return self.loop(node, scope)
-            case "IfStmt":
+            case "if":
                 orelse = node.inner[2:]
                 return self.branch(
                     node.inner[0],
@@ -166,58 +166,56 @@ class Statements:
                     scope,
                     private(node, self.uses),
                 )
-            case "AttributedStmt":
+            case "attributed":
                 return self.statement(node.inner[-1], scope)
-            case "DeclStmt":
+            case "declare":
                 return self.block((node,), scope)
-            case "NullStmt":
+            case "nothing":
                 return ()
-            case "ParenExpr":
+            case "parentheses":
                 return self.statement(node.inner[0], scope)
             # `do { ... } while (0)` is executed once, whatever is in it.
-            case "DoStmt" if affine(node.inner[1], scope) == Affine():  # how macros enclose statements
+            case "do" if affine(node.inner[1], scope) == Affine():  # how macros enclose statements
                 return self.statement(node.inner[0], scope)
-            case "CStyleCastExpr" if node.ctype == "void" and not any(
+            case "cast" if node.ctype == "void" and not any(
                 n.kind in _ACTING or n.opcode in ("=", "++", "--") for n in node
             ):
                 return ()
-            case "BinaryOperator" | "CompoundAssignOperator" | "UnaryOperator" if (
-                node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator"
-            ):
+            case "binary" | "update" | "unary" if node.opcode in ("=", "++", "--") or node.kind == "update":
                 return self.assignment(node, scope)
             case _:
                 raise refusals.statement(node)
 
     def declare(self, declaration: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """The initial value of a local variable, and the scope in which its name has a meaning."""
-        if declaration.kind != "VarDecl":
+        if declaration.kind != "variable":
             return (), scope
-        if declaration.data.get("storageClass") in ("static", "extern"):
+        if declaration.storage in ("static", "extern"):
             raise refuse(
                 "PL0165",
                 f"`{declaration.name}` keeps its value between calls",
                 declaration,
                 f"make `{declaration.name}` a parameter",
             )
-        if declaration.id in self.roles.loops:
+        if declaration.symbol in self.roles.loops:
             return (), scope
-        initial = declaration.inner[-1] if "init" in declaration.data else None
+        initial = declaration.inner[-1] if declaration.initial else None
         form = (
             affine(initial, scope)
-            if initial is not None and declaration.ctype in COUNTING and declaration.id not in self.roles.assigned
+            if initial is not None and declaration.ctype in COUNTING and declaration.symbol not in self.roles.assigned
             else None
         )
         if form is not None:
-            return (), scope.naming(declaration.name, declaration.id, form)
+            return (), scope.naming(declaration.name, declaration.symbol, form)
         product = polynomial(initial, scope) if initial is not None and declaration.ctype in COUNTING else None
-        known = product is not None and declaration.id not in self.roles.assigned
+        known = product is not None and declaration.symbol not in self.roles.assigned
         if known and declaration.ctype not in TYPES:
             # An offset of 64 bits, which is for subscripts alone.
-            return (), replace(scope, products={**scope.products, declaration.id: product})
+            return (), replace(scope, products={**scope.products, declaration.symbol: product})
         storage = self.local(declaration, scope)
-        scope = scope.storing(declaration.name, declaration.id, storage)
+        scope = scope.storing(declaration.name, declaration.symbol, storage)
         if known:
-            scope = replace(scope, products={**scope.products, declaration.id: product})
+            scope = replace(scope, products={**scope.products, declaration.symbol: product})
         if initial is None:
             return (), scope
         target = Reference(storage.name, (), declaration.span)
@@ -308,7 +306,7 @@ class Statements:
 
         behind = ended(found, run, scope)
         parts = stride(body, name, inside)
-        open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "ForStmt" else []
+        open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "for" else []
         if parts is not None and open_:
             parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
             return parted.loops(lambda f, w: self.loop(node, _parted(scope, open_[0], f).within(w)), node.span), behind
@@ -359,12 +357,10 @@ class Statements:
     def assignment(self, node: Node, scope: Scope) -> Nodes:
         """`=`, `op=`, `++` and `--` of an element or a scalar; raises PL0165 for loop variables and parameters."""
         left = strip(node.inner[0])
-        if left.kind == "DeclRefExpr" and (left.declaration in scope.symbols or left.declaration in self.roles.loops):
-            name = left.data["referencedDecl"]["name"]
+        if left.kind == "name" and (left.symbol in scope.symbols or left.symbol in self.roles.loops):
+            name = left.name
             kind = (
-                "loop variable"
-                if left.declaration in self.roles.loops
-                else "parameter that bounds or subscripts depend on"
+                "loop variable" if left.symbol in self.roles.loops else "parameter that bounds or subscripts depend on"
             )
             raise refuse("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
         return self.choose(node, lambda s: self.stored(node, left, s), scope)
@@ -389,11 +385,11 @@ class Statements:
             changed = Apply("add" if node.opcode == "++" else "sub", "i32", (number, one), node.span)
             return converted(changed, "i32", dtype, node.span)
         # C computes `a op= b` in the promoted type, and converts the result back (C17 6.5.16.2).
-        types = node.data["computes"]
+        types = node.types
         if types[0] not in TYPES or types[1] not in TYPES:
             raise refusals.width(replace(node, ctype=types[0] if types[0] not in TYPES else types[1]))
         before = converted(target, dtype, TYPES[types[0]], node.span)
-        whole = replace(node, ctype=types[1], data={**node.data, "opcode": node.opcode.removesuffix("=")})
+        whole = replace(node, ctype=types[1], opcode=node.opcode.removesuffix("="))
         found, of = binary(whole, (before, TYPES[types[0]]), node.inner[1], scope)
         return converted(found, of, dtype, node.span)
 
@@ -435,7 +431,7 @@ def _assigns_loop(body: Node, found: Header) -> PolyloomError:
 
 def uses(nodes: Iterable[Node]) -> Counter[str]:
     """How often variables occur in statements."""
-    return Counter(n.declaration for node in nodes for n in node if n.kind == "DeclRefExpr")
+    return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
 
 
 def private(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
@@ -450,5 +446,5 @@ def _begins(name: str, side: Iterable[Node]) -> bool:
     first = next((part for part in side if uses((part,))[name]), None)
     if first is None:
         return True
-    assigns = first.kind == "BinaryOperator" and first.opcode == "=" and target(first) == name
+    assigns = first.kind == "binary" and first.opcode == "=" and target(first) == name
     return assigns and not uses(first.inner[1:])[name]

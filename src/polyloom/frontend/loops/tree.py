@@ -7,46 +7,47 @@ decided behind the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.sets import Affine
 
+CASTS: Final = ("convert", "cast")
+"""Conversions of the language, and those that the text has."""
 _SAME_VALUE = {"LValueToRValue", "NoOp", "ArrayToPointerDecay", "FunctionToPointerDecay", "BuiltinFnToFnPtr"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """`ctype` is the type without typedefs and qualifiers: `float`, `signed char`, `float (*)[n]`; `text` is how a
-    literal is written, also within a macro; `data` holds clang's own fields. An absent child, such as a missing
-    condition of `for`, has the kind ""; attributes and comments are left out."""
+    """A statement, an expression or a declaration. `ctype` is the type in C's words, without typedefs and qualifiers:
+    `float`, `signed char`, `float (*)[n]`, or `integer` for numbers that never wrap.
+
+    `opcode` is an operator, a kind of conversion, or the name of an operation of `ir.operations`; `/` and `%` round
+    towards zero, `//` and `mod` down. `name` and `symbol`, an identity, are of what is declared or named, or called;
+    `value` is a literal's, or the affine form of sizes; `types` are those in which an update computes and of
+    its result, or that of an operation's operands; `text` is how a literal is written, also within a macro; `macro`
+    is the one whose expansion a node stands in. `initial` says that a variable has a value, which is its last child;
+    `qualified` is its type as written, `storage` its class. An absent child, such as a missing condition of `for`,
+    has the kind ""."""
 
     kind: str
     span: Span
-    macro: str | None
-    ctype: str
-    text: str
-    data: Mapping[str, Any]
-    inner: tuple[Node, ...]
-
-    @property
-    def id(self) -> str:
-        """Of what is no statement, expression or declaration, such as a case of `_Generic`, nothing."""
-        return self.data.get("id", "")
-
-    @property
-    def name(self) -> str:
-        return self.data.get("name", "")
-
-    @property
-    def opcode(self) -> str:
-        return self.data.get("opcode", "")
-
-    @property
-    def declaration(self) -> str:
-        """The identity of what a `DeclRefExpr` names."""
-        return self.data["referencedDecl"]["id"]
+    ctype: str = ""
+    inner: tuple[Node, ...] = ()
+    opcode: str = ""
+    name: str = ""
+    symbol: str = ""
+    value: int | float | str | Affine | None = None
+    types: tuple[str, ...] = ()
+    text: str = ""
+    macro: str | None = None
+    initial: bool = False
+    qualified: str = ""
+    storage: str = ""
+    postfix: bool = False
+    arrow: bool = False
 
     def __iter__(self) -> Iterator[Node]:
         """This node and everything below it, from left to right."""
@@ -59,14 +60,14 @@ class Node:
 
 def strip(node: Node) -> Node:
     """The expression without parentheses and without conversions that keep its value and its type."""
-    while node.kind in ("ParenExpr", "ConstantExpr") or (node.kind.endswith("CastExpr") and _keeps(node)):
+    while node.kind in ("parentheses", "constant") or (node.kind in CASTS and _keeps(node)):
         node = node.inner[0]
     return node
 
 
 def _keeps(cast: Node) -> bool:
-    return cast.data["castKind"] in _SAME_VALUE or (
-        cast.data["castKind"] in ("IntegralCast", "FloatingCast") and cast.ctype == cast.inner[0].ctype
+    return cast.opcode in _SAME_VALUE or (
+        cast.opcode in ("IntegralCast", "FloatingCast") and cast.ctype == cast.inner[0].ctype
     )
 
 

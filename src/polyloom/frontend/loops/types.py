@@ -42,7 +42,7 @@ def element_type(declaration: Node) -> ElementType:
             help = f"use `{short}`: elements have 32 bits at most; counters, sizes and subscripts may be `{base}`"
         elif base == "long double":
             help = "use `double`"
-        alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.data["type"].get("qualType", "")).split(" ")[0]
+        alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.qualified).split(" ")[0]
         written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
         raise refuse(
             "PL0153",

@@ -68,29 +68,29 @@ def typed(node: Node, scope: Scope) -> Typed:
         index = Index(known, dtype, node.span)
         return (_integer(known.constant, dtype, node) if known.is_constant else index), dtype
     match node.kind:
-        case "FloatingLiteral":
+        case "real":
             return _literal(node), _type(node)
-        case "ImplicitCastExpr" | "CStyleCastExpr":
+        case "convert" | "cast":
             return _cast(node, scope)
-        case "DeclRefExpr" | "ArraySubscriptExpr":
+        case "name" | "element":
             return _load(node, scope)
-        case "UnaryOperator" if node.opcode == "*":
+        case "unary" if node.opcode == "*":
             return _load(node, scope)
-        case "UnaryOperator" if node.opcode in ("+", "-", "~"):
+        case "unary" if node.opcode in ("+", "-", "~"):
             return _unary(node, *typed(node.inner[0], scope))
-        case "UnaryOperator" if node.opcode == "!":
+        case "unary" if node.opcode == "!":
             return _truth_value(node, scope)
-        case "BinaryOperator" if node.opcode in (*COMPARISONS, "&&", "||"):
+        case "binary" if node.opcode in (*COMPARISONS, "&&", "||"):
             return _truth_value(node, scope)
-        case "BinaryOperator" if node.opcode in _ARITHMETIC or node.opcode in _SHIFTS:
+        case "binary" if node.opcode in _ARITHMETIC or node.opcode in _SHIFTS:
             return binary(node, typed(node.inner[0], scope), node.inner[1], scope)
-        case "ConditionalOperator":
+        case "choose":
             return _conditional(node, scope)
-        case "Exact":
+        case "exact":
             return typed(node.inner[1], scope)
-        case "Operation":
+        case "operation":
             return _operation(node, scope)
-        case "CallExpr":
+        case "call":
             return _call(node, scope)
         case _:
             raise refusals.expression(node)
@@ -119,7 +119,8 @@ def _integer(number: int, dtype: ElementType, node: Node) -> Constant:
 
 
 def _literal(node: Node) -> Constant:
-    dtype, number = _type(node), node.data["value"]
+    dtype, number = _type(node), node.value
+    assert isinstance(number, int | float | str)
     number = float(number) if isinstance(number, str) else number
     rounded = constant_in(number, dtype)
     return Constant(number if rounded is None else rounded, dtype, node.span)
@@ -133,7 +134,7 @@ def _truth_value(node: Node, scope: Scope) -> Typed:
 
 def _cast(node: Node, scope: Scope) -> Typed:
     inner = node.inner[0]
-    if node.data["castKind"] not in _CONVERSIONS:
+    if node.opcode not in _CONVERSIONS:
         raise refusals.expression(node if inner.ctype in TYPES else strip(inner))
     dtype = _type(node)
     form = affine(inner, scope)
@@ -201,14 +202,14 @@ def truth(node: Node, scope: Scope) -> Expression:
     if outcome is not None:
         return Constant(int(outcome), "i32", node.span)
     match node.kind:
-        case "BinaryOperator" if node.opcode in COMPARISONS:
+        case "binary" if node.opcode in COMPARISONS:
             (a, dtype), (b, _) = (_operand(child, scope) for child in node.inner)
             if not BY_NAME[COMPARISONS[node.opcode]].works_on(dtype) or (
                 isinstance(a, Constant) and isinstance(b, Constant)
             ):
                 return _apply(COMPARISONS[node.opcode], dtype, (a, b), node)
             return comparison(COMPARISONS[node.opcode], dtype, a, b, node.span)
-        case "BinaryOperator" if node.opcode in ("&&", "||"):
+        case "binary" if node.opcode in ("&&", "||"):
             decided = [known(part, scope) is not None for part in node.inner]
             if any(decided):  # the other one decides
                 return _boolean(node.inner[decided.index(True) ^ 1], scope)
@@ -218,9 +219,9 @@ def truth(node: Node, scope: Scope) -> Expression:
                 return scope.gathers.connected(first, later, node.opcode == "&&", node.inner[1].span)
             second = guarded(_boolean(node.inner[1], scope), first, node.opcode == "&&")
             return _apply("and" if node.opcode == "&&" else "or", "i32", (first, second), node)
-        case "UnaryOperator" if node.opcode == "!":
+        case "unary" if node.opcode == "!":
             return _apply("eq", "i32", (_boolean(node.inner[0], scope), Constant(0, "i32")), node)
-        case "ImplicitCastExpr" if node.data["castKind"] in ("IntegralToBoolean", "FloatingToBoolean"):
+        case "convert" if node.opcode in ("IntegralToBoolean", "FloatingToBoolean"):
             return truth(node.inner[0], scope)
         case _:
             found, dtype = _operand(node, scope)
@@ -238,8 +239,8 @@ def _boolean(node: Node, scope: Scope) -> Expression:
 
 def _load(node: Node, scope: Scope) -> Typed:
     """An element or a scalar, or an argument of the function that is being expanded."""
-    if node.kind == "DeclRefExpr" and node.declaration in scope.values:
-        return scope.values[node.declaration]
+    if node.kind == "name" and node.symbol in scope.values:
+        return scope.values[node.symbol]
     found = reference(node, scope)
     return found, next(s.dtype for s in scope.storage.values() if s.name == found.name)
 
@@ -257,7 +258,7 @@ def _call(node: Node, scope: Scope) -> Typed:
 
 def _operation(node: Node, scope: Scope) -> Typed:
     """An operation by its own name on operands of its type."""
-    operation, dtype = node.opcode, node.data["dtype"]
+    operation, dtype = node.opcode, TYPES[node.types[0]]
     if dtype == "f64" and operation in SINGLE:
         raise refusals.single(node)
     types: list[ElementType] = ["i32" if operation == "select" and n == 0 else dtype for n in range(len(node.inner))]
@@ -271,7 +272,7 @@ def _operation(node: Node, scope: Scope) -> Typed:
 
 def gathered(index: Node, scope: Scope) -> Affine | None:
     """An index or a bound that is data, of an integer type."""
-    if scope.gathers is None or index.kind != "Exact":
+    if scope.gathers is None or index.kind != "exact":
         return None
     data = index.inner[1]
     if TYPES.get(data.ctype) not in INTEGERS:
@@ -318,7 +319,7 @@ def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) ->
     for parameter, argument in zip(parameters, arguments, strict=True):
         form = affine(argument, scope)
         if form is not None and parameter.ctype in COUNTING:
-            symbols[parameter.id] = form
+            symbols[parameter.symbol] = form
         else:
-            values[parameter.id] = value(argument, element_type(parameter), scope), element_type(parameter)
+            values[parameter.symbol] = value(argument, element_type(parameter), scope), element_type(parameter)
     return replace(scope, symbols=symbols, values=values)

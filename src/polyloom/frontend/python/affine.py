@@ -134,9 +134,9 @@ def integer(node: ast.expr, scope: Scope) -> Node:
             return make.reference(name, name, INTEGER, at)
         case ast.Name() | ast.Attribute():
             form = _module_integer(scope.value(node))
-            return make.other(ast.unparse(node), at) if form is None else make.size(form, at)
+            return Node("other", at) if form is None else make.size(form, at)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
-            return make.unary("-" if isinstance(sign, ast.USub) else "+", integer(operand, scope), INTEGER, at)
+            return Node("unary", at, INTEGER, (integer(operand, scope),), "-" if isinstance(sign, ast.USub) else "+")
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPCODES and not isinstance(
             operator, ast.Div
         ):
@@ -144,16 +144,17 @@ def integer(node: ast.expr, scope: Scope) -> Node:
             return make.combined(OPCODES[type(operator)], operands, INTEGER, at)
         case ast.IfExp(test=condition, body=body, orelse=orelse):
             parts = test(condition, scope), integer(body, scope), integer(orelse, scope)
-            return Node("ConditionalOperator", at, None, INTEGER, "", {}, parts)
+            return Node("choose", at, INTEGER, parts)
         case ast.Call(func=called, args=[_, _, *_] as operands, keywords=[]) if scope.value(called) in (min, max):
             name = "min" if scope.value(called) is min else "max"
             return reduce(
-                lambda a, b: make.chosen(name, (a, b), INTEGER, at), [integer(operand, scope) for operand in operands]
+                lambda a, b: Node("operation", at, INTEGER, (a, b), name),
+                [integer(operand, scope) for operand in operands],
             )
-        case ast.Subscript():
-            return Node("ArraySubscriptExpr", at, None, INTEGER, ast.unparse(node), {}, ())
+        case ast.Subscript(value=array, slice=index):
+            return Node("element", at, INTEGER, (integer(array, scope), integer(index, scope)))
         case _:
-            return make.other(ast.unparse(node), at)
+            return Node("other", at)
 
 
 def test(node: ast.expr, scope: Scope) -> Node:
@@ -164,7 +165,7 @@ def test(node: ast.expr, scope: Scope) -> Node:
             sides = [integer(side, scope) for side in (left, *others)]
             found = [
                 make.combined(SYMBOLS.get(type(relation), "is"), (a, b), INTEGER, at)
-                for a, relation, b in zip(sides, relations, others and sides[1:], strict=False)
+                for a, relation, b in zip(sides, relations, sides[1:], strict=False)
             ]
             return reduce(lambda a, b: make.combined("&&", (a, b), INTEGER, at), found)
         case ast.BoolOp(op=operator, values=values):
@@ -172,7 +173,7 @@ def test(node: ast.expr, scope: Scope) -> Node:
             parts = [test(value, scope) for value in values]
             return reduce(lambda a, b: make.combined(opcode, (a, b), INTEGER, at), parts)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return make.unary("!", test(operand, scope), INTEGER, at)
+            return Node("unary", at, INTEGER, (test(operand, scope),), "!")
         case _:
             return integer(node, scope)
 

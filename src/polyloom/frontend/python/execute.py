@@ -281,6 +281,10 @@ def _greatest(*values: Any) -> Any:
     return greatest
 
 
+def _counted(to: Callable[[int], Any]) -> Callable[[Any], Any]:
+    return lambda x: to(int(x).bit_count())
+
+
 def _power(base: Any, exponent: int) -> Any:
     dtype = next(t for t in ALL_TYPES if NUMPY[t] == base.dtype)
     return evaluate(power(exponent, dtype), base)
@@ -289,7 +293,7 @@ def _power(base: Any, exponent: int) -> Any:
 def _runtime() -> dict[str, Any]:
     names: dict[str, Any] = {"f32": np.float32, "min": _least, "max": _greatest, "abs": np.abs, "sqrt": np.sqrt}
     names |= {"f16": np.float16, "f64": np.float64, "bool": np.bool_}
-    names |= {f"popcount_{t}": lambda x, to=NUMPY[t].type: to(int(x).bit_count()) for t in ("i32", "u8")}
+    names |= {f"popcount_{t}": _counted(NUMPY[t].type) for t in ("i32", "u8")}
     names |= {o.name: elements.conversion(o.name) for o in CONVERSIONS}
     names |= {name: getattr(elements, name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")}
     names |= {name: getattr(elements, name) for name in ("floor", "ceil", "trunc", "rint")} | {"pow": _power}

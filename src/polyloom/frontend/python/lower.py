@@ -69,7 +69,7 @@ class _Tree:
         """The statements, after the declarations of the variables that hold data."""
         node = self.source.node
         at = self.text.line(node.lineno)
-        ground = Node("CompoundStmt", at, None, "", "", {}, ())
+        ground = Node("block", at)
         declared = [
             make.variable(name, CTYPE[self.types.variable(name)], name, ground) for name in sorted(self.source.data)
         ]
@@ -80,15 +80,7 @@ class _Tree:
     def parameters(self) -> list[Node]:
         """The arguments that are storage."""
         return [
-            Node(
-                "ParmVarDecl",
-                s.span,
-                None,
-                CTYPE[s.dtype] + "*" * bool(s.shape),
-                "",
-                {"id": s.name, "name": s.name},
-                (),
-            )
+            Node("parameter", s.span, CTYPE[s.dtype] + "*" * bool(s.shape), name=s.name, symbol=s.name)
             for s in self.source.storage.values()
             if s.span is not None
         ]
@@ -98,15 +90,15 @@ class _Tree:
 
     def statement(self, node: ast.stmt) -> tuple[Node, ...]:
         at = self.text.span(node)
-        plain = Node("", at, None, "", "", {}, ())
+        plain = Node("", at)
         match node:
             case ast.For(target=ast.Name(id=name), iter=within, body=inner):
                 return (self.loop(node, name, within, inner),)
             case ast.While(test=test, body=inner):
-                return (replace(plain, kind="WhileStmt", inner=(self.test(test), self.block(inner, plain))),)
+                return (replace(plain, kind="while", inner=(self.test(test), self.block(inner, plain))),)
             case ast.If(test=test, body=inner, orelse=orelse):
                 sides = [self.block(side, plain) for side in (inner, orelse) if side]
-                return (replace(plain, kind="IfStmt", inner=(self.test(test), *sides)),)
+                return (replace(plain, kind="if", inner=(self.test(test), *sides)),)
             case ast.Assign(targets=targets, value=value):
                 return tuple([self.assigned(target, value, node) for target in targets])
             case ast.AnnAssign(target=target, value=value) if value is not None:
@@ -114,11 +106,11 @@ class _Tree:
             case ast.AugAssign():
                 return (self.augmented(node),)
             case ast.Assert(test=test):
-                return (replace(plain, kind="Assume", inner=(integers.test(test, self.scope),)),)
+                return (replace(plain, kind="assume", inner=(integers.test(test, self.scope),)),)
             case ast.Continue():
-                return (replace(plain, kind="ContinueStmt"),)
+                return (replace(plain, kind="continue"),)
             case ast.Return():
-                return (replace(plain, kind="ReturnStmt"),)
+                return (replace(plain, kind="return"),)
             case _:
                 return ()
 
@@ -129,15 +121,14 @@ class _Tree:
         """`for (name = first; name < end; name += step)`."""
         first, end, step = self.range(within)
         at = self.text.span(node)
-        none = Node("", at, None, "", "", {}, ())
+        none = Node("", at)
         own = replace(none, span=self.text.span(node.target))
         head = make.variable(name.lstrip("_") or "t", INTEGER, name, own, first)
         counter = make.reference(name, name, INTEGER, own.span)
         test = make.combined("<" if step > 0 else ">", (counter, end), INTEGER, end.span)
-        data = {"opcode": "+=" if step > 0 else "-="}
         grows = make.literal(abs(step), at)
-        counts = Node("CompoundAssignOperator", at, None, INTEGER, "", data, (counter, grows))
-        return Node("ForStmt", at, None, "", "", {}, (head, none, test, counts, self.block(inner, none)))
+        counts = Node("update", at, INTEGER, (counter, grows), "+=" if step > 0 else "-=")
+        return Node("for", at, "", (head, none, test, counts, self.block(inner, none)))
 
     def range(self, node: ast.expr) -> tuple[Node, Node, int]:
         """The first value of a range, where it ends, and its step."""
@@ -173,17 +164,16 @@ class _Tree:
     def assigned(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> Node:
         to = self.target(target)
         found = integers.integer(value, self.scope) if to.ctype == INTEGER else self.value(value)
-        return Node("BinaryOperator", self.text.span(node), None, to.ctype, "", {"opcode": "="}, (to, found))
+        return Node("binary", self.text.span(node), to.ctype, (to, found), "=")
 
     def augmented(self, node: ast.AugAssign) -> Node:
         to, at, opcode = self.target(node.target), self.text.span(node), OPCODES[type(node.op)] + "="
         if to.ctype == INTEGER:
             inner = to, integers.integer(node.value, self.scope)
-            return Node("CompoundAssignOperator", at, None, INTEGER, "", {"opcode": opcode}, inner)
+            return Node("update", at, INTEGER, inner, opcode)
         dtype = self.types.operation(node)
-        data = {"opcode": opcode, "computes": (CTYPE[dtype], CTYPE[dtype])}
         inner = to, self.converted(node.value, dtype)
-        return Node("CompoundAssignOperator", at, None, to.ctype, "", data, inner)
+        return Node("update", at, to.ctype, inner, opcode, types=(CTYPE[dtype], CTYPE[dtype]))
 
     def target(self, node: ast.expr) -> Node:
         if isinstance(node, ast.Name) and node.id in self.scope.integers:
@@ -217,11 +207,11 @@ class _Tree:
                 operands = self.converted(left, dtype), self.converted(right, dtype)
                 return make.combined(OPCODES[type(operator)], operands, ctype, at)
             case ast.UnaryOp(operand=operand, op=operator) if not isinstance(operator, ast.Not):
-                opcode = {ast.USub: "-", ast.Invert: "~"}.get(type(operator), "+")
-                return make.unary(opcode, self.value(operand), ctype, at)
+                opcode = "-" if isinstance(operator, ast.USub) else "~" if isinstance(operator, ast.Invert) else "+"
+                return Node("unary", at, ctype, (self.value(operand),), opcode)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 parts = self.test(test), self.converted(body, dtype), self.converted(orelse, dtype)
-                return Node("ConditionalOperator", at, None, ctype, "", {}, parts)
+                return Node("choose", at, ctype, parts)
             case ast.Call():
                 return self.call(node)
             case _:
@@ -251,7 +241,7 @@ class _Tree:
         return found if result == "i32" else make.cast(found, CTYPE[result], at.span)
 
     def place(self, node: ast.expr) -> Node:
-        return Node("", self.text.span(node), None, "", "", {}, ())
+        return Node("", self.text.span(node))
 
     def number(self, node: ast.expr, dtype: ElementType) -> Node:
         value: Any = node.value if isinstance(node, ast.Constant) else self.scope.value(node)
@@ -274,7 +264,7 @@ class _Tree:
                 help = f"write `{extent + form}`: a kernel counts from 0"
                 raise self.text.error("PL0137", f"the index {form} counts from the end", part, help)
             inner = found, self.exact(part, "PL0137", "an index")
-            found = Node("ArraySubscriptExpr", self.text.span(node), None, ctype, "", {}, inner)
+            found = Node("element", self.text.span(node), ctype, inner)
         return found
 
     def test(self, node: ast.expr) -> Node:
@@ -295,7 +285,7 @@ class _Tree:
                 parts = [self.test(value) for value in values]
                 return reduce(lambda a, b: make.combined(opcode, (a, b), bool_, at), parts)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return make.unary("!", self.test(operand), bool_, at)
+                return Node("unary", at, bool_, (self.test(operand),), "!")
             case _:
                 return self.value(node)
 
@@ -307,7 +297,7 @@ class _Tree:
         if not all(map(self.counts, exact)):
             return data
         a, b = (
-            replace(value, kind="Exact", inner=pair)
+            replace(value, kind="exact", inner=pair)
             for value, pair in zip(data, zip(exact, data, strict=True), strict=True)
         )
         return a, b
@@ -324,13 +314,11 @@ class _Tree:
         if not self.indirect or not depends_on_data(node, self.scope):
             return found
         self.types.slot(node)
-        return Node("Exact", found.span, None, INTEGER, "", {}, (found, self.value(node)))
+        return Node("exact", found.span, INTEGER, (found, self.value(node)))
 
     def counts(self, node: Node) -> bool:
         """Whether a tree has integers that never wrap only."""
         return all(
-            n.ctype == INTEGER
-            and n.kind != "ArraySubscriptExpr"
-            and (n.kind != "DeclRefExpr" or n.declaration in self.scope.integers)
+            n.ctype == INTEGER and n.kind != "element" and (n.kind != "name" or n.symbol in self.scope.integers)
             for n in node
         )

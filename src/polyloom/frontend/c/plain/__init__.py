@@ -46,7 +46,7 @@ def plain(function: Node, file: File) -> Node:
     body = taken_apart(body, file.records)
     body = counting_down(body)
     body = separated(body)
-    body = counted(body, tuple(n for n in function.inner if n.kind == "ParmVarDecl"))
+    body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
     body = single_headers(without_continue(body))
     return replace(function, inner=(*function.inner[:-1], body))
 
@@ -58,9 +58,11 @@ def result(function: Node) -> Node | None:
         return None
     return replace(
         function,
-        kind="VarDecl",
+        kind="variable",
         ctype=ctype,
-        data={"id": RESULT, "name": "return", "type": {"qualType": ctype}},
+        symbol=RESULT,
+        name="return",
+        qualified=ctype,
         inner=(),
     )
 

@@ -21,39 +21,39 @@ def counting_down(body: Node) -> Node:
 
 def _inside(node: Node, function: Node) -> Statements:
     node = with_statements(node, lambda child: _inside(child, function))
-    test = strip(node.inner[0 if node.kind == "WhileStmt" else 2]) if node.kind in ("WhileStmt", "ForStmt") else None
+    test = strip(node.inner[0 if node.kind == "while" else 2]) if node.kind in ("while", "for") else None
     step = _step(test) if test is not None and test.kind else None
     if test is None or step is None or _read_outside(node, step, function):
         return (node,)
-    if node.kind == "ForStmt" and node.inner[3].kind:
+    if node.kind == "for" and node.inner[3].kind:
         return (node,)
     variable = strip(step.inner[0])
     positive = make.binary(">", variable, make.number(0, test), "int", test)
-    turns = block((replace(step, data={**step.data, "isPostfix": True}), node.inner[-1]), node.inner[-1])
-    made = replace(node, kind="WhileStmt", data={"id": node.id}, inner=(positive, turns))
-    if node.kind == "WhileStmt" or not node.inner[0].kind:
+    turns = block((replace(step, postfix=True), node.inner[-1]), node.inner[-1])
+    made = replace(node, kind="while", inner=(positive, turns))
+    if node.kind == "while" or not node.inner[0].kind:
         return (made,)
     return (block((node.inner[0], made), node),)
 
 
 def _step(test: Node) -> Node | None:
     """The `i--` of `i--`, `i-- > 0` and `i-- != 0`."""
-    if test.opcode in (">", "!=") and _same(test.inner[1]).data.get("value") == "0":
+    if test.opcode in (">", "!=") and _same(test.inner[1]).value in ("0", 0):
         test = test.inner[0]
     test = _same(test)
-    counts = test.kind == "UnaryOperator" and test.opcode == "--" and test.data.get("isPostfix")
-    return test if counts and strip(test.inner[0]).kind == "DeclRefExpr" else None
+    counts = test.kind == "unary" and test.opcode == "--" and test.postfix
+    return test if counts and strip(test.inner[0]).kind == "name" else None
 
 
 def _same(node: Node) -> Node:
     """Without conversions of integers."""
     node = strip(node)
-    while node.kind == "ImplicitCastExpr" and node.data["castKind"] in ("IntegralCast", "IntegralToBoolean"):
+    while node.kind == "convert" and node.opcode in ("IntegralCast", "IntegralToBoolean"):
         node = strip(node.inner[0])
     return node
 
 
 def _read_outside(node: Node, step: Node, function: Node) -> bool:
     """Whether the variable occurs behind the loop."""
-    name = strip(step.inner[0]).declaration
-    return any(n.kind == "DeclRefExpr" and n.declaration == name and n.span.start >= node.span.end for n in function)
+    name = strip(step.inner[0]).symbol
+    return any(n.kind == "name" and n.symbol == name and n.span.start >= node.span.end for n in function)

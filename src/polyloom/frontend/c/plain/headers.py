@@ -17,9 +17,9 @@ def single_headers(body: Node) -> Node:
 
 def _inside(node: Node) -> Statements:
     node = with_statements(node, _inside)
-    if node.kind != "ForStmt" or not node.inner[2].kind or any(part.kind == "ContinueStmt" for part in node.inner[4]):
+    if node.kind != "for" or not node.inner[2].kind or any(part.kind == "continue" for part in node.inner[4]):
         return (node,)
-    compared = {n.declaration for n in node.inner[2] if n.kind == "DeclRefExpr"}
+    compared = {n.symbol for n in node.inner[2] if n.kind == "name"}
     first, counts = _parts(node.inner[0]), _parts(node.inner[3])
     if len(first) < 2 and len(counts) < 2:
         return (node,)
@@ -35,17 +35,17 @@ def _inside(node: Node) -> Statements:
 
 def _parts(node: Node) -> list[Node]:
     """The assignments of a header's part, or its declarations one by one."""
-    if node.kind == "DeclStmt":
+    if node.kind == "declare":
         return [replace(node, inner=(declaration,)) for declaration in node.inner]
     bare = strip(node) if node.kind else node
-    if bare.kind == "BinaryOperator" and bare.opcode == ",":
+    if bare.kind == "binary" and bare.opcode == ",":
         return [part for child in bare.inner for part in _parts(child)]
     return [bare] if bare.kind else []
 
 
 def _variable(node: Node) -> str:
     """What a part declares or assigns."""
-    if node.kind == "DeclStmt":
-        return node.inner[0].id
+    if node.kind == "declare":
+        return node.inner[0].symbol
     left = strip(node.inner[0]) if node.inner else node
-    return left.declaration if left.kind == "DeclRefExpr" else ""
+    return left.symbol if left.kind == "name" else ""

@@ -18,7 +18,7 @@ from polyloom.frontend.loops.returns import returning
 from polyloom.frontend.loops.shape import Statements, block, with_statements
 from polyloom.frontend.loops.tree import Node, strip
 
-_CONDITIONAL = ("ConditionalOperator", "StmtExpr", "UnaryExprOrTypeTraitExpr")
+_CONDITIONAL = ("choose", "statements", "sizeof")
 
 
 def expanded(body: Node, functions: Mapping[str, Node], around: frozenset[str] = frozenset()) -> Node:
@@ -31,10 +31,10 @@ def _inside(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
     if called is not None:
         made = _body(node, called, None, functions, around)
         return (node,) if made is None else (made,)
-    if node.kind in ("CompoundStmt", "ForStmt", "WhileStmt", "DoStmt", "LabelStmt", "AttributedStmt"):
+    if node.kind in ("block", "for", "while", "do", "label", "attributed"):
         return (expanded(node, functions, around),)
     before = list[Node]()
-    if node.kind == "IfStmt":
+    if node.kind == "if":
         test = _hoisted(node.inner[0], functions, around, before)
         node = with_statements(node, lambda child: _inside(child, functions, around))
         return (*before, replace(node, inner=(test, *node.inner[1:])))
@@ -52,7 +52,7 @@ def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], 
     called = _called(node, functions, around)
     if called is None or node.ctype == "void":
         return node
-    declared = make.variable(called.name, node.ctype, f"{node.id}@", node)
+    declared = make.variable(called.name, node.ctype, f"{node.symbol}@", node)
     made = _body(node, called, declared.inner[0], functions, around)
     if made is None:
         return node
@@ -62,15 +62,15 @@ def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], 
 
 def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
     """The function of a call that is to be written out."""
-    if node.kind != "CallExpr" or not callee(node) or callee(node) in around:
+    if node.kind != "call" or not callee(node) or callee(node) in around:
         return None
-    function = functions.get(strip(node.inner[0]).declaration)
+    function = functions.get(strip(node.inner[0]).symbol)
     # A compiler may take a function with a name of C's library for that (C17 7.1.3): it is refused where it is called.
     if function is None or function.name.startswith("__polyloom") or function.name in CALLS:
         return None
     body = function.inner[-1].inner
-    expression = len(body) == 1 and body[0].kind == "ReturnStmt"
-    parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
+    expression = len(body) == 1 and body[0].kind == "return"
+    parameters = [n for n in function.inner if n.kind == "parameter"]
     return None if expression or len(parameters) != len(node.inner) - 1 else function
 
 
@@ -82,13 +82,13 @@ def _body(
     if body is None:
         return None
     first, passed = list[Node](), dict[str, Node]()
-    for parameter, argument in zip((n for n in function.inner if n.kind == "ParmVarDecl"), call.inner[1:], strict=True):
+    for parameter, argument in zip((n for n in function.inner if n.kind == "parameter"), call.inner[1:], strict=True):
         if "*" in parameter.ctype:
-            passed[parameter.id] = strip(argument)
+            passed[parameter.symbol] = strip(argument)
         else:
-            first.append(make.variable(parameter.name, parameter.ctype, parameter.id, call, argument))
+            first.append(make.variable(parameter.name, parameter.ctype, parameter.symbol, call, argument))
     body = make.changed(body, lambda node: _argument(node, passed))
-    if any(n.kind == "DeclRefExpr" and n.declaration in passed for n in body):
+    if any(n.kind == "name" and n.symbol in passed for n in body):
         return None
     body = expanded(body, functions, around | {function.name})
     given = [s for declared in first for s in _inside(declared, functions, around)]
@@ -97,18 +97,18 @@ def _body(
 
 def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
     """What stands for `*p`, `p[e]` and `p` of a parameter that is a pointer."""
-    if node.kind == "UnaryOperator" and node.opcode == "*" and (given := _given(node.inner[0], passed)) is not None:
-        if given.kind == "UnaryOperator" and given.opcode == "&":
+    if node.kind == "unary" and node.opcode == "*" and (given := _given(node.inner[0], passed)) is not None:
+        if given.kind == "unary" and given.opcode == "&":
             return given.inner[0]
         return make.element(given, make.number(0, node), node)
-    if node.kind == "ArraySubscriptExpr" and (given := _given(node.inner[0], passed)) is not None:
+    if node.kind == "element" and (given := _given(node.inner[0], passed)) is not None:
         index = make.changed(node.inner[1], lambda part: _argument(part, passed))
         return replace(node, inner=(given, index)) if given.opcode != "&" else None
-    if node.kind == "DeclRefExpr" and (given := passed.get(node.declaration)) is not None:
-        return given if given.kind in ("DeclRefExpr", "ArraySubscriptExpr") else None
+    if node.kind == "name" and (given := passed.get(node.symbol)) is not None:
+        return given if given.kind in ("name", "element") else None
     return None
 
 
 def _given(node: Node, passed: Mapping[str, Node]) -> Node | None:
     node = strip(node)
-    return passed.get(node.declaration) if node.kind == "DeclRefExpr" else None
+    return passed.get(node.symbol) if node.kind == "name" else None

@@ -9,12 +9,12 @@ from polyloom.frontend.loops.tree import Node
 
 def unlabelled(body: Node) -> Node:
     """Without labels, unless there is a `goto`, whose refusal then says what is the matter."""
-    if any(node.kind in ("GotoStmt", "IndirectGotoStmt") for node in body):
+    if any(node.kind in ("goto", "computed goto") for node in body):
         return body
     return with_statements(body, _inside)
 
 
 def _inside(node: Node) -> Statements:
-    while node.kind == "LabelStmt":
+    while node.kind == "label":
         node = node.inner[-1]
     return (with_statements(node, _inside),)

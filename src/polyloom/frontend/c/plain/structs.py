@@ -16,11 +16,7 @@ Fields = tuple[tuple[str, str], ...]
 
 def taken_apart(body: Node, records: Mapping[str, Fields]) -> Node:
     """Without local structures; `records` are the fields of those of the file whose members are scalars, by type."""
-    found = {
-        n.id: n
-        for n in body
-        if n.kind == "VarDecl" and n.ctype in records and not n.data.get("storageClass") and _plain(n)
-    }
+    found = {n.symbol: n for n in body if n.kind == "variable" and n.ctype in records and not n.storage and _plain(n)}
     whole = _whole(body, found)
     parts = {name: n for name, n in found.items() if name not in whole}
     if not parts:
@@ -31,29 +27,29 @@ def taken_apart(body: Node, records: Mapping[str, Fields]) -> Node:
 
 
 def _plain(declaration: Node) -> bool:
-    return "init" not in declaration.data or strip(declaration.inner[-1]).kind in ("InitListExpr", "DeclRefExpr")
+    return not declaration.initial or strip(declaration.inner[-1]).kind in ("list", "name")
 
 
 def _whole(body: Node, found: Mapping[str, Node]) -> set[str]:
     """The variables that are used otherwise than by member and in assignments to each other."""
-    taken = {id(strip(n.inner[0])) for n in body if n.kind == "MemberExpr"}
+    taken = {id(strip(n.inner[0])) for n in body if n.kind == "member"}
     for node in body:
-        sides = node.inner if node.kind == "BinaryOperator" and node.opcode == "=" else ()
-        sides = node.inner[-1:] if node.kind == "VarDecl" and "init" in node.data else sides
+        sides = node.inner if node.kind == "binary" and node.opcode == "=" else ()
+        sides = node.inner[-1:] if node.kind == "variable" and node.initial else sides
         if all(_named(side) in found for side in sides):
             taken.update(id(strip(side)) for side in sides)
-    return {n.declaration for n in body if n.kind == "DeclRefExpr" and id(n) not in taken}
+    return {n.symbol for n in body if n.kind == "name" and id(n) not in taken}
 
 
 def _named(node: Node) -> str:
     node = strip(node)
-    return node.declaration if node.kind == "DeclRefExpr" else ""
+    return node.symbol if node.kind == "name" else ""
 
 
 def _inside(node: Node, fields: Mapping[str, Fields]) -> Statements:
-    if node.kind == "DeclStmt" and any(d.id in fields for d in node.inner):
+    if node.kind == "declare" and any(d.symbol in fields for d in node.inner):
         return tuple([s for d in node.inner for s in _declared(d, node, fields)])
-    if node.opcode == "=" and node.kind == "BinaryOperator" and (to := _named(node.inner[0])) in fields:
+    if node.opcode == "=" and node.kind == "binary" and (to := _named(node.inner[0])) in fields:
         source = strip(node.inner[1])
         return tuple(
             [
@@ -67,34 +63,34 @@ def _inside(node: Node, fields: Mapping[str, Fields]) -> Statements:
 
 
 def _text(node: Node) -> str:
-    return strip(node).data["referencedDecl"]["name"]
+    return strip(node).name
 
 
 def _declared(declaration: Node, node: Node, fields: Mapping[str, Fields]) -> Iterator[Node]:
-    if declaration.id not in fields:
+    if declaration.symbol not in fields:
         yield replace(node, inner=(declaration,))
         return
-    initial = strip(declaration.inner[-1]) if "init" in declaration.data else None
-    for n, field in enumerate(fields[declaration.id]):
+    initial = strip(declaration.inner[-1]) if declaration.initial else None
+    for n, field in enumerate(fields[declaration.symbol]):
         name, ctype = field
         value: Node | None = None
-        if initial is not None and initial.kind == "InitListExpr":
+        if initial is not None and initial.kind == "list":
             given = initial.inner[n] if n < len(initial.inner) else None
-            zero = given is None or given.kind == "ImplicitValueInitExpr"
+            zero = given is None or given.kind == "zero"
             value = make.zero(ctype, declaration) if zero else given
         elif initial is not None:
             value = _part(_named(initial), _text(initial), field, declaration)
-        identity = f"{declaration.id}.{name}"
+        identity = f"{declaration.symbol}.{name}"
         yield make.variable(f"{declaration.name}_{name}", ctype, identity, declaration, value)
 
 
 def _part(identity: str, name: str, field: tuple[str, str], at: Node) -> Node:
     """A reference to the variable of a member."""
-    data = {"id": f"{identity}.{field[0]}", "name": f"{name}_{field[0]}"}
-    return make.named(Node("VarDecl", at.span, at.macro, field[1], "", data, ()), at)
+    identity, name = f"{identity}.{field[0]}", f"{name}_{field[0]}"
+    return make.named(Node("variable", at.span, field[1], name=name, symbol=identity), at)
 
 
 def _member(node: Node, fields: Mapping[str, Fields]) -> Node | None:
-    if node.kind != "MemberExpr" or node.data.get("isArrow") or _named(node.inner[0]) not in fields:
+    if node.kind != "member" or node.arrow or _named(node.inner[0]) not in fields:
         return None
     return _part(_named(node.inner[0]), _text(node.inner[0]), (node.name, node.ctype), node)

@@ -14,8 +14,8 @@ from polyloom.frontend.loops.tree import Node
 
 def filled(body: Node, tables: Mapping[str, Node]) -> Node:
     """With assignments for lists of initial values; `tables` are the file's, by identity."""
-    used = {n.declaration: n for n in body if n.kind == "DeclRefExpr" and n.declaration in tables}
-    if body.kind != "CompoundStmt":
+    used = {n.symbol: n for n in body if n.kind == "name" and n.symbol in tables}
+    if body.kind != "block":
         return body
     own = tuple([s for name, at in used.items() for s in _filled(_moved(tables[name], at))])
     body = with_statements(body, _inside)
@@ -24,26 +24,25 @@ def filled(body: Node, tables: Mapping[str, Node]) -> Node:
 
 def _moved(table: Node, at: Node) -> Node:
     """The file's declaration as one of the function, whose text is elsewhere."""
-    data = {key: value for key, value in table.data.items() if key != "storageClass"}
-    return replace(table, span=at.span, data=data)
+    return replace(table, span=at.span, storage="")
 
 
 def _inside(node: Node) -> Statements:
-    if node.kind != "DeclStmt" or not any(_is_list(d) for d in node.inner):
+    if node.kind != "declare" or not any(_is_list(d) for d in node.inner):
         return (with_statements(node, _inside),)
     return tuple([s for d in node.inner for s in (_filled(d) if _is_list(d) else (replace(node, inner=(d,)),))])
 
 
 def _is_list(declaration: Node) -> bool:
-    return "init" in declaration.data and "[" in declaration.ctype and declaration.inner[-1].kind == "InitListExpr"
+    return declaration.initial and "[" in declaration.ctype and declaration.inner[-1].kind == "list"
 
 
 def _filled(declaration: Node) -> Statements:
     """The declaration without values, and an assignment per element."""
-    bare = replace(declaration, data={k: v for k, v in declaration.data.items() if k != "init"}, inner=())
-    statement = replace(declaration, kind="DeclStmt", ctype="", data={}, inner=(bare,))
-    if declaration.data.get("storageClass") == "static" and "const" in declaration.data["type"]["qualType"]:
-        bare = replace(bare, data={k: v for k, v in bare.data.items() if k != "storageClass"})
+    bare = replace(declaration, initial=False, inner=())
+    statement = replace(declaration, kind="declare", ctype="", inner=(bare,))
+    if declaration.storage == "static" and "const" in declaration.qualified:
+        bare = replace(bare, storage="")
         statement = replace(statement, inner=(bare,))
     array = make.named(bare, declaration)
     return (statement, *_assignments(array, declaration.inner[-1], _extents(bare.ctype), declaration))
@@ -56,10 +55,10 @@ def _extents(ctype: str) -> list[int]:
 
 def _assignments(array: Node, values: Node, extents: list[int], at: Node) -> Iterator[Node]:
     if not extents:
-        given = values.kind not in ("ImplicitValueInitExpr", "InitListExpr")
+        given = values.kind not in ("zero", "list")
         yield make.assignment(array, values if given else make.zero(array.ctype, at), at)
         return
-    given = values.inner if values.kind == "InitListExpr" else ()
+    given = values.inner if values.kind == "list" else ()
     for n in range(extents[0]):
-        value = given[n] if n < len(given) else replace(values, kind="ImplicitValueInitExpr", inner=())
+        value = given[n] if n < len(given) else replace(values, kind="zero", inner=())
         yield from _assignments(make.element(array, make.number(n, at), at), value, extents[1:], at)

@@ -26,14 +26,14 @@ class _Walk:
 
 def counted(body: Node, parameters: tuple[Node, ...]) -> Node:
     """With counters instead of pointers that move."""
-    pointers = {n.id: n for n in (*parameters, *body) if n.kind in ("ParmVarDecl", "VarDecl") and _is_pointer(n)}
+    pointers = {n.symbol: n for n in (*parameters, *body) if n.kind in ("parameter", "variable") and _is_pointer(n)}
     moving = {name for node in body if (name := _moved(node)) in pointers}
-    local = {n.id for n in body if n.kind == "VarDecl" and n.id in pointers and "init" in n.data}
+    local = {n.symbol for n in body if n.kind == "variable" and n.symbol in pointers and n.initial}
     found = (moving | local) - set(_elsewhere(body))
     walks = {name: walk for name in sorted(found) if (walk := _walk(pointers[name], moving | local)) is not None}
-    if not walks or body.kind != "CompoundStmt":
+    if not walks or body.kind != "block":
         return body
-    first = [_counter(w, make.number(0, body), body) for w in walks.values() if w.pointer.kind == "ParmVarDecl"]
+    first = [_counter(w, make.number(0, body), body) for w in walks.values() if w.pointer.kind == "parameter"]
     body = with_statements(body, lambda node: _statements(node, walks))
     body = make.changed(body, lambda node: _replaced(node, walks))
     return replace(body, inner=(*first, *body.inner))
@@ -45,58 +45,60 @@ def _is_pointer(declaration: Node) -> bool:
 
 def _moved(node: Node) -> str:
     """The identity of the pointer that an expression moves, or ""."""
-    moves = node.opcode in ("++", "--") or (node.kind == "CompoundAssignOperator" and node.opcode in ("+=", "-="))
+    moves = node.opcode in ("++", "--") or (node.kind == "update" and node.opcode in ("+=", "-="))
     left = strip(node.inner[0]) if moves and node.inner else None
-    return left.declaration if left is not None and left.kind == "DeclRefExpr" else ""
+    return left.symbol if left is not None and left.kind == "name" else ""
 
 
 def _elsewhere(body: Node) -> Iterator[str]:
     """The variables that are used otherwise than to access elements and to move."""
-    known = {id(strip(n.inner[0])) for n in body if n.kind == "ArraySubscriptExpr" or n.opcode == "*" or _moved(n)}
-    return (n.declaration for n in body if n.kind == "DeclRefExpr" and id(n) not in known)
+    known = {id(strip(n.inner[0])) for n in body if n.kind == "element" or n.opcode == "*" or _moved(n)}
+    return (n.symbol for n in body if n.kind == "name" and id(n) not in known)
 
 
 def _walk(pointer: Node, moving: set[str]) -> _Walk | None:
-    counter = Node("VarDecl", pointer.span, pointer.macro, "int", "", {}, ())
-    counter = replace(counter, data={"id": f"{pointer.id}@", "name": f"{pointer.name}_at", "type": {"qualType": "int"}})
-    if pointer.kind == "ParmVarDecl":
+    identity, name = f"{pointer.symbol}@", f"{pointer.name}_at"
+    counter = Node("variable", pointer.span, "int", name=name, symbol=identity, macro=pointer.macro)
+    if pointer.kind == "parameter":
         return _Walk(pointer, counter, make.named(pointer, pointer))
     base = _base(pointer.inner[-1])
-    return None if base is None or base.declaration in moving else _Walk(pointer, counter, base)
+    return None if base is None or base.symbol in moving else _Walk(pointer, counter, base)
 
 
 def _base(node: Node) -> Node | None:
     """The array that `A`, `A + e` and `&A[e]` point into."""
     node = strip(node)
-    if node.kind == "UnaryOperator" and node.opcode == "&" and strip(node.inner[0]).kind == "ArraySubscriptExpr":
+    if node.kind == "unary" and node.opcode == "&" and strip(node.inner[0]).kind == "element":
         return _base(strip(node.inner[0]).inner[0])
-    if node.kind == "BinaryOperator" and node.opcode == "+":
+    if node.kind == "binary" and node.opcode == "+":
         return _base(node.inner[0])
-    return node if node.kind == "DeclRefExpr" else None
+    return node if node.kind == "name" else None
 
 
 def _offset(node: Node, at: Node) -> Node:
     """How far into its array a pointer points."""
     node = strip(node)
-    if node.kind == "UnaryOperator" and node.opcode == "&":
+    if node.kind == "unary" and node.opcode == "&":
         return strip(node.inner[0]).inner[1]
-    if node.kind == "BinaryOperator":
+    if node.kind == "binary":
         inner = strip(node.inner[0])
-        if inner.kind == "DeclRefExpr":
+        if inner.kind == "name":
             return node.inner[1]
         return make.binary("+", _offset(inner, at), node.inner[1], "int", at)
     return make.number(0, at)
 
 
 def _counter(walk: _Walk, value: Node, at: Node) -> Node:
-    return make.variable(walk.counter.name, "int", walk.counter.id, at, value)
+    return make.variable(walk.counter.name, "int", walk.counter.symbol, at, value)
 
 
 def _statements(node: Node, walks: Mapping[str, _Walk]) -> Statements:
-    if node.kind == "DeclStmt" and any(d.id in walks for d in node.inner):
+    if node.kind == "declare" and any(d.symbol in walks for d in node.inner):
         return tuple(
             [
-                _counter(walks[d.id], _offset(d.inner[-1], d), d) if d.id in walks else replace(node, inner=(d,))
+                _counter(walks[d.symbol], _offset(d.inner[-1], d), d)
+                if d.symbol in walks
+                else replace(node, inner=(d,))
                 for d in node.inner
             ]
         )
@@ -106,14 +108,12 @@ def _statements(node: Node, walks: Mapping[str, _Walk]) -> Statements:
 def _replaced(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
     """`*p` and `p[e]` as elements of the array, movements as those of the counter."""
     if (name := _moved(node)) in walks:
-        data = dict(node.data)
-        if "computes" in data:
-            data["computes"] = ("int", "int")
+        types = ("int", "int") if node.types else ()
         rest = [make.changed(child, lambda part: _replaced(part, walks)) for child in node.inner[1:]]
-        return replace(node, ctype="int", data=data, inner=(make.named(walks[name].counter, node), *rest))
-    if node.kind == "UnaryOperator" and node.opcode == "*" and (walk := _walking(node.inner[0], walks)) is not None:
+        return replace(node, ctype="int", types=types, inner=(make.named(walks[name].counter, node), *rest))
+    if node.kind == "unary" and node.opcode == "*" and (walk := _walking(node.inner[0], walks)) is not None:
         return make.element(walk.array, make.named(walk.counter, node), node)
-    if node.kind == "ArraySubscriptExpr" and (walk := _walking(node.inner[0], walks)) is not None:
+    if node.kind == "element" and (walk := _walking(node.inner[0], walks)) is not None:
         index = make.changed(node.inner[1], lambda part: _replaced(part, walks))
         whole = make.binary("+", make.named(walk.counter, node), index, "int", node)
         return make.element(walk.array, whole, node)
@@ -122,4 +122,4 @@ def _replaced(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
 
 def _walking(node: Node, walks: Mapping[str, _Walk]) -> _Walk | None:
     node = strip(node)
-    return walks.get(node.declaration) if node.kind == "DeclRefExpr" else None
+    return walks.get(node.symbol) if node.kind == "name" else None
