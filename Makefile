@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything from nothing: each goal first makes .venv, installs the tools of the dev group and the package, editable.
-# A stamp remembers it; a changed native source, CMakeLists.txt or pyproject.toml installs again.
+# Everything from nothing: each goal first makes .venv, and installs what it needs: the package, editable, with what
+# compiles it (.venv/installed), and the tools of the dev group (.venv/tools). Stamps remember it; a changed native
+# source, table, CMakeLists.txt or pyproject.toml installs again.
 PYTHON ?= python3
 JOBS ?= 2
 SECONDS ?= 3600
 BIN := .venv/bin
-NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h)
+NATIVE := CMakeLists.txt native/CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h native/*/include/*)
+# What the generated headers are made of (packaging/generate.py).
+TABLES := packaging/generate.py $(shell find src/polyloom/riscv src/polyloom/targets -name header.py -o -name '*.txt')
 FORMATTED := $(wildcard $(addprefix native/*/*.,c h cpp hpp) $(addprefix examples/firmware/*.,c h) $(addprefix tests/device/*.,c h) $(addprefix tests/fuzz/*.,c cpp))
 SANITIZED := build/sanitize
 WHEEL := build/installed
@@ -13,19 +16,20 @@ SELECT := src/polyloom/riscv/selects/select.txt
 
 .PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels select-table fuzz device golden house clean
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
-test: .venv/installed
+test: .venv/installed .venv/tools
 	$(BIN)/python -m pytest -n $(JOBS)
 
-test-long: .venv/installed
+test-long: .venv/installed .venv/tools
 	$(BIN)/python -m pytest -n $(JOBS) -m long --hypothesis-profile=long
 
 check: lint native-test wheel-test test
 
-lint: .venv/installed
+lint: .venv/installed .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(FORMATTED)
 	$(BIN)/ruff check .
@@ -37,16 +41,16 @@ format: .venv/tools
 	$(BIN)/clang-format -i $(FORMATTED)
 
 # With the fuzzers, which the tests run for seconds (tests/fuzz/test_fuzz.py) and compile if this has not.
-native-test: .venv/installed
+native-test: .venv/installed .venv/tools
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $(SANITIZED) -G Ninja -DPOLYLOOM_SANITIZE=ON -DPOLYLOOM_WERROR=ON
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $(SANITIZED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir $(SANITIZED) --output-on-failure --no-tests=error
 	$(BIN)/python -m tests.fuzz.fuzzing --build
 
 # The package as users get it, without the editable install: -S leaves out the hook that redirects to src.
-wheel-test: .venv/installed
+wheel-test: .venv/installed .venv/tools
 	rm -rf $(WHEEL)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target $(WHEEL) .
+	$(PIP) --no-build-isolation --no-deps --target $(WHEEL) .
 	cd $(WHEEL) && export PYTHONPATH="$$PWD:$$($(CURDIR)/$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" && \
 	  polyloom="$(CURDIR)/$(BIN)/python -S -m polyloom" && \
 	  $$polyloom run polyloom/examples/bits.pla N=16 --on tcpa:paper:1x3 && \
@@ -75,41 +79,41 @@ release-notes:
 docs: .venv/tools
 	$(BIN)/python -m sphinx -W -n --keep-going -q -j $(JOBS) -b html docs build/docs
 
-bench: .venv/installed
+bench: .venv/installed .venv/tools
 	$(BIN)/polyloom bench
 
 # Every kernel of examples/kernels on every target: verified, or refused with its code.
-compare: .venv/installed
+compare: .venv/installed .venv/tools
 	$(BIN)/polyloom bench comparison
 
 # POLYBENCH: the folder of PolyBench/C 4.2.1, which is not in this repository.
-polybench: .venv/installed
+polybench: .venv/installed .venv/tools
 	@test -d "$(POLYBENCH)" || { echo "write make polybench POLYBENCH=DIR" >&2; exit 2; }
 	$(BIN)/python -m tests.kernels.polybench "$(POLYBENCH)"
 
 # CORPUS: a folder with litmus tests and the logs of another tool.
-litmus: .venv/installed
+litmus: .venv/installed .venv/tools
 	@test -d "$(CORPUS)" || { echo "write make litmus CORPUS=DIR" >&2; exit 2; }
 	$(BIN)/polyloom litmus "$(CORPUS)" $$(find "$(CORPUS)" -name '*.log' -o -name '*.logs' | sort | sed 's/^/--against /')
 
 # Downloads 102 MB into build/ once: the vendor's kernels for Wormhole, which are not part of this repository.
-kernels: .venv/installed
+kernels: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tensix.sfpi.vendor.kernels build/ttnn
 
 # Minutes; the tests search a few rows again.
-select-table: .venv/installed
+select-table: .venv/installed .venv/tools
 	$(BIN)/python -m polyloom.riscv.selects.search > $(SELECT).new
 	mv $(SELECT).new $(SELECT)
 
 # Divides SECONDS among all fuzzers (tests/fuzz/fuzzing.py), and ends at the first finding; needs clang with libFuzzer.
-fuzz: .venv/installed
+fuzz: .venv/installed .venv/tools
 	$(BIN)/python -m tests.fuzz.fuzzing $(SECONDS)
 
 # Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
-device: .venv/installed
+device: .venv/installed .venv/tools
 	$(BIN)/python -m tests.device.report
 
-golden: .venv/installed
+golden: .venv/installed .venv/tools
 	$(BIN)/python -m pytest -n $(JOBS) --update-golden
 
 # Tokens, odd names, comments and sources named (tests/repository/test_house.py has the bounds).
@@ -119,13 +123,20 @@ house: .venv/tools
 clean:
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-# Dependency groups need pip 25.1, which is newer than what Debian's venv brings.
-.venv/tools: pyproject.toml
+# Dependency groups need pip 25.1, which is newer than what Debian's venv brings. Python compiles modules when they are
+# first imported, which most of a package never are.
+PIP := $(BIN)/python -m pip install --quiet --no-compile
+unexport PYTHONDONTWRITEBYTECODE
+.venv/build: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --group dev
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --group build
 	touch $@
 
-.venv/installed: .venv/tools $(NATIVE)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+.venv/installed: .venv/build $(NATIVE) $(TABLES)
+	$(PIP) --no-build-isolation --editable .
+	touch $@
+
+.venv/tools: .venv/build
+	$(PIP) --group dev
 	touch $@

@@ -3,14 +3,15 @@
 viewed.
 
 Pages stay CommonMark, and this file gives Sphinx what CommonMark does not have: the table of contents is made of the
-links of index.md, links to files that are no pages become addresses of the repository, and a notebook is read as a
-page of text, code and results.
+links of index.md, links to files that are no pages become addresses of the repository, the error codes follow on
+errors.md, and a notebook is read as a page of text, code and results.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,10 +65,27 @@ def _outside(folder: Path, text: str) -> str:
     return _LINK.sub(absolute, text)
 
 
+def _codes(text: str) -> str:
+    """errors.md with a section of each subject, which has an entry for each of its codes; the package need not be
+    installed."""
+    sys.path.insert(0, str(_ROOT / "src"))
+    from polyloom.cli.explain import SUBJECTS, known_codes
+
+    parts = [text.rstrip()]
+    for prefix, subject in SUBJECTS.items():
+        entries = [(code, *entry) for code, entry in sorted(known_codes().items()) if code.startswith(prefix)]
+        parts += [f"## {subject}", *(f"### {code}: {title}\n\n{about}" for code, title, about in entries)]
+    return "\n\n".join([*parts, ""])
+
+
+_CHANGED: Final = {"index": _contents, "errors": _codes}
+"""Pages of which the build makes more."""
+
+
 def _read(app: Sphinx, name: str, content: list[str]) -> None:
     path = Path(app.env.doc2path(name))
     if path.suffix == ".md":
-        content[0] = _outside(path.parent, _contents(content[0]) if name == "index" else content[0])
+        content[0] = _outside(path.parent, _CHANGED.get(name, str)(content[0]))
 
 
 class Notebook(MystParser):

@@ -20,7 +20,7 @@ namespace nb = nanobind;
 
 namespace {
 
-constexpr size_t most = size_t{1} << 31;
+constexpr size_t most_bytes = size_t{1} << 31;
 constexpr double limit = 3;  // seconds, after which no further run begins
 
 // program instantiation alone, all but emission
@@ -120,7 +120,7 @@ class Bench {
     }
 
     static bool grow(std::vector<uint8_t>& buffer) {
-        if (buffer.size() >= most) return false;
+        if (buffer.size() >= most_bytes) return false;
         buffer.resize(buffer.size() * 4);
         return true;
     }

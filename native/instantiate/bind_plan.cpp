@@ -18,7 +18,7 @@ namespace nb = nanobind;
 
 namespace {
 
-constexpr size_t least = size_t{1} << 18, most = size_t{1} << 31;
+constexpr size_t least = size_t{1} << 18, most_scratch = size_t{1} << 31;
 
 using Bank = std::array<uint32_t, 3>;
 
@@ -74,7 +74,7 @@ Walked walk(const nb::bytes& symbolic, const std::vector<int64_t>& values, uint3
         request.scratch = scratch.get();
         request.scratch_size = size;
         const uint32_t status = polyloom_walk_query(&request, &made.result);
-        if (status == POLYLOOM_SCRATCH && size < most) continue;
+        if (status == POLYLOOM_SCRATCH && size < most_scratch) continue;
         if (status) return made;
         break;
     }

@@ -11,7 +11,7 @@ namespace polyloom::minion {
 
 namespace {
 
-constexpr Answer ILLEGAL{Answer::trap, riscv::Cause::illegal, 0};
+using riscv::ILLEGAL;
 
 bool scratchpad_on(const HartState& h) { return h.minion->mode == L1Mode::scratchpad; }
 bool cooperates(const HartState& h) { return h.minion->shire->coop_mode; }

@@ -17,7 +17,7 @@ using namespace polyloom::minion;
 
 namespace {
 
-using Numbers = nb::ndarray<const uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Column = nb::ndarray<const uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Results = nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 struct FabricBench {
@@ -29,8 +29,8 @@ struct FabricBench {
     FabricBench& operator=(const FabricBench&) = delete;
 };
 
-void run(FabricBench& bench, const Numbers& cycles, const Numbers& minions, const Numbers& addresses, unsigned use,
-         const Results& there) {
+void run_lines(FabricBench& bench, const Column& cycles, const Column& minions, const Column& addresses, unsigned use,
+               const Results& there) {
     const size_t count = cycles.shape(0);
     if (minions.shape(0) != count || addresses.shape(0) != count || there.shape(0) != count || use > 6)
         throw nb::value_error("as many minions, addresses and results as cycles, and a use from 0 to 6");
@@ -45,7 +45,8 @@ void bind_fabric(nb::module_& m) {
     nb::class_<FabricBench>(m, "FabricBench")
         .def(nb::init<unsigned, unsigned, unsigned>(), nb::arg("shires") = 32, nb::arg("l2_kib") = 512,
              nb::arg("l3_kib") = 1024)
-        .def("run", run, nb::arg("cycles"), nb::arg("minions"), nb::arg("addresses"), nb::arg("use"), nb::arg("there"))
+        .def("run", run_lines, nb::arg("cycles"), nb::arg("minions"), nb::arg("addresses"), nb::arg("use"),
+             nb::arg("there"))
         .def_prop_ro("bytes", [](const FabricBench& bench) {
             const Fabric::Bytes& bytes = bench.fabric.bytes;
             return std::make_tuple(bytes.shire, bytes.l3, bytes.dram);

@@ -12,8 +12,7 @@ namespace {
 using riscv::Cause;
 using riscv::Change;
 using riscv::DONE;
-
-const Answer ILLEGAL = riscv::trap(Cause::illegal);
+using riscv::ILLEGAL;
 
 constexpr uint64_t SSTATUS_SEEN = 0x80000003000de133, SSTATUS_WRITTEN = 0xc6122, MSTATUS_WRITTEN = 0x7e79aa;
 constexpr uint64_t STATUS_KEPT = 0xf00018000, XS = 3 << 15, SD = uint64_t(1) << 63, TVM = 1 << 20;
@@ -23,14 +22,14 @@ constexpr uint64_t ROOT_MODE = uint64_t(15) << 60, ROOT_LOCK = uint64_t(1) << 59
 uint64_t signed_address(uint64_t value) { return uint64_t(int64_t(value << 16) >> 16); }
 
 // Registers that hold what is written to them, within a mask; of addresses, the high bits repeat bit 47.
-struct Held {
+struct KeptBits {
     uint16_t number;
     uint64_t TrapState::* place;
     uint64_t mask;
     bool address;
 };
 constexpr uint64_t VECTOR = ~uint64_t(0xffe), EVEN = ~uint64_t(1), CAUSE = INTERRUPT | 31, ALL = ~uint64_t(0);
-constexpr Held HELD[] = {
+constexpr KeptBits HELD[] = {
     {0x105, &TrapState::stvec, VECTOR, true},      {0x106, &TrapState::scounteren, 0x1ff, false},
     {0x140, &TrapState::sscratch, ALL, false},     {0x141, &TrapState::sepc, EVEN, true},
     {0x142, &TrapState::scause, CAUSE, false},     {0x143, &TrapState::stval, ALL, true},
@@ -42,7 +41,7 @@ constexpr Held HELD[] = {
     {0x7ce, &TrapState::minstmatch, ~0u, false},   {0x7d5, &TrapState::mbusaddr, 0xffffffffff, false},
 };
 
-Answer held(const Held& held, TrapState& trap, const Change& change, uint64_t& old) {
+Answer held(const KeptBits& held, TrapState& trap, const Change& change, uint64_t& old) {
     uint64_t& place = trap.*held.place;
     old = place;
     if (!change.writes) return DONE;
@@ -86,7 +85,7 @@ Answer root(uint64_t& of, uint64_t lock, const Change& change, uint64_t& old) {
 
 Answer trap_register(const Context& context, unsigned number, const Change& change, uint64_t& old) {
     TrapState& trap = context.hart->trap;
-    for (const Held& each : HELD)
+    for (const KeptBits& each : HELD)
         if (each.number == number) return held(each, trap, change, old);
     switch (number) {
         case 0x100: return status(trap, false, change, old);

@@ -10,8 +10,7 @@ namespace {
 
 using riscv::Change;
 using riscv::DONE;
-
-const Answer ILLEGAL = riscv::trap(riscv::Cause::illegal);
+using riscv::ILLEGAL;
 
 constexpr uint64_t MISA = uint64_t(2) << 62 | 1 << 23 | 1 << 20 | 1 << 18 | 1 << 12 | 1 << 8 | 1 << 5 | 1 << 2;
 constexpr uint64_t VENDOR = 0x5e5, ARCHITECTURE = 0x8000000000000001;

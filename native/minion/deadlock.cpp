@@ -15,7 +15,7 @@ constexpr unsigned SHIRE_HARTS = 64, LOAD_B = 16, FMA = 7, REDUCE = 9, QUEUE = 7
 // By class of operation, the tensor_wait of what has its place; loads of L1Scp are 0 and 1.
 constexpr std::array<unsigned, CLASSES> EVENT_OF_CLASS = {0, LOAD_B, 2, 3, FMA, 10, 8, REDUCE};
 
-const char* name_of(unsigned event) {
+const char* event_name(unsigned event) {
     switch (event) {
         case 0:
         case 1: return "tensor_load";
@@ -103,12 +103,12 @@ Reason Deadlock::of_hart(const Blocked& hart, const State& state) const {
         case Waits::place: {
             const unsigned event = EVENT_OF_CLASS[hart.wait.a % CLASSES];
             reason.kind = "place", reason.releasers = {first};
-            reason.text = printed("waits until the %s before it is complete", name_of(event));
+            reason.text = printed("waits until the %s before it is complete", event_name(event));
             break;
         }
         case Waits::event:
             reason.kind = "event", reason.releasers = {first};
-            reason.text = printed("waits by tensor_wait %u for its %s", hart.wait.a, name_of(hart.wait.a));
+            reason.text = printed("waits by tensor_wait %u for its %s", hart.wait.a, event_name(hart.wait.a));
             break;
         case Waits::registers:
             reason.kind = "registers", reason.releasers = {first};
@@ -164,11 +164,11 @@ Reason Deadlock::of_operation(const Held& held, const State& state) const {
         reason.kind = "pair", reason.text = "streams B for a tensor_fma with TENB=1";
         if (!state.operation(held.minion, FMA)) reason.note = "no such tensor_fma was issued";
     } else if (!held.head) {
-        reason.kind = "behind", reason.text = printed("%s waits for an older tensor operation", name_of(held.event));
+        reason.kind = "behind", reason.text = printed("%s waits for an older tensor operation", event_name(held.event));
     } else if (held.event == REDUCE) {
         of_transfer(reason, held, state);
     } else {
-        reason.kind = "runs", reason.text = printed("%s is under way", name_of(held.event));
+        reason.kind = "runs", reason.text = printed("%s is under way", event_name(held.event));
     }
     return reason;
 }

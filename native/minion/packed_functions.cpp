@@ -14,7 +14,7 @@ using riscv::Single;
 using riscv::u128;
 
 constexpr int POINT = 120;  // bits behind the binary point of a fixed-point number
-constexpr u128 ONE = u128(1) << POINT;
+constexpr u128 UNITY = u128(1) << POINT;
 // ln 2, by the digits of its binary expansion.
 constexpr u128 LN2 = (u128(0x00B17217F7D1CF79ull) << 64) | 0xABC9E3B39803F2F6ull;
 
@@ -49,10 +49,10 @@ Bits exact_exp2(Bits a) {
     const riscv::Exact value = riscv::exact<Single>(a);
     u128 fixed = value.exponent >= -POINT ? value.significand << (value.exponent + POINT) : 0;
     int whole = int(fixed >> POINT);
-    fixed &= ONE - 1;
-    if (value.sign) whole = -whole - 1, fixed = ONE - fixed;
+    fixed &= UNITY - 1;
+    if (value.sign) whole = -whole - 1, fixed = UNITY - fixed;
     const u128 x = times(fixed, LN2);
-    u128 term = ONE, sum = 0;
+    u128 term = UNITY, sum = 0;
     for (unsigned n = 1; term; ++n) {
         sum += term;
         term = times(term, x) / n;

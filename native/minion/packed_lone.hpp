@@ -11,6 +11,7 @@ struct Lone : riscv::Plain<uint64_t> {
     using Floats = riscv::Lanes<256>;
     using State = Context;
     static constexpr riscv::Misaligned MISALIGNED = riscv::Misaligned::perform;
+    static constexpr bool FUSED = false;
     template <class H>
     static Answer call(H&) {
         return riscv::trap(riscv::Cause::call);

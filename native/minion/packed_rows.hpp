@@ -6,7 +6,7 @@
 
 #include "packed.hpp"
 #include "packed_memory.hpp"
-#include "packed_table.hpp"
+#include "minion/packed_table.hpp"
 
 namespace polyloom::minion::packed {
 

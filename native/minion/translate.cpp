@@ -13,7 +13,7 @@ using riscv::Cause;
 constexpr unsigned PAGE_BITS = 12;
 constexpr uint64_t PHYSICAL = (uint64_t(1) << 40) - 1;  // of an address that is not translated, the rest is ignored
 constexpr uint64_t PPN = (uint64_t(1) << 28) - 1;       // of 40 bits of physical address
-constexpr uint64_t MPRV = 1 << 17, SUM = 1 << 18, MXR = 1 << 19;
+constexpr uint64_t SUM = 1 << 18, MXR = 1 << 19;
 enum Entry : uint64_t { V = 1, R = 2, W = 4, X = 8, U = 16, A = 64, D = 128 };
 
 // Levels of the page table: 3 of Sv39, 4 of Sv48, none of bare.

@@ -12,6 +12,8 @@
 
 namespace polyloom::minion {
 
+inline constexpr uint64_t MPRV = 1 << 17;  // of mstatus: data are accessed with the privilege of MPP
+
 enum class Use : uint8_t { load, store, fetch };
 
 // What decides about an address: sampled when a tensor operation is accepted.

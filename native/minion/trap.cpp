@@ -2,13 +2,14 @@
 // Traps to M and S, with delegation, interrupts, and returns. Source: The RISC-V Instruction Set Manual, Volume II,
 // chapters 3 and 12; which exceptions can be delegated and which bits exist, the vendor's emulator.
 #include "control.hpp"
+#include "translate.hpp"
 
 namespace polyloom::minion {
 
 namespace {
 
 constexpr uint64_t SIE = 1 << 1, MIE = 1 << 3, SPIE = 1 << 5, MPIE = 1 << 7, SPP = 1 << 8, MPP = 3 << 11;
-constexpr uint64_t MPRV = 1 << 17, TVM = 1 << 20, TW = 1 << 21, TSR = 1 << 22;
+constexpr uint64_t TVM = 1 << 20, TW = 1 << 21, TSR = 1 << 22;
 // The order in which interrupts are taken: external, software, timer of M, then of S, then the vendor's.
 constexpr uint8_t ORDER[] = {11, 3, 7, 9, 1, 5, 23, 19, 16};
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "steps.hpp"
-#include "table.hpp"
+#include "riscv/table.hpp"
 
 namespace polyloom::riscv {
 

@@ -61,7 +61,7 @@ struct Answer {
     Cause cause = Cause::exit;
     uint64_t value = 0;  // of a trap, its value; of a jump, where to; of leaving, what the run says
 };
-inline constexpr Answer DONE{}, NOT_YET{Answer::wait}, ABSENT{Answer::absent};
+inline constexpr Answer DONE{}, NOT_YET{Answer::wait}, ABSENT{Answer::absent}, ILLEGAL{Answer::trap, Cause::illegal};
 constexpr Answer trap(Cause cause, uint64_t value = 0) { return {Answer::trap, cause, value}; }
 constexpr Answer jump(uint64_t to) { return {Answer::jump, Cause::exit, to}; }
 // The run ends behind this instruction, which counts.

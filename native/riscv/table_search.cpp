@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table_search.hpp"
 
-#include "table.hpp"
+#include "riscv/table.hpp"
 
 namespace polyloom::riscv {
 namespace {

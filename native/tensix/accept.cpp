@@ -5,14 +5,13 @@
 #include <bit>
 
 #include "fields.hpp"
+#include "opcodes.hpp"
 #include "tile.hpp"
 
 namespace polyloom::tensix {
 
 namespace {
 
-constexpr uint32_t SFPNOP = 0x8f, SETDVALID = 0x57, UNPACR = 0x42, UNPACR_NOP = 0x43, WRCFG = 0xb0;
-constexpr uint32_t RDCFG = 0xb1, SETC16 = 0xb2, SFPLOAD = 0x70, SFPLOADMACRO = 0x93;
 constexpr uint64_t DST_SETTLES = 4;  // cycles until rows of Dst can be read that were written
 
 constexpr Unit unit_of_opcode(uint32_t op) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycles in which one thread's words, and among the units the vector unit, are all that moves: most of a kernel. They
 // are what step() does, but nobody else is asked. Tests hold both to the same state, findings and trace.
+#include "opcodes.hpp"
 #include "tile.hpp"
 
 namespace polyloom::tensix {
 
 namespace {
 
-constexpr uint32_t SFPLOADMACRO = 0x93;  // schedules instructions for cycles to come
-
+// SFPLOADMACRO schedules instructions for cycles to come.
 bool for_vector_unit(Word word) { return unit_of(word) == Unit::Vector && opcode(word) != SFPLOADMACRO; }
 
 }  // namespace

@@ -12,11 +12,13 @@
 #include <tuple>
 
 #include "python/bind.hpp"
+#include "python/view.hpp"
 #include "tensix/fields.hpp"
 #include "tensix/tile.hpp"
 
 namespace nb = nanobind;
 using namespace polyloom::tensix;
+using polyloom::view_of;
 
 namespace {
 
@@ -27,14 +29,6 @@ using EventTuple = std::tuple<uint64_t, uint64_t, int, int, uint32_t, uint32_t, 
 FindingTuple tuple_of(const Finding& f) {
     return {f.kind, f.thread,     f.cycle, f.earlier_cycle, f.word, f.earlier,
             f.pc,   f.earlier_pc, f.index, f.earlier_index, f.text, f.cure};
-}
-
-// Strides count elements; the view keeps the tile alive.
-template <class T>
-nb::object view_of(nb::handle self, T* data, std::initializer_list<size_t> shape,
-                   std::initializer_list<int64_t> strides = {}) {
-    nb::ndarray<nb::numpy, T> array(data, shape, self, strides);
-    return nb::cast(array, nb::rv_policy::reference);
 }
 
 template <class S>

@@ -9,11 +9,13 @@
 #include <initializer_list>
 #include <tuple>
 
+#include "python/view.hpp"
 #include "tensix/matrix_unit.hpp"
 #include "tensix/unit.hpp"
 
 namespace nb = nanobind;
 using namespace polyloom::tensix;
+using polyloom::view_of;
 
 namespace {
 
@@ -71,14 +73,7 @@ void run(MatrixBench& b, int thread, const Words& words, uint32_t times) {
     }
 }
 
-template <class T>
-nb::object view_of(nb::handle self, T* data, std::initializer_list<size_t> shape,
-                   std::initializer_list<int64_t> strides = {}) {
-    nb::ndarray<nb::numpy, T> array(data, shape, self, strides);
-    return nb::cast(array, nb::rv_policy::reference);
-}
-
-nb::object view(nb::handle self, const std::string& name) {
+nb::object part_view(nb::handle self, const std::string& name) {
     State& s = nb::cast<MatrixBench&>(self).state;
     constexpr int64_t bank = sizeof(SourceBank) / 4;
     auto* counters = reinterpret_cast<uint32_t*>(&s.matrix.counters);
@@ -103,7 +98,7 @@ void bind_matrix(nb::module_& m) {
     nb::class_<MatrixBench>(m, "MatrixBench")
         .def(nb::init<bool>(), nb::arg("blackhole") = false)
         .def(
-            "view", [](nb::handle self, const std::string& name) { return view(self, name); }, nb::arg("name"))
+            "view", [](nb::handle self, const std::string& name) { return part_view(self, name); }, nb::arg("name"))
         .def("run", run, nb::arg("thread"), nb::arg("words"), nb::arg("times") = 1)
         .def(
             "ready", [](const MatrixBench& b, int thread, Word word) { return ready(b, word, thread); },

@@ -4,13 +4,14 @@
 #include <algorithm>
 
 #include "fields.hpp"
+#include "opcodes.hpp"
 #include "tile.hpp"
 
 namespace polyloom::tensix {
 
 namespace {
 
-enum : uint32_t { WRCFG = 0xb0, RDCFG, SETC16, RMWCIB0, RMWCIB3 = 0xb6 };
+constexpr uint32_t RMWCIB0 = 0xb3, RMWCIB3 = 0xb6;
 constexpr uint32_t STATE_RESET = 4, UNPACK_CONTEXTS = 39;
 
 }  // namespace

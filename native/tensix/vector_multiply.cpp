@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensix/vector_multiply.hpp"
 
+#include "tensix/vector_run.hpp"
+
 // Eight lanes at a time, without a branch: the compiler's vectors, which it splits where the host has shorter ones. All
 // that is conditional is a mask. Functions are always inlined, so that each caller compiles them for its own target.
 #define LANEWISE [[gnu::always_inline]] inline
@@ -14,7 +16,7 @@ using Bits = uint32_t __attribute__((vector_size(32)));
 using Ints = int32_t __attribute__((vector_size(32)));
 using Floats = float __attribute__((vector_size(32)));
 
-constexpr uint32_t SIGN = 0x80000000, INFINITE = 0x7F800000, HIDDEN = 0x800000, FRACTION = 0x7FFFFF;
+constexpr uint32_t INFINITE = 0x7F800000, HIDDEN = 0x800000;
 
 LANEWISE Bits chosen(Ints mask, Bits yes, Bits no) { return (Bits(mask) & yes) | (~Bits(mask) & no); }
 LANEWISE Ints chosen(Ints mask, Ints yes, Ints no) { return (mask & yes) | (~mask & no); }

@@ -85,7 +85,7 @@ void copy_down(const Run& run, const Lanes& last, int latency) {
     run.write(2, three, run.lanes, latency), run.write(3, last, run.lanes, latency);
 }
 
-void shift(const Run& run) {
+void shift_lanes(const Run& run) {
     const bool immediate = run.op.mod == 6;
     const int32_t given = run.op.immediate;
     run.write(each(
@@ -113,7 +113,7 @@ void run_shuffle(const Run& run) {
         case 3: seen = c; return run.write(rotated(c, c), 2);
         case 4: return run.write(rotated(c, run.state.member == Member::Wormhole ? seen : Lanes{}), 2);
         case 5:
-        case 6: return shift(run);
+        case 6: return shift_lanes(run);
         default: run.fault("reserved-mode", "this mode of SFPSHFT2 is reserved");
     }
 }

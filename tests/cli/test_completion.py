@@ -9,69 +9,113 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli import completions
 
-from polyloom.cli.completion import SHELLS
-from polyloom.cli.entry import main
+from polyloom.cli.completion import commands
+from polyloom.cli.entry import all_verbs, main
+from polyloom.cli.shells import SCRIPTS, Command, Place
+
+HARD = Command(
+    "wash",
+    "it's: [hot] `soap`",
+    (
+        Place(
+            ("-t", "--to"), "A:B", "don't \\ $HOME [x]: 5 %", takes_value=True, repeats=True, is_file=False, values=()
+        ),
+        Place((), "FILE", "what", takes_value=False, repeats=True, is_file=True, values=()),
+    ),
+)
+"""Everything in it that some shell has a meaning for."""
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_committed_script_is_that_of_the_verbs(shell: str, pytestconfig: pytest.Config) -> None:
-    path = completions.FOLDER / f"polyloom.{shell}"
-    made = completions.script(shell)
-    if pytestconfig.getoption("--update-golden"):
-        path.write_text(made, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == made, "write `pytest tests/cli/test_completion.py --update-golden`"
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the script of every shell, as the verb prints it."""
+    folder = tmp_path_factory.mktemp("completion")
+    for shell, script in SCRIPTS.items():
+        (folder / f"polyloom.{shell}").write_text(script(commands()), encoding="utf-8")
+    return folder
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_verb_prints_it(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_the_verb_prints_it(shell: str, scripts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
-    assert capsys.readouterr().out.rstrip() == (completions.FOLDER / f"polyloom.{shell}").read_text().rstrip()
+    assert capsys.readouterr().out.rstrip() == (scripts / f"polyloom.{shell}").read_text(encoding="utf-8").rstrip()
 
 
-def _completed(line: str, folder: Path) -> list[str]:
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_nothing_is_left_out(shell: str, scripts: Path) -> None:
+    """Every verb, and the long options of each, stand in every script."""
+    text = (scripts / f"polyloom.{shell}").read_text(encoding="utf-8")
+    assert [verb for verb in all_verbs() if not re.search(rf"\b{verb}\b", text)] == []
+    flags = {s for command in commands() for place in command.options() for s in place.spellings if s[:2] == "--"}
+    assert len(flags) > 70
+    shown = {flag: f"-l {flag[2:]}" if shell == "fish" else flag for flag in flags}
+    assert [flag for flag, word in shown.items() if word not in text] == []
+
+
+def _completed(scripts: Path, line: str, folder: Path) -> list[str]:
     """What bash offers behind a line, in a shell that has no Python."""
     words = line.split(" ")
     text = f"""
-        source "{completions.FOLDER / "polyloom.bash"}"
+        source "{scripts / "polyloom.bash"}"
         COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
-        _shtab_polyloom polyloom '{words[-1]}' '{words[-2]}'
+        _polyloom polyloom '{words[-1]}' '{words[-2]}'
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
     done = subprocess.run(
         [shutil.which("bash") or "bash", "--norc", "-c", text],
         cwd=folder,
-        env={"PATH": "/usr/bin:/bin"},
+        env={"PATH": ""},
         capture_output=True,
         text=True,
         check=True,
     )
     assert done.stderr == ""
-    return done.stdout.split()
+    return done.stdout.splitlines()
 
 
-def test_bash_completes(tmp_path: Path) -> None:
-    (tmp_path / "gemm.py").touch()
-    assert _completed("polyloom ver", tmp_path) == ["verify"]
-    assert "--report" in _completed("polyloom run gemm.py --re", tmp_path)
-    assert _completed("polyloom run gem", tmp_path) == ["gemm.py"]
-    assert _completed("polyloom run gemm.py --on mi", tmp_path) == ["minion"]
-    assert _completed("polyloom run gemm.py --nothing", tmp_path) == []
-    assert "--quiet" in _completed("polyloom show --q", tmp_path)
+def test_bash_completes(scripts: Path, tmp_path: Path) -> None:
+    (tmp_path / "gemm kernel.py").touch()
+    assert _completed(scripts, "polyloom ver", tmp_path) == ["verify"]
+    assert "--report" in _completed(scripts, "polyloom run gemm.py --re", tmp_path)
+    assert _completed(scripts, "polyloom run gem", tmp_path) == ["gemm kernel.py"]
+    assert _completed(scripts, "polyloom run gemm.py --report gem", tmp_path) == ["gemm kernel.py"]
+    assert _completed(scripts, "polyloom run gemm.py --in A = gem", tmp_path) == ["gemm kernel.py"]
+    assert _completed(scripts, "polyloom run gemm.py --on mi", tmp_path) == ["minion"]
+    assert _completed(scripts, "polyloom run gemm.py --fill ", tmp_path) == ["random"]
+    assert _completed(scripts, "polyloom run gemm.py --seed ", tmp_path) == [""]
+    assert _completed(scripts, "polyloom run gemm.py --nothing", tmp_path) == [""]
+    assert "--quiet" in _completed(scripts, "polyloom show --q", tmp_path)
 
 
-def test_codes_complete_in_bash(tmp_path: Path) -> None:
-    assert _completed("polyloom explain PL041", tmp_path) == ["PL0410", "PL0411", "PL0412"]
-    assert _completed("polyloom bench mini", tmp_path) == ["minion"]
+def test_codes_complete_in_bash(scripts: Path, tmp_path: Path) -> None:
+    assert _completed(scripts, "polyloom explain PL041", tmp_path) == ["PL0410", "PL0411", "PL0412"]
+    assert _completed(scripts, "polyloom bench mini", tmp_path) == ["minion"]
 
 
-def test_codes_complete_in_fish() -> None:
+def _fish(script: Path, line: str) -> dict[str, str]:
+    """What fish offers behind a line, each with its description."""
     if shutil.which("fish") is None:
         pytest.skip("fish is not installed (Debian package `fish`)")
-    text = f'source "{completions.FOLDER / "polyloom.fish"}"; complete -C "polyloom explain PL041"'
+    text = f'source "{script}"; complete -C "{line}"'
     done = subprocess.run(["fish", "--no-config", "-c", text], capture_output=True, text=True, check=True)
-    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["PL0410", "PL0411", "PL0412"]
+    assert done.stderr == ""
+    return {word: about for word, _, about in (line.partition("\t") for line in done.stdout.splitlines())}
+
+
+def test_codes_complete_in_fish(scripts: Path) -> None:
+    script = scripts / "polyloom.fish"
+    assert list(_fish(script, "polyloom explain PL041")) == ["PL0410", "PL0411", "PL0412"]
+    assert _fish(script, "polyloom ver") == {"verify": all_verbs()["verify"][0]}
+    assert "--report" in _fish(script, "polyloom run gemm.py --re")
+    assert list(_fish(script, "polyloom run gemm.py --on mi")) == ["minion"]
+
+
+def test_descriptions_are_kept_as_they_are(tmp_path: Path) -> None:
+    """Quotes, brackets, dollars and backslashes of a description mean nothing to the shell."""
+    (tmp_path / "script").write_text(SCRIPTS["fish"]((HARD,)), encoding="utf-8")
+    assert _fish(tmp_path / "script", "polyloom wa") == {"wash": HARD.about}
+    assert _fish(tmp_path / "script", "polyloom wash --t") == {"--to": "don't \\ $HOME [x]: 5 %"}
 
 
 ZSH = """
@@ -80,25 +124,37 @@ zpty shell zsh -f -i
 zpty -w shell 'PS1=; fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; bindkey "^I" list-choices'
 zpty -w shell 'print RE''ADY'
 zpty -r shell before '*READY*'
-zpty -w -n shell $'polyloom explain PL041\t'
-zpty -r shell shown '*PL0410*PL0412*'
+zpty -w -n shell $'{line}\t'
+zpty -r shell shown '*{last}*'
 print -r -- $shown
 zpty -d shell
 """
 """A shell within a shell: only an interactive one completes."""
 
 
-def test_codes_complete_in_zsh(tmp_path: Path) -> None:
+def _zsh(script: str, line: str, last: str, folder: Path) -> str:
+    """What zsh shows behind a line, up to a word."""
     if shutil.which("zsh") is None:
         pytest.skip("zsh is not installed (Debian package `zsh`)")
-    shutil.copy(completions.FOLDER / "polyloom.zsh", tmp_path / "_polyloom")
-    words = ["zsh", "-f", "-c", ZSH.format(folder=tmp_path)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
-    assert set(re.findall(r"PL\d{4}", done.stdout)) == {"PL0410", "PL0411", "PL0412"}
+    (folder / "_polyloom").write_text(script, encoding="utf-8")
+    words = ["zsh", "-f", "-c", ZSH.format(folder=folder, line=line, last=last)]
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_can_read_it(shell: str) -> None:
+def test_codes_complete_in_zsh(scripts: Path, tmp_path: Path) -> None:
+    script = (scripts / "polyloom.zsh").read_text(encoding="utf-8")
+    shown = _zsh(script, "polyloom explain PL041", "PL0412", tmp_path)
+    assert set(re.findall(r"PL\d{4}", shown)) == {"PL0410", "PL0411", "PL0412"}
+
+
+def test_zsh_describes_options(tmp_path: Path) -> None:
+    shown = _zsh(SCRIPTS["zsh"]((HARD,)), "polyloom wash -", "5 %", tmp_path)
+    assert "--to" in shown
+    assert "don't \\ $HOME [x]: 5 %" in shown
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_the_shell_can_read_it(shell: str, scripts: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed (Debian package `{shell}`)")
-    subprocess.run([shell, "-n", str(completions.FOLDER / f"polyloom.{shell}")], check=True)
+    subprocess.run([shell, "-n", str(scripts / f"polyloom.{shell}")], check=True)

@@ -15,6 +15,23 @@ from polyloom.diagnostics import input_error
 from polyloom.targets.entry import entries, loaded
 
 _CODE: Final = re.compile("PL[0-9]{4}")
+SUBJECTS: Final = {
+    "PL01": "Syntax of programs",
+    "PL02": "Meaning of programs",
+    "PL03": "Machine descriptions",
+    "PL04": "Mapping",
+    "PL05": "Instantiation",
+    "PL06": "Model and verification",
+    "PL07": "Files",
+    "PL08": "Command line",
+    "PL09": "RISC-V",
+    "PL10": "The belt machine",
+    "PL11": "The belt machine: specializer",
+    "PL12": "The Tensix tile",
+    "PL13": "The Minion",
+    "PL14": "Exploration",
+}
+"""By the beginnings of their codes."""
 _SITE: Final = "https://polyloom.github.io/polyloom/"
 
 

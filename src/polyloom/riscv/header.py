@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instruction table for the native interpreter: native/riscv/table.hpp, made from the same rows.
+"""Generated header riscv/table.hpp: the instruction table for the native interpreter, from the same rows.
 
 Rows with the most fixed bits come first, so that the first match counts. Every instruction is one of the meanings, with
 six operands by role. An operand is a field of the word or, where a compressed instruction implies it, a constant,
@@ -16,11 +16,11 @@ from polyloom.riscv.names import LETTERS, NAMES
 EXTENSIONS: Final = (*LETTERS, *NAMES)
 """Bit n of a set of extensions stands for number n of these."""
 _HEAD: Final = """// SPDX-License-Identifier: Apache-2.0
-// The instruction table, made from instructions.txt and fields.txt by polyloom.riscv.header (`make golden`).
+// The instruction table, made from instructions.txt and fields.txt by polyloom.riscv.header, when the package is built.
 // clang-format off
 #pragma once
 
-#include "row.hpp"
+#include "riscv/row.hpp"
 
 namespace polyloom::riscv {
 """
@@ -32,7 +32,7 @@ def extension_bits(extensions: frozenset[str]) -> int:
 
 
 def header() -> str:
-    """The text of native/riscv/table.hpp."""
+    """The text of riscv/table.hpp."""
     operations = ",\n    ".join(f"{_name(name)}" for name in meanings())
     return "\n".join(
         [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C headers of include/, made of the tables: a macro per instruction in three spellings, the names of the
-configuration.
+"""Generated C headers for programs of a tile's cores, from the tables: a macro per instruction in three spellings, the
+names of the configuration.
 
 `TT_OP_X(...)` is the word, `TT_X(...)` pushes it by a store, with values that are known at run time, `TTI_X(...)` is an
 instruction of the core, whose operands are constants. Operands go from the highest bit down.

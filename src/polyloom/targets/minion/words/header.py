@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the packed instructions for the native interpreter: native/minion/packed_table.hpp.
+"""Generated header minion/packed_table.hpp: the rows of the packed instructions for the native interpreter.
 
 Rows with the most fixed bits come first, so that the first match counts. A row says of each register field in which
 file its register is, which is what issue has to know; what the instruction does, packed.cpp says by its name.
@@ -15,7 +15,7 @@ from polyloom.targets.minion.words.isa import packed
 _PLACES: Final[dict[Role, int]] = {"rd": 7, "rs1": 15, "rs2": 20, "rs3": 27}
 """Where the decoder takes the registers of a custom row from; a scatter's data are elsewhere."""
 _HEAD: Final = """// SPDX-License-Identifier: Apache-2.0
-// The packed instructions, made from xaifet.txt by polyloom.targets.minion.words.header (`make golden`).
+// The packed instructions, made from xaifet.txt by polyloom.targets.minion.words.header, when the package is built.
 // clang-format off
 #pragma once
 
@@ -36,7 +36,7 @@ _STRUCT: Final = """struct PackedRow {
 
 
 def header() -> str:
-    """The text of native/minion/packed_table.hpp."""
+    """The text of minion/packed_table.hpp."""
     rows = sorted(packed(), key=lambda row: -row.mask.bit_count())
     names = ",\n    ".join(_name(row) for row in packed())
     lines = [f"    {_row(row)},  // {row.mnemonic}" for row in rows]

@@ -23,6 +23,7 @@ from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_externals import External, Externals
 from polyloom.ir.ssa_types import I32
+from polyloom.targets.tensix.place import include
 from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.source.cpp.explain import Explainer, said
 from polyloom.targets.tensix.source.cpp.imported import finished, in_memory, refused
@@ -33,7 +34,7 @@ from polyloom.targets.tensix.words.isa import Member
 
 TARGET: Final = "riscv32-unknown-elf"
 HERE: Final = Path(__file__).parents[2] / "sfpi"
-HEADERS: Final = tuple(str(HERE / name) for name in ("include", "include/std", "include/ckernel", "../include"))
+HEADERS: Final = (*(str(HERE / name) for name in ("include", "include/std", "include/ckernel")), include())
 """Before the user's own folders: what of the vendor's system a kernel includes is found here."""
 _FLAGS: Final = ("-march=rv32im", "-mabi=ilp32", "-g", "-Xclang", "-no-enable-noundef-analysis")
 _UNROLLED: Final = (

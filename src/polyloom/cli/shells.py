@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Completion scripts of bash, zsh and fish: what may stand at each place of a command line, in the language of each
+shell. Sources: Bash Reference Manual, Programmable Completion; zsh's manual, `_arguments`; fish's manual, `complete`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+_LICENCE: Final = "# SPDX-License-Identifier: Apache-2.0"
+_BASH: Final = """{licence}
+_polyloom() {{
+  local word="${{COMP_WORDS[COMP_CWORD]}}" offered='' files=''
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    offered='{verbs} --help --version'
+  else
+    case "${{COMP_WORDS[1]}} ${{COMP_WORDS[COMP_CWORD - 1]}}" in
+      *' =') files=1 ;;
+{values}
+      *)
+        case "${{COMP_WORDS[1]}} $word" in
+{options}
+{operands}
+        esac ;;
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$offered" -- "$word"))
+  if [ -n "$files" ]; then
+    compopt -o filenames 2> /dev/null
+    local IFS=$'\\n'
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}}
+complete -F _polyloom polyloom
+"""
+_ZSH: Final = """#compdef polyloom
+{licence}
+_polyloom() {{
+  local -a verbs=(
+{verbs}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command verbs
+    return
+  fi
+  shift words
+  (( CURRENT-- ))
+  case $words[1] in
+{commands}
+  esac
+}}
+_polyloom "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place of a command line: an option, or an operand, which has no spellings; `values` are all that may stand
+    there, if they are known."""
+
+    spellings: tuple[str, ...]
+    metavar: str
+    help: str
+    takes_value: bool
+    repeats: bool
+    is_file: bool
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A verb."""
+
+    name: str
+    about: str
+    places: tuple[Place, ...]
+
+    def options(self) -> Iterator[Place]:
+        return (place for place in self.places if place.spellings)
+
+    def operands(self) -> Iterator[Place]:
+        return (place for place in self.places if not place.spellings)
+
+
+def bash(commands: tuple[Command, ...]) -> str:
+    """The script of bash, also of version 3."""
+    values = [
+        f"      {_either(command.name, place.spellings)}) {_offered([place])} ;;"
+        for command in commands
+        for place in command.options()
+        if place.takes_value
+    ]
+    options = [
+        f"          '{command.name} -'*) offered='{' '.join(s for p in command.options() for s in p.spellings)}' ;;"
+        for command in commands
+    ]
+    operands = [f"          '{command.name} '*) {_offered(list(command.operands()))} ;;" for command in commands]
+    return _BASH.format(
+        licence=_LICENCE,
+        verbs=" ".join(command.name for command in commands),
+        values="\n".join(values),
+        options="\n".join(options),
+        operands="\n".join(operands),
+    )
+
+
+def _either(command: str, spellings: tuple[str, ...]) -> str:
+    return "|".join(f"'{command} {spelling}'" for spelling in spellings)
+
+
+def _offered(places: list[Place]) -> str:
+    if any(place.is_file for place in places):
+        return "files=1"
+    return f"offered={_quoted(' '.join(value for place in places for value in place.values))}"
+
+
+def zsh(commands: tuple[Command, ...]) -> str:
+    """The script of zsh, the file `_polyloom`."""
+    verbs = [f"    {_quoted(f'{command.name}:{_escaped(command.about)}')}" for command in commands]
+    made = [
+        "\n".join([f"    {command.name}) _arguments -s : \\", *_specifications(command), "      ;;"])
+        for command in commands
+    ]
+    return _ZSH.format(licence=_LICENCE, verbs="\n".join(verbs), commands="\n".join(made))
+
+
+def _specifications(command: Command) -> Iterator[str]:
+    for place in command.options():
+        value = f":{_escaped(place.metavar)}:{_action(place)}" if place.takes_value else ""
+        for spelling in place.spellings:
+            repeated = "*" if place.repeats else ""
+            yield f"      {_quoted(f'{repeated}{spelling}[{_escaped(place.help)}]{value}')} \\"
+    for place in command.operands():
+        repeated = "*" if place.repeats else ""
+        yield f"      {_quoted(f'{repeated}:{_escaped(place.metavar)}:{_action(place)}')} \\"
+
+
+def _action(place: Place) -> str:
+    return "_files" if place.is_file else f"({' '.join(place.values)})" if place.values else " "
+
+
+def _escaped(text: str) -> str:
+    """Brackets and colons end the parts of a specification."""
+    for mark in ("\\", "[", "]", ":"):
+        text = text.replace(mark, f"\\{mark}")
+    return text
+
+
+def fish(commands: tuple[Command, ...]) -> str:
+    """The script of fish."""
+    lines = [_LICENCE, "complete -c polyloom -f"]
+    for command in commands:
+        lines.append(f"complete -c polyloom -n __fish_use_subcommand -a {command.name} -d {_quoted(command.about)}")
+        here = f"complete -c polyloom -n '__fish_seen_subcommand_from {command.name}'"
+        for place in command.options():
+            names = " ".join(f"-l {s[2:]}" if s.startswith("--") else f"-s {s[1:]}" for s in place.spellings)
+            value = "" if not place.takes_value else " -r -F" if place.is_file else f" -x{_listed(place)}"
+            lines.append(f"{here} {names}{value} -d {_quoted(place.help)}")
+        for place in command.operands():
+            if place.is_file or place.values:
+                lines.append(f"{here}{' -F' if place.is_file else _listed(place)}")
+    return "\n".join([*lines, ""])
+
+
+def _listed(place: Place) -> str:
+    return f" -a {_quoted(' '.join(place.values))}" if place.values else ""
+
+
+def _quoted(text: str) -> str:
+    """A word of a shell: an apostrophe stands outside of the quotes."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+SCRIPTS: Final[Mapping[str, Callable[[tuple[Command, ...]], str]]] = {"bash": bash, "zsh": zsh, "fish": fish}
