@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version of the package, at its one place: the build reads it here."""
+"""The version of the package, at its one place: the build reads it here, as a plain assignment."""
 
-from typing import Final
-
-VERSION: Final = "0.1.0"
+VERSION = "0.1.0"
