@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import divided, never, nonnegative, rounded
-from polyloom.frontend.loops.affine import Scope, affine, extremes, obstacle
+from polyloom.frontend.loops.affine import Scope, affine
+from polyloom.frontend.loops.extremes import extremes
+from polyloom.frontend.loops.obstacles import obstacle
 from polyloom.frontend.loops.roles import identity, loop_variable
 from polyloom.frontend.loops.tree import Node, refuse, strip
 from polyloom.frontend.loops.types import COUNTING

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import never, nonnegative, quotient_border
-from polyloom.frontend.loops.affine import Scope, affine, affine_part, known
+from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine, affine_part, known
 from polyloom.frontend.loops.headers import header
 from polyloom.frontend.loops.tree import CASTS, Node, strip
 from polyloom.frontend.strips import LARGEST, Period, Size, sized
@@ -22,10 +22,9 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 def divides(node: Node) -> bool:
     """Whether an expression is a quotient or a remainder, of powers of two also by shift and mask."""
-    return node.kind == "binary" and node.opcode in _DIVISIONS and node.ctype not in _FLOATS
+    return node.kind == "binary" and node.opcode in DIVISIONS and node.ctype not in _FLOATS
 
 
-_DIVISIONS = ("/", "%", "//", "mod", ">>", "&")
 _FLOOR = ("//", "mod")
 """Which round down."""
 _FLOATS = ("float", "double", "long double")

@@ -61,7 +61,8 @@ def _has_operands_of_its_type(node: Node) -> bool:
     """Conversions are nodes: what is computed with data has one type. Numbers that count may mix, and pointers."""
     if node.kind != "binary" or node.opcode not in (*_ARITHMETIC, *_COMPARISONS):
         return True
-    types = {strip(child).ctype for child in node.inner} | ({node.ctype} if node.opcode in _ARITHMETIC else set())
+    results = (node.ctype,) if node.opcode in _ARITHMETIC else ()
+    types = {*results, *(strip(child).ctype for child in node.inner)}
     return len(types) == 1 or types <= {*_INTEGERS} or any(set("*[(") & set(each) for each in types)
 
 

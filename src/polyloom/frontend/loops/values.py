@@ -14,8 +14,9 @@ from math import isfinite
 
 from polyloom.frontend.convert import FLOATS, comparison, converted, folded, is_truth
 from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import COMPARISONS, Scope, affine, callee, function_result, known
+from polyloom.frontend.loops.affine import COMPARISONS, Scope, affine, callee, known
 from polyloom.frontend.loops.elements import reference
+from polyloom.frontend.loops.extremes import function_result
 from polyloom.frontend.loops.gathers import gathers
 from polyloom.frontend.loops.tree import Node, strip
 from polyloom.frontend.loops.types import COUNTING, INTEGER, TYPES, element_type
