@@ -91,7 +91,6 @@ class Scope:
 
 def affine(node: Node, scope: Scope) -> Affine | None:
     """The affine form of an integer expression."""
-    node = strip(node)
     match node.kind:
         case "integer" | "character":
             assert isinstance(node.value, int | str)
@@ -206,7 +205,6 @@ def in_type(value: Affine, node: Node, scope: Scope) -> Affine | None:
 
 def condition(node: Node, scope: Scope) -> Condition | None:
     """Where an expression of affine comparisons holds."""
-    node = strip(node)
     match node.kind:
         case "binary" if node.opcode in COMPARISONS:
             a, b = (affine(child, scope) for child in node.inner)
@@ -244,7 +242,6 @@ def _relation(opcode: str, difference: Affine) -> Condition:
 
 def known(test: Node, scope: Scope) -> bool | None:
     """What a test comes to, or None where that depends on data or on loops."""
-    test = strip(test)
     where = condition(test, scope)
     if where is not None:
         return scope.outcomes.get(where, _decided(where))
@@ -271,7 +268,6 @@ def _decided(where: Condition) -> bool | None:
 
 def affine_part(test: Node, scope: Scope) -> tuple[Node, Condition] | None:
     """The first affine part of a test whose outcome is not known, as large as possible."""
-    test = strip(test)
     if known(test, scope) is not None:
         return None
     where = condition(test, scope)

@@ -6,13 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.frontend.loops.affine import Scope, affine, callee, in_type
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node
 from polyloom.sets import Affine
 
 
 def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
     """The affine forms whose minimum (`least`) or maximum an expression is; `a < b ? a : b` is one."""
-    node = strip(node)
     value = affine(node, scope)
     if value is not None:
         return (value,)
@@ -45,7 +44,7 @@ def _shifted(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None
 
 
 def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
-    test, first, second = map(strip, node.inner)
+    test, first, second = node.inner
     if test.opcode not in ("<", "<=", ">", ">="):
         return None
     a, b = (extremes(child, scope, least) for child in test.inner)
@@ -72,7 +71,7 @@ def function_result(call: Node, scope: Scope) -> tuple[list[Node], Node] | None:
     """The parameters of the called function and the expression that it returns, if that is all it does."""
     if call.kind != "call":
         return None
-    called = strip(call.inner[0])
+    called = call.inner[0]
     function = scope.functions.get(called.symbol) if called.kind == "name" else None
     if function is None:
         return None

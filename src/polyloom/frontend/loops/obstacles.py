@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine
-from polyloom.frontend.loops.tree import Node, strip, written
+from polyloom.frontend.loops.tree import Node, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Obstacle:
 
 def obstacle(node: Node, scope: Scope) -> Obstacle:
     """Of an expression that is not affine."""
-    node = strip(node.inner[0] if node.kind == "exact" else node)
+    node = node.inner[0] if node.kind == "exact" else node
     is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
     if is_extreme and all(affine(child, scope) is not None for child in node.inner):
         return Obstacle(node, f"is a minimum or a maximum: `{written(node)}`", _SELECT)

@@ -14,7 +14,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import never, nonnegative, quotient_border
 from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine, affine_part, known
 from polyloom.frontend.loops.headers import header
-from polyloom.frontend.loops.tree import CASTS, Node, strip
+from polyloom.frontend.loops.tree import CASTS, Node
 from polyloom.frontend.strips import LARGEST, Period, Size, sized
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -96,7 +96,6 @@ def _varying(loop: Node, scope: Scope) -> Scope:
 
 def _period(node: Node, name: str, scope: Scope) -> Period | None:
     """The period of an integer expression of loops; None where it is none."""
-    node = strip(node)
     form = affine(node, scope)
     if form is not None:
         return Period.of(form, name)
