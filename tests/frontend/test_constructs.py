@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 
+import numpy as np
 import pytest
-from tests.frontend.python.helpers import arguments, assert_same, meaning
+from tests.frontend.python.helpers import Arrays, arguments, assert_same, meaning
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c
@@ -273,8 +274,9 @@ def test_construct(name: str, folder: Path) -> None:
     assert_same({key: found[0][key] for key in found[1]}, found[1])
 
 
-def _meaning(nest: Nest, sizes: dict[str, int], given: dict[str, object]) -> dict[str, object]:
-    inputs = {s.name: given.get(s.name, sizes.get(s.name)) for s in nest.storage if s.role == "argument"}
+def _meaning(nest: Nest, sizes: dict[str, int], given: Arrays) -> Arrays:
+    arguments = [s.name for s in nest.storage if s.role == "argument"]
+    inputs = {name: given[name] if name in given else np.asarray(sizes[name], np.int32) for name in arguments}
     return dict(meaning(nest, {p: sizes[p] for p in nest.parameters}, inputs))
 
 

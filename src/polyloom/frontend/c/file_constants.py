@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.library import operations
 from polyloom.frontend.c.plain.structs import Fields
 from polyloom.frontend.c.tree import Builder, aliases, ctype
 from polyloom.frontend.loops.affine import Scope, affine
@@ -111,7 +112,7 @@ def _wrapped(value: Affine, of: str) -> Affine:
 
 def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> Scope:
     variable = builder.build(item)
-    initial = variable.inner[-1]
+    initial = operations(variable.inner[-1], {}, ())
     if variable.ctype in _WIDTHS:
         narrowed = initial.inner[0] if initial.kind == "convert" and initial.opcode == "IntegralCast" else initial
         form = affine(narrowed, scope)

@@ -31,8 +31,10 @@ _SPECIAL: Final = {"inff": "inf", "huge_valf": "inf", "nanf": "nan", "inf": "inf
 
 
 def operations(node: Node, functions: Mapping[str, Node], defined: Collection[str]) -> Node:
-    """The tree with operations for calls of C's library, and of what `ir.nest_c` prints; `functions` are the file's, by
+    """Lowering to the tree of loops: without parentheses and conversions that change nothing, with operations for
+    calls of C's library, and of what `ir.nest_c` prints; `functions` are the file's, by
     identity, and `defined` the names of all that have a body, which hide the library's."""
+    node = strip(node)
     inner = tuple([operations(child, functions, defined) for child in node.inner])
     if any(a is not b for a, b in zip(inner, node.inner, strict=True)):
         node = replace(node, inner=inner)

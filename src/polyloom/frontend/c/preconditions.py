@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from polyloom.frontend.c.library import operations
 from polyloom.frontend.loops.affine import Scope, callee, condition
 from polyloom.frontend.loops.roles import assumption
 from polyloom.frontend.loops.tree import Node
@@ -37,7 +38,7 @@ def preconditions(function: Node) -> Preconditions:
     scope, held, said = _scope(function), Condition(), set[int]()
     for statement in _head(function):
         asserted = assumption(statement)
-        where = None if asserted is None else condition(asserted, scope)
+        where = None if asserted is None else condition(operations(asserted, {}, ()), scope)
         if where is not None:
             scope, held = scope.within(where), conjunction(held, where)
             said.update(map(id, statement))

@@ -109,7 +109,7 @@ class Builder:
             [self.build(child, around) for child in children if not child.get("kind", "").endswith(("Attr", "Comment"))]
         )
         text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
-        kind = raw.get("kind", "")
+        kind: str = raw.get("kind", "")
         named = raw.get("referencedDecl", raw)
         computes = (raw[key] for key in ("computeLHSType", "computeResultType") if key in raw)
         return Node(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from polyloom.frontend.known import floored, never, nonnegative, quotient
-from polyloom.frontend.loops.tree import Node, strip, written
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
@@ -91,7 +91,6 @@ class Scope:
 
 def affine(node: Node, scope: Scope) -> Affine | None:
     """The affine form of an integer expression."""
-    node = strip(node)
     match node.kind:
         case "integer" | "character":
             assert isinstance(node.value, int | str)
@@ -105,16 +104,16 @@ def affine(node: Node, scope: Scope) -> Affine | None:
             return affine(node.inner[0], scope)
         case "unary" if node.opcode in ("+", "-"):
             value = affine(node.inner[0], scope)
-            return value if value is None or node.opcode == "+" else _in_type(-value, node, scope)
+            return value if value is None or node.opcode == "+" else in_type(-value, node, scope)
         case "binary" if node.opcode in _ARITHMETIC:
             a, b = (affine(child, scope) for child in node.inner)
             value = None if a is None or b is None else _binary(node.opcode, a, b, scope.domain)
-            return value if value is None or node.opcode != "-" else _in_type(value, node, scope)
+            return value if value is None or node.opcode != "-" else in_type(value, node, scope)
         case "binary" if node.opcode in ("&", "<<", ">>"):
             return _by_powers(node, scope)
         case "convert" | "cast" if node.opcode == "IntegralCast" and _keeps(node):
             value = affine(node.inner[0], scope)
-            return None if value is None else _in_type(value, node, scope)
+            return None if value is None else in_type(value, node, scope)
         case "choose":
             holds = _everywhere(node.inner[0], scope)
             return None if holds is None else affine(node.inner[1 if holds else 2], scope)
@@ -127,6 +126,8 @@ def affine(node: Node, scope: Scope) -> Affine | None:
 
 _ARITHMETIC = ("+", "-", "*", "/", "%", "//", "mod")
 """`/` and `%` round towards zero (C17 6.5.5), `//` and `mod` down."""
+DIVISIONS = (*_ARITHMETIC[3:], ">>", "&")
+"""Quotients and remainders, of powers of two also by shift and mask."""
 
 
 def _everywhere(test: Node, scope: Scope) -> bool | None:
@@ -197,14 +198,13 @@ def _widens(to: str, source: str) -> bool:
     return source in order and (to == source or order[to] > order[source])
 
 
-def _in_type(value: Affine, node: Node, scope: Scope) -> Affine | None:
+def in_type(value: Affine, node: Node, scope: Scope) -> Affine | None:
     """A value that the type has: below 0, an unsigned one wraps."""
     return value if not node.ctype.startswith("unsigned") or nonnegative(value, scope.domain) else None
 
 
 def condition(node: Node, scope: Scope) -> Condition | None:
     """Where an expression of affine comparisons holds."""
-    node = strip(node)
     match node.kind:
         case "binary" if node.opcode in COMPARISONS:
             a, b = (affine(child, scope) for child in node.inner)
@@ -242,7 +242,6 @@ def _relation(opcode: str, difference: Affine) -> Condition:
 
 def known(test: Node, scope: Scope) -> bool | None:
     """What a test comes to, or None where that depends on data or on loops."""
-    test = strip(test)
     where = condition(test, scope)
     if where is not None:
         return scope.outcomes.get(where, _decided(where))
@@ -269,7 +268,6 @@ def _decided(where: Condition) -> bool | None:
 
 def affine_part(test: Node, scope: Scope) -> tuple[Node, Condition] | None:
     """The first affine part of a test whose outcome is not known, as large as possible."""
-    test = strip(test)
     if known(test, scope) is not None:
         return None
     where = condition(test, scope)
@@ -279,125 +277,7 @@ def affine_part(test: Node, scope: Scope) -> tuple[Node, Condition] | None:
     return next((found for part in parts if (found := affine_part(part, scope)) is not None), None)
 
 
-def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
-    """The affine forms whose minimum (`least`) or maximum an expression is; `a < b ? a : b` is one."""
-    node = strip(node)
-    value = affine(node, scope)
-    if value is not None:
-        return (value,)
-    if node.kind == "choose":
-        return _idiom(node, scope, least)
-    if node.kind == "operation" and node.opcode == ("min" if least else "max"):
-        found = [extremes(child, scope, least) for child in node.inner]
-        forms = [form for part in found if part is not None for form in part]
-        return None if None in found else tuple(dict.fromkeys(forms))
-    if node.kind == "binary" and node.opcode in ("+", "-"):
-        return _shifted(node, scope, least)
-    if node.kind == "exact":
-        found = extremes(node.inner[0], scope, least)
-        gathered = scope.gather(node, scope) if found is None and scope.gather is not None else None
-        return found if gathered is None else (gathered,)
-    if expanded := expand(node, scope):
-        return extremes(*expanded, least)
-    return None
-
-
-def _shifted(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
-    """An extreme plus or minus an affine form: the extreme of the sums."""
-    base, offset = extremes(node.inner[0], scope, least), affine(node.inner[1], scope)
-    if base is None and node.opcode == "+":
-        base, offset = extremes(node.inner[1], scope, least), affine(node.inner[0], scope)
-    if base is None or offset is None:
-        return None
-    shifted = [form + offset if node.opcode == "+" else form - offset for form in base]
-    return tuple(shifted) if all(_in_type(form, node, scope) is not None for form in shifted) else None
-
-
-def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
-    test, first, second = map(strip, node.inner)
-    if test.opcode not in ("<", "<=", ">", ">="):
-        return None
-    a, b = (extremes(child, scope, least) for child in test.inner)
-    arms = extremes(first, scope, least), extremes(second, scope, least)
-    # `a < b ? a : b` is a minimum and `a < b ? b : a` a maximum; `>` exchanges them.
-    ordered = (a, b) if (test.opcode[0] == "<") == least else (b, a)
-    return None if a is None or b is None or arms != ordered else tuple(dict.fromkeys((*a, *b)))
-
-
-def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
-    """The result of a call of a function that only returns an expression, with its parameters bound, where the
-    arguments are affine."""
-    body = function_result(call, scope)
-    if body is None:
-        return None
-    parameters, result = body
-    values = [affine(argument, scope) for argument in call.inner[1:]]
-    bound = {p.symbol: value for p, value in zip(parameters, values, strict=True) if value is not None}
-    inside = replace(scope, symbols={**scope.symbols, **bound}).without(callee(call))
-    return (result, inside) if len(bound) == len(values) else None
-
-
 def callee(call: Node) -> str:
     """The name of the called function, "" where it is computed."""
     function = strip(call.inner[0])
     return function.name if function.kind == "name" else ""
-
-
-def function_result(call: Node, scope: Scope) -> tuple[list[Node], Node] | None:
-    """The parameters of the called function and the expression that it returns, if that is all it does."""
-    if call.kind != "call":
-        return None
-    called = strip(call.inner[0])
-    function = scope.functions.get(called.symbol) if called.kind == "name" else None
-    if function is None:
-        return None
-    parameters, body = [n for n in function.inner if n.kind == "parameter"], function.inner[-1]
-    # Helpers such as `static int min(int a, int b) { return ...; }`; anything longer is not expanded in bounds.
-    simple = len(body.inner) == 1 and body.inner[0].kind == "return" and len(body.inner[0].inner) == 1
-    return (parameters, body.inner[0].inner[0]) if simple and len(parameters) == len(call.inner) - 1 else None
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """The innermost part that keeps an expression from being affine, what is the matter with it, and what to do."""
-
-    part: Node
-    reason: str
-    help: str
-
-
-def obstacle(node: Node, scope: Scope) -> Obstacle:
-    """Of an expression that is not affine."""
-    node = strip(node.inner[0] if node.kind == "exact" else node)
-    is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
-    if is_extreme and all(affine(child, scope) is not None for child in node.inner):
-        return Obstacle(node, f"is a minimum or a maximum: `{written(node)}`", _SELECT)
-    if node.kind == "call" or (node.kind == "operation" and not is_extreme):
-        return Obstacle(node, f"depends on a function's result: `{written(node)}`", _SUMS)
-    if node.kind in ("element", "member") or (node.kind == "unary" and node.opcode == "*"):
-        return Obstacle(node, f"depends on data: `{written(node)}`", _DATA)
-    if node.kind == "name" and node.symbol in scope.storage:
-        return Obstacle(node, f"depends on data: `{written(node)}`", _VARIABLE)
-    if node.kind == "name":
-        return Obstacle(node, f"depends on the value of the variable `{written(node)}`", _VARIABLE)
-    for child in node.inner:
-        if child.kind and affine(child, scope) is None:
-            return obstacle(child, scope)
-    if node.opcode == "-" and node.ctype.startswith("unsigned"):
-        return Obstacle(node, f"may be below 0, where `{node.ctype}` wraps: `{written(node)}`", _SUMS)
-    if node.opcode == "*":
-        return Obstacle(
-            node, f"has a product of two variables: `{written(node)}`", "multiply by integer constants only"
-        )
-    if node.opcode in (*_ARITHMETIC[3:], ">>", "&"):
-        return Obstacle(node, f"has a quotient or a remainder: `{written(node)}`", "pass its value as an argument")
-    return Obstacle(node, f"is not affine: `{written(node)}`", _SUMS)
-
-
-_SUMS = "write sums of loops, sizes and integer parameters times integer constants"
-_VARIABLE = "use loops, sizes, integer parameters and constants; a loop has a value only in its body"
-_SELECT = "select between two accesses, each with an index of its own, or write two loops"
-_DATA = (
-    "which iterations run and which elements they access must be known before data is: access a fixed range and "
-    "select, or run the function as it is on a processor, `--on riscv`"
-)

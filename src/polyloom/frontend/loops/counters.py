@@ -17,7 +17,7 @@ from polyloom.frontend.known import nonnegative
 from polyloom.frontend.loops.affine import Scope, affine, condition
 from polyloom.frontend.loops.headers import Header, from_values, header
 from polyloom.frontend.loops.shape import statements_of
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node
 from polyloom.names import hidden
 from polyloom.sets import Affine
 
@@ -27,9 +27,8 @@ Values = Mapping[str, Affine | None]
 
 def target(node: Node) -> str:
     """The identity of the variable that a statement assigns, or ""."""
-    node = strip(node)
     assigns = node.opcode in ("=", "++", "--") or node.kind == "update"
-    left = strip(node.inner[0]) if assigns and node.inner else None
+    left = node.inner[0] if assigns and node.inner else None
     return left.symbol if left is not None and left.kind == "name" else ""
 
 
@@ -41,7 +40,6 @@ def changed(node: Node, counters: frozenset[str]) -> frozenset[str]:
 
 def assigned(node: Node, scope: Scope) -> Affine | None:
     """What an assignment makes of its variable."""
-    node = strip(node)
     if node.opcode == "=":
         return affine(node.inner[1], scope)
     before = affine(node.inner[0], scope)
@@ -53,7 +51,7 @@ def assigned(node: Node, scope: Scope) -> Affine | None:
     value = before + by if node.opcode[0] == "+" else before - by
     # An unsigned variable that is not negative stays so when it grows; else it must be known.
     grows = node.opcode[0] == "+" and nonnegative(by, scope.domain)
-    unsigned = strip(node.inner[0]).ctype.startswith("unsigned")
+    unsigned = node.inner[0].ctype.startswith("unsigned")
     return value if not unsigned or grows or nonnegative(value, scope.domain) else None
 
 
@@ -155,7 +153,7 @@ def ended(found: Header, run: Course, scope: Scope) -> Scope:
 def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None:
     """The course of a `while` that goes on while a counter, which it changes by the same number in every turn, is on
     one side of a bound."""
-    test, body = strip(node.inner[0]), node.inner[-1]
+    test, body = node.inner[0], node.inner[-1]
     bounds = with_values(scope, dict.fromkeys(changed(body, counters)))
     steps = course((body,), None, bounds, counters, test).steps
     for part in test:

@@ -13,7 +13,7 @@ from typing import Final
 from polyloom.frontend.known import nonnegative
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Monomial, Scope, affine
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node
 from polyloom.ir.nest import Storage
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -30,7 +30,7 @@ def reference(node: Node, scope: Scope) -> Reference:
         raise refusals.unknown(base, scope)
     if len(indices) == 1 and len(storage.shape) > 1 and "[" not in base.ctype:
         return Reference(storage.name, _delinearized(indices[0], storage, scope), node.span)
-    if strip(node).opcode == "*" and len(storage.shape) == 1:
+    if node.opcode == "*" and len(storage.shape) == 1:
         return Reference(storage.name, (Affine(),), node.span)
     if len(indices) != len(storage.shape):
         raise refusals.rank(node, storage.name, len(storage.shape), len(indices))
@@ -39,13 +39,12 @@ def reference(node: Node, scope: Scope) -> Reference:
 
 def _subscripts(node: Node) -> tuple[Node, list[Node]]:
     """The array expression of an access and its subscripts, outermost first."""
-    node = strip(node)
     if node.kind == "unary" and node.opcode == "*":
-        return strip(node.inner[0]), []
+        return node.inner[0], []
     indices = list[Node]()
     while node.kind == "element":
         indices.insert(0, node.inner[1])
-        node = strip(node.inner[0])
+        node = node.inner[0]
     return node, indices
 
 
@@ -137,7 +136,6 @@ def _divide(monomial: Monomial, divisor: Monomial) -> Monomial | None:
 
 def polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
     """The sum of products that an integer expression is."""
-    node = strip(node)
     known = affine(node, scope)
     if known is not None:
         return {(name,): c for name, c in known.terms} | ({(): known.constant} if known.constant else {})

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import divided, never, nonnegative, rounded
-from polyloom.frontend.loops.affine import Scope, affine, extremes, obstacle
+from polyloom.frontend.loops.affine import Scope, affine
+from polyloom.frontend.loops.extremes import extremes
+from polyloom.frontend.loops.obstacles import obstacle
 from polyloom.frontend.loops.roles import identity, loop_variable
-from polyloom.frontend.loops.tree import Node, refuse, strip
+from polyloom.frontend.loops.tree import Node, refuse
 from polyloom.frontend.loops.types import COUNTING
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -74,7 +76,7 @@ def header(loop: Node, scope: Scope) -> Header:
         or variable.ctype not in COUNTING
         or step is None
         or not loop.inner[2].kind
-        or _names(strip(loop.inner[3]).inner[0]) != identity(variable)
+        or _names(loop.inner[3].inner[0]) != identity(variable)
     ):
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
         raise refuse("PL0158", "this is not a loop that counts an int by a constant", part, _FORM)
@@ -114,14 +116,13 @@ def _initial(loop: Node) -> Node:
 
 def _step(node: Node, scope: Scope) -> int | None:
     """The increment of `i++`, `i += 2`, `i = i + 1` and their counterparts, whatever they count."""
-    node = strip(node) if node.kind else node
     if node.kind == "unary" and node.opcode in ("++", "--"):
         return 1 if node.opcode == "++" else -1
     opcode, amount = node.opcode, None
     if node.kind == "update" and opcode in ("+=", "-="):
         amount = affine(node.inner[1], scope)
-    elif opcode == "=" and strip(node.inner[1]).opcode in ("+", "-"):
-        opcode, sides = strip(node.inner[1]).opcode, strip(node.inner[1]).inner
+    elif opcode == "=" and node.inner[1].opcode in ("+", "-"):
+        opcode, sides = node.inner[1].opcode, node.inner[1].inner
         if _names(node.inner[0]) == _names(sides[0]):
             amount = affine(sides[1], scope)
     if amount is None or not amount.is_constant or not amount.constant:
@@ -130,19 +131,16 @@ def _step(node: Node, scope: Scope) -> int | None:
 
 
 def _names(node: Node) -> str:
-    node = strip(node)
     return node.symbol if node.kind == "name" else ""
 
 
 def _unconverted(node: Node) -> Node:
     """A counter that is not negative keeps its value where it is compared with a size of another type."""
-    node = strip(node)
     is_cast = node.kind == "convert" and node.opcode == "IntegralCast"
     return node.inner[0] if is_cast and node.ctype in COUNTING and node.inner[0].ctype in COUNTING else node
 
 
 def _conjuncts(test: Node) -> list[Node]:
-    test = strip(test)
     return [t for child in test.inner for t in _conjuncts(child)] if test.opcode == "&&" else [test]
 
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.loops.affine import Scope, callee, obstacle
+from polyloom.frontend.loops.affine import Scope, callee
+from polyloom.frontend.loops.obstacles import obstacle
 from polyloom.frontend.loops.roles import assumption
 from polyloom.frontend.loops.tree import Node, refuse, written
 from polyloom.frontend.loops.types import INTEGER

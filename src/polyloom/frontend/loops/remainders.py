@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import never, nonnegative, quotient_border
-from polyloom.frontend.loops.affine import Scope, affine, affine_part, known
+from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine, affine_part, known
 from polyloom.frontend.loops.headers import header
-from polyloom.frontend.loops.tree import CASTS, Node, strip
+from polyloom.frontend.loops.tree import CASTS, Node
 from polyloom.frontend.strips import LARGEST, Period, Size, sized
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -22,10 +22,9 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 def divides(node: Node) -> bool:
     """Whether an expression is a quotient or a remainder, of powers of two also by shift and mask."""
-    return node.kind == "binary" and node.opcode in _DIVISIONS and node.ctype not in _FLOATS
+    return node.kind == "binary" and node.opcode in DIVISIONS and node.ctype not in _FLOATS
 
 
-_DIVISIONS = ("/", "%", "//", "mod", ">>", "&")
 _FLOOR = ("//", "mod")
 """Which round down."""
 _FLOATS = ("float", "double", "long double")
@@ -97,7 +96,6 @@ def _varying(loop: Node, scope: Scope) -> Scope:
 
 def _period(node: Node, name: str, scope: Scope) -> Period | None:
     """The period of an integer expression of loops; None where it is none."""
-    node = strip(node)
     form = affine(node, scope)
     if form is not None:
         return Period.of(form, name)

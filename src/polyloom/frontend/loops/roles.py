@@ -53,7 +53,7 @@ def _sources(function: Node) -> Iterator[tuple[str, Node]]:
         if node.kind == "variable" and node.initial:
             yield node.symbol, node.inner[-1]
         elif (node.opcode == "=" or node.kind == "update") and node.inner:
-            left = strip(node.inner[0])
+            left = node.inner[0]
             if left.kind == "name":
                 yield left.symbol, node.inner[1]
 
@@ -63,8 +63,8 @@ def loop_variable(loop: Node) -> Node | None:
     first = loop.inner[0]
     if first.kind == "declare" and len(first.inner) == 1 and first.inner[0].initial:
         return first.inner[0]
-    if first.kind == "binary" and first.opcode == "=" and strip(first.inner[0]).kind == "name":
-        return strip(first.inner[0])
+    if first.kind == "binary" and first.opcode == "=" and first.inner[0].kind == "name":
+        return first.inner[0]
     return None
 
 
@@ -139,5 +139,5 @@ def _assigned(function: Node) -> Iterator[str]:
         changes = (
             node.opcode in ("=", "++", "--") or node.kind == "update" or (node.kind == "unary" and node.opcode == "&")
         )
-        if changes and id(node) not in headers and strip(node.inner[0]).kind == "name":
-            yield strip(node.inner[0]).symbol
+        if changes and id(node) not in headers and node.inner[0].kind == "name":
+            yield node.inner[0].symbol

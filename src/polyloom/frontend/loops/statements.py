@@ -26,7 +26,7 @@ from polyloom.frontend.loops.remainders import stride, undecided
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.shape import flat
 from polyloom.frontend.loops.shapes import affine_text, extents
-from polyloom.frontend.loops.tree import Node, refuse, strip
+from polyloom.frontend.loops.tree import Node, refuse
 from polyloom.frontend.loops.types import COUNTING, TYPES, element_type, is_pointer
 from polyloom.frontend.loops.values import binary, truth, value
 from polyloom.frontend.predicate import inlines, merge
@@ -94,7 +94,7 @@ class Statements:
     def parted(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A statement after which counters have values that depend on affine conditions, and what follows it."""
         if target(node):
-            return self.counter(strip(node), rest, scope)
+            return self.counter(node, rest, scope)
         body, *orelse = node.inner[1:]
         return self.branch(
             node.inner[0],
@@ -356,7 +356,7 @@ class Statements:
 
     def assignment(self, node: Node, scope: Scope) -> Nodes:
         """`=`, `op=`, `++` and `--` of an element or a scalar; raises PL0165 for loop variables and parameters."""
-        left = strip(node.inner[0])
+        left = node.inner[0]
         if left.kind == "name" and (left.symbol in scope.symbols or left.symbol in self.roles.loops):
             name = left.name
             kind = (

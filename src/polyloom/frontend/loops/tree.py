@@ -2,7 +2,7 @@
 """The statement tree of both languages: nodes with types and with spans in the user's text.
 
 Every conversion is a node, and quotients say how they round, so that no rule of a language (C17 6.3.1, NEP 50) is
-decided behind the tree.
+decided behind the tree. A language lowers a new construct to nodes in one line; what it becomes is read here once.
 """
 
 from __future__ import annotations

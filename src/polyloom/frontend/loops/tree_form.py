@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
-from polyloom.frontend.loops.tree import CASTS, Node, strip
+from polyloom.frontend.loops.tree import CASTS, Node
 from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.passes import Form
 
@@ -61,7 +61,8 @@ def _has_operands_of_its_type(node: Node) -> bool:
     """Conversions are nodes: what is computed with data has one type. Numbers that count may mix, and pointers."""
     if node.kind != "binary" or node.opcode not in (*_ARITHMETIC, *_COMPARISONS):
         return True
-    types = {strip(child).ctype for child in node.inner} | ({node.ctype} if node.opcode in _ARITHMETIC else set())
+    results = (node.ctype,) if node.opcode in _ARITHMETIC else ()
+    types = {*results, *(child.ctype for child in node.inner)}
     return len(types) == 1 or types <= {*_INTEGERS} or any(set("*[(") & set(each) for each in types)
 
 
@@ -70,7 +71,7 @@ def _says_how_it_converts(node: Node) -> bool:
 
 
 def _is_indexed_by_an_integer(node: Node) -> bool:
-    return node.kind != "element" or strip(node.inner[1]).ctype in ("", *_INTEGERS)
+    return node.kind != "element" or node.inner[1].ctype in ("", *_INTEGERS)
 
 
 def _has_an_identity(node: Node) -> bool:

@@ -14,10 +14,11 @@ from math import isfinite
 
 from polyloom.frontend.convert import FLOATS, comparison, converted, folded, is_truth
 from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import COMPARISONS, Scope, affine, callee, function_result, known
+from polyloom.frontend.loops.affine import COMPARISONS, Scope, affine, callee, known
 from polyloom.frontend.loops.elements import reference
+from polyloom.frontend.loops.extremes import function_result
 from polyloom.frontend.loops.gathers import gathers
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import COUNTING, INTEGER, TYPES, element_type
 from polyloom.frontend.predicate import choice, guarded, same
 from polyloom.ir.library import KERNELS, LARGEST_POWER, SINGLE
@@ -60,7 +61,6 @@ def value(node: Node, dtype: ElementType, scope: Scope) -> Expression:
 
 def typed(node: Node, scope: Scope) -> Typed:
     """The value of an expression, and its type."""
-    node = strip(node)
     known = affine(node, scope)
     if known is not None:
         # What counts may have 64 bits; a value that data are computed with is converted first, or refused there.
@@ -105,7 +105,6 @@ def _type(node: Node) -> ElementType:
 
 def _operand(node: Node, scope: Scope) -> Typed:
     """An operand of an operation on data, which has an element type, also where it is a counter."""
-    node = strip(node)
     if node.ctype == INTEGER:
         return _counted(node, node, affine(node, scope), "i32", scope), "i32"
     dtype = _type(node)
@@ -135,7 +134,7 @@ def _truth_value(node: Node, scope: Scope) -> Typed:
 def _cast(node: Node, scope: Scope) -> Typed:
     inner = node.inner[0]
     if node.opcode not in _CONVERSIONS:
-        raise refusals.expression(node if inner.ctype in TYPES else strip(inner))
+        raise refusals.expression(node if inner.ctype in TYPES else inner)
     dtype = _type(node)
     form = affine(inner, scope)
     if inner.ctype == INTEGER:
@@ -197,7 +196,6 @@ def _apply(operation: str, dtype: ElementType, operands: tuple[Expression, ...],
 
 def truth(node: Node, scope: Scope) -> Expression:
     """A condition on data: an i32 that is not 0 where it holds."""
-    node = strip(node)
     outcome = known(node, scope)
     if outcome is not None:
         return Constant(int(outcome), "i32", node.span)
@@ -299,12 +297,8 @@ def _conditional(node: Node, scope: Scope) -> Typed:
         return scope.gathers.conditional(test, dtype, (first, second), node.span), dtype
     arms = [value(arm, dtype, scope) for arm in node.inner[1:]]
     first, second = guarded(arms[0], test, True), guarded(arms[1], test, False)
-    compared = strip(node.inner[0])
-    if (
-        dtype in INTEGERS
-        and compared.opcode in ("<", "<=", ">", ">=")
-        and TYPES.get(strip(compared.inner[0]).ctype) == dtype
-    ):
+    compared = node.inner[0]
+    if dtype in INTEGERS and compared.opcode in ("<", "<=", ">", ">=") and TYPES.get(compared.inner[0].ctype) == dtype:
         sides, less = tuple(_operand(side, scope)[0] for side in compared.inner), compared.opcode in ("<", "<=")
         if same(sides, (first, second)):
             return _apply("min" if less else "max", dtype, (first, second), node), dtype

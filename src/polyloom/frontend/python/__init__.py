@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python functions as loop nests: `load` finds the kernel in a user's file, `kernel.py` says what a kernel is.
 
-    text -> Function (names) -> Types -> Nest          function.py, statements.py and infer.py, lower.py: the compiler
+    text -> Function (names) -> Types -> tree -> Nest  function.py, statements.py and infer.py, lower.py, frontend/loops
                                       -> Executable    execute.py: the function itself, the oracle
 
 The file is executed as a module of its own, so that its constants and sizes are what Python says they are.

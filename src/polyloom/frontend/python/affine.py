@@ -15,6 +15,7 @@ from typing import Any
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.loops import affine as forms
 from polyloom.frontend.loops import make
+from polyloom.frontend.loops.obstacles import obstacle
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.names import suggestion
@@ -193,7 +194,7 @@ def extent(node: ast.expr, scope: Scope) -> Affine:
     check_names(node, scope)
     found = affine(node, scope)
     if found is None:
-        why = forms.obstacle(integer(node, scope), scope.forms)
+        why = obstacle(integer(node, scope), scope.forms)
         raise input_error("PL0135", f"an extent {why.reason}", span=why.part.span, help=why.help)
     if any(abs(c) >= LIMIT for c in (found.constant, *(c for _, c in found.terms))):
         raise scope.text.error("PL0135", "an extent has a constant that is too large", node, "stay below 2**31")

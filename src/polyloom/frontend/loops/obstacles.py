@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why an expression is not affine: the innermost part that is not, and what to write instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine
+from polyloom.frontend.loops.tree import Node, written
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """The innermost part that keeps an expression from being affine, what is the matter with it, and what to do."""
+
+    part: Node
+    reason: str
+    help: str
+
+
+def obstacle(node: Node, scope: Scope) -> Obstacle:
+    """Of an expression that is not affine."""
+    node = node.inner[0] if node.kind == "exact" else node
+    is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
+    if is_extreme and all(affine(child, scope) is not None for child in node.inner):
+        return Obstacle(node, f"is a minimum or a maximum: `{written(node)}`", _SELECT)
+    if node.kind == "call" or (node.kind == "operation" and not is_extreme):
+        return Obstacle(node, f"depends on a function's result: `{written(node)}`", _SUMS)
+    if node.kind in ("element", "member") or (node.kind == "unary" and node.opcode == "*"):
+        return Obstacle(node, f"depends on data: `{written(node)}`", _DATA)
+    if node.kind == "name" and node.symbol in scope.storage:
+        return Obstacle(node, f"depends on data: `{written(node)}`", _VARIABLE)
+    if node.kind == "name":
+        return Obstacle(node, f"depends on the value of the variable `{written(node)}`", _VARIABLE)
+    for child in node.inner:
+        if child.kind and affine(child, scope) is None:
+            return obstacle(child, scope)
+    if node.opcode == "-" and node.ctype.startswith("unsigned"):
+        return Obstacle(node, f"may be below 0, where `{node.ctype}` wraps: `{written(node)}`", _SUMS)
+    if node.opcode == "*":
+        return Obstacle(
+            node, f"has a product of two variables: `{written(node)}`", "multiply by integer constants only"
+        )
+    if node.opcode in DIVISIONS:
+        return Obstacle(node, f"has a quotient or a remainder: `{written(node)}`", "pass its value as an argument")
+    return Obstacle(node, f"is not affine: `{written(node)}`", _SUMS)
+
+
+_SUMS = "write sums of loops, sizes and integer parameters times integer constants"
+_VARIABLE = "use loops, sizes, integer parameters and constants; a loop has a value only in its body"
+_SELECT = "select between two accesses, each with an index of its own, or write two loops"
+_DATA = (
+    "which iterations run and which elements they access must be known before data is: access a fixed range and "
+    "select, or run the function as it is on a processor, `--on riscv`"
+)
