@@ -51,3 +51,10 @@ def stays(instruction: Instruction, externals: Externals) -> bool:
     """Whether it stays where nobody uses its results: all that has an effect, but for a plain load."""
     found = effects(instruction, externals)
     return bool(found) and not (instruction.operation == "load" and found == _READS)
+
+
+def is_copyable(instruction: Instruction, externals: Externals) -> bool:
+    """Whether it may stand at several places, each of which some executions come to; an external function that is
+    `ordered` may know its place, as a numbered word of a coprocessor does."""
+    external = externals.get(instruction.called)
+    return external is None or "ordered" not in external.effects

@@ -360,6 +360,12 @@ class Function:
         return self.blocks[0].parameters
 
 
+def with_distinct_arrays(function: Function) -> Function:
+    """The function as if each of its pointers were `restrict`: of a program whose arrays never overlap."""
+    pointers = (k for k, p in enumerate(function.parameters) if p.type == PTR)
+    return replace(function, restricted=frozenset(pointers))
+
+
 def edges_of(terminator: Terminator) -> tuple[Edge, ...]:
     """Where control may go on: then before else, cases in their order before the default."""
     match terminator:

@@ -158,7 +158,9 @@ def _is_part(instruction: Instruction, block: Block, user: Instruction | None, i
 def loose(function: Function, users: Users, variables: frozenset[str], isa: Isa) -> frozenset[str]:
     """The values whose upper bits are anything: no user asks for them, and nothing sets them anyway. A single bit is
     held as 0 or 1; variables are copies of values that are not loose: a copy does not tolerate it."""
-    exact = {*sign_extended(function, isa)} - {*zero_extended(function, users)} | variables
+    # The convention of calls hands words over with their sign.
+    passed = {p.name for p in function.parameters if p.type == I32 and isa.xlen == 64}
+    exact = {*sign_extended(function, isa)} - {*zero_extended(function, users)} | variables | passed
     values = [v.name for block in function.blocks for v in definitions(block) if v.type != I1 and v.name not in exact]
     found = frozenset[str]()
     # What is only part of a loose value is loose as well.

@@ -17,6 +17,7 @@ import numpy as np
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
+from polyloom.ir.ssa import with_distinct_arrays
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import foreign, source_lines, symbols
 from polyloom.riscv import note as notes
@@ -102,8 +103,9 @@ def _compile(
         return _placed(cast("tuple[Given, ...]", subject.content), place.isa)
     content = cast(function.Content, subject.content)
     note = notes.Note(str(place), subject.signature)
+    program = with_distinct_arrays(content.function) if content.distinct else content.function
     made = compile_function(
-        content.function, place.isa, lambda places: notes.encode(note, source_lines.encode(places)), subject.watch
+        program, place.isa, lambda places: notes.encode(note, source_lines.encode(places)), subject.watch
     )
     return made.elf
 

@@ -228,6 +228,8 @@ def _comparison(instruction: Instruction, makers: Makers) -> Operand | Instructi
         return Constant(I1, int(instruction.operation[-2:] in ("eq", "le", "ge")))
     if isinstance(a, Constant) and not isinstance(b, Constant):
         return replace(instruction, operation=MIRRORED[instruction.operation], operands=(b, a))
+    if (strict := _strict(instruction)) is not None:
+        return strict
     inner = makers.get(a.name) if isinstance(a, Value) else None
     is_zero = isinstance(b, Constant) and b.value == 0
     if inner is None or not is_zero or instruction.operation not in ("eq", "ne"):
@@ -238,6 +240,24 @@ def _comparison(instruction: Instruction, makers: Makers) -> Operand | Instructi
             return inner.operands[0]
         return Instruction("xor", (inner.operands[0], integer(I1, 1)), instruction.results, place=instruction.place)
     return None
+
+
+def _strict(instruction: Instruction) -> Instruction | None:
+    """x >= c as x > c - 1, and x <= c as x < c + 1, where that is a number: one form for both."""
+    b, operation = instruction.operands[1], instruction.operation
+    if not isinstance(b, Constant) or operation[1:] not in ("ge", "le") or b.type not in INTEGERS or b.type == I1:
+        return None
+    moved = b.value + (1 if operation.endswith("le") else -1)
+    bound = integer(b.type, moved)
+    view = unsigned(b.type, b.value) + moved - b.value if operation[0] == "u" else moved
+    known = unsigned(b.type, moved) if operation[0] == "u" else bound.value
+    if view != known:
+        return None
+    return replace(
+        instruction,
+        operation=operation[0] + ("lt" if operation.endswith("le") else "gt"),
+        operands=(instruction.operands[0], bound),
+    )
 
 
 Rule = Callable[[Instruction, Type, Makers], Operand | Instruction | None]

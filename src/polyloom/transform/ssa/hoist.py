@@ -9,12 +9,11 @@ near distance in a load, or a comparison in a branch, is left where it is: moved
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.analysis.aliases import Aliases, is_plain_load
-from polyloom.analysis.dominators import dominators
 from polyloom.analysis.effects import externals_of
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import (
@@ -41,13 +40,13 @@ NEAR: Final = 1024
 @dataclass(frozen=True, slots=True)
 class HoistCosts:
     """`near` is how far from a register an access reaches; `is_part` tells what is a part of its users on the machine;
-    `most` is how many values a loop may get in registers. `speculative` are operations that do no harm where nobody
-    asked for them: they move from everywhere in the loop. `meets` tells whether two accesses may meet, where more is
-    known than the function says."""
+    `loads` is after how many loads a loop has enough of them in registers. `speculative` are operations that do no harm
+    where nobody asked for them: they move from everywhere in the loop. `meets` tells whether two accesses may meet,
+    where more is known than the function says."""
 
     near: int = NEAR
     is_part: Callable[[Instruction], bool] = lambda instruction: instruction.operation in COMPARISONS
-    most: int = 12
+    loads: int = 10
     speculative: frozenset[str] = frozenset()
     meets: Callable[[Instruction, Instruction], bool] | None = None
 
@@ -60,17 +59,18 @@ def hoist(function: Function, costs: HoistCosts | None = None) -> Function:
     forest = loop_forest(len(function.blocks), edges)
     if not forest.loops:
         return function
-    above: list[int] = dominators(len(function.blocks), edges).tolist()
-    body, work = Body(function), _Hoisting(function, costs or HoistCosts(), forest, above)
+    body, work = Body(function), Hoisting(function, costs or HoistCosts(), forest)
     for number in reversed(range(len(forest.loops))):
         if not forest.loops[number].irreducible:
             work.move(body, number)
     return replace(function, blocks=tuple(body.blocks))
 
 
-class _Hoisting:
-    def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest, above: Sequence[int]) -> None:
-        self.costs, self.forest, self.above = costs, forest, above
+class Hoisting:
+    """Of a function whose loops have preheaders."""
+
+    def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest) -> None:
+        self.costs, self.forest = costs, forest
         self.aliases, self.externals = Aliases(function), externals_of(function)
         self.meets = costs.meets or self.aliases.may_meet
 
@@ -81,14 +81,14 @@ class _Hoisting:
         defined = set(body.scope(members).defined)
         writers = [i for k in members for i in body.blocks[k].instructions if self.aliases.may_write(i)]
         always = set(always_entered(body.blocks, self.forest.loops[number].header, members))
-        left = self.costs.most
+        left = self.costs.loads
         changed = True
-        while changed and left > 0:
+        while changed:
             changed = False
             for k in members:
-                moved = list(self._movable(body, k, defined, writers, always))[:left]
+                moved = list(dict.fromkeys(self._movable(body, k, defined, writers, always if left > 0 else ())))
                 if moved:
-                    changed, left = True, left - len(moved)
+                    changed, left = True, left - sum(map(is_plain_load, moved))
                     gone = {i.results[0].name for i in moved}
                     kept = tuple(i for i in body.blocks[k].instructions if i not in moved)
                     body.blocks[k] = replace(body.blocks[k], instructions=kept)
@@ -96,18 +96,20 @@ class _Hoisting:
                     defined -= gone
 
     def _movable(
-        self, body: Body, k: int, defined: set[str], writers: Sequence[Instruction], always: set[int]
+        self, body: Body, k: int, defined: set[str], writers: Sequence[Instruction], always: Collection[int]
     ) -> Iterator[Instruction]:
         for instruction in body.blocks[k].instructions:
-            if len(instruction.results) != 1 or any(
-                isinstance(o, Value) and o.name in defined for o in instruction.operands
-            ):
+            if len(instruction.results) != 1:
                 continue
+            stays = all(not isinstance(o, Value) or o.name not in defined for o in instruction.operands)
             speculates = instruction.operation in self.costs.speculative
             if is_plain_load(instruction):
-                if (k in always or speculates) and not any(self.meets(instruction, writer) for writer in writers):
-                    yield instruction
-            elif (speculates or speculable(instruction, self.externals)) and not self._is_free(instruction):
+                near = None if stays else self._near(body, k, instruction, defined)
+                asked = k in always or speculates
+                if (stays or near) and asked and not any(self.meets(instruction, w) for w in writers):
+                    # The distance first: alone it would stay, as a part of the load.
+                    yield instruction if near is None else near
+            elif stays and (speculates or speculable(instruction, self.externals)) and not self._is_free(instruction):
                 yield instruction
 
     def _ahead(self, i: Instruction, always: bool) -> Instruction:
@@ -115,6 +117,13 @@ class _Hoisting:
         asked = always and SPECULATIVE not in i.flags and is_plain_load(i)
         faults = i.operation in SPECULATED and not speculable(i, self.externals)
         return replace(i, flags=(SPECULATIVE,) if faults and not asked else ())
+
+    def _near(self, body: Body, k: int, load: Instruction, defined: set[str]) -> Instruction | None:
+        """What makes the address of a load in its block, at a constant distance from what stays."""
+        made = next((i for i in body.blocks[k].instructions if load.operands[0] in i.results), None)
+        if made is None or made.operation != "offset":
+            return None
+        return None if any(isinstance(o, Value) and o.name in defined for o in made.operands) else made
 
     def _is_free(self, instruction: Instruction) -> bool:
         if instruction.operation == "offset" and isinstance(distance := instruction.operands[1], Constant):

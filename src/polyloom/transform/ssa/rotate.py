@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from polyloom.analysis.effects import externals_of, is_copyable
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Block, Branch, Edge, Function, Jump, Value, edges_of, flow_edges, with_edges
 from polyloom.ir.ssa_verify import definitions
@@ -41,7 +42,7 @@ class _Rotation:
     """Mutable: the blocks, and by value the copies of its definition."""
 
     def __init__(self, function: Function) -> None:
-        self.source, self.fresh = function, names(function)
+        self.source, self.fresh, self.externals = function, names(function), externals_of(function)
         self.blocks = {block.name: block for block in function.blocks}
         self.copies: dict[str, list[Value]] = {}
 
@@ -75,6 +76,8 @@ class _Rotation:
     def _body(self, block: Block, members: set[str]) -> Edge | None:
         """The edge of the header's test that stays in the loop, where the loop can be rotated."""
         if not isinstance(block.terminator, Branch) or len(block.instructions) > LONGEST:
+            return None
+        if not all(is_copyable(i, self.externals) for i in block.instructions):
             return None
         inside = [edge for edge in edges_of(block.terminator) if edge.block in members]
         latches = [

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from polyloom.analysis.effects import externals_of, is_copyable
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import (
     Block,
@@ -28,6 +29,7 @@ from polyloom.ir.ssa import (
     flow_edges,
 )
 from polyloom.ir.ssa_verify import definitions
+from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.duplication import copy_blocks, read_elsewhere, repair
 from polyloom.transform.ssa.editing import names, reached, throughout
 from polyloom.transform.ssa.folding import fold_constants
@@ -54,7 +56,7 @@ def unroll(function: Function, costs: UnrollCosts | None = None) -> Function:
         changed = _unrolled(function, costs or UnrollCosts())
         if changed is function:
             break
-        function = simplify(changed)
+        function = simplify(common(changed))
     return function
 
 
@@ -82,8 +84,9 @@ def _trips(function: Function, forest: LoopForest, number: int, costs: UnrollCos
     """How often the loop is run through, where constants decide that and it may become so long."""
     loop = forest.loops[number]
     members = [function.blocks[k] for k in loop.own]
-    size = sum(len(block.instructions) for block in members)
-    if len(loop.latches) != 1 or any(i.operation == "alloca" for block in members for i in block.instructions):
+    instructions = [i for block in members for i in block.instructions]
+    externals = externals_of(function)
+    if len(loop.latches) != 1 or any(i.operation == "alloca" or not is_copyable(i, externals) for i in instructions):
         return None
     header, latch = function.blocks[loop.header], function.blocks[loop.latches[0]]
     begins = [
@@ -97,8 +100,8 @@ def _trips(function: Function, forest: LoopForest, number: int, costs: UnrollCos
     if not isinstance(end, Branch) or (end.then.block == header.name) == (end.orelse.block == header.name):
         return None
     known = _constants(header, begins)
-    most = min(costs.trips, costs.instructions // max(size, 1))
-    makers = {r.name: i for block in members for i in block.instructions for r in i.results}
+    most = min(costs.trips, costs.instructions // max(len(instructions), 1))
+    makers = {r.name: i for i in instructions for r in i.results}
     for trip in range(1, most + 1):
         decided = _evaluate(end.condition, known, makers)
         if not isinstance(decided, Constant):
