@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from polyloom.analysis.aliases import Aliases, Location, is_plain_load
-from polyloom.analysis.dominators import dominators
+from polyloom.analysis.dominators import dominator_tree
 from polyloom.ir.ssa import Function, Instruction, Operand, Value, edges_of, flow_edges
 from polyloom.ir.ssa_types import Type
 
@@ -37,7 +37,10 @@ class AvailableValues:
     def __init__(self, function: Function, aliases: Aliases | None = None) -> None:
         self.function = function
         self.aliases = aliases or Aliases(function)
-        self.above: list[int] = dominators(len(function.blocks), flow_edges(function)).tolist()
+        tree = dominator_tree(len(function.blocks), flow_edges(function))
+        # A subtree is an interval of the preorder.
+        self._position: list[int] = tree.position.tolist()
+        self._size: list[int] = tree.size.tolist()
         self.home = {
             value.name: k
             for k, block in enumerate(function.blocks)
@@ -48,29 +51,13 @@ class AvailableValues:
         for k, block in enumerate(function.blocks):
             for edge in edges_of(block.terminator):
                 self.sources[position[edge.block]].append(k)
-        self._depth = self._depths()
         self.leaving: dict[int, Facts] = {}
         if len(function.blocks) <= _BLOCKS:
             self._iterate()
 
-    def _depths(self) -> list[int]:
-        found = [0] * len(self.above)
-        for k in range(len(self.above)):
-            path: list[int] = []
-            while k > 0 and not found[k]:
-                path.append(k)
-                k = self.above[k]
-            for n, node in enumerate(reversed(path), found[k] + 1):
-                found[node] = n
-        return found
-
     def _dominates(self, a: int, b: int) -> bool:
         """Whether all paths to b lead through a, another block."""
-        if self._depth[a] >= self._depth[b]:
-            return False
-        while self._depth[b] > self._depth[a]:
-            b = self.above[b]
-        return a == b
+        return self._position[a] < self._position[b] < self._position[a] + self._size[a]
 
     def _iterate(self) -> None:
         # From all facts down: a block that was not looked at yet takes nothing away.

@@ -20,11 +20,11 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 from polyloom.riscv import names
 from polyloom.riscv.backend.branches import branching
-from polyloom.riscv.backend.identities import with_identities_inside
 from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.returns import returning
 from polyloom.riscv.backend.sink import sunk
 from polyloom.transform.ssa.destruct import split_critical_edges
+from polyloom.transform.ssa.select_identities import with_identities_inside
 
 TEXT = "function f(%x: i64, %y: i64, %a: i64) -> i64 {\nentry:\nLINES\n    return %r\n}\n"
 SETS = ("rv64gc", "rv64gc_zicond", "rv64gc_zbb", "rv64gc+sfb")

@@ -22,6 +22,8 @@ SIZE = 96
 MIDDLE = 48
 """The element to which index 0 refers: indices are from -40 to 40."""
 VARIABLES = ("a", "b")
+OWN = 3
+"""Elements of an array of the function's own, which is accessed at constant places."""
 
 
 @dataclass(slots=True)
@@ -58,6 +60,8 @@ class _Text:
         return self.new(f"add {counter}, {constant}:i32") if constant else counter
 
     def element(self) -> str:
+        if not self.draw(st.integers(0, 5)):
+            return self.new(f"offset %own, {4 * self.draw(st.integers(0, OWN - 1))}:i64", "ptr")
         wide = self.new(f"sext {self.index()}", "i64")
         byte = self.new(f"shl {wide}, 2:i64", "i64")
         return self.new(f"offset {self.pick('%p.mid', '%q.mid', '%r.mid')}, {byte}", "ptr")
@@ -135,12 +139,15 @@ def counted(draw: st.DrawFn, depth: int = 3) -> Function:
     text = _Text(draw)
     for name in VARIABLES:
         text.lines.append(f"store %n, %{name} align 4")
+    for k in range(OWN):
+        text.lines += [f"%own.{k}: ptr = offset %own, {4 * k}:i64", f"store {k}:i32, %own.{k} align 4"]
     for name in "pqr":
         text.lines.append(f"%{name}.mid: ptr = offset %{name}, {4 * MIDDLE}:i64")
     text.loop(depth - 1)
     text.statements(depth - 1)
     result = text.new(f"xor {text.load('a')}, {text.load('b')}")
-    allocas = [*(f"%{name}: ptr = alloca 4:i64 align 4" for name in VARIABLES), *text.allocas]
+    allocas = [f"%own: ptr = alloca {4 * OWN}:i64 align 4"]
+    allocas += [*(f"%{name}: ptr = alloca 4:i64 align 4" for name in VARIABLES), *text.allocas]
     body = "\n".join([*allocas, *text.lines])
     head = "function f(%n: i32, %p: ptr, %q: ptr restrict, %r: ptr) -> i32"
     return construct(read(f"{head} {{\nentry:\n{body}\nreturn {result}\n}}\n"))

@@ -17,6 +17,7 @@ from polyloom.transform.ssa.hoist import HoistCosts, hoist
 from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.rotate import rotate
 from polyloom.transform.ssa.simplify import simplify
+from polyloom.transform.ssa.split_variables import split_variables
 from polyloom.transform.ssa.stores import remove_dead_stores, sink_stores
 from polyloom.transform.ssa.unroll import UnrollCosts, unroll
 from polyloom.transform.ssa.widen_counters import widen_counters
@@ -248,6 +249,47 @@ entry:
     assert_same(read(text), after)
     stored = [i.operands[0] for i in after.blocks[0].instructions if i.operation == "store"]
     assert [getattr(operand, "value", None) for operand in stored] == [2, 3, 4]
+
+
+STRUCTURE = """\
+function f(%p: ptr, %q: ptr, %n: i32) -> i32 {
+entry:
+    %pair: ptr = alloca 8:i64 align 4
+    %second: ptr = offset %pair, 4:i64
+    store %n, %pair align 4
+    store 7:i32, %second align 4
+    %big: i1 = sgt %n, 3:i32
+    branch %big, more, end
+more:
+    store 9:i32, %second align 4
+    jump end
+end:
+    %a: i32 = load %pair align 4
+    %b: i32 = load %second align 4
+    %c: i32 = xor %a, %b
+    return %c
+}
+"""
+
+
+def test_the_fields_of_a_structure_become_values() -> None:
+    after = simplify(split_variables(read(STRUCTURE)))
+    assert_same(read(STRUCTURE), after)
+    assert not {"alloca", "load", "store"} & {i.operation for b in after.blocks for i in b.instructions}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("offset %pair, 4:i64", "offset %pair, 2:i64"),
+        ("store 7:i32, %second", "store %second, %q align 8\n    store 7:i32, %second"),
+        ("load %second align 2", "load %second align 2 volatile"),
+    ],
+)
+def test_a_structure_stays_in_memory(old: str, new: str) -> None:
+    """Where fields overlap, where somebody else has its address, where an access is volatile."""
+    text = STRUCTURE.replace("align 4\n", "align 2\n").replace(old, new)
+    assert "alloca" in {i.operation for b in split_variables(read(text)).blocks for i in b.instructions}
 
 
 def test_branches_on_constants_and_blocks_without_code_go() -> None:

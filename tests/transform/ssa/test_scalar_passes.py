@@ -32,6 +32,7 @@ from polyloom.transform.ssa.hoist import hoist
 from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.rotate import rotate
 from polyloom.transform.ssa.simplify import simplify
+from polyloom.transform.ssa.split_variables import split_variables
 from polyloom.transform.ssa.stores import remove_dead_stores, sink_stores
 from polyloom.transform.ssa.unroll import unroll
 from polyloom.transform.ssa.widen_counters import widen_counters
@@ -45,6 +46,7 @@ PASSES: dict[str, Change] = {
     "hoist": lambda f: hoist(simplify(rotate(f))),
     "forward": lambda f: forward_loads(common(f)),
     "carry": lambda f: carry_loads(common(simplify(rotate(f))), CarryCosts(loads=True)),
+    "split": split_variables,
     "stores": lambda f: sink_stores(remove_dead_stores(simplify(rotate(f)))),
     "equality": lambda f: equality_tests(common(simplify(rotate(f)))),
 }

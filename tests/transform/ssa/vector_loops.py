@@ -75,8 +75,17 @@ class _Drawing:
         self.lines += [f"    branch {test}, {ways[0]}, {ways[1]}", f"next{k}:"]
 
 
-def draw(random: Random, most: int = 40) -> Function:
-    """A loop with about so many instructions at most."""
+def _reduced(drawing: _Drawing, variable: str, chains: bool) -> str:
+    name = drawing.random.choice(REDUCE)
+    first = drawing.new(f"{name} {variable}, {drawing.word()}")
+    if chains:
+        drawing.words.remove(first)
+        return drawing.new(f"{name} {first}, {drawing.word()}")
+    return first
+
+
+def draw(random: Random, most: int = 40, chains: bool = False) -> Function:
+    """A loop with about so many instructions at most; with `chains` sums get two numbers in an iteration."""
     drawing = _Drawing(random)
     sums = range(random.randrange(3))
     steps = ["compute"] * random.randrange(2, most) + ["store"] * random.randrange(1, 4)
@@ -88,7 +97,7 @@ def draw(random: Random, most: int = 40) -> Function:
                 drawing.exit(number)
         getattr(drawing, step)()
     ends = [drawing.word(), drawing.word()]
-    nexts = [drawing.new(f"{random.choice(REDUCE)} %r{k}, {drawing.word()}") for k in sums]
+    nexts = [_reduced(drawing, f"%r{k}", chains) for k in sums]
     ends = [random.choice([end, *nexts, "%i"]) for end in ends]
     parameters = "".join(f", %r{k}: i32" for k in sums)
     first = "".join(f", {random.choice(('0:i32', '5:i32', '%c'))}" for _ in sums)

@@ -4,8 +4,8 @@ interpreter.
 
 `clang` may assume that signed arithmetic never overflows; with `-fwrapv` it keeps to what is computed here. All get the
 same instruction set, and none vectorizes. On rv64gc and rv32imc; the latter has no floats, so functions of floats have
-no row there. Arrays are made from one seed; what the three leave in them must be the same. Library routines that a
-function calls count as executed, but not in its size.
+no row there. Arrays are made from one seed; what all leave in them must be the same. Library routines that a function
+calls count as executed, but not in its size. `--ssa 0` is what is made of clang's code at -O0, and not at -O2.
 """
 
 from __future__ import annotations
@@ -68,10 +68,11 @@ def rows(only: Sequence[str] = ()) -> Iterator[Row]:
 
 def _rows(isa: names.Isa, only: Sequence[str]) -> Iterator[Row]:
     chosen = [f for f in functions(isa) if not only or f.name in only]
+    plain = {f.name: f for f in functions(isa, 0)}
     with TemporaryDirectory() as folder:
         peers = {p: _peer(Path(folder), k, words, chosen, isa) for k, (p, words) in enumerate(PEERS.items())}
         for function in chosen:
-            yield from _beside(function, isa, peers)
+            yield from _beside(function, plain[function.name], isa, peers)
 
 
 def functions(isa: names.Isa, level: int = 2) -> list[Function]:
@@ -86,10 +87,10 @@ def functions(isa: names.Isa, level: int = 2) -> list[Function]:
     return [construct(function) for function in loaded]
 
 
-def _beside(function: Function, isa: names.Isa, peers: dict[str, dict[str, bytes]]) -> Iterator[Row]:
-    own = _run(compile_function(function, isa).elf, function, isa)
+def _beside(function: Function, plain: Function, isa: names.Isa, peers: dict[str, dict[str, bytes]]) -> Iterator[Row]:
+    own, low = (_run(compile_function(each, isa).elf, each, isa) for each in (function, plain))
     found = {peer: _run(files[function.name], function, isa) for peer, files in peers.items() if function.name in files}
-    for peer, theirs in found.items():
+    for peer, theirs in {"--ssa 0": low, **found}.items():
         same = own.outcome.result == theirs.outcome.result and all(map(np.array_equal, own.arrays, theirs.arrays))
         assert same, f"{function.name} of {peer} computes something else"
     for unit, figure in own.figures.items():
@@ -97,7 +98,12 @@ def _beside(function: Function, isa: names.Isa, peers: dict[str, dict[str, bytes
         for peer in PEERS:
             other = found[peer].figures[unit] if peer in found else None
             row |= {peer: other, f"to {peer}": round(figure / other, 2) if other else None}
-        yield row
+        yield row | beside_plain(low.figures[unit], figure)
+
+
+def beside_plain(low: int, high: int) -> Row:
+    """The cells of `--ssa 0` and of its ratio to `--ssa 2`."""
+    return {"--ssa 0": low, "to --ssa 2": round(low / high, 3)}
 
 
 def _run(elf: bytes, function: Function, isa: names.Isa) -> _Made:
@@ -153,11 +159,12 @@ def _build_library(zig: Sequence[str], library: Path, package: Path, isa: names.
 
 def _means(rows: Iterable[Row], isa: str, unit: str) -> Row:
     own = [row for row in rows if row["isa"] == isa and row["unit"] == unit]
-    means: Row = {f"to {peer}": _mean((row["polyloom"], row[peer]) for row in own) for peer in PEERS}
+    means: Row = {f"to {peer}": geometric_mean((row["polyloom"], row[peer]) for row in own) for peer in PEERS}
+    means["to --ssa 2"] = geometric_mean((row["--ssa 0"], row["polyloom"]) for row in own)
     return {"what": "geometric mean", "isa": isa, **means, "unit": unit}
 
 
-def _mean(figures: Iterator[tuple[object, object]]) -> float | None:
+def geometric_mean(figures: Iterator[tuple[object, object]]) -> float | None:
     """Of the ratios of those that both have."""
     logs = [math.log(own / theirs) for own, theirs in figures if isinstance(own, int) and isinstance(theirs, int)]
     return round(math.exp(sum(logs) / len(logs)), 3) if logs else None

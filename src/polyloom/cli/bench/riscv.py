@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V: the speed of the interpreter on one core; executed instructions beside clang's; those from its code at -O0
-beside those from -O2; and lengths of selects beside those that two compilers emit."""
+"""RISC-V: the speed of the interpreter on one core; executed instructions beside clang's, and at `--ssa 0`; and lengths
+of selects beside those that two compilers emit."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipeline: a C function in SSA form, with those that it calls, to a RISC-V executable.
 
-    SSA form -> legal operations -> common subexpressions, dead code -> addresses in loops -> critical edges split,
-    blocks in order -> out of SSA form
+    SSA form -> scalar code and loops (transform/ssa) -> legal operations -> common subexpressions, dead code
+    -> addresses in loops -> critical edges split, blocks in order -> out of SSA form
     -> instruction selection -> constants out of loops -> list scheduling -> linear-scan allocation, checked -> frame ->
     words -> ELF
 
@@ -29,7 +29,6 @@ from polyloom.riscv.backend.code import Code
 from polyloom.riscv.backend.data import Layout
 from polyloom.riscv.backend.expand import expand
 from polyloom.riscv.backend.hoist import FEW, hoisted
-from polyloom.riscv.backend.identities import with_identities_inside
 from polyloom.riscv.backend.latches import straightened
 from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.limits import check_size
@@ -51,7 +50,9 @@ from polyloom.transform.ssa.exit_tests import equality_tests
 from polyloom.transform.ssa.hoist import hoist
 from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.rotate import rotate
+from polyloom.transform.ssa.select_identities import with_identities_inside
 from polyloom.transform.ssa.simplify import simplify
+from polyloom.transform.ssa.split_variables import split_variables
 from polyloom.transform.ssa.stores import remove_dead_stores, sink_stores
 from polyloom.transform.ssa.strength import strength
 from polyloom.transform.ssa.unroll import unroll
@@ -141,6 +142,8 @@ SCALAR_PASSES: Final[tuple[Pass[Any, Any], ...]] = (
     Pass("widen", _simplified(widen_counters), _SSA),
     Pass("rotate", _simplified(rotate), _SSA),
     Pass("unroll", unroll, _SSA),
+    # Behind "unroll", which makes indices of small arrays constants.
+    Pass("split-variables", _simplified(split_variables), _SSA),
     Pass("hoist-invariants", lambda function: common(hoist(common(function))), _SSA),
     Pass("forward-loads", _simplified(forward_loads), _SSA),
     Pass("carry-loads", _simplified(lambda function: carry_loads(common(function))), _SSA),

@@ -18,22 +18,20 @@ from functools import partial
 from typing import Any, Final
 
 from polyloom.analysis.points_to import PointsTo
-from polyloom.diagnostics import input_error
-from polyloom.ir.ssa import SPECULATED
+from polyloom.diagnostics import PolyloomError, infeasible, input_error
+from polyloom.ir.ssa import SPECULATED, Instruction
 from polyloom.ir.ssa import Function as SsaFunction
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify as verify_ssa
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.select.build import build
+from polyloom.targets.belt.map.select.dead_code import without_dead
 from polyloom.targets.belt.map.select.emulate import EMULATED, emulate
-from polyloom.targets.belt.map.select.fresh import names
 from polyloom.targets.belt.map.select.fuse import fuse
-from polyloom.targets.belt.map.select.lacking import substitute
-from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES
+from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES, selected_name, type_of, words_of_product
 from polyloom.targets.belt.map.select.order import Origin, order_memory
 from polyloom.targets.belt.map.select.refuse import refuse
-from polyloom.targets.belt.map.select.simplify import simplify as simplify_operations
 from polyloom.targets.belt.map.select.vectors import check_vectorized, vectorizing
 from polyloom.targets.belt.source.ir import Function, Module
 from polyloom.targets.belt.source.ir_verify import GENASM, verify
@@ -43,6 +41,7 @@ from polyloom.transform.ssa.count_down import count_down
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import merge_blocks
 from polyloom.transform.ssa.expand_moves import expand_moves
+from polyloom.transform.ssa.expand_operations import Lacks, Refusal, expand_operations
 from polyloom.transform.ssa.freeze_undefined import freeze_undefined
 from polyloom.transform.ssa.hoist import HoistCosts, hoist
 from polyloom.transform.ssa.hyperblocks import Speculation, form_hyperblocks
@@ -97,8 +96,8 @@ SPECULATION: Final = Speculation(frozenset(SPECULATED), frozenset({"store", "cal
 _SSA: Final = Form(print_ssa, verify_ssa)
 PASSES: Final = (
     *("emulate", "inline", "arrays", "expand", "common", "unroll", "hyperblocks"),
-    *("hoist", "reassociate", "loads", "vectorize", "count", "addresses", "close", "sink"),
-    *("build", "lacking", "fuse", "order"),
+    *("hoist", "reassociate", "loads", "vectorize", "count", "addresses", "legalize", "close", "sink"),
+    *("build", "fuse", "order"),
 )
 """The names of the passes, in their order."""
 
@@ -133,6 +132,7 @@ def _ssa_passes(
         Pass("vectorize", vectorized, _SSA),
         Pass("count", lambda f: clean(count_down(f)), _SSA),
         Pass("addresses", lambda f: clean(select_addresses(f, MODE)), _SSA),
+        Pass("legalize", lambda f: clean(expand_operations(f, *_lacking(machine))), _SSA),
         Pass("close", lambda f: dce(merge_blocks(close_loops(f))), _SSA),
         Pass("sink", sink, _SSA),
     )
@@ -160,8 +160,7 @@ def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]
 
     return (
         Pass("build", built, GENASM),
-        _each("lacking", lambda f: substitute(simplify_operations(f), machine, names(f))),
-        _each("fuse", lambda f: fuse(f) if machine.fuses else simplify_operations(f)),
+        _each("fuse", lambda f: fuse(f) if machine.fuses else without_dead(f)),
         Pass("order", lambda module: order_memory(module, origins), GENASM),
     )
 
@@ -189,6 +188,26 @@ def _each_member(
 def _each(name: str, change: Callable[[Function], Function]) -> Pass[Module, Module]:
     """A pass over each function by itself."""
     return Pass(name, lambda module: replace(module, functions=tuple(map(change, module.functions))), GENASM)
+
+
+def _lacking(machine: Machine) -> tuple[Lacks, Refusal]:
+    """Whether a member has no slot for an instruction, and the error where nothing stands for it (exit 3)."""
+
+    def lacks(i: Instruction, makers: Mapping[str, Instruction]) -> bool:
+        name = selected_name(i)
+        is_selected = not name or words_of_product(i, makers) is not None
+        return not is_selected and not machine.has(name, type_of(i.results[0].type.scalar).width)
+
+    def refusal(i: Instruction) -> PolyloomError:
+        at = f", {words}" if (words := i.place.words()) else ""
+        return infeasible(
+            "PL1090",
+            f"{machine.name} has no slot for `{selected_name(i)}` of {type_of(i.results[0].type)}{at}, and it has no "
+            "expansion",
+            help="take a member that has it, or write the computation otherwise",
+        )
+
+    return lacks, refusal
 
 
 def _emulated(function: SsaFunction, machine: Machine) -> SsaFunction:

@@ -12,7 +12,7 @@ from polyloom.analysis.superblocks import SideExit, Superblock, superblocks
 from polyloom.ir import ssa
 from polyloom.ir.ssa_types import I1
 from polyloom.ir.ssa_verify import definitions, uses
-from polyloom.targets.belt.map.select.lower import B, Emitter, constant, lower, type_of
+from polyloom.targets.belt.map.select.lower import B, Emitter, constant, lower, opposite_of, type_of
 from polyloom.targets.belt.source.ir import (
     Block,
     Branch,
@@ -104,14 +104,17 @@ class _Building:
     def _leave(self, emitter: Emitter, e: SideExit, made: dict[str, ssa.Instruction]) -> None:
         """Under a predicate the condition is None where it is not to leave."""
         emitter.place = e.place
-        condition = emitter.operand(e.condition)
-        source = made.get(e.condition.name) if isinstance(e.condition, ssa.Value) else None
-        stay = ssa.Constant(I1, 0 if e.sense else 1)
-        if source is not None and source.operation == "select" and source.operands[2] == stay:
-            given = (emitter.operand(o) for o in source.operands[:2])
-            condition = emitter.emit("pick", *given, type=B)
+        wanted, guard, sense = e.condition, None, e.sense
+        source = made.get(wanted.name) if isinstance(wanted, ssa.Value) else None
+        if source is not None and source.operation == "select" and source.operands[2] == ssa.Constant(I1, not sense):
+            guard, wanted, _ = source.operands
+        if (opposite := opposite_of(emitter, wanted)) is not None:
+            wanted, sense = opposite, not sense
+        condition = emitter.operand(wanted)
+        if guard is not None:
+            condition = emitter.emit("pick", emitter.operand(guard), condition, type=B)
         edge = self._edge(emitter, e.edge)
-        emitter.ops.append(Op("leavetr" if e.sense else "leavefl", (condition,), edge=edge, place=e.place))
+        emitter.ops.append(Op("leavetr" if sense else "leavefl", (condition,), edge=edge, place=e.place))
 
     def _edge(self, emitter: Emitter, edge: ssa.Edge) -> Edge:
         return Edge(edge.block, tuple(map(emitter.operand, edge.arguments)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from polyloom.targets.belt.map.select.simplify import simplify
+from polyloom.targets.belt.map.select.dead_code import without_dead
 from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Op, Operand, Value
 from polyloom.targets.belt.source.ir_verify import edges, ends, uses
 
@@ -17,7 +17,8 @@ _FUSED: Final = {"mul": "muladd", "shl": "shladd", "shrs": "shrsadd"}
 
 
 def fuse(function: Function) -> Function:
-    return simplify(replace(function, blocks=tuple(_block(block) for block in function.blocks)))
+    function = without_dead(function)
+    return without_dead(replace(function, blocks=tuple(_block(block) for block in function.blocks)))
 
 
 def _block(block: Block | Loop) -> Block | Loop:

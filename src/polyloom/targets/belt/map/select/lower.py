@@ -15,7 +15,7 @@ from typing import Final
 from polyloom.analysis.points_to import is_ordered
 from polyloom.ir import ssa
 from polyloom.ir.ssa import NOWHERE, Instruction, Place
-from polyloom.ir.ssa_types import I1, I8, I16
+from polyloom.ir.ssa_types import I1, I8, I16, I32, I64
 from polyloom.ir.ssa_types import Type as SsaType
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.source.ir import Address, Constant, Op, Operand, Value
@@ -37,7 +37,7 @@ OFFSET_BITS: Final = 12
 """The machine's mode: base + index * scale + a signed offset."""
 B: Final = Type("b")
 W: Final = Type("w")
-_SAME: Final = {
+SAME: Final = {
     **{name: name for name in ("add", "sub", "mul", "and", "or", "xor", "shl")},
     "sdiv": "divs",
     "udiv": "divu",
@@ -131,6 +131,21 @@ def constant(type: Type, number: int) -> Constant:
     return Constant(type, number % (1 << bits_of(type)))
 
 
+def selected_name(i: Instruction) -> str:
+    """The operation that an arithmetic instruction is selected as; nothing for others."""
+    if i.callee in ("fshl", "fshr"):
+        is_rotation = i.operands[0] == i.operands[1]
+        return "rotl" if is_rotation and (i.callee == "fshl" or isinstance(i.operands[2], ssa.Constant)) else ""
+    return _INTRINSICS.get(i.callee) or SAME.get(i.operation) or ""
+
+
+def words_of_product(i: Instruction, makers: Mapping[str, Instruction]) -> tuple[ssa.Operand, ...] | None:
+    """The words of whose extensions by zeros the instruction is the product of 64 bits."""
+    sources = [makers.get(o.name) if isinstance(o, ssa.Value) else None for o in i.operands]
+    found = [s.operands[0] for s in sources if s is not None and s.operation == "zext" and s.operands[0].type == I32]
+    return tuple(found) if i.operation == "mul" and i.results[0].type == I64 and len(found) == 2 else None
+
+
 @dataclass(slots=True)
 class Emitter:
     """Mutable: the operations of a block so far, and what SSA values turned out to be; `makers` are its instructions by
@@ -216,6 +231,8 @@ def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.V
     elif (pair := _and_not(emitter, i)) is not None:
         emitter.emit("andn", *pair, to=to)
     elif name == "select":
+        if (opposite := opposite_of(emitter, i.operands[0])) is not None:
+            given = [emitter.operand(opposite), *given[:0:-1]]
         emitter.emit("pick", *given, type=type, to=to)
     elif name in _RELATIONS:
         emitter.emit(_RELATIONS[_OF_BITS.get(name, name) if source == I1 else name], *given, to=to)
@@ -223,8 +240,13 @@ def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.V
         emitter.emit("xor", *given, to=to)
     elif result.type.scalar == I1 and name == "mul":
         emitter.emit("and", *given, to=to)
-    elif name in _SAME:
-        emitter.emit(_SAME[name], *given, to=to)
+    elif (words := words_of_product(i, emitter.around)) is not None:
+        emitter.emit("muluw", *map(emitter.operand, words), type=type, to=to)
+    elif name in SAME:
+        mask = _made(emitter, i.operands[-1], "and") if name in ("shl", "lshr", "ashr") else None
+        if mask is not None and mask.operands[1] == ssa.Constant(i.results[0].type, i.results[0].type.bits - 1):
+            given[1] = emitter.operand(mask.operands[0])  # amounts count modulo the width
+        emitter.emit(SAME[name], *given, to=to)
     elif name in ssa.FLOAT_COMPARISONS:
         return _float_comparison(emitter, name, given, to)
     elif name in ssa.CASTS:
@@ -282,6 +304,13 @@ def _lanes_folded(emitter: Emitter, i: Instruction, given: list[Operand]) -> tup
     if i.operation == "select" and i.results[0].type.mask and given[1] == constant(given[1].type, 1):
         return "orm", given[0], given[2]
     return None
+
+
+def opposite_of(emitter: Emitter, condition: ssa.Operand) -> ssa.Operand | None:
+    """What the condition is the complement of."""
+    made = _made(emitter, condition, "xor")
+    is_complement = made is not None and made.operands[1] == ssa.Constant(made.results[0].type, 1)
+    return made.operands[0] if made is not None and is_complement and condition.type.scalar == I1 else None
 
 
 def _and_not(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None:
@@ -356,7 +385,7 @@ def _intrinsic(emitter: Emitter, i: Instruction, given: list[Operand], result: s
 def _reduced(emitter: Emitter, i: Instruction, vector: Operand, to: str) -> None:
     """log2(lanes) steps of shuffle and operation."""
     operation = ssa.REDUCTIONS[i.callee][0]
-    name = _INTRINSICS.get(operation) or _SAME[operation]
+    name = _INTRINSICS.get(operation) or SAME[operation]
     lanes = vector.type.lanes
     while lanes > 1:
         lanes //= 2
