@@ -85,9 +85,8 @@ class ValueRanges:
 
     def dominates(self, k: int, node: int) -> bool:
         """Whether all paths to the node lead through block k, as far as that is looked for."""
-        for _ in range(_FAR):
-            if node in (k, 0, -1):
-                break
+        steps = 0
+        while node not in (k, 0, -1) and (steps := steps + 1) <= _FAR:
             node = self.above[node]
         return node == k
 

@@ -154,10 +154,11 @@ def test_recursion(isa: str, call: Call, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_code_that_is_not_optimized(call: Call) -> None:
-    """Has the same outputs, and more instructions."""
+    """By clang has the same outputs, and at most a few more instructions."""
     levels = [_json(call, f"dot n=100 --on riscv:rv64gc --ssa {level}") for level in (0, 1, 2)]
     assert all(each["verified"] and each["outputs"] == levels[0]["outputs"] for each in levels)
-    assert levels[0]["instructions"] > levels[1]["instructions"] >= levels[2]["instructions"]
+    assert levels[0]["instructions"] >= levels[1]["instructions"] >= levels[2]["instructions"]
+    assert levels[0]["instructions"] <= 1.05 * levels[2]["instructions"]
 
 
 def test_inputs_are_made_up_from_a_seed(call: Call) -> None:

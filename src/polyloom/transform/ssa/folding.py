@@ -8,7 +8,7 @@ as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -25,26 +25,10 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_semantics import Undefined, arithmetic, cast, compare, unsigned
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
+from polyloom.transform.ssa.folding_comparisons import NEGATED, Makers, simplify_comparison
 
 COMMUTATIVE: Final = ("add", "mul", "and", "or", "xor")
-MIRRORED: Final = {
-    "eq": "eq",
-    "ne": "ne",
-    **{
-        f"{sign}{a}": f"{sign}{b}" for sign in "su" for a, b in (("lt", "gt"), ("gt", "lt"), ("le", "ge"), ("ge", "le"))
-    },
-}
-"""A comparison with its operands exchanged."""
-NEGATED: Final = {
-    "eq": "ne",
-    "ne": "eq",
-    **{
-        f"{sign}{a}": f"{sign}{b}" for sign in "su" for a, b in (("lt", "ge"), ("ge", "lt"), ("le", "gt"), ("gt", "le"))
-    },
-}
 _EXTENSIONS: Final = ("sext", "zext")
-Makers = Mapping[str, Instruction]
-"""By value the instruction that makes it."""
 
 
 def fold_constants(instruction: Instruction) -> Constant | None:
@@ -84,7 +68,7 @@ def simplify_instruction(instruction: Instruction, makers: Makers) -> Operand | 
     if instruction.operation in _RULES and instruction.operands[0].type in INTEGERS:
         return _RULES[instruction.operation](instruction, type, makers)
     if instruction.operation in COMPARISONS and instruction.operands[0].type in (*INTEGERS, PTR):
-        return _comparison(instruction, makers)
+        return simplify_comparison(instruction, makers)
     return None
 
 
@@ -219,44 +203,6 @@ def _offset(instruction: Instruction, makers: Makers) -> Operand | Instruction |
         return None
     return replace(
         instruction, operands=(inner.operands[0], integer(distance.type, known.value + distance.value)), flags=()
-    )
-
-
-def _comparison(instruction: Instruction, makers: Makers) -> Operand | Instruction | None:
-    a, b = instruction.operands
-    if a == b and not isinstance(a, Undef):
-        return Constant(I1, int(instruction.operation[-2:] in ("eq", "le", "ge")))
-    if isinstance(a, Constant) and not isinstance(b, Constant):
-        return replace(instruction, operation=MIRRORED[instruction.operation], operands=(b, a))
-    if (strict := _strict(instruction)) is not None:
-        return strict
-    inner = makers.get(a.name) if isinstance(a, Value) else None
-    is_zero = isinstance(b, Constant) and b.value == 0
-    if inner is None or not is_zero or instruction.operation not in ("eq", "ne"):
-        return None
-    # A condition as a number, compared with 0: the condition itself, or its opposite.
-    if inner.operation == "zext" and inner.operands[0].type == I1:
-        if instruction.operation == "ne":
-            return inner.operands[0]
-        return Instruction("xor", (inner.operands[0], integer(I1, 1)), instruction.results, place=instruction.place)
-    return None
-
-
-def _strict(instruction: Instruction) -> Instruction | None:
-    """x >= c as x > c - 1, and x <= c as x < c + 1, where that is a number: one form for both."""
-    b, operation = instruction.operands[1], instruction.operation
-    if not isinstance(b, Constant) or operation[1:] not in ("ge", "le") or b.type not in INTEGERS or b.type == I1:
-        return None
-    moved = b.value + (1 if operation.endswith("le") else -1)
-    bound = integer(b.type, moved)
-    view = unsigned(b.type, b.value) + moved - b.value if operation[0] == "u" else moved
-    known = unsigned(b.type, moved) if operation[0] == "u" else bound.value
-    if view != known:
-        return None
-    return replace(
-        instruction,
-        operation=operation[0] + ("lt" if operation.endswith("le") else "gt"),
-        operands=(instruction.operands[0], bound),
     )
 
 
