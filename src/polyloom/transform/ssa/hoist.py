@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.analysis.aliases import Aliases, is_plain_load
-from polyloom.analysis.dominators import dominators
 from polyloom.analysis.effects import externals_of
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import COMPARISONS, Block, Constant, Function, Instruction, Value, edges_of, flow_edges
@@ -45,17 +44,18 @@ def hoist(function: Function, costs: HoistCosts | None = None) -> Function:
     forest = loop_forest(len(function.blocks), edges)
     if not forest.loops:
         return function
-    above: list[int] = dominators(len(function.blocks), edges).tolist()
-    body, work = Body(function), _Hoisting(function, costs or HoistCosts(), forest, above)
+    body, work = Body(function), Hoisting(function, costs or HoistCosts(), forest)
     for number in reversed(range(len(forest.loops))):
         if not forest.loops[number].irreducible:
             work.move(body, number)
     return replace(function, blocks=tuple(body.blocks))
 
 
-class _Hoisting:
-    def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest, above: Sequence[int]) -> None:
-        self.costs, self.forest, self.above = costs, forest, above
+class Hoisting:
+    """Of a function whose loops have preheaders."""
+
+    def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest) -> None:
+        self.costs, self.forest = costs, forest
         self.aliases, self.externals = Aliases(function), externals_of(function)
 
     def move(self, body: Body, number: int) -> None:

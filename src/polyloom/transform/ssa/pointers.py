@@ -17,7 +17,7 @@ from polyloom.ir.ssa_types import PTR
 from polyloom.transform.ssa.body import Body, Place
 from polyloom.transform.ssa.counters import Count
 from polyloom.transform.ssa.editing import with_operands
-from polyloom.transform.ssa.invariants import NEAR
+from polyloom.transform.ssa.hoist import NEAR
 from polyloom.transform.ssa.linear import Linear, Scope
 
 MOST: Final = 8

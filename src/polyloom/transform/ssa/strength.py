@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strength reduction in loops: addresses become pointers that move by a constant distance per iteration.
 
-From the innermost loop outwards: what stays the same is computed before the loop (invariants.py); products of a
+From the innermost loop outwards: what stays the same is computed before the loop (hoist.py); products of a
 variable that counts become variables that count (counters.py); addresses that are linear in one become a pointer
 (pointers.py; Cooke, Kennedy, "An algorithm for reduction of operator strength", 1977). Where then only the test that
 ends the loop reads the counter, it compares a pointer instead (endings.py).
@@ -12,15 +12,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.analysis.dominators import dominators
-from polyloom.analysis.loops import Loop, LoopForest, loop_forest
+from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Function, flow_edges
-from polyloom.transform.ssa.body import Body, entry_of, place_of
+from polyloom.transform.ssa.body import Body, place_of
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.counters import counts, multiply
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import throughout
 from polyloom.transform.ssa.endings import by_next_value, by_pointer
-from polyloom.transform.ssa.invariants import move
+from polyloom.transform.ssa.hoist import HoistCosts, Hoisting
 from polyloom.transform.ssa.pointers import pointers, rewrite
 from polyloom.transform.ssa.preheaders import with_preheaders
 
@@ -33,15 +33,16 @@ def strength(function: Function) -> Function:
     forest = loop_forest(len(function.blocks), edges)
     above: list[int] = dominators(len(function.blocks), edges).tolist()
     body = Body(function)
+    hoisting = Hoisting(function, HoistCosts(loads=0), forest)
     for number, loop in reversed(list(enumerate(forest.loops))):
         if not loop.irreducible:
-            _reduce(body, loop, number, forest, above)
+            hoisting.move(body, number)
+            _reduce(body, number, forest, above)
     return dce(common(replace(function, blocks=tuple(body.blocks))))
 
 
-def _reduce(body: Body, loop: Loop, number: int, forest: LoopForest, above: list[int]) -> None:
+def _reduce(body: Body, number: int, forest: LoopForest, above: list[int]) -> None:
     members = forest.members(number)
-    move(body, members, entry_of(body, loop, members))
     place = place_of(body, forest, number, above)
     if place is None:
         return

@@ -76,6 +76,11 @@ class _Widening:
     def _extended(self) -> set[str]:
         """Values of 32 bits that extensions read, or sums that extensions read."""
         found: set[str] = set()
+        counters = [p for block in self.source.blocks for p in block.parameters if p.name in self.ranges.counters]
+        steps = {i.results[0].name for p in counters for _, i in self.ranges.next_values(p)}
+        # Indices that may wrap around gain by wide counters, too (`unwrap`). But where some are wide already, whoever
+        # made the function has chosen which ones.
+        is_fresh = all(p.type != I64 for p in counters)
         work = [
             i.operands[0]
             for b in self.source.blocks
@@ -88,11 +93,13 @@ class _Widening:
                 continue
             found.add(operand.name)
             made = self.ranges.makers.get(operand.name)
-            if made is not None and made.operation in ("add", "sub"):
-                work += made.operands
-            elif made is None and operand.name in self.ranges.counters:
+            if made is None and operand.name in self.ranges.counters:
                 # What a counter begins with is extended in front of its loop.
                 work += self.ranges.counters[operand.name][0]
+            elif made is not None and made.operation in ("add", "sub"):
+                # The extension of a sum that may wrap around is no sum of extensions.
+                is_exact = operand.name in steps or self.ranges.is_exact(made, self.ranges.home[operand.name])
+                work += made.operands if is_fresh or is_exact else ()
         return found
 
     def function(self) -> Function:
