@@ -5,7 +5,7 @@ with the kernel and with the interpreter of SSA form, bit for bit."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -62,7 +62,8 @@ def test_operations_on_machines(dtype: ElementType, on: str, tmp_path: Path) -> 
         a[:2], b[:2] = (known.min, known.max), (kind.type(-1 if known.min else 1), 3)
         b[b == 0] = 5
     h = random.integers(0, 1 << 16, size, np.uint16).view(np.float16)
-    for name, inputs in (("operations", {"a": a, "b": b, "c": c}), ("conversions", {"c": c, "h": h})):
+    given: dict[str, dict[str, Any]] = {"operations": {"a": a, "b": b, "c": c}, "conversions": {"c": c, "h": h}}
+    for name, inputs in given.items():
         result = pl.compile(f"{path}:{name}", on=on).run(N=size, **inputs, fill="random")
         assert result.verified
         assert result.data["compared_with"] == ["interpreter", "source"]
