@@ -73,7 +73,7 @@ def test_doctor_and_help_give_the_command_of_the_readme(folder: Path) -> None:
     assert status == 0
     assert f"{CLANG}: {command('c')}" in printed
     printed, status = bare.polyloom("explain", "PL0150", folder=folder)
-    assert command("c") not in printed
+    assert f"`{command('c')}`" in printed
 
 
 def test_doctor_names_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def simulate(parser: Parser) -> None:
 
 def show(parser: Parser) -> None:
     shared.source_operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
-    shared.level_option(parser, "the function in SSA form, from clang's code at -O0 or -O1")
+    shared.level_option(parser, "the function in SSA form, of C from clang's code at -O0 or -O1")
     of_target.on_option(parser)
     of_target.target_options(parser, "show")
     of_target.pass_options(parser)

@@ -5,9 +5,9 @@
 
 Bounds, conditions and indices are affine in the surrounding loops and the parameters; everything else is data. Loops
 have names that are unique in the nest, so a symbol means one loop. Both front ends make this, `transform.dataflow`
-takes it apart, `ir.nest_c` prints it as a C function that the C front end reads back, `ir.nest_interpret` executes it
-in its order. A `Reference` reads or writes an element, whatever its index; a `Constant` is an immediate, as in
-`ir.pla`.
+takes it apart, `transform.nest_to_ssa` makes blocks of it, `ir.nest_c` prints it as a C function that the C front end
+reads back, `ir.nest_interpret` executes it in its order. A `Reference` reads or writes an element, whatever its index;
+a `Constant` is an immediate, as in `ir.pla`.
 
 Machines that execute a nest as it stands also take indices, bounds and conditions that are data: in them a symbol may
 be the name of a local integer scalar, and means what that holds at the time (`data`).

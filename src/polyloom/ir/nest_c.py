@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from polyloom.diagnostics import Span
 from polyloom.ir.c_library import FUNCTIONS
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, loops, statements
 from polyloom.ir.numbers import NUMPY, WIDTH
@@ -107,14 +106,12 @@ _ROUNDED = "a != a || a >= 2147483647.5 ? 2147483647 : a < -2147483648.0 ? -2147
 """The meaning of operations that are called; the operands are a, b and c."""
 
 
-def print_c(nest: Nest, located: bool = False) -> str:
-    """The text of `nest`; names that C cannot have are changed, and statements lose theirs. Where it is `located`,
-    directives say which line of the source statements and loops come from."""
-    printer = _Printer(nest, identifiers(nest), located)
+def print_c(nest: Nest) -> str:
+    """The text of `nest`; names that C cannot have are changed, and statements lose theirs."""
+    name, identifiers = _identifiers(nest)
+    printer = _Printer(nest, identifiers)
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
-    name = c_name(nest)
-    here = [*printer.place(nest.span)]
-    lines = [*here, f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, *here, "}"]
+    lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
     declared = sorted(
         {f"{kind} {call}({', '.join([kind] * BY_NAME[operation].arity)});" for operation, call, kind in printer.called}
     )
@@ -133,13 +130,9 @@ def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
     return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
 
 
-def identifiers(nest: Nest) -> dict[str, str]:
-    """What `print_c` calls parameters, storage and loops: as the nest does, where C can; no two alike."""
-    return _identifiers(nest)[1]
-
-
 def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
-    """The function's identifier of C, and those of the nest's names."""
+    """What the text calls the function; and parameters, storage and loops: as the nest does, where C can, no two
+    alike."""
     taken = {*RESERVED}
     function = _identifier(nest.name, taken | FUNCTIONS)
     taken.add(function)
@@ -195,7 +188,6 @@ class _Printer:
 
     nest: Nest
     names: dict[str, str]
-    located: bool = False
     helpers: set[tuple[str, ElementType]] = field(default_factory=set[tuple[str, ElementType]])
     called: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
 
@@ -230,27 +222,18 @@ class _Printer:
         for node in nodes:
             match node:
                 case Assign(target=target, value=value):
-                    yield from self.place(node.span)
                     yield f"{indent}{self.reference(target)} = {self.value(value)};"
                 case Loop():
-                    yield from self.place(node.span)
                     yield f"{indent}for ({self.header(node)}) {{"
                     yield from self.block(node.body, indent + "  ")
                     yield f"{indent}}}"
                 case If():
-                    yield from self.place(node.span)
                     yield f"{indent}if ({self.condition(node.condition)}) {{"
                     yield from self.block(node.body, indent + "  ")
                     if node.orelse:
                         yield f"{indent}}} else {{"
                         yield from self.block(node.orelse, indent + "  ")
                     yield f"{indent}}}"
-
-    def place(self, span: Span | None) -> Iterator[str]:
-        """The directive for a line of the source, if its file has a name that C can write."""
-        name = span.source.name if span is not None and self.located else ""
-        if span is not None and name and name.isprintable() and not {'"', "\\"} & {*name}:
-            yield f'#line {span.line} "{name}"'
 
     def header(self, loop: Loop) -> str:
         name = self.names[loop.name]

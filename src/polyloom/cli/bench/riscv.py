@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V: the speed of the interpreter on one core; executed instructions beside clang's, and at `--ssa 0`; and lengths
+"""RISC-V: the speed of the interpreter on one core; executed instructions beside clang's, and at `--ssa 0`; kernels in Python beside
+their C text through clang; and lengths
 of selects beside those that two compilers emit."""
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from polyloom.cli.bench import executed, harts, levels, selects
+from polyloom.cli.bench import executed, harts, kernels_through_c, selects
 
 Row = dict[str, object]
 _RATIOS: Final = tuple(column for peer in executed.PEERS for column in (peer, f"to {peer}"))
@@ -22,6 +23,8 @@ _COLUMNS: Final = (
     *_RATIOS,
     "--ssa 0",
     "to --ssa 2",
+    kernels_through_c.THROUGH_C,
+    kernels_through_c.RATIO,
     "LLVM",
     "GCC",
     "unit",
@@ -29,7 +32,7 @@ _COLUMNS: Final = (
 
 
 def rows() -> Iterator[Row]:
-    for row in chain(harts.rows(), executed.rows(), levels.rows(), selects.rows()):
+    for row in chain(harts.rows(), executed.rows(), kernels_through_c.rows(), selects.rows()):
         yield _row(**row)
 
 

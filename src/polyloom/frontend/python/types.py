@@ -315,8 +315,9 @@ def conversion(operation: str) -> Callable[[object], object]:
 
 def _converted(operation: str, x: object) -> object:
     value = cast(Any, x)
-    types: list[ElementType] = [t for t in BY_NAME[operation].types if NUMPY[t] == getattr(value, "dtype", None)]
+    known: list[ElementType] = [t for t in ALL_TYPES if BY_NAME[operation].works_on(t)]
+    types = [t for t in known if NUMPY[t] == getattr(value, "dtype", None)]
     if not types:
-        raise TypeError(f"{operation} takes {', '.join(BY_NAME[operation].types)}, not {value!r}")
+        raise TypeError(f"{operation} takes {', '.join(known)}, not {value!r}")
     with np.errstate(all="ignore"):
         return apply(operation, types[0], [value])[()]

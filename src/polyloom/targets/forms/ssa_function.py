@@ -39,13 +39,13 @@ class Content:
 
 
 def interpreted(
-    signature: Signature, function: Function, inputs: Arrays, names: Sequence[str], steps: int = STEPS
+    signature: Signature, function: Function, inputs: Arrays, names: Sequence[str], steps: int | None = None
 ) -> Arrays | None:
-    """The outputs of these names by the interpreter, unless it takes too long."""
+    """The outputs of these names by the interpreter, unless it takes more than so many steps, or `STEPS`."""
     found = {a.name: inputs[a.name].copy() for a in passed(signature)}
     given = [plain(found[a.name]) if a.is_scalar else found[a.name] for a in passed(signature)]
     try:
-        value = interpret(function, given, steps)
+        value = interpret(function, given, STEPS if steps is None else steps)
     except PolyloomError as error:
         if error.code != "PL0974":
             raise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of RISC-V: the level of clang's optimization that SSA form is made of, and how long a run may be."""
+"""Options of RISC-V: the level of clang's optimization that SSA form of C is made of, and how long a run may be."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Options:
     """`ssa` is 0, 1 or 2."""
 
     ssa: int = option(
-        "the function in SSA form, from clang's code at -O0, -O1 or -O2 (2)",
+        "a C function in SSA form, from clang's code at -O0, -O1 or -O2 (2)",
         "run",
         "compile",
         default=2,
