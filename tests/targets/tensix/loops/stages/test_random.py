@@ -62,10 +62,7 @@ def programs(draw: st.DrawFn) -> str:
     return f"{head}def random(a: pl.f32, b: pl.f32, {given_}) -> None:\n" + "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])
-@settings(max_examples=4)
-@given(programs(), st.integers(0, 1000), st.data())  # pyright: ignore[reportCallIssue]: hypothesis gives `draw`
-def test_random_programs(format: Any, text: str, seed: int, data: st.DataObject) -> None:
+def _check(format: Any, text: str, seed: int, data: st.DataObject) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder, "random.py")
         file.write_text(text)
@@ -80,3 +77,18 @@ def test_random_programs(format: Any, text: str, seed: int, data: st.DataObject)
     result = compiled.run(used, seed=seed)
     assert result.verified
     assert cast(float, result.data["max_error"]) <= cast(float, result.data["bound"])
+
+
+@pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])
+@settings(max_examples=2)
+@given(programs(), st.integers(0, 1000), st.data())  # pyright: ignore[reportCallIssue]: hypothesis gives `draw`
+def test_random_programs(format: Any, text: str, seed: int, data: st.DataObject) -> None:
+    _check(format, text, seed, data)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])
+@settings(max_examples=60)
+@given(programs(), st.integers(0, 1000), st.data())  # pyright: ignore[reportCallIssue]: hypothesis gives `draw`
+def test_more_random_programs(format: Any, text: str, seed: int, data: st.DataObject) -> None:
+    _check(format, text, seed, data)
