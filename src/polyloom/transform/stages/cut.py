@@ -102,9 +102,9 @@ class _Cutter:
             factors = gather(sides, outer, self.scope)
         if is_less and not follows:
             factors = Apply("neg", (factors[0],)), factors[1]
+        left, right = (self.factor(side, over) for side in factors)
         start = "" if follows or begins is None else self.array(begins)
         is_ordered = is_integer or (is_ordered and is_alone and not widened)
-        left, right = (self.factor(side, over) for side in factors)
         made = self.product(left, right, over, self.fresh() if follows else name, widened, start, is_ordered=is_ordered)
         if follows:
             summed = product_of([*outer, made])
