@@ -10,7 +10,7 @@ import pytest
 
 import polyloom
 from polyloom import codes as catalogue
-from polyloom.targets.entry import BUILT_IN, entries, loaded
+from polyloom.targets.entry import BUILT_IN, entries, load_named
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 SECTIONS = {
@@ -29,7 +29,7 @@ SECTIONS = {
     "PL13": "The Minion",
     "PL14": "Exploration",
 }
-OWN = [loaded(where) for name in BUILT_IN if (where := entries()[name].codes) is not None]
+OWN = [load_named(where) for name in BUILT_IN if (where := entries()[name].codes) is not None]
 CODES: dict[str, tuple[str, str]] = {code: text for codes in (catalogue.CODES, *OWN) for code, text in codes.items()}
 
 

@@ -16,7 +16,7 @@ import polyloom as pl
 from polyloom._native import instantiate as native
 from polyloom.targets.tcpa.run.phases import running
 from polyloom.targets.tcpa.run.phases.running import Run
-from polyloom.targets.tcpa.words.concrete_file import bare
+from polyloom.targets.tcpa.words.concrete_file import strip_made_of
 from polyloom.targets.tcpa.words.phases import stages
 
 ROOT = Path(__file__).parents[2]
@@ -49,8 +49,8 @@ def on_host(name: str, values: Sequence[int], region: tuple[int, int]) -> Run:
 def assert_same(made: native.Walked, expected: Run) -> None:
     assert made.status == 0
     # What Python's words were made of is told at their end; the library leaves that out of those that it makes.
-    walked = [(phase, bare(words)) for phase, _, words, _, _ in made.steps]
-    assert walked == [(s.number, bare(s.data)) for s in expected.steps]
+    walked = [(phase, strip_made_of(words)) for phase, _, words, _, _ in made.steps]
+    assert walked == [(s.number, strip_made_of(s.data)) for s in expected.steps]
     assert tuple(cycles for *_, cycles in made.steps) == expected.transfers
     assert made.cycles == sum(expected.transfers)
     moves = [step for step, _, _, sender, _ in made.transfers if sender[0] != OUTSIDE]
@@ -81,7 +81,7 @@ def test_candidates_are_chosen_together() -> None:
     data, found = phased("atax")
     given = dict(zip(found.parameters, (8, 9), strict=True))
     together = [words for _, _, words, _, _ in native.walk(data, [*given.values()], 2, 3).steps]
-    alone = [native.instantiate(file, [*given.values()], 2, 3).file for file in stages.files(data)]
+    alone = [native.instantiate(file, [*given.values()], 2, 3).file for file in stages.phase_files(data)]
     assert together != alone
 
 
@@ -109,7 +109,7 @@ def test_concrete_files_are_walked(name: str) -> None:
 def test_layouts_of_a_request() -> None:
     """Transfers then name the words that the array's elements have."""
     found, lying = compiled("floyd_warshall"), [((1, 9), 30, 2)]
-    names = [a.name for a in stages.read(found.data).arrays]
+    names = [a.name for a in stages.read_phases(found.data).arrays]
     layouts = [((1, 9), 30, 2) if name == "path" else ((), 0, n + 4) for n, name in enumerate(names)]
     assert names == ["path"] and layouts == lying
     made = native.walk(found.data, [5], 2, 2, None, 0, layouts)
@@ -169,12 +169,12 @@ def test_closed_borders_reach_every_step() -> None:
     found = compiled("floyd_warshall")
     made = native.walk(found.data, (5,), 2, 2, None, 1 | 8)
     steps = running.run(found.instantiate(N=5, pes=(2, 2), at=(2, 2), array=(4, 4)).data).steps
-    assert [bare(words) for _, _, words, _, _ in made.steps] == [bare(step.data) for step in steps]
+    assert [strip_made_of(words) for _, _, words, _, _ in made.steps] == [strip_made_of(step.data) for step in steps]
 
 
 def test_candidates_by_phase() -> None:
     data, values = compiled("covariance").data, CASES["covariance"][1]
-    files = stages.files(data)
+    files = stages.phase_files(data)
     chosen = [0, BEST, 1, BEST]
     made = native.walk(data, values, 2, 2, chosen)
     alone = [

@@ -21,7 +21,7 @@ from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, 
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
-from polyloom.targets.tcpa.layouts import read
+from polyloom.targets.tcpa.layouts import read_layouts
 from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.place import REGION, Place, place, region
 from polyloom.targets.tcpa.run import against
@@ -74,7 +74,7 @@ def _mapping(path: Any) -> tuple[str, str]:
         raise input_error("PL0807", message, help="give an existing text file in UTF-8") from None
 
 
-def _asked(where: Place | None, options: Options) -> tuple[int, int]:
+def _asked_region(where: Place | None, options: Options) -> tuple[int, int]:
     """The region that was asked for."""
     if options.pes is not None:
         return region(options.pes)
@@ -82,19 +82,21 @@ def _asked(where: Place | None, options: Options) -> tuple[int, int]:
 
 
 def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> bytes:
-    size = _asked(where, options)
-    closed = _closed(size, options)
-    made = whole.instantiate(data, values, size, options.candidate, read(options.layouts or {}), closed)
+    size = _asked_region(where, options)
+    closed = _closed_borders(size, options)
+    made = whole.instantiate(data, values, size, options.candidate, read_layouts(options.layouts or {}), closed)
     _check_place(made, options)
     return made
 
 
 def _predict(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> Prediction:
-    size = _asked(where, options)
-    return predicted.predict(data, values, size, options.candidate, read(options.layouts or {}), _closed(size, options))
+    size = _asked_region(where, options)
+    return predicted.predict(
+        data, values, size, options.candidate, read_layouts(options.layouts or {}), _closed_borders(size, options)
+    )
 
 
-def _closed(size: tuple[int, int], options: Options) -> int:
+def _closed_borders(size: tuple[int, int], options: Options) -> int:
     """The borders of the region that are inside a larger array: bits by side, north first. Banks then stand at the
     other ones. Errors: PL0604, PL0805."""
     if options.array is None:
@@ -151,7 +153,7 @@ def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
     known, alone = views.facts(program.symbolic, program.data)
     # Of a file that was loaded nobody knows the region that was asked for, only the one that was used.
     asked = program.place is not None or program.options.pes is not None
-    region = list[Json](_asked(program.place, program.options)) if asked else None
+    region = list[Json](_asked_region(program.place, program.options)) if asked else None
     return {"region": region, **known, "phases": _phases(alone, execution)}
 
 
@@ -163,13 +165,13 @@ def _phases(alone: Sequence[dict[str, Json]], execution: Execution | None) -> li
     return [{**own, **ran.of_phase(cast(int, own["phase"]) - 1)} for own in alone]
 
 
-def _made(data: bytes) -> dict[str, Json]:
+def _compile_facts(data: bytes) -> dict[str, Json]:
     return {"parameters": list(whole.parameters(data)), "symbolic_bytes": len(data)}
 
 
 def _signature(data: bytes) -> Signature:
     """A concrete configuration has no parameters."""
-    found = stages.read(data)
+    found = stages.read_phases(data)
     given, results = {a.name for a in found.inputs}, {a.name for a in found.outputs}
     arrays = {a.name: a for a in (*found.inputs, *found.outputs)}
     arguments = (signatures.of_array(a, is_input=n in given, is_output=n in results) for n, a in arrays.items())
@@ -191,7 +193,7 @@ def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
 def _against(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
     concrete = data
     if cast(Kind, _owns(data)).symbolic:
-        concrete = whole.instantiate(data, values, _asked(where, options), options.candidate)
+        concrete = whole.instantiate(data, values, _asked_region(where, options), options.candidate)
         if found := _verify(concrete, where):
             raise PolyloomError(*found)
     return against.prove(concrete, where.member if where else None, source, values)
@@ -217,7 +219,7 @@ TARGET: Final = Target(
     machine_of=lambda where: machine_file.resolve(machine_file.load(where.member)),
     with_machine=lambda where, path: replace(where, member=path),
     facts=_facts,
-    made=_made,
+    made=_compile_facts,
     brief=brief,
     summary=summary,
     report=_report,

@@ -40,14 +40,14 @@ def checked_first(data: bytes, values: Mapping[str, Any], region: tuple[int, int
     check_region(symbolic, *region)
     made = instantiation.request(data, known, *region, candidate)
     instantiation.file_of(symbolic, made)
-    return concrete_file.told(made.file, MadeOf(made.candidate, tuple(known), data))
+    return concrete_file.append_made_of(made.file, MadeOf(made.candidate, tuple(known), data))
 
 
 def in_phases(data: bytes, values: Mapping[str, Any], region: tuple[int, int], candidate: int | None) -> bytes:
     phased = phase_file.decode(phase_file.SYMBOLIC, data)
     known = arguments.check_parameters(phased, values)
     made = checked_first(phased.stages[0].data, known, region, candidate)
-    return phase_file.concrete(phase_file.form(phased), known, [made])
+    return phase_file.concrete_phases(phase_file.concrete_form(phased), known, [made])
 
 
 @cache
@@ -75,7 +75,7 @@ def test_of_equations(complete: bool, values: dict[str, Any], region: tuple[int,
 @given(st.fixed_dictionaries({"N": INTEGERS, "M": INTEGERS}), st.tuples(SIDES, SIDES), CANDIDATES)
 def test_of_a_function(values: dict[str, Any], region: tuple[int, int], candidate: int | None) -> None:
     data = compiled("kernels/syrk.py")
-    assert stages.opened(data).is_alone
+    assert stages.open_phases(data).is_alone
     assert outcome(whole.instantiate, data, values, region, candidate) == outcome(
         in_phases, data, values, region, candidate
     )

@@ -18,7 +18,7 @@ from polyloom.targets.tcpa.map.apart import collide
 from polyloom.targets.tcpa.run import instantiation
 from polyloom.targets.tcpa.run.verify import verify
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
-from polyloom.targets.tcpa.words.phases.stages import files
+from polyloom.targets.tcpa.words.phases.stages import phase_files
 from polyloom.targets.tcpa.words.symbolic import Apart, Row, Schedule, Symbolic
 
 WIDE = machine_file.load("wide")
@@ -26,7 +26,7 @@ WIDE = machine_file.load("wide")
 
 @cache
 def mapped(kernel: str) -> bytes:
-    return files(api.compile(str(KERNELS / f"{kernel}.py"), on="tcpa:wide").data)[0]
+    return phase_files(api.compile(str(KERNELS / f"{kernel}.py"), on="tcpa:wide").data)[0]
 
 
 def blind(symbolic: Symbolic) -> Symbolic:

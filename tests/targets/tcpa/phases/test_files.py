@@ -79,7 +79,9 @@ def test_concrete_files_have_one_form(value: Phased, values: dict[str, int], dat
     scalars = tuple(Affine((), v.evaluate(values)) for v in value.values)
     made = tuple(replace(stage, data=file) for stage, file in zip(value.stages, files, strict=True))
     whole = Phased(value.name, (), Condition(), arrays, value.roles, made, scalars)
-    assert phase_file.concrete(phase_file.form(value), values, files) == phase_file.encode(CONCRETE, whole)
+    assert phase_file.concrete_phases(phase_file.concrete_form(value), values, files) == phase_file.encode(
+        CONCRETE, whole
+    )
 
 
 @pytest.fixture(scope="module")

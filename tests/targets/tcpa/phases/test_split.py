@@ -17,7 +17,7 @@ from polyloom.frontend.source import Options, Source
 from polyloom.ir import plan_interpret
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.targets.tcpa.map.phases.split import ONCE, expanded, fitted
+from polyloom.targets.tcpa.map.phases.split import ONCE, expand_parts, fit_phase
 from polyloom.targets.tcpa.run.phases import views
 from polyloom.targets.tcpa.words.phases import stages
 
@@ -32,7 +32,7 @@ def cut(plan: Plan, rounds: int) -> Plan:
             made, kept = halves(phase, counters, names)
             parts.append(made)
             plan = replace(plan, intermediates=(*plan.intermediates, *kept))
-        plan = replace(plan, body=expanded(plan.body, iter(parts)))
+        plan = replace(plan, body=expand_parts(plan.body, iter(parts)))
     return plan
 
 
@@ -44,7 +44,7 @@ def halves(phase: Phase, counters: frozenset[str], names: set[str]) -> tuple[lis
         return b""
 
     try:
-        made, kept = fitted(phase, counters, names, compiled)
+        made, kept = fit_phase(phase, counters, names, compiled)
     except PolyloomError:
         return [phase], ()
     return [part for part, _ in made], kept

@@ -63,7 +63,7 @@ def meetings(graph: Graph, machine: Machine) -> tuple[Meeting, ...]:
     )
 
 
-def rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
+def find_rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
     """The operations that are rare along `dimension`: with all that they share units with, nearer ones left out."""
     near = {n for n, one in enumerate(found) if _is_near(one, graph, dimension)}
     common: set[int] = set()
@@ -86,7 +86,9 @@ def rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
     return Rare(frozenset(one.first for one in kept), serial)
 
 
-def remembered(graph: Graph, found: Sequence[Meeting], rare: Rare, unit: Sequence[int]) -> tuple[Apart, ...]:
+def remembered_differences(
+    graph: Graph, found: Sequence[Meeting], rare: Rare, unit: Sequence[int]
+) -> tuple[Apart, ...]:
     """What a schedule has to remember: the differences of its rare operations in one unit."""
     pool = Pool(graph.program.dimensions, graph.program.parameters)
     return tuple(

@@ -48,7 +48,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         issued=execution.operations,
         issues="operations of units, moves included",
         units=None if machine is None else tuple(_units(machine, rows * columns)),
-        moved=sum(_moved(made) * times[own] for own, made in read.items()),
+        moved=sum(_moved_bytes(made) * times[own] for own, made in read.items()),
         boundary=_BOUNDARY,
         bandwidth=_bandwidth(machine, rows, columns, widest),
         code_bytes=sum(concrete_file.size_without_names(own.data) for own in found.configurations),
@@ -79,7 +79,7 @@ def _executes(unit: FunctionalUnit) -> dict[Class, float]:
     return {(o, t): 1 if unit.pipelined else latency for (o, t), latency in unit.latencies.items()}
 
 
-def _moved(concrete: Concrete) -> int:
+def _moved_bytes(concrete: Concrete) -> int:
     """Bytes that generators read and write in one run."""
     return sum(
         _size(concrete.arrays[g.array].dtype) * sum(_points(each) for each in g.domain) for g in concrete.generators

@@ -219,7 +219,7 @@ class Tiles:
         """The digits in a conjunction; constraints that the tile's box implies need no look."""
         cutting = [(c, constant) for c in conjunction if (constant := self._constants[c][group]) + self._least[c] < 0]
         extents = self.tiling.extents
-        return scan_sets.convex(
+        return scan_sets.convex_set(
             (0,) * len(extents),
             tuple(p - 1 for p in extents),
             [HalfSpace(self._scan[c], constant) for c, constant in cutting],
