@@ -14,8 +14,8 @@ from tests.kernels.sizes import MINI
 
 import polyloom as pl
 from polyloom._native import instantiate as native
-from polyloom.targets.tcpa.run.phases import running
-from polyloom.targets.tcpa.run.phases.running import Run
+from polyloom.targets.tcpa.run.phases import step_sequence
+from polyloom.targets.tcpa.run.phases.step_sequence import Run
 from polyloom.targets.tcpa.words.concrete_file import strip_made_of
 from polyloom.targets.tcpa.words.phases import stages
 
@@ -43,7 +43,7 @@ def phased(name: str) -> tuple[bytes, pl.Compiled]:
 
 def on_host(name: str, values: Sequence[int], region: tuple[int, int]) -> Run:
     found = compiled(name)
-    return running.run(found.instantiate(dict(zip(found.parameters, values, strict=True)), pes=region).data)
+    return step_sequence.run(found.instantiate(dict(zip(found.parameters, values, strict=True)), pes=region).data)
 
 
 def assert_same(made: native.Walked, expected: Run) -> None:
@@ -73,7 +73,7 @@ def test_phases_take_the_candidates_of_python(name: str) -> None:
     data, found = phased(name)
     for values, region in SIZES:
         given = {n: values + k for k, n in enumerate(found.parameters)}
-        expected = running.run(found.instantiate(given, pes=region).data)
+        expected = step_sequence.run(found.instantiate(given, pes=region).data)
         assert_same(native.walk(data, [*given.values()], *region), expected)
 
 
@@ -103,7 +103,7 @@ CONCRETE = {
 @pytest.mark.parametrize("name", CONCRETE)
 def test_concrete_files_are_walked(name: str) -> None:
     data = CONCRETE[name]().data
-    assert_same(native.walk(data, [], 0, 0), running.run(data))
+    assert_same(native.walk(data, [], 0, 0), step_sequence.run(data))
 
 
 def test_layouts_of_a_request() -> None:
@@ -114,7 +114,7 @@ def test_layouts_of_a_request() -> None:
     assert names == ["path"] and layouts == lying
     made = native.walk(found.data, [5], 2, 2, None, 0, layouts)
     plain = native.walk(found.data, [5], 2, 2)
-    assert_same(made, running.run(CONCRETE["steps that lie"]().data))
+    assert_same(made, step_sequence.run(CONCRETE["steps that lie"]().data))
     words = [(step, 30 + element // 5 + 9 * (element % 5)) for step, _, element, _, _ in plain.transfers]
     assert sorted((step, word) for step, _, word, _, _ in made.transfers) == sorted(words)
 
@@ -168,7 +168,7 @@ def test_closed_borders_reach_every_step() -> None:
     """1 is the north, 8 the west: what remains is south and east."""
     found = compiled("floyd_warshall")
     made = native.walk(found.data, (5,), 2, 2, None, 1 | 8)
-    steps = running.run(found.instantiate(N=5, pes=(2, 2), at=(2, 2), array=(4, 4)).data).steps
+    steps = step_sequence.run(found.instantiate(N=5, pes=(2, 2), at=(2, 2), array=(4, 4)).data).steps
     assert [strip_made_of(words) for _, _, words, _, _ in made.steps] == [strip_made_of(step.data) for step in steps]
 
 

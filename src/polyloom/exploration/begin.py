@@ -15,12 +15,12 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.exploration import store
 from polyloom.exploration.executor import Executor, Here
 from polyloom.exploration.flow import Flow, describe_machines
+from polyloom.exploration.point_condition import where as condition
 from polyloom.exploration.ranges import axes
 from polyloom.exploration.request import Keys, Request, specification, text_of
 from polyloom.exploration.row import LEVELS, OBJECTIVES
 from polyloom.exploration.space import Space
 from polyloom.exploration.sweep import Sweep
-from polyloom.exploration.where import where as condition
 from polyloom.frontend.source import Options
 from polyloom.targets import registry
 from polyloom.targets.subject import Progress, silent

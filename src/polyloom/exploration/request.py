@@ -19,9 +19,9 @@ from typing import Any
 
 from polyloom import files
 from polyloom.deep import deeply
+from polyloom.exploration.point_condition import Where
 from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
-from polyloom.exploration.where import Where
 from polyloom.frontend import file_of
 from polyloom.frontend.included import included
 from polyloom.frontend.python.kernel import Kernel

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from polyloom.exploration import page, told
+from polyloom.exploration import page, sweep_text
 from polyloom.exploration.results import Results
 from polyloom.report import notebook
 from polyloom.targets.report import Table
@@ -37,7 +37,7 @@ class Sweep(Results):
 
     def report(self) -> str:
         """The text that `polyloom explore` prints."""
-        return told.report(self)
+        return sweep_text.report(self)
 
     def page(self) -> str:
         """The HTML page that `polyloom explore --report` writes."""
@@ -48,11 +48,11 @@ class Sweep(Results):
         return notebook.Embedded(self.page(), f"the sweep of {self.title}")
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        rows = told.front_rows(self)
-        cells = tuple(tuple(map(told.cell_text, row.values())) for row in rows)
-        front = Table(told.heading(self), tuple(rows[0]) if rows else (), cells)
+        rows = sweep_text.front_rows(self)
+        cells = tuple(tuple(map(sweep_text.cell_text, row.values())) for row in rows)
+        front = Table(sweep_text.heading(self), tuple(rows[0]) if rows else (), cells)
         return notebook.bundle(
-            repr(self), notebook.table(self.title, front, [("points", told.outcome(self))]), include, exclude
+            repr(self), notebook.table(self.title, front, [("points", sweep_text.outcome(self))]), include, exclude
         )
 
     def __repr__(self) -> str:

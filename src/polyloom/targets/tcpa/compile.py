@@ -25,14 +25,14 @@ from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Progress, silent
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map import access, forms, lifetimes, mapping
+from polyloom.targets.tcpa.map import lifetimes, mapping, pass_forms, symbolic_tables
 from polyloom.targets.tcpa.map.allocate import allocations, orders
 from polyloom.targets.tcpa.map.balance import balance_units
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.demand import check_demand, check_outputs
-from polyloom.targets.tcpa.map.forms import Choices, Mapped
-from polyloom.targets.tcpa.map.graph import build_graph, limit_destinations
+from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
 from polyloom.targets.tcpa.map.mapping import UserMapping, parse_mapping
+from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
 from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, recheck_schedule, schedules
@@ -117,14 +117,14 @@ def _passes(
     balance: Change[Graph],
 ) -> tuple[Pass[Any, Any], ...]:
     return (
-        Pass("equations", lambda program: program, forms.EQUATIONS),
-        Pass("relays", relays, forms.EQUATIONS),
-        Pass("graph", partial(_graph, machine=machine, tell=tell), forms.GRAPH),
-        Pass("balance", balance, forms.GRAPH),
-        Pass("copies", partial(_limit_destinations, machine=machine), forms.GRAPH),
-        Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), forms.SCHEDULES),
-        Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), forms.CANDIDATES),
-        Pass("tables", partial(_assemble, machine=machine), forms.SYMBOLIC),
+        Pass("equations", lambda program: program, pass_forms.EQUATIONS),
+        Pass("relays", relays, pass_forms.EQUATIONS),
+        Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
+        Pass("balance", balance, pass_forms.GRAPH),
+        Pass("copies", partial(_limit_destinations, machine=machine), pass_forms.GRAPH),
+        Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), pass_forms.SCHEDULES),
+        Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), pass_forms.CANDIDATES),
+        Pass("tables", partial(_assemble, machine=machine), pass_forms.SYMBOLIC),
     )
 
 
@@ -219,7 +219,7 @@ def _assemble(of: Mapped, machine: Machine) -> Symbolic:
     graph, candidates, scheduled = of.graph, of.candidates, of.schedules
     # Schedules that no candidate uses are not written; candidates are renumbered accordingly.
     used = sorted({c.schedule for c in candidates})
-    tables = access.tables(graph)
+    tables = symbolic_tables.tables(graph)
     return Symbolic(
         kernel=graph.program.name,
         machine=machine.name,

@@ -24,8 +24,8 @@ from polyloom.targets.tcpa.map.phases.split import PARTS, Part, expand_parts, fi
 from polyloom.targets.tcpa.map.relay import insert_relays_if_short
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.words import program_file, symbolic_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
+from polyloom.targets.tcpa.words.phases import phase_file
+from polyloom.targets.tcpa.words.phases.phase_file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
 from polyloom.targets.tcpa.words.phases.stages import choices_by_phase, locate_error, named_stages, progress_of_phase
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 

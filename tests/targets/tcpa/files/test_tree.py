@@ -10,7 +10,7 @@ import pytest
 from tests.targets.tcpa.files.paper import ALL, AND, EARLIER, FIRST, LATER, MOVE, SHR, SYMBOLIC
 
 from polyloom.targets.tcpa.words.isa import File, Immediate, Register
-from polyloom.targets.tcpa.words.tree import BoundKind, Leaf, Piece, TileBound, build_tree, tile_bounds
+from polyloom.targets.tcpa.words.syntax_tree import BoundKind, Leaf, Piece, TileBound, build_tree, tile_bounds
 
 RD0, FD0, ID0, OD0, OD1 = (
     Register(File.RD, 0),

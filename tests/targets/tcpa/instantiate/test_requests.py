@@ -18,11 +18,10 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir import arguments
 from polyloom.targets.tcpa.run import instantiation, program
-from polyloom.targets.tcpa.run.phases import whole
+from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.concrete import MadeOf
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import stages
+from polyloom.targets.tcpa.words.phases import phase_file, stages
 from polyloom.targets.tcpa.words.request import check_parameters, check_region, signature
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
@@ -76,6 +75,6 @@ def test_of_equations(complete: bool, values: dict[str, Any], region: tuple[int,
 def test_of_a_function(values: dict[str, Any], region: tuple[int, int], candidate: int | None) -> None:
     data = compiled("kernels/syrk.py")
     assert stages.open_phases(data).is_alone
-    assert outcome(whole.instantiate, data, values, region, candidate) == outcome(
+    assert outcome(plan_execution.instantiate, data, values, region, candidate) == outcome(
         in_phases, data, values, region, candidate
     )

@@ -13,7 +13,7 @@ from tests.targets.tcpa.mapping.programs import stencil
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.targets.tcpa.map import allocate
 from polyloom.targets.tcpa.map.allocate import Order, allocations, is_legal, orders
-from polyloom.targets.tcpa.map.graph import build_graph
+from polyloom.targets.tcpa.map.dependence_graph import build_graph
 
 VECTORS = st.integers(1, 3).flatmap(
     lambda n: st.lists(st.tuples(*[st.integers(-2, 2)] * n).filter(any), min_size=1, max_size=4, unique=True)

@@ -11,7 +11,7 @@ from polyloom.ir.rdg import Graph
 from polyloom.modulo.guarded.bounds import resource_minimum
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.map.balance import balance_units
-from polyloom.targets.tcpa.map.graph import build_graph
+from polyloom.targets.tcpa.map.dependence_graph import build_graph
 from polyloom.targets.tcpa.map.schedule import problem, safe_distance
 
 TEXT = """parameter N >= 1

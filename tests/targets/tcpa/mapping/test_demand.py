@@ -29,7 +29,7 @@ from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.map import lifetimes, schedule
 from polyloom.targets.tcpa.map.allocate import Allocation
 from polyloom.targets.tcpa.map.demand import demand, distant_reads, greatest_demand
-from polyloom.targets.tcpa.map.graph import build_graph
+from polyloom.targets.tcpa.map.dependence_graph import build_graph
 from polyloom.targets.tcpa.map.relay import insert_relays
 from polyloom.targets.tcpa.words.symbolic import Kind
 

@@ -9,7 +9,7 @@ import pytest
 from tests.targets.tcpa.mapping.programs import example
 
 from polyloom.ir.rdg import Graph, show
-from polyloom.targets.tcpa.map.graph import build_graph, destinations, limit_destinations
+from polyloom.targets.tcpa.map.dependence_graph import build_graph, destinations, limit_destinations
 
 SMALL = {
     "bits": ({"N": 0}, {"N": 1}, {"N": 4}),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from polyloom.targets.tcpa.run.verify.ports import Port, route
+from polyloom.targets.tcpa.run.verify.bank_ports import Port, route
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator, Side, bank_route
 
 

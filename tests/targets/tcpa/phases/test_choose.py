@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polyloom as pl
 from polyloom.targets.tcpa.run import program
-from polyloom.targets.tcpa.run.phases import whole as phases
+from polyloom.targets.tcpa.run.phases import plan_execution as phases
 from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases import stages
 

@@ -26,9 +26,8 @@ from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.ir.pla import Array
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets.tcpa.words import symbolic_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import stages
-from polyloom.targets.tcpa.words.phases.file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage
+from polyloom.targets.tcpa.words.phases import phase_file, stages
+from polyloom.targets.tcpa.words.phases.phase_file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage
 
 Call = Callable[..., tuple[int, str, str]]
 _affine = st.builds(Affine.of, st.dictionaries(st.sampled_from(("N", "M")), st.integers(-9, 9)), st.integers(-99, 99))

@@ -18,7 +18,7 @@ from polyloom.ir import plan_interpret
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.targets.tcpa.map.phases.split import ONCE, expand_parts, fit_phase
-from polyloom.targets.tcpa.run.phases import views
+from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.words.phases import stages
 
 
@@ -103,7 +103,7 @@ def test_too_few_registers_are_used_one_after_another(tmp_path: Path) -> None:
     made = api.compile(str(tmp_path / "three.pla"), on=f"tcpa:{tmp_path / 'two.toml'}")
     result = made.instantiate({"N": 5}, pes=(1, 2)).run(fill="random")
     assert result.verified
-    reasons = [str(phase["bound_by"]) for phase in views.facts(made.data, result.instance.data)[1]]
+    reasons = [str(phase["bound_by"]) for phase in descriptions.facts(made.data, result.instance.data)[1]]
     assert len(reasons) == 2
     assert all(r.endswith("in one phase the mapping needs 3 output registers, the machine has 2") for r in reasons)
 
@@ -134,7 +134,7 @@ def test_one_iteration_does_not_set_the_interval_of_all(tmp_path: Path) -> None:
     made = api.compile(str(tmp_path / "chain.pla"), on="tcpa:wide")
     result = made.instantiate({"N": 9}, pes=(1, 1)).run(fill="random")
     assert result.verified
-    phases = views.facts(made.data, result.instance.data)[1]
+    phases = descriptions.facts(made.data, result.instance.data)[1]
     assert len(phases) == 2
     assert phases[1]["initiation_interval"] == 1
     assert ONCE in str(phases[0]["bound_by"])

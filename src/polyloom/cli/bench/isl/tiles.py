@@ -15,7 +15,15 @@ from functools import reduce
 import islpy as isl
 
 from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Link, Row, Symbolic
-from polyloom.targets.tcpa.words.tree import BoundKind, Piece, TileBound, UnitNode, build_tree, distance, tile_bounds
+from polyloom.targets.tcpa.words.syntax_tree import (
+    BoundKind,
+    Piece,
+    TileBound,
+    UnitNode,
+    build_tree,
+    distance,
+    tile_bounds,
+)
 
 PARAM, IN, OUT, SET = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 

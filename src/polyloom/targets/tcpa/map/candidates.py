@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from polyloom.ir.rdg import Graph
 from polyloom.targets.tcpa.map.allocate import Allocation, Order
-from polyloom.targets.tcpa.map.apart import collide
+from polyloom.targets.tcpa.map.rare_operations import collide
 from polyloom.targets.tcpa.map.schedule import Scheduled
 from polyloom.targets.tcpa.map.skew import skew
 from polyloom.targets.tcpa.words.symbolic import Schedule

@@ -16,7 +16,7 @@ from polyloom.ir.pla import Equation, Reference, Variable
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.graph import build_graph
+from polyloom.targets.tcpa.map.dependence_graph import build_graph
 from polyloom.targets.tcpa.words.symbolic import Schedule
 
 

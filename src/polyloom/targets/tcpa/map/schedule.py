@@ -25,9 +25,9 @@ from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
 from polyloom.sets.isl import to_set
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map import apart
-from polyloom.targets.tcpa.map.apart import NONE, Meeting, Rare
-from polyloom.targets.tcpa.map.graph import destinations
+from polyloom.targets.tcpa.map import rare_operations
+from polyloom.targets.tcpa.map.dependence_graph import destinations
+from polyloom.targets.tcpa.map.rare_operations import NONE, Meeting, Rare
 from polyloom.targets.tcpa.words.symbolic import Bottleneck, Schedule
 
 Distance = Callable[[tuple[int, ...]], int | None]
@@ -124,10 +124,10 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
     found = [_scheduled(graph, cautious, solution, innermost, True)]
     if alone:
         return tuple(found)
-    met = apart.meetings(graph, machine)
+    met = rare_operations.meetings(graph, machine)
     members: dict[tuple[Guarded, Rare], set[int]] = {}
     for m in sorted(innermost):
-        usual, rare = problem(graph, machine, distance_along(m)), apart.find_rare(graph, met, m)
+        usual, rare = problem(graph, machine, distance_along(m)), rare_operations.find_rare(graph, met, m)
         wanted = problem(graph, machine, distance_along(m), rare) if rare.operations else usual
         # Reservations that cost nothing make a schedule valid for more tiles.
         if rare.operations and _least(usual) <= _least(wanted):
@@ -183,8 +183,8 @@ def check_given_schedule(
     """A user's schedule for scans with this innermost dimension, or what it violates."""
     wanted = problem(graph, machine, distance_along(dimension))
     if found := violations(wanted, solution):
-        met = apart.meetings(graph, machine)
-        rare = apart.find_rare(graph, met, dimension)
+        met = rare_operations.meetings(graph, machine)
+        rare = rare_operations.find_rare(graph, met, dimension)
         if violations(problem(graph, machine, distance_along(dimension), rare), solution):
             return found
         return _scheduled(graph, wanted, solution, frozenset((dimension,)), False, (met, rare))
@@ -217,6 +217,6 @@ def _scheduled(
     of: tuple[Sequence[Meeting], Rare] = ((), NONE),
 ) -> Scheduled:
     latency = tuple(wanted.latency(v, u) for v, u in enumerate(solution.unit))
-    kept = apart.remembered_differences(graph, *of, solution.unit)
+    kept = rare_operations.remembered_differences(graph, *of, solution.unit)
     schedule = Schedule(solution.initiation_interval, solution.start, solution.unit, latency, kept)
     return Scheduled(innermost, is_safe, schedule, Bottleneck(solution.minimum, solution.proved, solution.bound_by))

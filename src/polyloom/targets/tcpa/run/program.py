@@ -16,11 +16,11 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import instantiation, model
 from polyloom.targets.tcpa.run.events import Events
 from polyloom.targets.tcpa.run.predict import predicted_cycles
-from polyloom.targets.tcpa.run.verify import verify as rules
+from polyloom.targets.tcpa.run.verify import verify_concrete as rules
 from polyloom.targets.tcpa.run.verify import verify_symbolic
 from polyloom.targets.tcpa.words import concrete_file, resolve, symbolic_file
 from polyloom.targets.tcpa.words.concrete import MadeOf
-from polyloom.targets.tcpa.words.outline import outline
+from polyloom.targets.tcpa.words.generator_table import outline
 from polyloom.targets.tcpa.words.program_file import is_concrete, open_symbolic, symbolic_of
 from polyloom.targets.tcpa.words.request import check_parameters, check_region, is_plain
 from polyloom.targets.tcpa.words.symbolic import Symbolic

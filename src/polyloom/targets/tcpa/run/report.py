@@ -14,12 +14,12 @@ from typing import Final, cast
 
 from polyloom.targets.report import Flow, Grid, Operation, Pressure, Report, Reservation
 from polyloom.targets.target import Json
-from polyloom.targets.tcpa.run import drawn
+from polyloom.targets.tcpa.run import grid_drawing
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.words import concrete_file, resolve
 from polyloom.targets.tcpa.words.concrete import Concrete, Connection
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
-from polyloom.targets.tcpa.words.operations import operations
+from polyloom.targets.tcpa.words.operation_texts import operations
 from polyloom.targets.tcpa.words.program_file import symbolic_of, unit_names
 from polyloom.targets.tcpa.words.symbolic import Bottleneck, Symbolic
 
@@ -158,7 +158,7 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
         operations=_operations(symbolic, concrete) if symbolic else (),
         grid=_grid(concrete),
         flows=tuple(_flows(concrete, names)),
-        circuit=drawn.circuit(reason),
+        circuit=grid_drawing.circuit(reason),
     )
 
 
@@ -191,10 +191,10 @@ def _grid(concrete: Concrete) -> Grid:
         for c, w in enumerate(row)
         for wire in _wires(r, c, concrete.wrappers[w])
     }
-    wires |= {wire for route in drawn.routes(concrete) for wire in pairwise(route.path)}
-    banks = {drawn.bank_beside(concrete, g) for g in concrete.generators}
-    ways = tuple(drawn.routes(concrete))
-    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)), ways, tuple(drawn.notes(concrete)))
+    wires |= {wire for route in grid_drawing.routes(concrete) for wire in pairwise(route.path)}
+    banks = {grid_drawing.bank_beside(concrete, g) for g in concrete.generators}
+    ways = tuple(grid_drawing.routes(concrete))
+    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)), ways, tuple(grid_drawing.notes(concrete)))
 
 
 def _wires(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from polyloom.targets.tcpa.run import omega
+from polyloom.targets.tcpa.run import omega_test
 from polyloom.targets.tcpa.words.concrete import ConvexSet, HalfSpace
 
 
@@ -40,7 +40,7 @@ def convex_set(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable
     if any(a > b for a, b in zip(low, high, strict=True)):
         return None
     return (
-        omega.normal_form(tuple(low), tuple(high), tuple(dict.fromkeys(slanted)))
+        omega_test.normal_form(tuple(low), tuple(high), tuple(dict.fromkeys(slanted)))
         if slanted
         else ConvexSet(tuple(low), tuple(high))
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Symbolic
-from polyloom.targets.tcpa.words.tree import distance
+from polyloom.targets.tcpa.words.syntax_tree import distance
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Any, cast
 
 from polyloom.sets import Affine
-from polyloom.targets.tcpa.words import notation, operations
+from polyloom.targets.tcpa.words import notation, operation_texts
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator, bank_route
 from polyloom.targets.tcpa.words.isa import Immediate, Instruction
 from polyloom.targets.tcpa.words.latency import Polynomial, Timing, timing
@@ -23,7 +23,7 @@ from polyloom.targets.tcpa.words.notation import sink_port, source_port, tile_sy
 from polyloom.targets.tcpa.words.resolve import Known
 from polyloom.targets.tcpa.words.sides import LOCATIONS, OPPOSITE
 from polyloom.targets.tcpa.words.symbolic import Access, Bound, Candidate, Route, Symbolic
-from polyloom.targets.tcpa.words.tree import InstructionNode, Leaf, Position, build_tree
+from polyloom.targets.tcpa.words.syntax_tree import InstructionNode, Leaf, Position, build_tree
 
 
 def _indent(lines: Iterable[str], by: int = 2) -> list[str]:
@@ -106,7 +106,7 @@ def _schedule(symbolic: Symbolic, number: int) -> list[str]:
 
 def _origin(symbolic: Symbolic, nodes: Iterable[int]) -> str:
     """A comment: where these operations come from."""
-    places = operations.provenance_text([symbolic.origins[v] for v in nodes]) if symbolic.origins else ""
+    places = operation_texts.provenance_text([symbolic.origins[v] for v in nodes]) if symbolic.origins else ""
     return f"  ; {places}" if places else ""
 
 
@@ -327,7 +327,7 @@ Comment = Callable[[int, int], str]
 def _comments(concrete: Concrete, unit: int, known: Known | None) -> Comment:
     if known is None:
         return lambda slot, opcode: ""
-    nodes = operations.nodes_by_slot(known.symbolic, known.schedule, concrete.initiation_interval)
+    nodes = operation_texts.nodes_by_slot(known.symbolic, known.schedule, concrete.initiation_interval)
     return lambda slot, opcode: _origin(known.symbolic, nodes.get((unit, slot, opcode), ()))
 
 

@@ -27,7 +27,7 @@ from polyloom.targets.tcpa.words.isa import (
     source_type,
 )
 from polyloom.targets.tcpa.words.symbolic import Row, Symbolic
-from polyloom.targets.tcpa.words.tree import BoundKind, TileBound
+from polyloom.targets.tcpa.words.syntax_tree import BoundKind, TileBound
 
 
 def mnemonic(opcode: int, last_is_immediate: bool) -> str:

@@ -12,7 +12,7 @@ from polyloom.targets.target import Json
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.words import concrete_file, listing, notation, resolve, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.outline import outline
+from polyloom.targets.tcpa.words.generator_table import outline
 from polyloom.targets.tcpa.words.request import Signature, signature
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 

@@ -21,7 +21,7 @@ from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import Domain
 from polyloom.targets.tcpa.words.isa import File, Register, Source
 from polyloom.targets.tcpa.words.symbolic import Kind, Link
-from polyloom.targets.tcpa.words.tree import InstructionNode, Leaf, Piece, UnitNode, build_tree, tile_bounds
+from polyloom.targets.tcpa.words.syntax_tree import InstructionNode, Leaf, Piece, UnitNode, build_tree, tile_bounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from polyloom.diagnostics import input_error
 from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain, HalfSpace
 from polyloom.targets.tcpa.words.symbolic import Bound, Candidate, Row, Schedule, Symbolic
-from polyloom.targets.tcpa.words.tree import BoundKind, Piece, TileBound, distance
+from polyloom.targets.tcpa.words.syntax_tree import BoundKind, Piece, TileBound, distance
 
 Element = tuple[int, int]
 

@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.targets.tcpa.run.verify import ports
+from polyloom.targets.tcpa.run.verify import bank_ports
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.outline import Outline, Table
+from polyloom.targets.tcpa.words.generator_table import Outline, Table
 from polyloom.targets.tcpa.words.sides import SIDES
 
 _SMALL: Final = 16
@@ -60,14 +60,14 @@ def _accesses_alike(table: Table) -> list[int]:
     return list(dict(zip(keys, starts.tolist(), strict=True)).values())
 
 
-def are_banks_in_place(read: Outline, adjacent: frozenset[tuple[ports.Port, ports.Port]] | None) -> bool:
+def are_banks_in_place(read: Outline, adjacent: frozenset[tuple[bank_ports.Port, bank_ports.Port]] | None) -> bool:
     """Whether `ports.misplaced_banks` certainly finds nothing."""
     table, c = read.table, read.concrete
     groups = list(_accesses(table))
     if len(table) < _SMALL * len(groups):
-        return next(ports.misplaced_banks(read.with_generators(range(len(table))), adjacent), None) is None
+        return next(bank_ports.misplaced_banks(read.with_generators(range(len(table))), adjacent), None) is None
     used = frozenset(np.unique(table["side"]).tolist())
-    channels = ports.Channels(c, 1 + int(table["channel"].max(initial=0)), adjacent)
+    channels = bank_ports.Channels(c, 1 + int(table["channel"].max(initial=0)), adjacent)
     taken: dict[tuple[int, int], int] = {}
     verdicts: dict[object, int | None] = {}
     for rows in groups:

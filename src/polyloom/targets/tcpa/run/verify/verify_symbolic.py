@@ -18,7 +18,7 @@ from typing import Final
 from polyloom.diagnostics import INFEASIBLE, INPUT, Diagnostic, PolyloomError
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import instantiation
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.isa import operation_of
 from polyloom.targets.tcpa.words.limits import limits
@@ -151,7 +151,7 @@ def _trial(
         * concrete.initiation_interval
         * max(prod(concrete.extents), concrete.controller.steps)
     )
-    return tuple(d for d in verify.verify(made, machine) if d.code != _UNWRITTEN) if steps <= _STEPS else ()
+    return tuple(d for d in verify_concrete.verify(made, machine) if d.code != _UNWRITTEN) if steps <= _STEPS else ()
 
 
 def _trial_note(symbolic: Symbolic, number: int, values: tuple[int, ...], region: tuple[int, int]) -> str:

@@ -18,7 +18,7 @@ from polyloom.targets.tcpa.layouts import Place
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases import steps_file
-from polyloom.targets.tcpa.words.phases.file import (
+from polyloom.targets.tcpa.words.phases.phase_file import (
     CONCRETE,
     INPUT,
     OUTPUT,

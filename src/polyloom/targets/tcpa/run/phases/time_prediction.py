@@ -16,8 +16,8 @@ from polyloom.targets.prediction import Prediction
 from polyloom.targets.tcpa.layouts import Layout
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import program
-from polyloom.targets.tcpa.run.phases import whole
-from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.phases import plan_execution
+from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.words.phases.stages import is_phased, open_phases
 
 _BYTES: Final = 1 << 32
@@ -38,7 +38,7 @@ def predict(
     if stage is not None:
         assert not isinstance(candidate, Mapping)
         return _predict_words(program.instantiate(stage, values, region, candidate), elements)
-    concrete = whole.instantiate(data, values, region, candidate, layouts, closed)
+    concrete = plan_execution.instantiate(data, values, region, candidate, layouts, closed)
     if not is_phased(concrete):
         return _predict_words(concrete, elements)
     found = run(concrete)

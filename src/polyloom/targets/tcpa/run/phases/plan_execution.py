@@ -26,13 +26,12 @@ from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.layouts import Layout, Place, place_arrays
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import events, program
-from polyloom.targets.tcpa.run.phases.choose import Option, choose_candidates
-from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.phases.candidate_choice import Option, choose_candidates
+from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.run.program import Simulation
 from polyloom.targets.tcpa.words import program_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import steps_file
-from polyloom.targets.tcpa.words.phases.file import Phased
+from polyloom.targets.tcpa.words.phases import phase_file, steps_file
+from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import (
     choices_by_phase,
     is_phased,

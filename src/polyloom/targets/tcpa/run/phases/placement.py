@@ -18,11 +18,11 @@ from polyloom.frontend.source import Arrays
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.run.model import Placement, check_rectangles
-from polyloom.targets.tcpa.run.phases import running
-from polyloom.targets.tcpa.run.phases.running import Own
-from polyloom.targets.tcpa.run.phases.whole import Execution, simulate
+from polyloom.targets.tcpa.run.phases import step_sequence
+from polyloom.targets.tcpa.run.phases.plan_execution import Execution, simulate
+from polyloom.targets.tcpa.run.phases.step_sequence import Own
 from polyloom.targets.tcpa.run.program import Simulation
-from polyloom.targets.tcpa.words.outline import Outline, outline
+from polyloom.targets.tcpa.words.generator_table import Outline, outline
 from polyloom.targets.tcpa.words.sides import SIDES
 
 Pair = tuple[int, int]
@@ -50,7 +50,7 @@ class _Waiting(Exception):
 
 def _size(data: bytes) -> Pair:
     """Rows and columns that a step of a file takes at most."""
-    found = [outline(step.data).concrete for step in running.run(data).configurations]
+    found = [outline(step.data).concrete for step in step_sequence.run(data).configurations]
     return max((c.rows for c in found), default=1), max((c.columns for c in found), default=1)
 
 
@@ -64,7 +64,7 @@ def check_place(data: bytes, at: Pair, array: Pair) -> Rectangle:
     """The rectangle that all steps take: every one lies on the array, with its banks at the array's border. Errors:
     PL0604 and PL0629."""
     taken = [(*at, 1, 1)]
-    for step in running.run(data).configurations:
+    for step in step_sequence.run(data).configurations:
         found = outline(step.data)
         stands, size = _first_element(found, at, array), (found.concrete.rows, found.concrete.columns)
         check_rectangles([(*stands, *size)], array)

@@ -23,7 +23,7 @@ import islpy as isl
 from polyloom.ir.rdg import Graph
 from polyloom.sets.isl import from_set, parameter_set, to_set
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.access import Pool
+from polyloom.targets.tcpa.map.symbolic_tables import Pool
 from polyloom.targets.tcpa.words.symbolic import Apart, Row, Schedule
 
 NEAR: Final = 64

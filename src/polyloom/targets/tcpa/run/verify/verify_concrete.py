@@ -25,9 +25,10 @@ from polyloom.ir.numbers import limits as limits_of
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, scan_sets
-from polyloom.targets.tcpa.run.verify import generator_kinds, ports
+from polyloom.targets.tcpa.run.verify import bank_ports, generator_kinds
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
+from polyloom.targets.tcpa.words.generator_table import outline
 from polyloom.targets.tcpa.words.isa import (
     OPCODE_NOP,
     UNUSED,
@@ -41,7 +42,6 @@ from polyloom.targets.tcpa.words.isa import (
     operation_of,
     source_type,
 )
-from polyloom.targets.tcpa.words.outline import outline
 from polyloom.targets.tcpa.words.sides import LOCATIONS, port_of
 
 _HELP: Final = "instantiate the configuration again; edited words are not supported"
@@ -199,7 +199,7 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
             g.register + 1,
             machine.output_registers if is_output else machine.input_registers,
         )
-        for source, sink in ports.route_of(g, is_output):
+        for source, sink in bank_ports.route_of(g, is_output):
             if allowed is not None and (_port(source), _port(sink)) not in allowed:
                 yield (
                     "PL0642",
@@ -208,11 +208,11 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _misplaced_generators(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    for g, place in ports.misplaced_banks(c, _adjacency(machine)) if all(c.extents) else ():
+    for g, place in bank_ports.misplaced_banks(c, _adjacency(machine)) if all(c.extents) else ():
         yield "PL0642", f"{_name(g)} stands elsewhere than its port, {place}"
 
 
-def _adjacency(machine: Machine) -> frozenset[tuple[ports.Port, ports.Port]] | None:
+def _adjacency(machine: Machine) -> frozenset[tuple[bank_ports.Port, bank_ports.Port]] | None:
     """The allowed (source, sink) pairs."""
     if machine.adjacency is None:
         return None

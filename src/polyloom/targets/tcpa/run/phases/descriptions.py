@@ -11,9 +11,9 @@ from polyloom.ir.steps import as_data, outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa.run import program, report
-from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.words import program_file
-from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC
+from polyloom.targets.tcpa.words.phases.phase_file import INPUT, OUTPUT, PARAMETRIC
 from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
     bound_of,

@@ -32,10 +32,10 @@ from polyloom.ir.terms_text import Names, difference, print_term
 from polyloom.targets.target import Proof
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, program
-from polyloom.targets.tcpa.run.phases.running import Run, run
-from polyloom.targets.tcpa.run.phases.whole import overwrite_elements
+from polyloom.targets.tcpa.run.phases.plan_execution import overwrite_elements
+from polyloom.targets.tcpa.run.phases.step_sequence import Run, run
 from polyloom.targets.tcpa.words import program_file
-from polyloom.targets.tcpa.words.phases.file import Phased
+from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import locate_error
 
 Ready = tuple[tcpa.Config, Machine]

@@ -21,7 +21,7 @@ from polyloom.ir.pla import Array
 from polyloom.ir.plan import Parametric
 from polyloom.ir.steps import Tree, leaves
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.targets.tcpa.words.phases import tree as trees
+from polyloom.targets.tcpa.words.phases import step_tree as trees
 
 SYMBOLIC: Final = FileKind(b"PLSP", "symbolic configuration of phases", version=2, sections=3)
 CONCRETE: Final = FileKind(b"PLCP", "concrete configuration of phases", version=2, sections=3)

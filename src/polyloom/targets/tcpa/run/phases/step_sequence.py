@@ -19,8 +19,8 @@ from polyloom.targets.tcpa.run import model, program
 from polyloom.targets.tcpa.run.banks import Accesses, accesses
 from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
 from polyloom.targets.tcpa.words import concrete_file
-from polyloom.targets.tcpa.words.outline import outline
-from polyloom.targets.tcpa.words.phases.file import Phased
+from polyloom.targets.tcpa.words.generator_table import outline
+from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
     bound_of,
