@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polyloom as pl
-from polyloom.targets.tcpa.run.phases import running
-from polyloom.targets.tcpa.words.concrete_file import bare
+from polyloom.targets.tcpa.run.phases import step_sequence
+from polyloom.targets.tcpa.words.concrete_file import strip_made_of
 
 _END, _SCALAR, _TRANSFER, _STEP = range(4)
 _OUTSIDE = 4
@@ -82,9 +82,11 @@ def main(arguments: list[str]) -> int:
     if answer.status:
         print(f"refused: polyloom explain PL{answer.status:04}", file=sys.stderr)
         return 1
-    expected = running.run(compiled.instantiate(values, pes=region).data)
+    expected = step_sequence.run(compiled.instantiate(values, pes=region).data)
     # The package also says what its words were made of, for people.
-    if [(step.phase, step.words) for step in steps] != [(step.number, bare(step.data)) for step in expected.steps]:
+    if [(step.phase, step.words) for step in steps] != [
+        (step.number, strip_made_of(step.data)) for step in expected.steps
+    ]:
         print("the array got other configurations than Polyloom makes here", file=sys.stderr)
         return 1
     if tuple(step.transfer_cycles for step in steps) != expected.transfers:

@@ -172,7 +172,7 @@ def _of_a_target(name: str) -> object:
     where = next((e.names[name] for e in entry.entries().values() if name in e.names), None)
     if where is None:
         raise AttributeError(f"module 'polyloom' has no attribute {name!r}")
-    return entry.loaded(where)
+    return entry.load_named(where)
 
 
 def __dir__() -> list[str]:

@@ -33,7 +33,7 @@ from polyloom.run.together import measure_together
 from polyloom.targets import registry
 from polyloom.targets.forms.image import ELF
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.options import taken
+from polyloom.targets.options import options_of_verb
 from polyloom.targets.subject import Progress, Subject, Written, silent
 from polyloom.targets.target import Json, Place, Proof, Target, need
 
@@ -99,7 +99,7 @@ class Compiled(File):
         machine is too small.
         """
         make = self.target.instantiate or need(
-            self.target, "instantiate", registry.having(lambda t: t.instantiate is not None)
+            self.target, "instantiate", registry.names_of_targets(lambda t: t.instantiate is not None)
         )
         known = {o: v for o, v in more.items() if o in self._own}
         parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
@@ -174,7 +174,7 @@ class Compiled(File):
 
 
 def _names(target: Target, verb: str) -> frozenset[str]:
-    return frozenset(taken(target.options, verb))
+    return frozenset(options_of_verb(target.options, verb))
 
 
 def subject_of(
@@ -204,7 +204,7 @@ def _program(written: Written) -> PolyloomError | None:
     if path is None or not isfile(path):  # of a name that is too long, Path's own raises
         return None
     data = files.read(path)
-    owner = registry.owner(data)
+    owner = registry.owner_of_file(data)
     if owner is None and not data.startswith(ELF):
         return None
     what = f"a {owner[1].title}" if owner else "an executable"
@@ -226,7 +226,7 @@ def compile(
 
     `function` names one of a file's, as `FILE:NAME` does; `options` say how a file is read; `own` are options of the
     target, for the array `mapping`, the file of a mapping of your own (`{2: path}`: that of phase 2)."""
-    target, place = registry.split(on)
+    target, place = registry.split_place(on)
     chosen, reading = target.options(**options_for(target, own, "compile")), options or Options()
     reading = reading if function is None else replace(reading, function=function)
     with beating(progress) as told:
@@ -249,7 +249,7 @@ def compile_subject(
     start = perf_counter()
     data = b"" if per_size(target, subject) else deeply(target.compile)(subject, place, {}, options, progress)
     seconds = subject.seconds + perf_counter() - start
-    return Compiled(target, data, registry.shown(target, place), place, subject, seconds, options)
+    return Compiled(target, data, registry.place_text(target, place), place, subject, seconds, options)
 
 
 def run_together(
@@ -289,14 +289,14 @@ def load(
     """A file that was saved; of which kind, its first bytes tell. Its page shows the lines of the `source` (a file or
     several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
     PL07xx."""
-    data = registry.read(path)
+    data = registry.read_program_file(path)
     named = (source,) if isinstance(source, str | PathLike) else source
     return decode(fspath(path), data, texts([fspath(each) for each in named]))
 
 
 def decode(name: str, data: bytes, texts: tuple[tuple[str, str], ...] = ()) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
-    target, kind = registry.owned(name, data)
+    target, kind = registry.require_owner(name, data)
     target.signature(data)
     if kind.symbolic:
         return Compiled(target, data, path=name, texts=texts)
@@ -336,12 +336,14 @@ def prove(
 
     Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays."""
     made = file if isinstance(file, Compiled | Instance) else load(file)
-    found = need(made.target, "verify", registry.having(lambda t: t.verify is not None))(made.data, made.place)
+    found = need(made.target, "verify", registry.names_of_targets(lambda t: t.verify is not None))(
+        made.data, made.place
+    )
     if found:
         raise PolyloomError(*found)
     own = {n: v for n, v in more.items() if n in _names(made.target, "verify")}
     known = (made.parameters or {}) if isinstance(made, Instance) else {}
     given = {**known, **named(values, {n: v for n, v in more.items() if n not in own}, "PL0230", "N=16")}
-    compare = need(made.target, "against", registry.having(lambda t: t.against is not None))
+    compare = need(made.target, "against", registry.names_of_targets(lambda t: t.against is not None))
     chosen = made.target.options(**own)
     return deeply(compare)(made.data, made.place, chosen, source_of(source, options), given)

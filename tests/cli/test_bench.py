@@ -21,7 +21,7 @@ from polyloom.frontend import pla
 from polyloom.modulo.bounds import recurrence_bound
 from polyloom.report.markdown import growing
 from polyloom.report.progress import CLEAR
-from polyloom.targets.entry import loaded
+from polyloom.targets.entry import load_named
 
 
 def test_rows(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +39,7 @@ def test_rows(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", sorted(bench.tables()))
 def test_every_table_gives_its_rows_as_they_are_known(name: str) -> None:
-    assert isgeneratorfunction(loaded(bench.tables()[name])), name
+    assert isgeneratorfunction(load_named(bench.tables()[name])), name
 
 
 def test_a_row_is_printed_before_the_next_is_measured(

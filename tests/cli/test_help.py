@@ -14,8 +14,8 @@ from polyloom.cli import main
 from polyloom.cli.bench import start
 from polyloom.cli.flags import FLAGS
 from polyloom.targets import registry
-from polyloom.targets.entry import BUILT_IN, entries, loaded
-from polyloom.targets.options import taken
+from polyloom.targets.entry import BUILT_IN, entries, load_named
+from polyloom.targets.options import options_of_verb
 
 HEAVY = {"islpy", "numpy", "ortools", "polyloom.api", "polyloom.frontend", "polyloom.targets.target"}
 
@@ -47,7 +47,7 @@ def test_a_module_that_is_loaded_would_be_seen() -> None:
 
 def test_options_of_entries_are_those_of_records() -> None:
     for name in BUILT_IN:
-        assert loaded(str(entries()[name].options)) is registry.get(name).options
+        assert load_named(str(entries()[name].options)) is registry.target_named(name).options
 
 
 def test_a_row_per_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_help_shows_the_options_of_the_target_by_what_they_are_for(on: str, caps
     assert {"--in", "--seed", "--fill"} == found["inputs"]
     assert {"--out", "--trace", "--report"} == found["results"]
     assert {"--help", "--json", "--quiet", "--color"} == found["general"]
-    known = taken(loaded(str(entries()[on].options)), "run").values()
+    known = options_of_verb(load_named(str(entries()[on].options)), "run").values()
     compiling = {option.flag for option in known if "compile" in option.verbs}
     assert found[f"compilation ({on})"] == compiling
     assert found[f"run ({on})"] == {option.flag for option in known} - compiling

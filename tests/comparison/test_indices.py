@@ -51,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def subject(path: str, on: str, function: str | None = None) -> Subject:
-    target, place = registry.split(on)
+    target, place = registry.split_place(on)
     return api.subject_of(path, target, place, Options(function=function), target.options())
 
 

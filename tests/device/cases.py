@@ -110,7 +110,7 @@ def convolutions(regions: Sequence[tuple[int, int]]) -> Iterator[Case]:
 def kernels(names: Iterable[str], regions: Sequence[tuple[int, int]]) -> Iterator[Case]:
     """Every phase of functions of `examples/kernels/`."""
     for name in names:
-        for number, file in enumerate(stages.files(compiled(KERNELS / f"{name}.py", name, "f32").data)):
+        for number, file in enumerate(stages.phase_files(compiled(KERNELS / f"{name}.py", name, "f32").data)):
             parameters = symbolic_file.decode(file).parameters
             for sizes in (MINI[name], PRIMES[name]):
                 values = tuple(sizes[p.upper()] for p in parameters)

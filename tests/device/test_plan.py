@@ -14,9 +14,9 @@ from tests.kernels.sizes import MINI
 
 import polyloom as pl
 from polyloom._native import instantiate as native
-from polyloom.targets.tcpa.run.phases import running
-from polyloom.targets.tcpa.run.phases.running import Run
-from polyloom.targets.tcpa.words.concrete_file import bare
+from polyloom.targets.tcpa.run.phases import step_sequence
+from polyloom.targets.tcpa.run.phases.step_sequence import Run
+from polyloom.targets.tcpa.words.concrete_file import strip_made_of
 from polyloom.targets.tcpa.words.phases import stages
 
 ROOT = Path(__file__).parents[2]
@@ -43,14 +43,14 @@ def phased(name: str) -> tuple[bytes, pl.Compiled]:
 
 def on_host(name: str, values: Sequence[int], region: tuple[int, int]) -> Run:
     found = compiled(name)
-    return running.run(found.instantiate(dict(zip(found.parameters, values, strict=True)), pes=region).data)
+    return step_sequence.run(found.instantiate(dict(zip(found.parameters, values, strict=True)), pes=region).data)
 
 
 def assert_same(made: native.Walked, expected: Run) -> None:
     assert made.status == 0
     # What Python's words were made of is told at their end; the library leaves that out of those that it makes.
-    walked = [(phase, bare(words)) for phase, _, words, _, _ in made.steps]
-    assert walked == [(s.number, bare(s.data)) for s in expected.steps]
+    walked = [(phase, strip_made_of(words)) for phase, _, words, _, _ in made.steps]
+    assert walked == [(s.number, strip_made_of(s.data)) for s in expected.steps]
     assert tuple(cycles for *_, cycles in made.steps) == expected.transfers
     assert made.cycles == sum(expected.transfers)
     moves = [step for step, _, _, sender, _ in made.transfers if sender[0] != OUTSIDE]
@@ -73,7 +73,7 @@ def test_phases_take_the_candidates_of_python(name: str) -> None:
     data, found = phased(name)
     for values, region in SIZES:
         given = {n: values + k for k, n in enumerate(found.parameters)}
-        expected = running.run(found.instantiate(given, pes=region).data)
+        expected = step_sequence.run(found.instantiate(given, pes=region).data)
         assert_same(native.walk(data, [*given.values()], *region), expected)
 
 
@@ -81,7 +81,7 @@ def test_candidates_are_chosen_together() -> None:
     data, found = phased("atax")
     given = dict(zip(found.parameters, (8, 9), strict=True))
     together = [words for _, _, words, _, _ in native.walk(data, [*given.values()], 2, 3).steps]
-    alone = [native.instantiate(file, [*given.values()], 2, 3).file for file in stages.files(data)]
+    alone = [native.instantiate(file, [*given.values()], 2, 3).file for file in stages.phase_files(data)]
     assert together != alone
 
 
@@ -103,18 +103,18 @@ CONCRETE = {
 @pytest.mark.parametrize("name", CONCRETE)
 def test_concrete_files_are_walked(name: str) -> None:
     data = CONCRETE[name]().data
-    assert_same(native.walk(data, [], 0, 0), running.run(data))
+    assert_same(native.walk(data, [], 0, 0), step_sequence.run(data))
 
 
 def test_layouts_of_a_request() -> None:
     """Transfers then name the words that the array's elements have."""
     found, lying = compiled("floyd_warshall"), [((1, 9), 30, 2)]
-    names = [a.name for a in stages.read(found.data).arrays]
+    names = [a.name for a in stages.read_phases(found.data).arrays]
     layouts = [((1, 9), 30, 2) if name == "path" else ((), 0, n + 4) for n, name in enumerate(names)]
     assert names == ["path"] and layouts == lying
     made = native.walk(found.data, [5], 2, 2, None, 0, layouts)
     plain = native.walk(found.data, [5], 2, 2)
-    assert_same(made, running.run(CONCRETE["steps that lie"]().data))
+    assert_same(made, step_sequence.run(CONCRETE["steps that lie"]().data))
     words = [(step, 30 + element // 5 + 9 * (element % 5)) for step, _, element, _, _ in plain.transfers]
     assert sorted((step, word) for step, _, word, _, _ in made.transfers) == sorted(words)
 
@@ -168,13 +168,13 @@ def test_closed_borders_reach_every_step() -> None:
     """1 is the north, 8 the west: what remains is south and east."""
     found = compiled("floyd_warshall")
     made = native.walk(found.data, (5,), 2, 2, None, 1 | 8)
-    steps = running.run(found.instantiate(N=5, pes=(2, 2), at=(2, 2), array=(4, 4)).data).steps
-    assert [bare(words) for _, _, words, _, _ in made.steps] == [bare(step.data) for step in steps]
+    steps = step_sequence.run(found.instantiate(N=5, pes=(2, 2), at=(2, 2), array=(4, 4)).data).steps
+    assert [strip_made_of(words) for _, _, words, _, _ in made.steps] == [strip_made_of(step.data) for step in steps]
 
 
 def test_candidates_by_phase() -> None:
     data, values = compiled("covariance").data, CASES["covariance"][1]
-    files = stages.files(data)
+    files = stages.phase_files(data)
     chosen = [0, BEST, 1, BEST]
     made = native.walk(data, values, 2, 2, chosen)
     alone = [

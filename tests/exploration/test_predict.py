@@ -12,7 +12,7 @@ from polyloom import api
 from polyloom._native import tcpa as native
 from polyloom.cli.examples import folder
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.words import concrete_file
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.exploration.front import front
+from polyloom.exploration.point_condition import where
 from polyloom.exploration.ranges import Axis, axes, axis
 from polyloom.exploration.row import Row
 from polyloom.exploration.space import Space
-from polyloom.exploration.where import where
 
 
 @pytest.mark.parametrize(

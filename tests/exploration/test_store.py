@@ -23,13 +23,13 @@ SPEC: Spec = {"source": "fir.pla", "sweep": ["N=16,64"], "where": None}
 
 
 def filled(folder: Path, **rows: str) -> None:
-    with store.opened(str(folder), SPEC) as kept:
+    with store.open_store(str(folder), SPEC) as kept:
         for key, row in rows.items():
             kept.put(key, row)
 
 
 def code_of(folder: Path, spec: Spec = SPEC) -> tuple[str, str]:
-    with pytest.raises(PolyloomError) as error, store.opened(str(folder), spec):
+    with pytest.raises(PolyloomError) as error, store.open_store(str(folder), spec):
         pass
     return error.value.code, error.value.diagnostics[0].message
 
@@ -37,7 +37,7 @@ def code_of(folder: Path, spec: Spec = SPEC) -> tuple[str, str]:
 def test_rows_are_kept(tmp_path: Path) -> None:
     filled(tmp_path / "s", a="1", b="2")
     filled(tmp_path / "s", c="3")
-    with store.opened(str(tmp_path / "s"), SPEC) as kept:
+    with store.open_store(str(tmp_path / "s"), SPEC) as kept:
         assert [kept.get(key) for key in "abcd"] == ["1", "2", "3", None]
 
 
@@ -45,12 +45,12 @@ def test_a_row_comes_once(tmp_path: Path) -> None:
     filled(tmp_path / "s", a="1")
     with pytest.raises(PolyloomError):
         filled(tmp_path / "s", a="2")
-    with store.opened(str(tmp_path / "s"), SPEC) as kept:
+    with store.open_store(str(tmp_path / "s"), SPEC) as kept:
         assert kept.get("a") == "1"
 
 
 def test_two_writers(tmp_path: Path) -> None:
-    with store.opened(str(tmp_path), SPEC):
+    with store.open_store(str(tmp_path), SPEC):
         assert code_of(tmp_path) == ("PL1406", f"another process is writing to the sweep in '{tmp_path}'")
     filled(tmp_path, a="1")
 
@@ -74,7 +74,7 @@ def test_what_is_different_is_named(tmp_path: Path) -> None:
     filled(tmp_path / "s")
     with (
         pytest.raises(PolyloomError) as error,
-        store.opened(str(tmp_path / "s"), {**SPEC, "sweep": ["N=16"], "seed": 3}),
+        store.open_store(str(tmp_path / "s"), {**SPEC, "sweep": ["N=16"], "seed": 3}),
     ):
         pass
     (found,) = error.value.diagnostics
@@ -245,7 +245,7 @@ except PolyloomError as error:
     ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     *numbers, code = ran.stdout.split()
     assert (code, len(numbers) > 5) == ("PL0808", True)
-    with store.opened(str(tmp_path / "s"), SPEC) as kept:
+    with store.open_store(str(tmp_path / "s"), SPEC) as kept:
         assert [kept.get(f"key {n}") for n in numbers] == ["x" * 100] * len(numbers)
         kept.put("one more", "y")
     with sqlite3.connect(tmp_path / "s" / "rows.sqlite") as rows:

@@ -26,7 +26,7 @@ from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete
 
@@ -107,7 +107,7 @@ def test_a_few_hundred_bytes_are_refused_on_any_machine(monkeypatch: pytest.Monk
     data = concrete_file.encode(_array(1_500_000_000))
     assert len(data) < 600
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 50)
-    found = verify.verify(data, machine_file.load("paper"))
+    found = verify_concrete.verify(data, machine_file.load("paper"))
     assert [d.code for d in found] == ["PL0628"]
     assert "PL0628" in CODES
 
@@ -115,10 +115,10 @@ def test_a_few_hundred_bytes_are_refused_on_any_machine(monkeypatch: pytest.Monk
 def test_an_output_that_nothing_writes_is_a_finding() -> None:
     machine: Machine = machine_file.load("paper")
     small = _array(18, written=False)
-    assert "PL0650" in {d.code for d in verify.verify(concrete_file.encode(small), machine)}
-    assert "PL0650" not in {d.code for d in verify.verify(DATA, machine)}
+    assert "PL0650" in {d.code for d in verify_concrete.verify(concrete_file.encode(small), machine)}
+    assert "PL0650" not in {d.code for d in verify_concrete.verify(DATA, machine)}
     nothing = replace(small, arrays=(small.arrays[0], replace(small.arrays[1], shape=(0,))))
-    assert "PL0650" not in {d.code for d in verify.verify(concrete_file.encode(nothing), machine)}
+    assert "PL0650" not in {d.code for d in verify_concrete.verify(concrete_file.encode(nothing), machine)}
 
 
 COMMANDS = {

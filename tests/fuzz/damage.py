@@ -20,7 +20,7 @@ from polyloom.binary import CHECKED, FileKind, fletcher64
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.belt.words import belt_file
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
+from polyloom.targets.tcpa.words.phases import phase_file
 
 NUMBERS: Final = (
     0,

@@ -317,7 +317,7 @@ def assembler(path: str) -> None:
 
 def assembled(path: str, on: str) -> None:
     """What the assembler of a target raises must be an error of its own."""
-    target, place = registry.split(on)
+    target, place = registry.split_place(on)
     assert target.assemble is not None
     text, assemble = Path(path).read_bytes().decode("utf-8", "replace"), target.assemble
 

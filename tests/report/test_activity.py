@@ -18,7 +18,7 @@ from polyloom.report import html
 from polyloom.report.activity import picture
 from polyloom.report.html import Shown
 from polyloom.report.page.packed import deflated
-from polyloom.targets.activity import Activity, Columns, Group, in_one, of_columns
+from polyloom.targets.activity import Activity, Columns, Group, column_activity, merge_columns
 from polyloom.targets.trace import Span, span_activity
 
 SPANS = st.lists(
@@ -64,10 +64,10 @@ def test_groups_are_in_the_order_of_their_numbers() -> None:
 def test_parts_that_run_on_different_regions_are_joined() -> None:
     small = Columns((Group("e1", ("a", "b")),), np.array([1]), np.array([3]))
     large = Columns((Group("e0", ("a", "b")), Group("e1", ("a", "b"))), np.array([0, 2]), np.array([7, 8]))
-    joined = in_one([small, large])
+    joined = merge_columns([small, large])
     assert joined is not None
-    assert bits(of_columns(joined)) == {("e1", "b", 3), ("e0", "a", 7), ("e1", "a", 8)}
-    assert in_one([]) is None
+    assert bits(column_activity(joined)) == {("e1", "b", 3), ("e0", "a", 7), ("e1", "a", 8)}
+    assert merge_columns([]) is None
 
 
 def test_what_is_deflated_can_be_inflated() -> None:

@@ -9,7 +9,7 @@ from tests.report.conftest import ROOT
 import polyloom as pl
 from polyloom.report.parts.bottleneck import bottleneck
 from polyloom.targets.report import Circuit, Report
-from polyloom.targets.tcpa.run.drawn import circuit
+from polyloom.targets.tcpa.run.grid_drawing import circuit
 
 
 @pytest.mark.parametrize(

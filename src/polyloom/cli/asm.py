@@ -13,13 +13,13 @@ from polyloom.targets.target import need
 
 
 def execute(options: Request) -> Answer:
-    target, place = registry.split(options.on)
-    assemble = need(target, "assemble", registry.having(lambda t: t.assemble is not None))
+    target, place = registry.split_place(options.on)
+    assemble = need(target, "assemble", registry.names_of_targets(lambda t: t.assemble is not None))
     own = of_target.given_options(options, target, "asm")
     files.check_outputs([options.output], [options.file, *of_target.option_files(target, "asm", own)])
     data: bytes = assemble(_text(options.file), options.file, place, target.options(**own))
     files.write({options.output: data})
-    shown = registry.shown(target, place)
+    shown = registry.place_text(target, place)
     return Answer({"on": shown, "bytes": len(data)}, f"{options.output}: {len(data)} bytes for {shown}")
 
 

@@ -19,7 +19,7 @@ from polyloom.targets.target import Target
 
 
 def execute(options: Request) -> Answer:
-    target, place = registry.split(options.on)
+    target, place = registry.split_place(options.on)
     own = of_target.given_options(options, target, "compile")
     files.check_outputs([options.output], [file_of(options.file), *of_target.option_files(target, "compile", own)])
     chosen, watch = target.options(**own), of_target.watch_of(options, target)

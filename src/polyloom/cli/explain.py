@@ -12,7 +12,7 @@ from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.codes import CODES
 from polyloom.diagnostics import input_error
-from polyloom.targets.entry import entries, loaded
+from polyloom.targets.entry import entries, load_named
 
 _CODE: Final = re.compile("PL[0-9]{4}")
 SUBJECTS: Final = {
@@ -41,7 +41,9 @@ def arguments(parser: Parser) -> None:
 
 def known_codes() -> dict[str, tuple[str, str]]:
     """Ours, and those that targets bring."""
-    brought = [cast("dict[str, tuple[str, str]]", loaded(e.codes)) for e in entries().values() if e.codes is not None]
+    brought = [
+        cast("dict[str, tuple[str, str]]", load_named(e.codes)) for e in entries().values() if e.codes is not None
+    ]
     return {**{code: entry for codes in brought for code, entry in codes.items()}, **CODES}
 
 

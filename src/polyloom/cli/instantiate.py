@@ -15,9 +15,9 @@ from polyloom.targets.target import need
 
 def execute(options: Request) -> Answer:
     files.check_outputs([options.output], [options.file])
-    parameters, data = shared.parameters(options.words), registry.read(options.file)
-    target, kind = registry.owned(options.file, data)
-    need(target, "instantiate", registry.having(lambda t: t.instantiate is not None))
+    parameters, data = shared.parameters(options.words), registry.read_program_file(options.file)
+    target, kind = registry.require_owner(options.file, data)
+    need(target, "instantiate", registry.names_of_targets(lambda t: t.instantiate is not None))
     if not kind.symbolic:
         help = "give the symbolic configuration that it was made from"
         raise input_error("PL0810", f"'{options.file}' is a {kind.title} already", help=help)

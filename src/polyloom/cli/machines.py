@@ -14,17 +14,19 @@ from polyloom.targets.target import Target, need
 
 def execute(options: Request) -> Answer:
     if options.name is None:
-        return _listed([target for target in registry.targets() if target.members is not None])
+        return _listed([target for target in registry.all_targets() if target.members is not None])
     target, colon, member = options.name.partition(":")
     if not colon and target in entries():
-        return _listed([registry.get(target)])
-    chosen = registry.get(target) if colon else registry.default()
-    resolved = need(chosen, "describe", registry.having(lambda t: t.describe is not None))(member if colon else target)
+        return _listed([registry.target_named(target)])
+    chosen = registry.target_named(target) if colon else registry.default_target()
+    resolved = need(chosen, "describe", registry.names_of_targets(lambda t: t.describe is not None))(
+        member if colon else target
+    )
     return Answer(tomllib.loads(resolved), resolved.rstrip("\n"))
 
 
 def _listed(targets: list[Target]) -> Answer:
-    having = registry.having(lambda t: t.members is not None)
+    having = registry.names_of_targets(lambda t: t.members is not None)
     names = [f"{target.name}:{member}" for target in targets for member in need(target, "members", having)()]
     include = targets[0].include() if len(targets) == 1 and targets[0].include is not None else None
     if include is None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.passes import Watch, chosen
-from polyloom.targets.entry import BUILT_IN, Entry, entries, loaded
-from polyloom.targets.options import Option, taken
+from polyloom.targets.entry import BUILT_IN, Entry, entries, load_named
+from polyloom.targets.options import Option, options_of_verb
 
 if TYPE_CHECKING:
     from polyloom.targets.target import Given, Target
@@ -95,19 +95,19 @@ def _flags(verb: str) -> dict[str, _Flag]:
     """By name; targets share a flag of one name."""
     found: dict[str, _Flag] = {}
     for entry in entries().values():
-        for name, option in taken(_options(entry), verb).items():
+        for name, option in options_of_verb(_options(entry), verb).items():
             known = found[name].by_target if name in found else dict[str, Option]()
             found[name] = _Flag({**known, entry.name: option})
     return found
 
 
 def _options(entry: Entry) -> type[Any]:
-    return loaded(entry.target).options if entry.options is None else loaded(entry.options)
+    return load_named(entry.target).options if entry.options is None else load_named(entry.options)
 
 
 def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]:
     """The options that are given, as values. Errors: PL0801 for one that the target lacks, and those of reading."""
-    known, found = taken(target.options, verb), dict[str, Any]()
+    known, found = options_of_verb(target.options, verb), dict[str, Any]()
     for name, flag in _flags(verb).items():
         text = getattr(request, f"{_DEST}{name}", None)
         if text is None:
@@ -131,21 +131,21 @@ def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | No
     from polyloom.targets import registry
     from polyloom.targets.target import Given
 
-    if request.on is None or registry.owner(data) is not None:
+    if request.on is None or registry.owner_of_file(data) is not None:
         return None
-    target, place = registry.split(request.on)
+    target, place = registry.split_place(request.on)
     return target, Given(request.file, data, place, target.options(**given_options(request, target, verb)))
 
 
 def option_outputs(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
     """The files that options have written."""
-    known = taken(target.options, verb)
+    known = options_of_verb(target.options, verb)
     return [path for name, value in given.items() for path in known[name].writes(value)]
 
 
 def option_files(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
     """The files that options name."""
-    known = taken(target.options, verb)
+    known = options_of_verb(target.options, verb)
     return [path for name, value in given.items() for path in known[name].files(value)]
 
 

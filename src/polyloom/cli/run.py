@@ -13,11 +13,11 @@ from polyloom.cli.named_arrays import check_names, given_arrays
 from polyloom.cli.progress import bar
 from polyloom.frontend import file_of
 from polyloom.targets import registry
-from polyloom.targets.options import taken
+from polyloom.targets.options import options_of_verb
 
 
 def execute(options: Request) -> Answer:
-    target, place = registry.split(options.on)
+    target, place = registry.split_place(options.on)
     own = of_target.given_options(options, target, "run")
     inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
     read = [file_of(options.file), *inputs.values(), *of_target.option_files(target, "run", own)]
@@ -35,7 +35,7 @@ def execute(options: Request) -> Answer:
         sizes, scalars = sources.values(words, subject.signature)
         given = {**scalars, **given_arrays(inputs)}
         compiled = api.compile_subject(subject, target, place, chosen, progress)
-        later = {name: value for name, value in own.items() if name in taken(target.options, "instantiate")}
+        later = {name: value for name, value in own.items() if name in options_of_verb(target.options, "instantiate")}
         instance = compiled.ready(sizes, later, progress)
         result = instance.measure(
             given,

@@ -34,13 +34,13 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
-    data = registry.read(options.file)
+    data = registry.read_program_file(options.file)
     return of_given(options, data) or _listing(options, data)
 
 
 def _compiled(options: Request) -> Answer | None:
     """The listing of what the named target makes of a source, where it says that this is what is looked at."""
-    target, place = registry.split(options.on)
+    target, place = registry.split_place(options.on)
     written = Written(options.file, sources.options_of(options))
     form = next((form for form in target.takes if form.accepts(written)), None)
     if form is None or form.name not in target.lists:
@@ -66,20 +66,20 @@ def of_given(options: Request, data: bytes) -> Answer | None:
 def _listing(options: Request, data: bytes) -> Answer:
     """By the target that wrote the file; a foreign one by the named target, or the only one that takes images."""
     name, on = options.file, options.on
-    owner = registry.owner(data)
+    owner = registry.owner_of_file(data)
     if owner is not None:
         target = owner[0]
         api.decode(name, data)
     else:
         takers = registry.takers_of(image.IMAGE.name)
         named = (
-            registry.split(on)[0]
+            registry.split_place(on)[0]
             if on is not None
             else takers[0]
             if len(takers) == 1 and data.startswith(image.ELF)
             else None
         )
-        target = named or registry.owned(name, data)[0]
+        target = named or registry.require_owner(name, data)[0]
     own = target.options(**of_target.given_options(options, target, "show"))
     listing = target.show(data, own)
     return Answer(listing if target.as_json is None else target.as_json(data), listing.rstrip("\n"))

@@ -25,7 +25,7 @@ from polyloom.targets.target import Loaded, Simulated, Simulation, Target, need
 
 
 def execute(options: Request) -> Answer:
-    placed = registry.split(options.on) if options.on is not None else None
+    placed = registry.split_place(options.on) if options.on is not None else None
     if placed is not None and placed[0].simulate_given is not None:
         return _on_machine(options, *placed)
     if not options.words:
@@ -78,14 +78,14 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
 
 def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
     """A file that a target wrote runs on it; any other one on the target that is named, if it takes images."""
-    placed = registry.split(on) if on is not None else None
-    images = [image.read(path, registry.read if on is None else files.read) for path in paths]
+    placed = registry.split_place(on) if on is not None else None
+    images = [image.read(path, registry.read_program_file if on is None else files.read) for path in paths]
     first = images[0]
-    owner = registry.owner(first.data) if len(images) == 1 and first.address is None else None
+    owner = registry.owner_of_file(first.data) if len(images) == 1 and first.address is None else None
     if owner is None and placed is not None:
         _no_sources(sources, first.path)
         return _foreign(tuple(images), *placed)
-    target, kind = registry.owned(first.path, first.data)
+    target, kind = registry.require_owner(first.path, first.data)
     if len(images) > 1:
         raise _no_images(images, target)
     if kind.symbolic:
@@ -104,7 +104,7 @@ def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
 def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> Instance:
     """A program of other tools, as the target wrote it down."""
     if target not in registry.takers_of(image.IMAGE.name):
-        registry.owned(images[0].path, images[0].data)
+        registry.require_owner(images[0].path, images[0].data)
         raise _no_images(images, target)
     subject = api.subject_of(images, target, place, Reading(), target.options())
     return api.compile_subject(subject, target, place, target.options()).ready({})

@@ -31,7 +31,7 @@ _OF_FILE: Final = re.compile(r"([0-9]{1,4}):(.*)")
 def applies(paths: Sequence[str]) -> bool:
     """Whether there are several files, all of a target that runs programs together."""
     images = [image.read(path) for path in paths] if len(paths) > 1 else []
-    owners = [registry.owner(i.data) if i.address is None else None for i in images]
+    owners = [registry.owner_of_file(i.data) if i.address is None else None for i in images]
     return bool(owners) and all(owner is not None and owner[0].run_together is not None for owner in owners)
 
 

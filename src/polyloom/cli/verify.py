@@ -25,14 +25,14 @@ def execute(options: Request) -> Answer:
     if options.words and options.source is None:
         what = f"polyloom verify takes no operand '{options.words[0]}'"
         raise usage_error(what, f"leave out {' '.join(options.words)}")
-    placed = registry.split(options.on) if options.on is not None else None
+    placed = registry.split_place(options.on) if options.on is not None else None
     if is_source(options.file):
         if options.source is not None:
             raise usage_error(f"'{options.file}' is a source itself", "give a configuration (.plsc, .plcc) first")
         api.source_of(options.file, sources.options_of(options))
         found: Sequence[Diagnostic] = ()
     else:
-        data = registry.read(options.file)
+        data = registry.read_program_file(options.file)
         found = _named(options.file, _faults(options, data, placed))
         if options.source is not None and not found:
             return _against(options, data, placed)
@@ -46,8 +46,8 @@ def execute(options: Request) -> Answer:
 
 def _against(options: Request, data: bytes, placed: tuple[Target, registry.Place] | None) -> Answer:
     """The file is valid; it equals the source, or there are differences (exit 4)."""
-    target = registry.owned(options.file, data)[0]
-    prove = need(target, "against", registry.having(lambda t: t.against is not None))
+    target = registry.require_owner(options.file, data)[0]
+    prove = need(target, "against", registry.names_of_targets(lambda t: t.against is not None))
     source = api.source_of(options.source, sources.options_of(options))
     chosen = target.options(**of_target.given_options(options, target, "verify"))
     place = placed[1] if placed is not None and placed[0] is target else None
@@ -81,10 +81,10 @@ def _faults(
     given = of_target.given(options, data, "verify")
     if given is not None and given[0].verify_given is not None:
         return given[0].verify_given(given[1])
-    target = given[0] if given is not None else registry.owned(options.file, data)[0]
+    target = given[0] if given is not None else registry.require_owner(options.file, data)[0]
     of_target.given_options(options, target, "verify")
     place = placed[1] if placed is not None and placed[0] is target else None
-    return need(target, "verify", registry.having(lambda t: t.verify is not None))(data, place)
+    return need(target, "verify", registry.names_of_targets(lambda t: t.verify is not None))(data, place)
 
 
 def _named(name: str, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:

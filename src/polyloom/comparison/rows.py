@@ -27,7 +27,7 @@ from polyloom.run.instance import Instance
 from polyloom.run.verdict import Compared, Verdict, decisive
 from polyloom.targets.costs import Costs
 from polyloom.targets.forms.loops import EQUATIONS
-from polyloom.targets.options import taken
+from polyloom.targets.options import options_of_verb
 from polyloom.targets.subject import Oracle, Progress, Subject, silent
 from polyloom.targets.target import Execution, Job, Json, Place, Target
 
@@ -109,7 +109,9 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     target, chosen = placed.target, placed.target.options(**placed.own)
     compiled = compile_subject(subject, target, placed.place, chosen, progress)
     values, given = _given(subject.signature, task)
-    later = {name: value for name, value in placed.own.items() if name in taken(target.options, "instantiate")}
+    later = {
+        name: value for name, value in placed.own.items() if name in options_of_verb(target.options, "instantiate")
+    }
     instance = compiled.ready(values, later, progress)
     job = instance.job(given, fill="random")
     # The outputs are compared below, and not with every oracle: these are the source again.

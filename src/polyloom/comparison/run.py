@@ -21,7 +21,7 @@ from polyloom.run.instance import named
 from polyloom.run.verdict import Compared
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
-from polyloom.targets.options import Option, taken
+from polyloom.targets.options import Option, options_of_verb
 from polyloom.targets.subject import Progress, Subject
 
 
@@ -81,12 +81,12 @@ def placed(on: str | Sequence[str], own: Mapping[str, Any], texts: bool = False)
         raise _usage("no place is given", "name the places behind --on, such as --on tcpa:4x4,riscv,belt")
     if "" in written:
         raise _usage("there is an empty place in --on", "write one comma between places, and none at the end")
-    found = [(text, *registry.split(text)) for text in written]
-    shown = [registry.shown(target, place) for _, target, place in found]
+    found = [(text, *registry.split_place(text)) for text in written]
+    shown = [registry.place_text(target, place) for _, target, place in found]
     for number, text in enumerate(shown):
         if text in shown[:number]:
             raise _usage(f"the place {written[number]} is given twice", "name each place once")
-    known = [taken(target.options, "run") for _, target, _ in found]
+    known = [options_of_verb(target.options, "run") for _, target, _ in found]
     for name in own:
         if not any(name in each for each in known):
             raise _unknown(name, known)
@@ -105,7 +105,7 @@ def _value(option: Option, value: Any, texts: bool) -> Any:
 
 
 def _unknown(name: str, known: Sequence[Mapping[str, Option]]) -> PolyloomError:
-    others = [t for t in registry.targets() if name in taken(t.options, "run")]
+    others = [t for t in registry.all_targets() if name in options_of_verb(t.options, "run")]
     flag = f"--{name.replace('_', '-')}"
     if others:
         who = " and ".join(t.name for t in others)

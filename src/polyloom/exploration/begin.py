@@ -14,13 +14,13 @@ from polyloom import temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.exploration import store
 from polyloom.exploration.executor import Executor, Here
-from polyloom.exploration.flow import Flow, described
+from polyloom.exploration.flow import Flow, describe_machines
+from polyloom.exploration.point_condition import where as condition
 from polyloom.exploration.ranges import axes
 from polyloom.exploration.request import Keys, Request, specification, text_of
 from polyloom.exploration.row import LEVELS, OBJECTIVES
 from polyloom.exploration.space import Space
 from polyloom.exploration.sweep import Sweep
-from polyloom.exploration.where import where as condition
 from polyloom.frontend.source import Options
 from polyloom.targets import registry
 from polyloom.targets.subject import Progress, silent
@@ -75,11 +75,11 @@ def run(request: Request, jobs: int, scheduler: str | None, resume: str | None, 
     """`explore` for a request."""
     with temporary.folder() as folder:
         text = text_of(request.source, request.reading)
-        own, resolved = described(request, folder)
+        own, resolved = describe_machines(request, folder)
         bases = {on: machine for (on, _), machine in reversed(resolved.items())}
         keys = Keys(request, text)
         with (
-            store.opened(resume, specification(request, text, bases)) as rows,
+            store.open_store(resume, specification(request, text, bases)) as rows,
             _executor(request, jobs, scheduler, folder) as executor,
         ):
             flow = Flow(request, rows, keys, executor, folder, own, resolved, progress)
@@ -104,7 +104,7 @@ def _executor(request: Request, jobs: int, scheduler: str | None, folder: Path) 
 
 
 def _targets(on: str | Sequence[str] | None) -> tuple[str, ...]:
-    given = on.split(",") if isinstance(on, str) else list(on or (registry.default().name,))
+    given = on.split(",") if isinstance(on, str) else list(on or (registry.default_target().name,))
     return tuple(dict.fromkeys(given))
 
 

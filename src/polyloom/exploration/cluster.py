@@ -48,7 +48,7 @@ def cluster(address: str, timeout: float | None = None) -> Generator[Cluster]:
     if timeout is not None:
         help = "leave one of them out: with --jobs, processes of this machine are ended"
         raise PolyloomError(Diagnostic("PL0801", "workers of a scheduler have no --timeout", USAGE, help=help))
-    with _quiet():
+    with _silence_logs():
         client = _client(address)
         try:
             yield Cluster(client, address)
@@ -58,7 +58,7 @@ def cluster(address: str, timeout: float | None = None) -> Generator[Cluster]:
 
 
 @contextmanager
-def _quiet() -> Generator[None]:
+def _silence_logs() -> Generator[None]:
     """What goes wrong becomes a message of ours; Dask would print it, too, with tracebacks."""
     with suppress(ImportError):
         import_module("distributed")  # which gives its loggers their levels

@@ -18,10 +18,10 @@ from polyloom.exploration import machines
 from polyloom.exploration.executor import Executor
 from polyloom.exploration.front import front
 from polyloom.exploration.request import Keys, Request, options_of, own_values
-from polyloom.exploration.row import Level, Row, decode, encode, refusal
+from polyloom.exploration.row import Level, Row, decode, encode, refusal_row
 from polyloom.exploration.space import Point, Words
 from polyloom.exploration.store import Store
-from polyloom.exploration.work import Task, Unit, located, takes
+from polyloom.exploration.work import Task, Unit, locate_sources, target_takes
 from polyloom.targets import registry
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Target
@@ -147,21 +147,21 @@ class Flow:
 
     def _opened(self, on: str, settings: Words) -> Unit | str:
         """What is to be compiled, or the row that says why it cannot be."""
-        target, place = located(on, self.descriptions[on, settings], self.folder)
+        target, place = locate_sources(on, self.descriptions[on, settings], self.folder)
         if target.name not in self._subjects:
             self._subjects[target.name] = self._read(target, place)
         subject = self._subjects[target.name]
         if isinstance(subject, PolyloomError):
             if all(isinstance(each, PolyloomError) for each in self._every_subject()):
                 raise subject
-            return encode(refusal({}, "predict", subject))
+            return encode(refusal_row({}, "predict", subject))
         self._check_names(target, subject, on)
         return Unit(self.keys.source, on, self.descriptions[on, settings], subject, target.options(), self.request.seed)
 
     def _every_subject(self) -> Iterator[Subject | PolyloomError]:
         """Of all targets of the sweep: one that none of them can read is an error, and no row."""
         for on in self.request.space.on:
-            target, place = registry.split(on)
+            target, place = registry.split_place(on)
             if target.name not in self._subjects:
                 self._subjects[target.name] = self._read(target, place)
             yield self._subjects[target.name]
@@ -174,7 +174,7 @@ class Flow:
 
     def _check_names(self, target: Target, subject: Subject, on: str) -> None:
         """PL1404 for a name that is nothing here."""
-        known = takes(target, subject)
+        known = target_takes(target, subject)
         for name in self.request.space.names:
             if name not in known and name not in self.keys.foreign[on]:
                 message = f"`{subject.signature.name}` has no parameter `{name}`, and {target.name} no such option"
@@ -182,18 +182,18 @@ class Flow:
 
 
 def _first_level(on: str) -> Level:
-    return "predict" if registry.split(on)[0].predict is not None else "verify"
+    return "predict" if registry.split_place(on)[0].predict is not None else "verify"
 
 
-def described(request: Request, folder: Path) -> tuple[dict[Made, str | None], dict[Made, str]]:
+def describe_machines(request: Request, folder: Path) -> tuple[dict[Made, str | None], dict[Made, str]]:
     """Of every machine of a sweep: the description where keys are set, and what its rows' keys have to know. Errors:
     those of places, PL1409, and those of machine files."""
     own: dict[Made, str | None] = {}
     resolved: dict[Made, str] = {}
     for point in replace(request.space, axes=(), fixed=()).points():
         made = point.on, point.settings
-        target, place = registry.split(point.on)
-        own[made] = machines.changed(target, place, point.settings)
-        changed, place = located(point.on, own[made], folder)
-        resolved[made] = machines.described(changed, place)
+        target, place = registry.split_place(point.on)
+        own[made] = machines.change_machine(target, place, point.settings)
+        changed, place = locate_sources(point.on, own[made], folder)
+        resolved[made] = machines.machine_description(changed, place)
     return own, resolved

@@ -35,7 +35,7 @@ def front(rows: Iterable[Row], objectives: Sequence[str], problem: Sequence[str]
     for number, row in enumerate(rows):
         if (own := cost(row, objectives)) is not None:
             by_problem.setdefault(group(row, problem), []).append((own, number, row))
-    kept = [each for rivals in by_problem.values() for each in _undominated(rivals)]
+    kept = [each for rivals in by_problem.values() for each in _undominated_rows(rivals)]
     return [row for _, row in sorted(kept, key=lambda pair: pair[0])]
 
 
@@ -45,7 +45,7 @@ def group(row: Row, problem: Sequence[str]) -> tuple[Hashable, ...]:
     return target, *(row.point.get(name) for name in problem)
 
 
-def _undominated(rivals: list[tuple[Cost, int, Row]]) -> list[tuple[int, Row]]:
+def _undominated_rows(rivals: list[tuple[Cost, int, Row]]) -> list[tuple[int, Row]]:
     """Sorted by cost, a row can only be beaten by one before it that is on the front."""
     kept: list[Cost] = []
     found: list[tuple[int, Row]] = []

@@ -22,7 +22,7 @@ from polyloom.targets.target import Place, Target, need
 _BARE: Final = re.compile(r"[+-]?[0-9]+|true|false|\[.*\]")
 
 
-def described(target: Target, place: Place) -> str:
+def machine_description(target: Target, place: Place) -> str:
     """All that a row's key has to know of a machine: its resolved description, or the text of files that the place
     names."""
     if target.machine_of is not None:
@@ -34,24 +34,24 @@ def _is_file(text: str) -> bool:
     return text.endswith(".toml") and isfile(text)
 
 
-def changed(target: Target, place: Place, settings: Words) -> str | None:
+def change_machine(target: Target, place: Place, settings: Words) -> str | None:
     """The description with keys set; None where there is none to set. Errors: PL0801, PL1409."""
     if not settings:
         return None
-    having = registry.having(lambda t: t.with_machine is not None)
+    having = registry.names_of_targets(lambda t: t.with_machine is not None)
     text: str = need(target, "with_machine", having) and need(target, "machine_of", having)(place)
     known = {name for name, value in tomllib.loads(text).items() if not isinstance(value, list | dict)}
     for name, value in settings:
         if name not in known or name == "name":
             help = nearest(name, sorted(known - {"name"}), "key")
-            message = f"the machine of {registry.shown(target, place)} has no key '{name}' that can be set"
+            message = f"the machine of {registry.place_text(target, place)} has no key '{name}' that can be set"
             raise PolyloomError(Diagnostic("PL1409", message, USAGE, help=help))
-        text = _with(text, name, value if _BARE.fullmatch(value) else json.dumps(value))
+        text = _with_key(text, name, value if _BARE.fullmatch(value) else json.dumps(value))
     suffix = "-".join(re.sub(r"[^A-Za-z0-9_-]", "_", f"{name}-{value}") for name, value in settings)
-    return _with(text, "name", json.dumps(f"{tomllib.loads(text)['name']}-{suffix}"))
+    return _with_key(text, "name", json.dumps(f"{tomllib.loads(text)['name']}-{suffix}"))
 
 
-def _with(text: str, key: str, value: str) -> str:
+def _with_key(text: str, key: str, value: str) -> str:
     """The line of a key at the top, written anew: a resolved description has one line for each."""
     line = re.compile(rf"^{re.escape(key)} = .*$", re.MULTILINE)
     return line.sub(lambda _: f"{key} = {value}", text, count=1)

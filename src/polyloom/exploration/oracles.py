@@ -63,7 +63,7 @@ class Memory:
             new.rename(self.folder / key)
 
 
-def remembering(oracle: Oracle, memory: Memory, scope: str) -> Oracle:
+def remember_oracles(oracle: Oracle, memory: Memory, scope: str) -> Oracle:
     """The oracle, asked once for the same values and inputs."""
     return replace(oracle, outputs=partial(memory.of, oracle, scope))
 

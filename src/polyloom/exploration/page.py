@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from html import escape
 from typing import Any, Final
 
-from polyloom.exploration import told
+from polyloom.exploration import sweep_text
 from polyloom.exploration.front import cost, group
 from polyloom.exploration.results import Results
 from polyloom.exploration.row import Row
@@ -37,9 +37,9 @@ def page(sweep: Results) -> str:
     title = f"{sweep.title}: {len(sweep.rows)} points"
     drawing = _picture(sweep, best)
     body = (
-        f"<main><h1>{escape(sweep.title)} <small>sweep</small></h1><p>{escape(told.outcome(sweep))}.</p>"
+        f"<main><h1>{escape(sweep.title)} <small>sweep</small></h1><p>{escape(sweep_text.outcome(sweep))}.</p>"
         f"{section(_heading(sweep), drawing, note=_note(sweep))}"
-        f"{section('Best rows', scrolled(_table(told.of_front(sweep))))}"
+        f"{section('Best rows', scrolled(_table(sweep_text.front_rows(sweep))))}"
         f"{folded('All rows', scrolled(_table(sweep.records(), [id(row) in best for row in sweep.rows])))}</main>"
     )
     return document(title, _STYLE, body)
@@ -52,7 +52,7 @@ def _heading(sweep: Results) -> str:
 def _note(sweep: Results) -> str:
     values = ", ".join(sweep.problem)
     apart = f" One line for each value of {values}." if values else ""
-    return f"Full dots are on the front: no other point beats them in {told.listed(sweep.objectives)}.{apart}"
+    return f"Full dots are on the front: no other point beats them in {sweep_text.list_names(sweep.objectives)}.{apart}"
 
 
 def _picture(sweep: Results, best: set[int]) -> str:
@@ -96,16 +96,16 @@ def _series(
     )
     dots = "".join(f'<circle class="off" cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="3"/>' for u, v in others)
     full = "".join(
-        f'<circle cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="4"><title>{escape(_told(rows))}</title></circle>'
+        f'<circle cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="4"><title>{escape(_points(rows))}</title></circle>'
         for (u, v), rows in front.items()
     )
     line = f'<path d="{steps}"/>' if steps else ""
     return f'<g class="s{number}">{line}{dots}{full}</g>'
 
 
-def _told(rows: Sequence[Row]) -> str:
+def _points(rows: Sequence[Row]) -> str:
     """What the pointer is told of a place of the front."""
-    values = [" ".join(f"{name}={value}" for name, value in told.asked(row, []).items()) for row in rows]
+    values = [" ".join(f"{name}={value}" for name, value in sweep_text.asked_values(row, []).items()) for row in rows]
     return f"{rows[0].cycles} cycles: {'; '.join(values[:4])}{f', and {len(rows) - 4} more' if len(rows) > 4 else ''}"
 
 
@@ -134,4 +134,4 @@ def _table(rows: Sequence[dict[str, Any]], marked: Sequence[bool] = ()) -> str:
 
 def _cell(value: Any) -> str:
     kind = ' class="n"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
-    return f"<td{kind}>{escape(told.cell(value))}</td>"
+    return f"<td{kind}>{escape(sweep_text.cell_text(value))}</td>"

@@ -182,7 +182,7 @@ class Pool:
             except (EOFError, OSError, pickle.UnpicklingError):
                 self._bury(worker)
                 if task is not None and queue.suspect(task):
-                    yield task, _lost(task)
+                    yield task, _lost_worker_error(task)
                 continue
             if not worker.is_ready:
                 worker.is_ready = True
@@ -196,7 +196,7 @@ class Pool:
                 task = worker.task
                 self._bury(worker)
                 queue.done(task)
-                yield task, _late(task, self._timeout)
+                yield task, _timeout_row(task, self._timeout)
 
     def _patience(self) -> float | None:
         """Seconds until the next worker is late."""
@@ -263,11 +263,11 @@ class _Queue:
         waiting.clear()
 
 
-def _lost(task: Task) -> str:
+def _lost_worker_error(task: Task) -> str:
     return given_up(task, "PL1408", f"its worker process died, {ATTEMPTS} times when nothing else ran")
 
 
-def _late(task: Task, timeout: float) -> str:
+def _timeout_row(task: Task, timeout: float) -> str:
     return given_up(task, "PL1410", f"it took longer than {timeout:g} seconds")
 
 

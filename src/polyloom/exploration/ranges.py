@@ -39,8 +39,8 @@ def axis(text: str) -> Axis:
     head, equals, tail = text.partition("=")
     names = tuple(name.strip() for name in head.split(","))
     if not equals or not all(names):
-        raise refused(f"'{text}' is no axis of a sweep")
-    return _checked(names, _values(tail))
+        raise range_error(f"'{text}' is no axis of a sweep")
+    return _check_values(names, _values(tail))
 
 
 def axes(given: Mapping[str, Any] | Sequence[str] | None) -> tuple[Axis, ...]:
@@ -48,10 +48,10 @@ def axes(given: Mapping[str, Any] | Sequence[str] | None) -> tuple[Axis, ...]:
     Errors: PL1401, PL1402."""
     if not isinstance(given, Mapping):
         return tuple(map(axis, given or ()))
-    return tuple(_checked(tuple(n.strip() for n in names.split(",")), _of(v)) for names, v in given.items())
+    return tuple(_check_values(tuple(n.strip() for n in names.split(",")), _axis_of(v)) for names, v in given.items())
 
 
-def _of(value: Any) -> Iterator[str]:
+def _axis_of(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield from _values(value)
     elif isinstance(value, Iterable):
@@ -70,16 +70,18 @@ def _item(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         if isinstance(value, bool | float):
             return str(value)
-        raise refused(f"{value!r} is no value of a sweep")
+        raise range_error(f"{value!r} is no value of a sweep")
     return str(index(value))
 
 
-def _checked(names: tuple[str, ...], values: Iterable[str]) -> Axis:
-    found = tuple(dict.fromkeys(_few(values, f"the axis {','.join(names)}")))
+def _check_values(names: tuple[str, ...], values: Iterable[str]) -> Axis:
+    found = tuple(dict.fromkeys(_check_count(values, f"the axis {','.join(names)}")))
     if not found or not all(found):
-        raise refused(f"the axis {','.join(names)} has an empty value" if found else f"{','.join(names)} has no value")
+        raise range_error(
+            f"the axis {','.join(names)} has an empty value" if found else f"{','.join(names)} has no value"
+        )
     if len(set(names)) < len(names):
-        raise refused(f"the axis {','.join(names)} names something twice")
+        raise range_error(f"the axis {','.join(names)} names something twice")
     return Axis(names, found)
 
 
@@ -89,42 +91,42 @@ def _values(text: str) -> Iterator[str]:
         match = _RANGE.fullmatch(part)
         if match is None:
             if ".." in part:
-                raise refused(f"'{part}' is no range")
+                raise range_error(f"'{part}' is no range")
             yield part
             continue
         first, last = ([int(n) for n in match[n].split("x")] for n in (1, 2))
         if len(first) != len(last):
-            raise refused(f"'{part}' leads from {len(first)} numbers to {len(last)}")
+            raise range_error(f"'{part}' leads from {len(first)} numbers to {len(last)}")
         step = None if match[3] is None else int(match[3])
-        ranges = [_few(_range(a, b, step, part), f"'{part}'") for a, b in zip(first, last, strict=True)]
+        ranges = [_check_count(_range(a, b, step, part), f"'{part}'") for a, b in zip(first, last, strict=True)]
         for numbers in product(*ranges):
             yield "x".join(map(str, numbers))
 
 
 def _range(first: int, last: int, step: int | None, text: str) -> Iterator[int]:
     if first > last:
-        raise refused(f"the range '{text}' is empty")
+        raise range_error(f"the range '{text}' is empty")
     if step == 0 or (step is None and first == 0):
-        raise refused(f"the range '{text}' never ends", "add a positive number, for instance 0..64+16")
+        raise range_error(f"the range '{text}' never ends", "add a positive number, for instance 0..64+16")
     while first <= last:
         yield first
         first = 2 * first if step is None else first + step
 
 
-def _few(values: Iterable[str] | Iterable[int], what: str) -> list[Any]:
+def _check_count(values: Iterable[str] | Iterable[int], what: str) -> list[Any]:
     """Errors: PL1402 beyond `MOST`."""
     found = list[Any]()
     for value in values:
         if len(found) == MOST:
-            raise too_many(what)
+            raise too_many_error(what)
         found.append(value)
     return found
 
 
-def too_many(what: str) -> PolyloomError:
+def too_many_error(what: str) -> PolyloomError:
     help = "take a coarser range, or sweep fewer names at a time"
     return PolyloomError(Diagnostic("PL1402", f"{what} has more than {MOST} values", USAGE, help=help))
 
 
-def refused(message: str, help: str = _EXAMPLE) -> PolyloomError:
+def range_error(message: str, help: str = _EXAMPLE) -> PolyloomError:
     return PolyloomError(Diagnostic("PL1401", message, USAGE, help=help))

@@ -19,16 +19,16 @@ from typing import Any
 
 from polyloom import files
 from polyloom.deep import deeply
+from polyloom.exploration.point_condition import Where
 from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
-from polyloom.exploration.where import Where
 from polyloom.frontend import file_of
 from polyloom.frontend.included import included
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_c import print_c
 from polyloom.targets import registry
-from polyloom.targets.options import taken
+from polyloom.targets.options import options_of_verb
 from polyloom.targets.subject import Written
 from polyloom.version import VERSION
 
@@ -125,7 +125,7 @@ class Keys:
 
 def options_of(targets: tuple[str, ...]) -> dict[str, frozenset[str]]:
     """By `--on`: the options that a point may have."""
-    return {on: frozenset(taken(registry.split(on)[0].options, "instantiate")) for on in targets}
+    return {on: frozenset(options_of_verb(registry.split_place(on)[0].options, "instantiate")) for on in targets}
 
 
 def foreign(targets: tuple[str, ...]) -> Mapping[str, frozenset[str]]:

@@ -111,7 +111,7 @@ def _number(text: str) -> float:
     return found
 
 
-def refusal(point: Mapping[str, Any], level: Level, error: PolyloomError) -> Row:
+def refusal_row(point: Mapping[str, Any], level: Level, error: PolyloomError) -> Row:
     """The row of a point that was refused, is infeasible, or differs."""
     first = error.diagnostics[0]
     return Row(point, level, first.code, first.message)

@@ -66,11 +66,11 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, pid: tuple[str, str, bytes]) -> Kernel:
         path, name, text = pid
-        return _loaded(path, name, text, self._folder)
+        return _load_module(path, name, text, self._folder)
 
 
 @cache
-def _loaded(path: str, name: str, text: bytes, folder: Path) -> Kernel:
+def _load_module(path: str, name: str, text: bytes, folder: Path) -> Kernel:
     """The file itself where it is here and has this text, else a copy."""
     here = Path(path)
     if _text(here.read_bytes) != text:

@@ -13,7 +13,7 @@ from itertools import chain, product
 from math import prod
 from typing import Any, Final
 
-from polyloom.exploration.ranges import MOST, Axis, refused, too_many
+from polyloom.exploration.ranges import MOST, Axis, range_error, too_many_error
 
 Words = tuple[tuple[str, str], ...]
 """Pairs of a name and the text of its value."""
@@ -62,9 +62,9 @@ class Space:
         names = [*self.names, *self.keys]
         for name in names:
             if names.count(name) > 1:
-                raise refused(f"{name} is given twice", "give each name once: a value, an axis, or --set")
+                raise range_error(f"{name} is given twice", "give each name once: a value, an axis, or --set")
         if len(self) > MOST:
-            raise too_many("the sweep")
+            raise too_many_error("the sweep")
 
     def points(self) -> Iterator[Point]:
         """All of them, in their order."""

@@ -62,14 +62,14 @@ class Store:
 
 
 @contextmanager
-def opened(folder: str | None, spec: Spec) -> Generator[Store]:
+def open_store(folder: str | None, spec: Spec) -> Generator[Store]:
     """The rows of this sweep; without a folder there are none yet. Errors: PL0808, PL1405 to PL1407."""
     if folder is None:
         yield Store()
         return
     path = Path(folder)
     try:
-        with _locked(path):
+        with _lock(path):
             _check(path, spec)
             connection = _connect(path)
             try:
@@ -77,18 +77,18 @@ def opened(folder: str | None, spec: Spec) -> Generator[Store]:
             finally:
                 connection.close()
     except sqlite3.Error as error:
-        raise _unwritable(path, error) from None
+        raise _unwritable_error(path, error) from None
 
 
-def _unwritable(path: Path, error: sqlite3.Error) -> PolyloomError:
+def _unwritable_error(path: Path, error: sqlite3.Error) -> PolyloomError:
     if isinstance(error, sqlite3.OperationalError):
         help = "make room, and write the same command again: every row that was computed before is kept"
         return input_error("PL0808", f"cannot write '{path / ROWS}': {error}", help=help)
-    return _damaged(path, f"{ROWS}: {error}")
+    return _damaged_error(path, f"{ROWS}: {error}")
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[None]:
+def _lock(path: Path) -> Generator[None]:
     """Errors: PL0808, PL1406, PL1407 for a folder that holds something else."""
     try:
         path.mkdir(exist_ok=True)
@@ -121,9 +121,9 @@ def _check_own(path: Path) -> None:
         except FileNotFoundError:
             continue
         if not stat.S_ISREG(mode):
-            raise _damaged(path, f"{name} is {'a link' if stat.S_ISLNK(mode) else 'no regular file'}")
+            raise _damaged_error(path, f"{name} is {'a link' if stat.S_ISLNK(mode) else 'no regular file'}")
         if name == _JOURNAL:
-            raise _damaged(path, f"{name} may name other files, and no sweep leaves it")
+            raise _damaged_error(path, f"{name} may name other files, and no sweep leaves it")
 
 
 def _check(path: Path, spec: Spec) -> None:
@@ -135,9 +135,9 @@ def _check(path: Path, spec: Spec) -> None:
     try:
         known = json.loads(files.read(str(path / SPEC)))
     except ValueError as error:
-        raise _damaged(path, f"{SPEC}: {error}") from None
+        raise _damaged_error(path, f"{SPEC}: {error}") from None
     if not isinstance(known, dict):
-        raise _damaged(path, f"{SPEC} holds no specification")
+        raise _damaged_error(path, f"{SPEC} holds no specification")
     if differences := _differences(known, json.loads(text)):  # pyright: ignore[reportUnknownArgumentType]  # of JSON
         message = f"the folder '{path}' holds another sweep"
         help = "write the command that the folder was made by, or name another folder"
@@ -147,17 +147,17 @@ def _check(path: Path, spec: Spec) -> None:
 def _differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
     names = dict.fromkeys((*asked, *known))
     return [
-        f"{name} was {_shown(known.get(name))}, and is {_shown(asked.get(name))} now"
+        f"{name} was {_shown_value(known.get(name))}, and is {_shown_value(asked.get(name))} now"
         for name in names
         if known.get(name) != asked.get(name)
     ]
 
 
-def _shown(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     if value is None or value == []:
         return "not given"
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_shown(each)}" for name, each in value.items())  # pyright: ignore[reportUnknownVariableType]
+        return ", ".join(f"{name}: {_shown_value(each)}" for name, each in value.items())  # pyright: ignore[reportUnknownVariableType]
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)  # pyright: ignore[reportUnknownArgumentType]
 
 
@@ -212,7 +212,7 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
         found = connection.execute(schema).fetchall()
     encoding = connection.execute("PRAGMA encoding").fetchone()
     if found != [tuple(text.encode() for text in _CONTENT)] or encoding != (b"UTF-8",):
-        raise _damaged(path, f"{ROWS} holds other things than the rows of a sweep")
+        raise _damaged_error(path, f"{ROWS} holds other things than the rows of a sweep")
 
 
 def _read(connection: sqlite3.Connection, path: Path) -> Iterator[tuple[str, str]]:
@@ -220,21 +220,21 @@ def _read(connection: sqlite3.Connection, path: Path) -> Iterator[tuple[str, str
     twice, there is no end of rows. Errors: PL1407."""
     rest = sum(os.lstat(path / name).st_size for name in (ROWS, _LOG) if (path / name).exists())
     if rest > memory.available_bytes() // _COPIES:
-        raise _damaged(path, f"{ROWS} is too large for the memory that there is")
+        raise _damaged_error(path, f"{ROWS} is too large for the memory that there is")
     last: bytes | None = None
     for key, row in connection.execute("SELECT key, row FROM rows"):
         if not isinstance(key, bytes) or not isinstance(row, bytes):
-            raise _damaged(path, f"{ROWS}: a row is no text")
+            raise _damaged_error(path, f"{ROWS}: a row is no text")
         rest -= len(key) + len(row)
         if (last is not None and key <= last) or rest < 0:
-            raise _damaged(path, f"{ROWS}: a row comes twice")
+            raise _damaged_error(path, f"{ROWS}: a row comes twice")
         last = key
         try:
             yield key.decode(), row.decode()
         except UnicodeDecodeError:
-            raise _damaged(path, f"{ROWS}: a row is no text") from None
+            raise _damaged_error(path, f"{ROWS}: a row is no text") from None
 
 
-def _damaged(path: Path, what: str) -> PolyloomError:
+def _damaged_error(path: Path, what: str) -> PolyloomError:
     help = f"remove '{path}', and explore again"
     return input_error("PL1407", f"the sweep in '{path}' cannot be read: {what}", help=help)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from polyloom.exploration import page, told
+from polyloom.exploration import page, sweep_text
 from polyloom.exploration.results import Results
 from polyloom.report import notebook
 from polyloom.targets.report import Table
@@ -29,15 +29,15 @@ class Sweep(Results):
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame. Errors: ImportError where pandas is not installed."""
-        return _installed("pandas").DataFrame(self.records(), columns=list(self.columns))
+        return _import_installed("pandas").DataFrame(self.records(), columns=list(self.columns))
 
     def to_polars(self) -> Any:
         """A polars.DataFrame. Errors: ImportError where Polars is not installed."""
-        return _installed("polars").DataFrame(self.records(), infer_schema_length=None)
+        return _import_installed("polars").DataFrame(self.records(), infer_schema_length=None)
 
     def report(self) -> str:
         """The text that `polyloom explore` prints."""
-        return told.report(self)
+        return sweep_text.report(self)
 
     def page(self) -> str:
         """The HTML page that `polyloom explore --report` writes."""
@@ -48,11 +48,11 @@ class Sweep(Results):
         return notebook.Embedded(self.page(), f"the sweep of {self.title}")
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        rows = told.of_front(self)
-        cells = tuple(tuple(map(told.cell, row.values())) for row in rows)
-        front = Table(told.heading(self), tuple(rows[0]) if rows else (), cells)
+        rows = sweep_text.front_rows(self)
+        cells = tuple(tuple(map(sweep_text.cell_text, row.values())) for row in rows)
+        front = Table(sweep_text.heading(self), tuple(rows[0]) if rows else (), cells)
         return notebook.bundle(
-            repr(self), notebook.table(self.title, front, [("points", told.outcome(self))]), include, exclude
+            repr(self), notebook.table(self.title, front, [("points", sweep_text.outcome(self))]), include, exclude
         )
 
     def __repr__(self) -> str:
@@ -61,7 +61,7 @@ class Sweep(Results):
         return f"<sweep of {self.title}: {len(self.rows)} rows, {verified} verified, {refused} without a result>"
 
 
-def _installed(name: str) -> Any:
+def _import_installed(name: str) -> Any:
     """The user's own package: none of them is a dependency of this one."""
     try:
         return import_module(name)

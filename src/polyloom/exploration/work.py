@@ -17,14 +17,14 @@ from typing import Any, Final, Literal, cast
 
 from polyloom import api
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
-from polyloom.exploration.oracles import Memory, remembering
-from polyloom.exploration.row import Level, Row, encode, refusal
+from polyloom.exploration.oracles import Memory, remember_oracles
+from polyloom.exploration.row import Level, Row, encode, refusal_row
 from polyloom.exploration.space import Words
 from polyloom.run import inputs
 from polyloom.run.execute import execute
 from polyloom.run.verdict import verdict_keys
 from polyloom.targets import registry
-from polyloom.targets.options import taken
+from polyloom.targets.options import options_of_verb
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.subject import Subject
 from polyloom.targets.target import Place, Target, need
@@ -83,7 +83,7 @@ class Work:
         """Opens a unit."""
         if len(self.units) >= UNITS:
             del self.units[next(iter(self.units))]
-        self.units[key] = opened(unit, self.folder, self.memory)
+        self.units[key] = open_subject(unit, self.folder, self.memory)
 
     def perform(self, task: Task) -> Answer:
         """Never raises for what a point can get wrong."""
@@ -94,33 +94,35 @@ class Work:
                 return api.compile_subject(ready.unit.subject, ready.target, ready.place, ready.unit.options).data
             return encode(measure(ready, task.kind, task.values))
         except PolyloomError as error:
-            return encode(refusal({}, level, error))
+            return encode(refusal_row({}, level, error))
         except MemoryError:
             return encode(Row({}, level, "PL1408", "there is not enough memory for it"))
         except Exception as error:  # a defect costs its own point alone
             message = f"internal error: {type(error).__name__}: {error}".splitlines()[0]
-            return encode(refusal({}, level, PolyloomError(Diagnostic("PL0870", message, INTERNAL))))
+            return encode(refusal_row({}, level, PolyloomError(Diagnostic("PL0870", message, INTERNAL))))
 
 
-def opened(unit: Unit, folder: Path, memory: Memory) -> Ready:
+def open_subject(unit: Unit, folder: Path, memory: Memory) -> Ready:
     """With its machine file written where the target finds it."""
-    target, place = located(unit.on, unit.machine, folder)
+    target, place = locate_sources(unit.on, unit.machine, folder)
     own = f"{unit.source} {unit.on} {unit.machine} {unit.options}"
-    oracles = (remembering(o, memory, unit.source if o.common else own) for o in unit.subject.oracles)
+    oracles = (remember_oracles(o, memory, unit.source if o.common else own) for o in unit.subject.oracles)
     subject = replace(unit.subject, oracles=tuple(oracles))
     compiled = None
     if unit.data is not None:
-        compiled = api.Compiled(target, unit.data, registry.shown(target, place), place, subject, 0.0, unit.options)
-    names = frozenset(taken(target.options, "instantiate")).difference(_parameters(subject))
+        compiled = api.Compiled(
+            target, unit.data, registry.place_text(target, place), place, subject, 0.0, unit.options
+        )
+    names = frozenset(options_of_verb(target.options, "instantiate")).difference(_parameters(subject))
     return Ready(target, place, unit, compiled, names)
 
 
-def located(on: str, machine: str | None, folder: Path) -> tuple[Target, Place]:
+def locate_sources(on: str, machine: str | None, folder: Path) -> tuple[Target, Place]:
     """A target and a place on it, whose machine may be a text. Errors: PL0805, PL0801."""
-    target, place = registry.split(on)
+    target, place = registry.split_place(on)
     if machine is None:
         return target, place
-    having = registry.having(lambda t: t.with_machine is not None)
+    having = registry.names_of_targets(lambda t: t.with_machine is not None)
     path = folder / f"{hashlib.sha256(machine.encode()).hexdigest()[:16]}.toml"
     if not path.exists():
         new = path.with_suffix(f".{getpid()}")
@@ -133,10 +135,10 @@ def _parameters(subject: Subject) -> tuple[str, ...]:
     return (*subject.signature.sizes, *(a.name for a in subject.signature.inputs))
 
 
-def takes(target: Target, subject: Subject) -> frozenset[str]:
+def target_takes(target: Target, subject: Subject) -> frozenset[str]:
     """Every name that a point may have."""
     scalars = (a.name for a in subject.signature.inputs if a.is_scalar)
-    return frozenset((*subject.signature.sizes, *scalars, *taken(target.options, "instantiate")))
+    return frozenset((*subject.signature.sizes, *scalars, *options_of_verb(target.options, "instantiate")))
 
 
 def measure(ready: Ready, level: Level, values: Words) -> Row:
@@ -144,7 +146,7 @@ def measure(ready: Ready, level: Level, values: Words) -> Row:
     compiled, target = ready.compiled, ready.target
     assert compiled is not None
     words = {name: text for name, text in values if name not in ready.options}
-    known = taken(target.options, "instantiate")
+    known = options_of_verb(target.options, "instantiate")
     own = {
         name: known[name].read([text] if known[name].repeatable else text)
         for name, text in values
@@ -157,7 +159,7 @@ def measure(ready: Ready, level: Level, values: Words) -> Row:
         prediction = target.predict(compiled.data, sizes, ready.place, replace(ready.unit.options, **own))
     if level == "predict":
         if prediction is None:
-            need(target, "predict", registry.having(lambda t: t.predict is not None))
+            need(target, "predict", registry.names_of_targets(lambda t: t.predict is not None))
         return _row(level, prediction, None)
     instance = compiled.ready(sizes, own)
     job = instance.job({name: words[name] for name in words if name not in sizes}, seed=ready.unit.seed)

@@ -12,14 +12,14 @@ import gzip
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from polyloom.targets.trace import Arrow, Instant, Span, Trace, apart
+from polyloom.targets.trace import Arrow, Instant, Span, Trace, assign_sub_lanes
 
 Object = dict[str, object]
 
 
 def perfetto(trace: Trace) -> bytes:
     """The JSON object format of the Chrome trace viewer: complete events, instants, and flow events for arrows."""
-    spans = apart(trace.spans)
+    spans = assign_sub_lanes(trace.spans)
     deep = _depths(spans)
     rows = _Threads(deep)
     events = [rows.span(span, number) for span, number in spans]

@@ -26,12 +26,12 @@ from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
-from polyloom.targets.options import taken
+from polyloom.targets.options import options_of_verb
 from polyloom.targets.provenance import Provenance, matched_texts, with_statement
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
-from polyloom.targets.trace import Span, Trace, trace_activity, with_statements
+from polyloom.targets.trace import Span, Trace, add_statements, trace_activity
 
 T = TypeVar("T")
 _DRAWN: Final = 2_000_000
@@ -189,7 +189,7 @@ class Instance(File):
 
     def _split(self, arrays: object, more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Inputs, and options of the target; an argument of an option's name is given in the mapping."""
-        own = {n: v for n, v in more.items() if n in taken(self.target.options, "simulate")}
+        own = {n: v for n, v in more.items() if n in options_of_verb(self.target.options, "simulate")}
         rest = {n: v for n, v in more.items() if n not in own}
         return named(arrays, rest, "PL0231", "x=numpy.ones(16)"), own
 
@@ -283,11 +283,11 @@ class Result:
     def trace(self) -> Trace:
         """What happened. A run without a trace is repeated with one, unless it is long: then nothing but a notice."""
         if not _is_empty(self.execution.trace):
-            return with_statements(self.execution.trace, self._texts)
+            return add_statements(self.execution.trace, self._texts)
         if self.execution.operations > _DRAWN:
             ran = f"{self.execution.operations} operations are more than the {_DRAWN} of a run that is repeated for it"
             return Trace(notice=f"not recorded: {ran}; run with a trace")
-        return with_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
+        return add_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
 
     @cached_property
     def _texts(self) -> dict[str, str]:
@@ -495,10 +495,14 @@ def named(given: object, more: Mapping[str, T], code: str, example: str) -> dict
 
 def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
     """A target's options that one of these verbs takes by keyword. Errors: PL0801 for one that it does not have."""
-    known = {name for verb in verbs for name in taken(target.options, verb)}
+    known = {name for verb in verbs for name in options_of_verb(target.options, verb)}
     for name in given:
         if name not in known:
-            others = [t.name for t in registry.targets() if any(name in taken(t.options, verb) for verb in verbs)]
+            others = [
+                t.name
+                for t in registry.all_targets()
+                if any(name in options_of_verb(t.options, verb) for verb in verbs)
+            ]
             who = (
                 f"{' and '.join(others)} {'have' if len(others) > 1 else 'has'} it"
                 if others

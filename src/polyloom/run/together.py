@@ -15,7 +15,7 @@ from polyloom.run.verdict import Compared, severity, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json, need
-from polyloom.targets.trace import Trace, beside, trace_activity
+from polyloom.targets.trace import Trace, trace_activity, traces_side_by_side
 
 
 def measure_together(
@@ -29,7 +29,7 @@ def measure_together(
 ) -> list[Result]:
     """Results, with differences in them; of every instance what is `given`, and its `own` options of the target."""
     target = _target(instances)
-    run = need(target, "run_together", registry.having(lambda t: t.run_together is not None))
+    run = need(target, "run_together", registry.names_of_targets(lambda t: t.run_together is not None))
     jobs = [
         instance.job(arrays, seed=seed, trace=trace, fill=fill, **options)
         for instance, arrays, options in zip(instances, given, own, strict=True)
@@ -41,7 +41,7 @@ def measure_together(
 def traced(results: Sequence[Result]) -> Trace:
     """What happened, all programs on one clock."""
     before = [_before(number) for number in range(len(results))]
-    return beside([r.trace for r in results], before, [len(r.views) for r in results])
+    return traces_side_by_side([r.trace for r in results], before, [len(r.views) for r in results])
 
 
 def page(results: Sequence[Result], on: str | None = None) -> str:

@@ -74,7 +74,7 @@ class Columns:
     cycle: NDArray[np.int64]
 
 
-def in_one(parts: Sequence[Columns]) -> Columns | None:
+def merge_columns(parts: Sequence[Columns]) -> Columns | None:
     """All events; a group of several parts has the lanes of the first one that knows it, and they are the same."""
     if not parts:
         return None
@@ -94,7 +94,7 @@ def _numbered(part: Columns, first: Mapping[str, int]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int64), *found])
 
 
-def of_columns(columns: Columns, largest: int = LARGEST) -> Activity:
+def column_activity(columns: Columns, largest: int = LARGEST) -> Activity:
     """One bit for each lane and cycle in which something starts."""
     cycle = columns.cycle
     cycles = int(cycle.max()) + 1 if len(cycle) else 0

@@ -49,10 +49,10 @@ def entries() -> Mapping[str, Entry]:
 
 def record(name: str) -> Any:
     """The `Target` of a registered target."""
-    return loaded(entries()[name].target)
+    return load_named(entries()[name].target)
 
 
-def loaded(place: str) -> Any:
+def load_named(place: str) -> Any:
     """What `module:NAME` names."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name) if name else import_module(module)

@@ -78,7 +78,7 @@ def options_of(kind: type[Any]) -> Iterator[Option]:
 
 
 @cache
-def taken(kind: type[Any], verb: str) -> Mapping[str, Option]:
+def options_of_verb(kind: type[Any], verb: str) -> Mapping[str, Option]:
     """Those that a verb takes, by name."""
     return {o.name: o for o in options_of(kind) if verb in o.verbs}
 

@@ -20,7 +20,7 @@ _OTHERS: Final = ("target", "machine", "place", "device", "backend")
 
 
 @cache
-def get(name: str) -> Target:
+def target_named(name: str) -> Target:
     """The target called `name`. Errors: PL0805."""
     if name not in entries():
         help = f"{nearest(name, entries(), 'target')}; write for instance --on {entries()[BUILT_IN[0]].example}"
@@ -28,30 +28,30 @@ def get(name: str) -> Target:
     return cast(Target, record(name))
 
 
-def default() -> Target:
+def default_target() -> Target:
     """The target where none is named."""
-    return get(BUILT_IN[0])
+    return target_named(BUILT_IN[0])
 
 
-def targets() -> Iterator[Target]:
+def all_targets() -> Iterator[Target]:
     """Every target, loaded."""
-    return map(get, entries())
+    return map(target_named, entries())
 
 
-def having(what: Callable[[Target], bool]) -> list[str]:
+def names_of_targets(what: Callable[[Target], bool]) -> list[str]:
     """The names of the targets of which something holds."""
-    return [target.name for target in targets() if what(target)]
+    return [target.name for target in all_targets() if what(target)]
 
 
 def takers_of(form: str) -> list[Target]:
     """The targets that take sources of this form."""
-    return [target for target in targets() if any(f.name == form for f in target.takes)]
+    return [target for target in all_targets() if any(f.name == form for f in target.takes)]
 
 
-def split(on: str | None) -> tuple[Target, Place]:
+def split_place(on: str | None) -> tuple[Target, Place]:
     """Read `TARGET[:PLACE]`; None is the default. Errors: PL0805, and the target's own."""
     name, _, rest = (BUILT_IN[0] if on is None else str(on)).partition(":")
-    target = get(name)
+    target = target_named(name)
     return target, target.place(rest)
 
 
@@ -63,12 +63,12 @@ def check_on(given: Mapping[str, object]) -> None:
             raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
 
 
-def shown(target: Target, place: Place | None) -> str:
-    """The text that `split` reads."""
+def place_text(target: Target, place: Place | None) -> str:
+    """The text that `split_place` reads."""
     return target.name if place is None or not str(place) else f"{target.name}:{place}"
 
 
-def read(path: str | PathLike[str]) -> bytes:
+def read_program_file(path: str | PathLike[str]) -> bytes:
     """A program file. Errors: PL0807, of a file that is not there with the command that writes one of its kind."""
     try:
         return files.read(path)
@@ -80,7 +80,7 @@ def read(path: str | PathLike[str]) -> bytes:
 
 def _writer(path: str) -> str | None:
     """A help line: the command that writes a file of that ending."""
-    for target in targets():
+    for target in all_targets():
         for kind in target.kinds:
             if path.endswith(kind.suffix):
                 is_made = target.instantiate is not None and not kind.symbolic
@@ -89,17 +89,17 @@ def _writer(path: str) -> str | None:
     return None
 
 
-def owner(data: bytes) -> tuple[Target, Kind] | None:
+def owner_of_file(data: bytes) -> tuple[Target, Kind] | None:
     """The target that wrote a file, and its kind."""
-    return next(((target, kind) for target in targets() if (kind := target.owns(data)) is not None), None)
+    return next(((target, kind) for target in all_targets() if (kind := target.owns(data)) is not None), None)
 
 
-def owned(name: str, data: bytes) -> tuple[Target, Kind]:
-    """Like `owner`; PL0810 where nobody wrote it, in which the file is called `name`."""
-    found = owner(data)
+def require_owner(name: str, data: bytes) -> tuple[Target, Kind]:
+    """Like `owner_of_file`; PL0810 where nobody wrote it, in which the file is called `name`."""
+    found = owner_of_file(data)
     if found is not None:
         return found
-    kinds = ", ".join(f"{k.suffix} ({k.title})" for target in targets() for k in target.kinds)
+    kinds = ", ".join(f"{k.suffix} ({k.title})" for target in all_targets() for k in target.kinds)
     note = f"its first bytes are {data[:4]!r}" if data else "it is empty"
     takers = [target.name for target in takers_of("image")]
     foreign = f"; a program of other tools needs --on {' or --on '.join(takers)}" if takers else ""

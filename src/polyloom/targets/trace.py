@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened in a run, and when: spans and instants on lanes, and arrows between them.
 
-A lane belongs to a group (a unit to its element). Spans of one unit may overlap, because it is pipelined; `apart` gives
-each of them a lane where nothing else is at that time.
+A lane belongs to a group (a unit to its element). Spans of one unit may overlap, because it is pipelined;
+`assign_sub_lanes` gives each of them a lane where nothing else is at that time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from typing import TypeVar, cast, overload
 
 import numpy as np
 
-from polyloom.targets.activity import LARGEST, Activity, Columns, Group, held_activity, in_one, natural, of_columns
+from polyloom.targets.activity import (
+    LARGEST,
+    Activity,
+    Columns,
+    Group,
+    column_activity,
+    held_activity,
+    merge_columns,
+    natural,
+)
 
 T = TypeVar("T")
 
@@ -108,7 +117,7 @@ class Trace:
     notice: str = ""
 
 
-def apart(spans: Iterable[Span]) -> list[tuple[Span, int]]:
+def assign_sub_lanes(spans: Iterable[Span]) -> list[tuple[Span, int]]:
     """Every span with the number of its sub-lane, such that no two spans of one sub-lane overlap, in the order of their
     starts.
 
@@ -132,7 +141,7 @@ def apart(spans: Iterable[Span]) -> list[tuple[Span, int]]:
     return found
 
 
-def later(trace: Trace, cycles: int) -> Trace:
+def shift_trace(trace: Trace, cycles: int) -> Trace:
     """The same, `cycles` later."""
     return Trace(
         tuple(replace(s, start=s.start + cycles) for s in trace.spans),
@@ -142,11 +151,11 @@ def later(trace: Trace, cycles: int) -> Trace:
     )
 
 
-def beside(traces: Sequence[Trace], names: Sequence[str], phases: Sequence[int]) -> Trace:
+def traces_side_by_side(traces: Sequence[Trace], names: Sequence[str], phases: Sequence[int]) -> Trace:
     """Of programs that ran at once: groups have the program's name in front; each has so many phases, which are counted
     through all."""
     firsts = [sum(phases[:n]) for n in range(len(phases))]
-    return joined([_named(*each) for each in zip(traces, names, firsts, strict=True)])
+    return join_traces([_named(*each) for each in zip(traces, names, firsts, strict=True)])
 
 
 def _named(trace: Trace, name: str, first: int) -> Trace:
@@ -167,7 +176,7 @@ def _named(trace: Trace, name: str, first: int) -> Trace:
     )
 
 
-def with_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
+def add_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
     """The same: spans that tell a source, `file:line`, and no statement tell the line, as far as `texts` have it."""
     lines = {
         f"{file}:{n}": " ".join(line.split())
@@ -185,7 +194,7 @@ def with_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
     return replace(trace, spans=Deferred(lambda: map(stated, trace.spans), len(trace.spans))) if lines else trace
 
 
-def joined(traces: Sequence[Trace]) -> Trace:
+def join_traces(traces: Sequence[Trace]) -> Trace:
     """Of several parts on one clock, one after another."""
     if len(traces) == 1:
         return traces[0]
@@ -193,7 +202,7 @@ def joined(traces: Sequence[Trace]) -> Trace:
         Deferred(lambda: (s for t in traces for s in t.spans), sum(len(t.spans) for t in traces)),
         tuple(i for t in traces for i in t.instants),
         Deferred(lambda: (a for t in traces for a in t.arrows)),
-        in_one([t.columns for t in traces if t.columns is not None]),
+        merge_columns([t.columns for t in traces if t.columns is not None]),
         any(t.holds for t in traces),
         notice="; ".join(dict.fromkeys(t.notice for t in traces if t.notice)),
     )
@@ -213,7 +222,7 @@ def span_activity(spans: Iterable[Span], *, holds: bool = False, largest: int = 
     if holds:
         return held_activity(groups, rows, largest)
     numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    return of_columns(Columns(groups, numbers, np.concatenate([row[:, 0] for row in rows])), largest)
+    return column_activity(Columns(groups, numbers, np.concatenate([row[:, 0] for row in rows])), largest)
 
 
 def trace_activity(trace: Trace) -> Activity | None:
@@ -221,5 +230,5 @@ def trace_activity(trace: Trace) -> Activity | None:
     if trace.activity is not None:
         return trace.activity
     if trace.columns is not None:
-        return of_columns(trace.columns)
+        return column_activity(trace.columns)
     return span_activity(trace.spans, holds=trace.holds) if trace.spans else None

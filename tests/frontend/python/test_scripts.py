@@ -20,8 +20,7 @@ import polyloom as pl
 from polyloom import Compiled, PolyloomError
 from polyloom.frontend.python import load_kernel
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import stages
+from polyloom.targets.tcpa.words.phases import phase_file, stages
 
 BITS = ROOT / "examples/bits.pla"
 

@@ -12,7 +12,7 @@ from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.cli.progress import Line, line
 from polyloom.diagnostics import input_error, nearest
 from polyloom.report.markdown import growing
-from polyloom.targets.entry import entries, loaded
+from polyloom.targets.entry import entries, load_named
 
 Row = dict[str, object]
 _OWN: Final[dict[str, str]] = {
@@ -33,7 +33,7 @@ def tables() -> dict[str, str]:
 
 def _rows(name: str, peer: str | None = None) -> Iterable[Row]:
     """Errors: PL0801 for a table that compares with no emulator."""
-    measure: Callable[..., Iterable[Row]] = loaded(tables()[name])
+    measure: Callable[..., Iterable[Row]] = load_named(tables()[name])
     if peer is None:
         return measure()
     if not _takes_peer(name):
@@ -43,7 +43,7 @@ def _rows(name: str, peer: str | None = None) -> Iterable[Row]:
 
 
 def _takes_peer(name: str) -> bool:
-    return "peer" in signature(loaded(tables()[name])).parameters
+    return "peer" in signature(load_named(tables()[name])).parameters
 
 
 def arguments(parser: Parser) -> None:

@@ -17,7 +17,7 @@ from typing import Final
 from polyloom import api
 from polyloom.cli.bench.polybench import PUBLISHED, REGION, SIZES, path
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.words import concrete_file
 
 MEMBER: Final = "generic"

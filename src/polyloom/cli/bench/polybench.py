@@ -20,7 +20,7 @@ from polyloom import api
 from polyloom.cli import examples
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options, Source
-from polyloom.targets.tcpa.run.phases import running, views, whole
+from polyloom.targets.tcpa.run.phases import descriptions, plan_execution, step_sequence
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ElementProgram
 from polyloom.targets.tcpa.words.isa import File, Register
@@ -93,7 +93,7 @@ def _row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:
     compiled = api.compile(source, on="tcpa:wide")
     mapped = process_time()
     result = compiled.instantiate(sizes, pes=REGION).run()
-    made = [concrete_file.decode(own.data) for own in running.run(result.instance.data).longest]
+    made = [concrete_file.decode(own.data) for own in step_sequence.run(result.instance.data).longest]
     interval = PUBLISHED.get(kernel)
     return {
         "kernel": kernel,
@@ -113,14 +113,14 @@ def _row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:
     }
 
 
-def _ran(result: api.Result) -> whole.Execution:
+def _ran(result: api.Result) -> plan_execution.Execution:
     """What the array tells of a run, phase by phase."""
-    return cast(whole.Execution, result.execution.detail)
+    return cast(plan_execution.Execution, result.execution.detail)
 
 
 def _minima(result: api.Result) -> Iterable[object]:
     """The lower bound of the initiation interval of every phase."""
-    _, alone = views.facts(result.instance.origin.symbolic, result.instance.data)
+    _, alone = descriptions.facts(result.instance.origin.symbolic, result.instance.data)
     return (phase["minimum_initiation_interval"] for phase in alone)
 
 

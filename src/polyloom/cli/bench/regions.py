@@ -68,7 +68,7 @@ def compiled(kernel: str) -> api.Compiled:
 
 @cache
 def loop(kernel: str) -> Loop:
-    data = stages.files(compiled(kernel).data)[0]
+    data = stages.phase_files(compiled(kernel).data)[0]
     return Loop(data, symbolic_file.decode(data), TRIANGULAR.get(kernel))
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V: the speed of the interpreter on one core; executed instructions beside clang's, and at `--ssa 0`; kernels in Python beside
-their C text through clang; and lengths
-of selects beside those that two compilers emit."""
+"""RISC-V: the speed of the interpreter on one core; executed instructions beside clang's, and at `--ssa 0`; kernels in
+Python beside their C text through clang; and lengths of selects beside those that two compilers emit."""
 
 from __future__ import annotations
 

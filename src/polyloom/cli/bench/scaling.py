@@ -21,7 +21,7 @@ from polyloom.cli.bench.instantiation import seconds
 from polyloom.cli.bench.regions import EXTENTS, LARGE, Region, bounds, candidate, instance, loop, regions, title
 from polyloom.cli.bench.timing import median_cpu_seconds
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file
 
 _SMALL: Final = (4, 4)
@@ -57,9 +57,9 @@ def _row(kernel: str, what: str, measured: float, limit: float | None) -> dict[s
 def _verified(kernel: str, region: Region) -> dict[str, object]:
     """CPU seconds of `polyloom verify` without the start of Python. A right file has no finding."""
     data, machine = instance(kernel, region), machine_file.load("ideal")
-    if verify.verify(data, machine):
+    if verify_concrete.verify(data, machine):
         raise AssertionError(f"{kernel} on {title(region)} does not hold")
-    seconds = median_cpu_seconds(lambda: verify.verify(data, machine), _VERIFICATIONS)
+    seconds = median_cpu_seconds(lambda: verify_concrete.verify(data, machine), _VERIFICATIONS)
     return _row(kernel, f"CPU seconds to verify, {title(region)}", seconds, _SECONDS if region == _LARGE else None)
 
 

@@ -127,7 +127,7 @@ def product(format: str) -> Row:
 
 def measured(case: Case, function: str, tiles: int = 1) -> Result:
     """Compiled, run on one tile, compared."""
-    target, place = registry.split("tensix")
+    target, place = registry.split_place("tensix")
     options = target.options(init=case.init, tiles=tiles)
     path = str(folder() / "sfpi" / f"{case.file}.h")
     subject = api.subject_of(path, target, place, Reading(function=function), options)

@@ -43,7 +43,7 @@ class Sweeping(Request):
 
 
 def execute(options: Sweeping) -> Answer:
-    target, place = registry.split(options.on or _TARGET)
+    target, place = registry.split_place(options.on or _TARGET)
     if target.name != _TARGET:
         raise usage_error(f"the target {target.name} has no vector kernels", "write --on tensix")
     form: Format = next(known for known in FORMATS if known == options.form)

@@ -25,17 +25,17 @@ from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Progress, silent
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map import access, forms, lifetimes, mapping
+from polyloom.targets.tcpa.map import lifetimes, mapping, pass_forms, symbolic_tables
 from polyloom.targets.tcpa.map.allocate import allocations, orders
-from polyloom.targets.tcpa.map.balance import balanced
-from polyloom.targets.tcpa.map.candidates import Triple, ranked
+from polyloom.targets.tcpa.map.balance import balance_units
+from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.demand import check_demand, check_outputs
-from polyloom.targets.tcpa.map.forms import Choices, Mapped
-from polyloom.targets.tcpa.map.graph import build, limit_destinations
+from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
 from polyloom.targets.tcpa.map.mapping import UserMapping, parse_mapping
-from polyloom.targets.tcpa.map.registers import bind, feedback_demand
-from polyloom.targets.tcpa.map.relay import relayed, relayed_if_short
-from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, rescheduled, schedules
+from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
+from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
+from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
+from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, recheck_schedule, schedules
 from polyloom.targets.tcpa.words.limits import limits
 from polyloom.targets.tcpa.words.origins import origins
 from polyloom.targets.tcpa.words.symbolic import Candidate, Symbolic
@@ -78,9 +78,9 @@ def compile_program(
         return run_passes(program, _passes(machine, mapping, candidates, tell, *changes), watch)
 
     # A mapping of the user's names the equations that there are.
-    usual = _unchanged if mapping is not None else partial(relayed_if_short, machine=machine)
+    usual = _identity if mapping is not None else partial(insert_relays_if_short, machine=machine)
     try:
-        symbolic = mapped(usual, partial(balanced, machine=machine))
+        symbolic = mapped(usual, partial(balance_units, machine=machine))
     except PolyloomError as error:
         if error.exit_code != INFEASIBLE:
             raise
@@ -88,8 +88,8 @@ def compile_program(
         # A shorter interval keeps more values at a time than registers hold, perhaps.
         others += [usual] if "balance" in changed else []
         # Operations that exclude each other share the registers of a distance only if they read at the same time.
-        others += [partial(relayed, machine=machine)] if mapping is None and "relays" not in changed else []
-        symbolic = _first_fitting([partial(mapped, relays, _unchanged) for relays in others], error)
+        others += [partial(insert_relays, machine=machine)] if mapping is None and "relays" not in changed else []
+        symbolic = _first_fitting([partial(mapped, relays, _identity) for relays in others], error)
     return replace(symbolic, program=digest(program))
 
 
@@ -104,7 +104,7 @@ def _first_fitting(attempts: Iterable[Callable[[], Symbolic]], error: PolyloomEr
     raise error
 
 
-def _unchanged(given: T) -> T:
+def _identity(given: T) -> T:
     return given
 
 
@@ -117,14 +117,14 @@ def _passes(
     balance: Change[Graph],
 ) -> tuple[Pass[Any, Any], ...]:
     return (
-        Pass("equations", lambda program: program, forms.EQUATIONS),
-        Pass("relays", relays, forms.EQUATIONS),
-        Pass("graph", partial(_graph, machine=machine, tell=tell), forms.GRAPH),
-        Pass("balance", balance, forms.GRAPH),
-        Pass("copies", partial(_copies, machine=machine), forms.GRAPH),
-        Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), forms.SCHEDULES),
-        Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), forms.CANDIDATES),
-        Pass("tables", partial(_assemble, machine=machine), forms.SYMBOLIC),
+        Pass("equations", lambda program: program, pass_forms.EQUATIONS),
+        Pass("relays", relays, pass_forms.EQUATIONS),
+        Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
+        Pass("balance", balance, pass_forms.GRAPH),
+        Pass("copies", partial(_limit_destinations, machine=machine), pass_forms.GRAPH),
+        Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), pass_forms.SCHEDULES),
+        Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), pass_forms.CANDIDATES),
+        Pass("tables", partial(_assemble, machine=machine), pass_forms.SYMBOLIC),
     )
 
 
@@ -136,7 +136,7 @@ def _graph(program: Program, machine: Machine, tell: Progress) -> Graph:
     tell("dependences", 0.0)
     check_outputs(program, machine)
     _check_size(program)
-    graph = build(program)
+    graph = build_graph(program)
     check_operations(graph, machine)
     check_demand(graph, machine)
     return graph
@@ -153,7 +153,7 @@ def _check_size(program: Program) -> None:
         raise input_error("PL0309", message, span=program.equations[EQUATIONS].span, help=help)
 
 
-def _copies(graph: Graph, machine: Machine) -> Graph:
+def _limit_destinations(graph: Graph, machine: Machine) -> Graph:
     """Where an instruction has too few destinations."""
     return limit_destinations(graph, machine.destinations)
 
@@ -176,17 +176,17 @@ def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: 
     found = schedules(graph, machine, innermost)
     have = machine.feedback_registers
     if have is not None and all(feedback_demand(graph, s.schedule) > have for s in found):
-        graph, found = _with_short_lives(graph, machine, found)
+        graph, found = _shorten_lifetimes(graph, machine, found)
     return Choices(graph, machine, spaces, scans, found)
 
 
-def _with_short_lives(
+def _shorten_lifetimes(
     graph: Graph, machine: Machine, found: tuple[Scheduled, ...]
 ) -> tuple[Graph, tuple[Scheduled, ...]]:
     """The fastest schedule with copies that take the place of feedback registers, if there is room for them."""
     fastest = found[-1]
-    made = lifetimes.with_copies(graph, machine, fastest.schedule)
-    return (graph, found) if made is None else (made[0], (rescheduled(made[0], machine, fastest, made[1]),))
+    made = lifetimes.insert_copies(graph, machine, fastest.schedule)
+    return (graph, found) if made is None else (made[0], (recheck_schedule(made[0], machine, fastest, made[1]),))
 
 
 def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Mapped:
@@ -198,7 +198,9 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Ma
     def fits(t: Triple) -> bool:
         tell("registers and routes", 0.6 + 0.4 * min(1.0, len(found) / limit))
         try:
-            found[t] = bind(of.graph, machine, t.allocation, t.order, of.schedules[t.schedule].schedule, t.schedule)
+            found[t] = bind_registers(
+                of.graph, machine, t.allocation, t.order, of.schedules[t.schedule].schedule, t.schedule
+            )
         except PolyloomError as error:
             # Only "does not fit" is an answer here; anything else is a mistake of ours or of the user.
             if error.exit_code != INFEASIBLE:
@@ -206,7 +208,7 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Ma
             errors.append(error)
         return t in found
 
-    kept = ranked(of.graph, machine.hop_delay, of.spaces, of.scans, of.schedules, limit, fits)
+    kept = rank_candidates(of.graph, machine.hop_delay, of.spaces, of.scans, of.schedules, limit, fits)
     if not kept:
         # `ranked` asks for the most useful triple first: its error is the one to act on.
         raise errors[0]
@@ -217,7 +219,7 @@ def _assemble(of: Mapped, machine: Machine) -> Symbolic:
     graph, candidates, scheduled = of.graph, of.candidates, of.schedules
     # Schedules that no candidate uses are not written; candidates are renumbered accordingly.
     used = sorted({c.schedule for c in candidates})
-    tables = access.tables(graph)
+    tables = symbolic_tables.tables(graph)
     return Symbolic(
         kernel=graph.program.name,
         machine=machine.name,

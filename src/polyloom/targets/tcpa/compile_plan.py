@@ -20,13 +20,13 @@ from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import UserMapping, compile_program, parse_mapping
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map import demand
-from polyloom.targets.tcpa.map.phases.split import PARTS, Part, expanded, fitted
-from polyloom.targets.tcpa.map.relay import relayed_if_short
+from polyloom.targets.tcpa.map.phases.split import PARTS, Part, expand_parts, fit_phase
+from polyloom.targets.tcpa.map.relay import insert_relays_if_short
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.words import program_file, symbolic_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.tcpa.words.phases.stages import by_phase, located, named_stages, of_phase
+from polyloom.targets.tcpa.words.phases import phase_file
+from polyloom.targets.tcpa.words.phases.phase_file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
+from polyloom.targets.tcpa.words.phases.stages import choices_by_phase, locate_error, named_stages, progress_of_phase
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 
@@ -35,37 +35,37 @@ def compile_plan(
 ) -> bytes:
     """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
     count, machine = len(plan.phases), machine_file.load(member)
-    given = by_phase(mapping, plan.name, count, "mapping")
+    given = choices_by_phase(mapping, plan.name, count, "mapping")
     names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
     counters = frozenset(loop.counter for loop in plan.loops)
     short = partial(_shortage, machine)
     made: dict[int, list[Part]] = {}
     for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
-        chosen, tell = None if own is None else parse_mapping(*own), of_phase(progress, n, count)
+        chosen, tell = None if own is None else parse_mapping(*own), progress_of_phase(progress, n, count)
 
         def compiled(
             part: Phase, reason: str, chosen: UserMapping | None = chosen, tell: Progress | None = tell
         ) -> bytes:
             symbolic = compile_program(part.program, machine, mapping=chosen, progress=tell, watch=watch)
-            return symbolic_file.encode(_explained(symbolic, reason) if reason else symbolic)
+            return symbolic_file.encode(_explain_part(symbolic, reason) if reason else symbolic)
 
         # A mapping of the user's is of the whole phase.
         most = 1 if own is not None else PARTS
-        made[n], kept = located(n, count, partial(fitted, phase, counters, names, compiled, most, short))
+        made[n], kept = locate_error(n, count, partial(fit_phase, phase, counters, names, compiled, most, short))
         plan = replace(plan, intermediates=(*plan.intermediates, *kept))
     parts = [part for n in made for part in made[n]]
     if len(parts) > count:
-        plan = replace(plan, body=expanded(plan.body, iter([[phase for phase, _ in made[n]] for n in made])))
+        plan = replace(plan, body=expand_parts(plan.body, iter([[phase for phase, _ in made[n]] for n in made])))
     files = [data for _, data in parts]
-    return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
+    return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phases_of_plan(plan, files))
 
 
 def _shortage(machine: Machine, program: Program) -> int:
     """How many registers and channels a program lacks on a machine at the least, whatever its schedule."""
-    return demand.shortage(relayed_if_short(program, machine), machine)
+    return demand.shortage(insert_relays_if_short(program, machine), machine)
 
 
-def _explained(symbolic: Symbolic, reason: str) -> Symbolic:
+def _explain_part(symbolic: Symbolic, reason: str) -> Symbolic:
     """A configuration whose reports also tell why it is a part of a phase."""
     told = (replace(b, bound_by=f"{b.bound_by}; a part, because in one phase {reason}") for b in symbolic.bottlenecks)
     return replace(symbolic, bottlenecks=tuple(told))
@@ -81,7 +81,7 @@ def _is_program(plan: Plan) -> bool:
     return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
 
 
-def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
+def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:
     arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
     arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
     number = {name: n for n, name in enumerate(arrays)}
@@ -104,15 +104,15 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
         stages,
         tuple(p.value for p in plan.parametric),
         counters,
-        _without_spans(numbered(plan.body)) if counters else (),
+        _strip_spans(numbered(plan.body)) if counters else (),
     )
     named_stages(phased)
     return phased
 
 
-def _without_spans(tree: Tree[int]) -> Tree[int]:
+def _strip_spans(tree: Tree[int]) -> Tree[int]:
     return tuple(
-        [replace(n, span=None, slow=None, body=_without_spans(n.body)) if isinstance(n, Steps) else n for n in tree]
+        [replace(n, span=None, slow=None, body=_strip_spans(n.body)) if isinstance(n, Steps) else n for n in tree]
     )
 
 

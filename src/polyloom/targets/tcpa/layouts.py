@@ -36,7 +36,7 @@ class Layout:
     memory: int | None = None
 
 
-def parse(text: str) -> Layout:
+def parse_layout(text: str) -> Layout:
     """Errors: PL0522."""
     match = _TEXT.fullmatch(text)
     if match is None:
@@ -46,7 +46,7 @@ def parse(text: str) -> Layout:
     return Layout(strides, int(base or 0), None if number is None else int(number))
 
 
-def of_words(words: Sequence[str]) -> dict[str, str]:
+def layout_words(words: Sequence[str]) -> dict[str, str]:
     """`NAME=LAYOUT` of a command line. Errors: PL0522."""
     pairs = [word.partition("=") for word in words]
     for name, sign, _ in pairs:
@@ -55,7 +55,7 @@ def of_words(words: Sequence[str]) -> dict[str, str]:
     return {name: text for name, _, text in pairs}
 
 
-def read(given: Any) -> dict[str, Layout]:
+def read_layouts(given: Any) -> dict[str, Layout]:
     """Layouts by array as the Python interface takes them: texts, or (strides, base, memory). Errors: PL0522."""
     if not isinstance(given, Mapping):
         raise input_error("PL0522", f"{given!r} is not a layout by array", help='give for instance {"A": "columns"}')
@@ -64,7 +64,7 @@ def read(given: Any) -> dict[str, Layout]:
 
 def _layout(value: Any) -> Layout:
     if isinstance(value, str):
-        return parse(value)
+        return parse_layout(value)
     try:
         strides, base, number = value
         return Layout(tuple(int(s) for s in strides), int(base), None if number is None else int(number))
@@ -73,7 +73,7 @@ def _layout(value: Any) -> Layout:
         raise input_error("PL0522", f"{value!r} is not a layout", help=help) from None
 
 
-def placed(given: Mapping[str, Layout], shapes: Mapping[str, tuple[int, ...]], kernel: str) -> dict[str, Place]:
+def place_arrays(given: Mapping[str, Layout], shapes: Mapping[str, tuple[int, ...]], kernel: str) -> dict[str, Place]:
     """The place of every array. Errors: PL0522 where an array is unknown, or words would be shared."""
     if unknown := [name for name in given if name not in shapes]:
         message = f"`{kernel}` has no array `{unknown[0]}`"
@@ -86,7 +86,7 @@ def placed(given: Mapping[str, Layout], shapes: Mapping[str, tuple[int, ...]], k
         number = next(free) if layout.memory is None else layout.memory
         found[name] = _strides(name, layout, shape), layout.base, number
     for number in {found[name][2] for name in given}:
-        _check_apart({n: (found[n], shapes[n]) for n in shapes if found[n][2] == number})
+        _check_disjoint({n: (found[n], shapes[n]) for n in shapes if found[n][2] == number})
     return found
 
 
@@ -111,16 +111,16 @@ def _strides(name: str, layout: Layout, shape: tuple[int, ...]) -> tuple[int, ..
     return strides
 
 
-def _check_apart(arrays: Mapping[str, tuple[Place, tuple[int, ...]]]) -> None:
+def _check_disjoint(arrays: Mapping[str, tuple[Place, tuple[int, ...]]]) -> None:
     """That no two elements of one memory share a word."""
     seen: dict[str, Any] = {}
     for name, (place, shape) in arrays.items():
         own = addresses(place, shape)
         if len(np.unique(own)) < len(own):
-            raise _shared(f"two elements of `{name}`")
+            raise _shared_word_error(f"two elements of `{name}`")
         for other, words in seen.items():
             if len(np.intersect1d(own, words)):
-                raise _shared(f"elements of `{other}` and of `{name}`")
+                raise _shared_word_error(f"elements of `{other}` and of `{name}`")
         seen[name] = own
 
 
@@ -134,5 +134,5 @@ def addresses(place: Place, shape: tuple[int, ...]) -> Any:
     return words.reshape(-1)
 
 
-def _shared(what: str) -> PolyloomError:
+def _shared_word_error(what: str) -> PolyloomError:
     return input_error("PL0522", f"{what} share a word", help="give larger strides, another base or another memory")

@@ -64,9 +64,9 @@ def _region(text: str) -> tuple[int, int]:
 
 
 def _layouts(words: Sequence[str]) -> Mapping[str, str]:
-    from polyloom.targets.tcpa.layouts import of_words
+    from polyloom.targets.tcpa.layouts import layout_words
 
-    return of_words(words)
+    return layout_words(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,16 +21,15 @@ from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, 
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
-from polyloom.targets.tcpa.layouts import read
+from polyloom.targets.tcpa.layouts import read_layouts
 from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.place import REGION, Place, place, region
-from polyloom.targets.tcpa.run import against
+from polyloom.targets.tcpa.run import equivalence
 from polyloom.targets.tcpa.run.costs import costs
-from polyloom.targets.tcpa.run.phases import predicted, together, views, whole
+from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, time_prediction
 from polyloom.targets.tcpa.run.summary import brief, summary
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import stages
+from polyloom.targets.tcpa.words.phases import phase_file, stages
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS
 
 # One ending for files of a program and for files of phases: users need not know which they have.
@@ -74,7 +73,7 @@ def _mapping(path: Any) -> tuple[str, str]:
         raise input_error("PL0807", message, help="give an existing text file in UTF-8") from None
 
 
-def _asked(where: Place | None, options: Options) -> tuple[int, int]:
+def _asked_region(where: Place | None, options: Options) -> tuple[int, int]:
     """The region that was asked for."""
     if options.pes is not None:
         return region(options.pes)
@@ -82,19 +81,23 @@ def _asked(where: Place | None, options: Options) -> tuple[int, int]:
 
 
 def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> bytes:
-    size = _asked(where, options)
-    closed = _closed(size, options)
-    made = whole.instantiate(data, values, size, options.candidate, read(options.layouts or {}), closed)
+    size = _asked_region(where, options)
+    closed = _closed_borders(size, options)
+    made = plan_execution.instantiate(
+        data, values, size, options.candidate, read_layouts(options.layouts or {}), closed
+    )
     _check_place(made, options)
     return made
 
 
 def _predict(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> Prediction:
-    size = _asked(where, options)
-    return predicted.predict(data, values, size, options.candidate, read(options.layouts or {}), _closed(size, options))
+    size = _asked_region(where, options)
+    return time_prediction.predict(
+        data, values, size, options.candidate, read_layouts(options.layouts or {}), _closed_borders(size, options)
+    )
 
 
-def _closed(size: tuple[int, int], options: Options) -> int:
+def _closed_borders(size: tuple[int, int], options: Options) -> int:
     """The borders of the region that are inside a larger array: bits by side, north first. Banks then stand at the
     other ones. Errors: PL0604, PL0805."""
     if options.array is None:
@@ -123,14 +126,14 @@ def _check_place(data: bytes, options: Options) -> None:
     if options.at is None and options.array is None:
         return
     at = _position(options)
-    array = region(options.array) if options.array is not None else together.least_array([(data, at)])
-    together.check_place(data, at, array)
+    array = region(options.array) if options.array is not None else placement.least_array([(data, at)])
+    placement.check_place(data, at, array)
 
 
 def _run(data: bytes, job: Job) -> Execution:
     where = cast("Place | None", job.place)
     _check_place(data, job.options)
-    found = whole.simulate(data, where.member if where else None, job.inputs, job.trace, job.progress)
+    found = plan_execution.simulate(data, where.member if where else None, job.inputs, job.trace, job.progress)
     return Execution(found.outputs, found.cycles, found.operations, trace=found.trace, detail=found)
 
 
@@ -141,17 +144,17 @@ def _run_together(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
     if len(arrays) > 1:
         raise input_error("PL0604", "there are several sizes of one array", help="give one size, for instance 8x8")
     at = [_position(o) for o in options]
-    placed = [together.Placed(data, job.inputs, own) for (data, job), own in zip(runs, at, strict=True)]
+    placed = [placement.Placed(data, job.inputs, own) for (data, job), own in zip(runs, at, strict=True)]
     place = cast("Place | None", runs[0][1].place)
-    found = together.run_together(placed, place.member if place else None, next(iter(arrays), None), runs[0][1].trace)
+    found = placement.run_together(placed, place.member if place else None, next(iter(arrays), None), runs[0][1].trace)
     return [Execution(f.outputs, f.cycles, f.operations, trace=f.trace, detail=f) for f in found]
 
 
 def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
-    known, alone = views.facts(program.symbolic, program.data)
+    known, alone = descriptions.facts(program.symbolic, program.data)
     # Of a file that was loaded nobody knows the region that was asked for, only the one that was used.
     asked = program.place is not None or program.options.pes is not None
-    region = list[Json](_asked(program.place, program.options)) if asked else None
+    region = list[Json](_asked_region(program.place, program.options)) if asked else None
     return {"region": region, **known, "phases": _phases(alone, execution)}
 
 
@@ -159,42 +162,42 @@ def _phases(alone: Sequence[dict[str, Json]], execution: Execution | None) -> li
     """What belongs to each phase; of a run also the cycles of all its steps."""
     if execution is None:
         return [dict(own) for own in alone]
-    ran = cast(whole.Execution, execution.detail)
+    ran = cast(plan_execution.Execution, execution.detail)
     return [{**own, **ran.of_phase(cast(int, own["phase"]) - 1)} for own in alone]
 
 
-def _made(data: bytes) -> dict[str, Json]:
-    return {"parameters": list(whole.parameters(data)), "symbolic_bytes": len(data)}
+def _compile_facts(data: bytes) -> dict[str, Json]:
+    return {"parameters": list(plan_execution.parameters(data)), "symbolic_bytes": len(data)}
 
 
 def _signature(data: bytes) -> Signature:
     """A concrete configuration has no parameters."""
-    found = stages.read(data)
+    found = stages.read_phases(data)
     given, results = {a.name for a in found.inputs}, {a.name for a in found.outputs}
     arrays = {a.name: a for a in (*found.inputs, *found.outputs)}
     arguments = (signatures.of_array(a, is_input=n in given, is_output=n in results) for n, a in arrays.items())
-    sizes = whole.parameters(data) if cast(Kind, _owns(data)).symbolic else ()
+    sizes = plan_execution.parameters(data) if cast(Kind, _owns(data)).symbolic else ()
     return Signature(found.name, sizes, sizes, tuple(arguments), found.assumptions)
 
 
 def _report(program: Program, execution: Execution) -> Sequence[Report]:
     del execution
-    return views.reports(program.symbolic, program.data)
+    return descriptions.reports(program.symbolic, program.data)
 
 
 def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
     # Malformed files are errors, not findings: they are refused before the rules look at them.
     stages.check(data)
-    return views.verify(data, where.member if where else None)
+    return descriptions.verify(data, where.member if where else None)
 
 
 def _against(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
     concrete = data
     if cast(Kind, _owns(data)).symbolic:
-        concrete = whole.instantiate(data, values, _asked(where, options), options.candidate)
+        concrete = plan_execution.instantiate(data, values, _asked_region(where, options), options.candidate)
         if found := _verify(concrete, where):
             raise PolyloomError(*found)
-    return against.prove(concrete, where.member if where else None, source, values)
+    return equivalence.prove(concrete, where.member if where else None, source, values)
 
 
 TARGET: Final = Target(
@@ -208,7 +211,7 @@ TARGET: Final = Target(
     compile=_compile,
     run=_run,
     run_together=_run_together,
-    show=lambda data, _: views.show(data),
+    show=lambda data, _: descriptions.show(data),
     options=Options,
     instantiate=_instantiate,
     predict=_predict,
@@ -217,12 +220,12 @@ TARGET: Final = Target(
     machine_of=lambda where: machine_file.resolve(machine_file.load(where.member)),
     with_machine=lambda where, path: replace(where, member=path),
     facts=_facts,
-    made=_made,
+    made=_compile_facts,
     brief=brief,
     summary=summary,
     report=_report,
     costs=costs,
-    as_json=views.as_json,
+    as_json=descriptions.as_json,
     verify=_verify,
     against=_against,
     passes=(*transform.PASSES, *PASSES),

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-import polyloom
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.tensix.words.isa import MEMBERS, Member
 
@@ -33,7 +33,9 @@ def place(text: str) -> Place:
 
 def include() -> str:
     """The folder of the macro header, the addresses, crt0.S and the linker scripts, for a C compiler's -I and -T."""
-    places = [Path(folder) / "include" / "tensix" for folder in polyloom.__path__]  # two of an editable installation
+    package = find_spec("polyloom")
+    folders = (package and package.submodule_search_locations) or []  # two of an editable installation
+    places = [Path(folder) / "include" / "tensix" for folder in folders]
     return str(next(filter(Path.is_dir, places), places[0]))
 
 

@@ -12,10 +12,9 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.steps import Steps, Tree
 from polyloom.targets.forms.loops import source_of
-from polyloom.targets.tcpa.run import against
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import steps_file
-from polyloom.targets.tcpa.words.phases.file import SYMBOLIC, Phased
+from polyloom.targets.tcpa.run import equivalence
+from polyloom.targets.tcpa.words.phases import phase_file, steps_file
+from polyloom.targets.tcpa.words.phases.phase_file import SYMBOLIC, Phased
 
 N = pl.size("N")
 
@@ -70,7 +69,7 @@ def _bindings(phased: Phased) -> Iterator[Phased]:
 
 def _noticed(data: bytes) -> bool:
     try:
-        return not against.prove(data, None, SOURCE, {"N": 3})
+        return not equivalence.prove(data, None, SOURCE, {"N": 3})
     except PolyloomError:
         return True
 
@@ -90,5 +89,5 @@ def test_another_source_is_told_apart(made: pl.Instance) -> None:
     assert pl.prove(made, SOURCE)
     nest = SOURCE.nest
     assert nest is not None
-    proof = against.prove(made.data, None, replace(SOURCE, nest=replace(nest, body=nest.body * 2)), {"N": 3})
+    proof = equivalence.prove(made.data, None, replace(SOURCE, nest=replace(nest, body=nest.body * 2)), {"N": 3})
     assert [d.code for d in proof.diagnostics] == ["PL0652", "PL0652"]

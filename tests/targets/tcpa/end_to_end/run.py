@@ -17,7 +17,7 @@ from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.run.predict import predicted_cycles
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.symbolic import Symbolic
@@ -53,7 +53,7 @@ def run(
     concrete = instantiate(symbolic, values, *region)
     data = concrete_file.encode(concrete)
     assert concrete_file.decode(data) == concrete
-    assert [d.render() for d in verify.verify(data, machine)] == []
+    assert [d.render() for d in verify_concrete.verify(data, machine)] == []
     inputs = random_inputs(program, values, seed)
     result = model.run(data, machine, inputs)
     wanted = interpret(program, values, inputs)

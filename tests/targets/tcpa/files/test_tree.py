@@ -10,7 +10,7 @@ import pytest
 from tests.targets.tcpa.files.paper import ALL, AND, EARLIER, FIRST, LATER, MOVE, SHR, SYMBOLIC
 
 from polyloom.targets.tcpa.words.isa import File, Immediate, Register
-from polyloom.targets.tcpa.words.tree import BoundKind, Leaf, Piece, TileBound, build, tile_bounds
+from polyloom.targets.tcpa.words.syntax_tree import BoundKind, Leaf, Piece, TileBound, build_tree, tile_bounds
 
 RD0, FD0, ID0, OD0, OD1 = (
     Register(File.RD, 0),
@@ -22,7 +22,7 @@ RD0, FD0, ID0, OD0, OD1 = (
 
 
 def test_the_running_example_is_the_tree_of_section_5_5() -> None:
-    move, (shift, mask) = (unit.offsets for unit in build(SYMBOLIC, 0).units)
+    move, (shift, mask) = (unit.offsets for unit in build_tree(SYMBOLIC, 0).units)
     (s1_or_s2,) = move[0].instructions
     assert (move[0].tau, s1_or_s2.opcode, s1_or_s2.nodes) == (0, MOVE, (0, 1))
     assert s1_or_s2.destinations == ((Leaf(RD0, (Piece(FIRST), Piece(LATER))),),)
@@ -70,7 +70,7 @@ def test_values_written_together_have_a_position_each() -> None:
     (candidate,) = SYMBOLIC.candidates
     links = (*candidate.links, candidate.links[1])
     both = replace(SYMBOLIC, uses=uses, candidates=(replace(candidate, links=links),))
-    destinations = build(both, 0).units[1].offsets[0].instructions[0].destinations
+    destinations = build_tree(both, 0).units[1].offsets[0].instructions[0].destinations
     assert [[leaf.fragment for leaf in position] for position in destinations] == [[FD0, OD0], [RD0]]
 
 

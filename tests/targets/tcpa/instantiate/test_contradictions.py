@@ -22,7 +22,7 @@ from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, USAGE, PolyloomErr
 from polyloom.frontend.pla import load
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run import program
-from polyloom.targets.tcpa.run.phases import views
+from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.words import symbolic_file
 from polyloom.targets.tcpa.words.symbolic import Row, Symbolic
 
@@ -115,7 +115,7 @@ def test_what_is_valid_instantiates(seed: int) -> None:
     data = damage.of_values(symbolic_file.encode(mapped(*random.choice(SEEDS))), random)
     try:
         loaded = api.decode("damaged.plsc", data)
-        valid = not views.verify(data, None)
+        valid = not descriptions.verify(data, None)
     except PolyloomError:
         return
     assert isinstance(loaded, api.Compiled)
@@ -128,5 +128,5 @@ def test_what_is_valid_instantiates(seed: int) -> None:
             named = error.exit_code == INFEASIBLE or error.code in ("PL0230", "PL0505") or "damaged.plsc" in str(error)
             assert not valid or named, error
             continue
-        found = views.verify(made.data, None)
+        found = descriptions.verify(made.data, None)
         assert all(d.exit_code == INPUT for d in found)

@@ -75,20 +75,20 @@ def raw_sets(draw: st.DrawFn, extents: tuple[int, ...], spaces: int = 3) -> Raw:
 @st.composite
 def domains(draw: st.DrawFn, extents: tuple[int, ...], spaces: int = 1, most: int = 3) -> Domain:
     drawn = draw(st.lists(raw_sets(extents, spaces), min_size=1, max_size=most))
-    return tuple(s for raw in drawn if (s := scan_sets.convex(*raw)) is not None)
+    return tuple(s for raw in drawn if (s := scan_sets.convex_set(*raw)) is not None)
 
 
 @given(st.data())
 @settings(max_examples=200)
 def test_normal_form_emptiness_and_extrema(data: st.DataObject) -> None:
     raw = data.draw(extents_of_a_scan.flatmap(raw_sets))
-    wanted, found = isl_set(*raw), scan_sets.convex(*raw)
+    wanted, found = isl_set(*raw), scan_sets.convex_set(*raw)
     assert (found is None) == wanted.is_empty()
     if found is not None:
         assert isl_set(found.lower, found.upper, found.half_spaces).is_equal(wanted)
         assert found.lower == tuple(bound(wanted, g, low=True) for g in range(len(raw[0])))
         assert found.upper == tuple(bound(wanted, g, low=False) for g in range(len(raw[0])))
-        assert scan_sets.convex(found.lower, found.upper, found.half_spaces) == found
+        assert scan_sets.convex_set(found.lower, found.upper, found.half_spaces) == found
         for h in found.half_spaces:
             assert not isl_set(found.lower, found.upper, [x for x in found.half_spaces if x != h]).is_equal(wanted), (
                 "an implied half-space was kept"
@@ -178,7 +178,7 @@ def test_order_of_the_scan(data: st.DataObject) -> None:
     names = ", ".join(f"x{g}" for g in range(len(extents)))
     bounds = " and ".join(f"0 <= x{g} <= {t}" for g, t in enumerate(top))
     wanted = isl.Set("{ [" + names + "] : " + bounds + " and (" + later + ") }")
-    assert union_of(scan_sets.after(last, zero, top), len(extents)).is_equal(wanted)
+    assert union_of(scan_sets.digits_after(last, zero, top), len(extents)).is_equal(wanted)
     assert scan_sets.digits_of(scan_sets.step_of(last, extents), extents) == last
 
 

@@ -26,7 +26,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.interpret import interpret
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run import instantiation, model
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Place
 from polyloom.targets.tcpa.words.symbolic import Symbolic
@@ -181,7 +181,7 @@ def test_a_configuration_with_placed_arrays_gives_the_same_outputs(name: str, st
     assert [a.strides for a in arrays] == [
         strides or a.strides for (strides, _, _), a in zip(layouts, plain.arrays, strict=True)
     ]
-    assert [d.render() for d in verify.verify(file, machine)] == []
+    assert [d.render() for d in verify_concrete.verify(file, machine)] == []
     program = example(name)
     inputs = random_inputs(program, values, 1)
     result = model.run(file, machine, inputs).outputs
@@ -196,7 +196,7 @@ def test_an_array_without_elements_lies_anywhere() -> None:
     layouts = [((), 12, 7 + n) for n in range(len(configuration.arrays))]
     file = library.instantiate(symbolic_file.encode(configuration), values, 2, 2, layouts=layouts).file
     assert any(a.shape[1] == a.strides[0] == 0 for a in concrete_file.decode(file).arrays)
-    assert verify.verify(file, machine_file.load("wide")) == ()
+    assert verify_concrete.verify(file, machine_file.load("wide")) == ()
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_places_that_overlap_are_noticed(
     configuration = mapped("matmul", "wide")
     layouts = [(strides, base, bank) for base, bank in zip(bases, banks, strict=True)]
     file = library.instantiate(symbolic_file.encode(configuration), [4, 4, 4], 2, 2, layouts=layouts).file
-    assert any(message in d.message for d in verify.verify(file, machine_file.load("wide")))
+    assert any(message in d.message for d in verify_concrete.verify(file, machine_file.load("wide")))
 
 
 LIMITS: list[dict[str, int]] = [

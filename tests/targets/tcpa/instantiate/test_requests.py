@@ -18,11 +18,10 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir import arguments
 from polyloom.targets.tcpa.run import instantiation, program
-from polyloom.targets.tcpa.run.phases import whole
+from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.concrete import MadeOf
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import stages
+from polyloom.targets.tcpa.words.phases import phase_file, stages
 from polyloom.targets.tcpa.words.request import check_parameters, check_region, signature
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
@@ -40,14 +39,14 @@ def checked_first(data: bytes, values: Mapping[str, Any], region: tuple[int, int
     check_region(symbolic, *region)
     made = instantiation.request(data, known, *region, candidate)
     instantiation.file_of(symbolic, made)
-    return concrete_file.told(made.file, MadeOf(made.candidate, tuple(known), data))
+    return concrete_file.append_made_of(made.file, MadeOf(made.candidate, tuple(known), data))
 
 
 def in_phases(data: bytes, values: Mapping[str, Any], region: tuple[int, int], candidate: int | None) -> bytes:
     phased = phase_file.decode(phase_file.SYMBOLIC, data)
     known = arguments.check_parameters(phased, values)
     made = checked_first(phased.stages[0].data, known, region, candidate)
-    return phase_file.concrete(phase_file.form(phased), known, [made])
+    return phase_file.concrete_phases(phase_file.concrete_form(phased), known, [made])
 
 
 @cache
@@ -75,7 +74,7 @@ def test_of_equations(complete: bool, values: dict[str, Any], region: tuple[int,
 @given(st.fixed_dictionaries({"N": INTEGERS, "M": INTEGERS}), st.tuples(SIDES, SIDES), CANDIDATES)
 def test_of_a_function(values: dict[str, Any], region: tuple[int, int], candidate: int | None) -> None:
     data = compiled("kernels/syrk.py")
-    assert stages.opened(data).is_alone
-    assert outcome(whole.instantiate, data, values, region, candidate) == outcome(
+    assert stages.open_phases(data).is_alone
+    assert outcome(plan_execution.instantiate, data, values, region, candidate) == outcome(
         in_phases, data, values, region, candidate
     )

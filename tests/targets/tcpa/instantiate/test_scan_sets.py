@@ -47,7 +47,7 @@ extents_strategy = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple
 def families(draw: st.DrawFn) -> tuple[tuple[int, ...], list[list[ConvexSet]]]:
     extents = draw(extents_strategy)
     raw = draw(st.lists(st.lists(raw_sets(extents, 2), max_size=2), min_size=1, max_size=4))
-    return extents, [[s for r in family if (s := scan_sets.convex(*r)) is not None] for family in raw]
+    return extents, [[s for r in family if (s := scan_sets.convex_set(*r)) is not None] for family in raw]
 
 
 @given(st.data())
@@ -56,7 +56,7 @@ def test_normal_form_has_the_points_of_the_constraints_and_a_tight_box(data: st.
     extents = data.draw(extents_strategy)
     raw = data.draw(raw_sets(extents))
     expected = enumerate_raw(*raw)
-    s = scan_sets.convex(*raw)
+    s = scan_sets.convex_set(*raw)
     if s is None:
         assert not expected
         return
@@ -72,10 +72,10 @@ def test_normal_form_has_the_points_of_the_constraints_and_a_tight_box(data: st.
 def test_thin_and_wide_sets_are_decided_without_search() -> None:
     wide = [0, 0], [2**31, 2**31]
     apart = [HalfSpace((1, -1), -1), HalfSpace((-1, 1), 0)]
-    assert scan_sets.convex(*wide, apart) is None
+    assert scan_sets.convex_set(*wide, apart) is None
     parity = [HalfSpace((2, -2), -1), HalfSpace((-2, 2), 1)]
-    assert scan_sets.convex(*wide, parity) is None
-    diagonal = scan_sets.convex(*wide, [HalfSpace((1, -1), 0), HalfSpace((-1, 1), 0)])
+    assert scan_sets.convex_set(*wide, parity) is None
+    diagonal = scan_sets.convex_set(*wide, [HalfSpace((1, -1), 0), HalfSpace((-1, 1), 0)])
     assert diagonal is not None and diagonal.upper == (2**31, 2**31)
 
 
@@ -83,7 +83,7 @@ def test_thin_and_wide_sets_are_decided_without_search() -> None:
 @settings(max_examples=400, deadline=None)
 def test_shift_moves_every_iteration_along_the_scan(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
-    s = scan_sets.convex(*data.draw(raw_sets(extents, 2)))
+    s = scan_sets.convex_set(*data.draw(raw_sets(extents, 2)))
     steps = data.draw(st.integers(-4, 40))
     if s is None:
         return
@@ -135,7 +135,9 @@ def test_window_is_the_exact_maximum(data: st.DataObject) -> None:
 def test_after_is_everything_later(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
     last = scan_sets.digits_of(data.draw(st.integers(0, prod(extents) - 1)), extents)
-    later = [x for s in scan_sets.after(last, (0,) * len(extents), tuple(e - 1 for e in extents)) for x in points(s)]
+    later = [
+        x for s in scan_sets.digits_after(last, (0,) * len(extents), tuple(e - 1 for e in extents)) for x in points(s)
+    ]
     assert sorted(scan_sets.step_of(x, extents) for x in later) == list(
         range(scan_sets.step_of(last, extents) + 1, prod(extents))
     )

@@ -18,7 +18,7 @@ from tests.targets.tcpa.instantiate.test_random import mappings, programs
 
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run import scan_sets
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.words.symbolic import Symbolic
@@ -44,7 +44,7 @@ def test_library_and_oracle_share_alike(data: st.DataObject) -> None:
 
 def test_less_than_half_of_the_signals_do_and_none_is_superfluous() -> None:
     plenty, few = (native(c, SIZES, 4, 4) for c in (mapped("matmul", "wide"), limited(mapped("matmul", "wide"), 6)))
-    assert (few[0], verify.verify(few[1], machine_file.load("wide"))) == (0, ())
+    assert (few[0], verify_concrete.verify(few[1], machine_file.load("wide"))) == (0, ())
     made, full = concrete_file.decode(few[1]), concrete_file.decode(plenty[1])
     assert (made.rows, made.columns) == (full.rows, full.columns)
     assert (len(made.controller.signals), len(full.controller.signals)) == (6, 14)

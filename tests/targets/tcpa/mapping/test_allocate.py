@@ -13,7 +13,7 @@ from tests.targets.tcpa.mapping.programs import stencil
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.targets.tcpa.map import allocate
 from polyloom.targets.tcpa.map.allocate import Order, allocations, is_legal, orders
-from polyloom.targets.tcpa.map.graph import build
+from polyloom.targets.tcpa.map.dependence_graph import build_graph
 
 VECTORS = st.integers(1, 3).flatmap(
     lambda n: st.lists(st.tuples(*[st.integers(-2, 2)] * n).filter(any), min_size=1, max_size=4, unique=True)
@@ -40,7 +40,7 @@ def test_orders_are_legal_and_one_is_found_when_one_exists(distances: list[tuple
     legal = [o for o in every if runs_forward(o, distances)]
     assert all(is_legal(o, distances) == (o in legal) for o in every)
     try:
-        found = orders(build(stencil(distances)))
+        found = orders(build_graph(stencil(distances)))
     except PolyloomError as error:
         # Where some sum of the distances is zero, values depend on themselves, and the analysis says so first.
         assert error.diagnostics[0].code in ("PL0222", "PL0402")
@@ -54,26 +54,26 @@ def test_orders_are_legal_and_one_is_found_when_one_exists(distances: list[tuple
 @given(VECTORS, st.integers(1, 3))
 def test_of_many_dimensions_an_order_is_found_when_one_exists(distances: list[tuple[int, ...]], most: int) -> None:
     try:
-        legal = set(orders(build(stencil(distances))))
+        legal = set(orders(build_graph(stencil(distances))))
     except PolyloomError:
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(allocate, "_MOST", most)
-        found = orders(build(stencil(distances)))
+        found = orders(build_graph(stencil(distances)))
     assert found and set(found) <= legal
     if most == len(distances[0]):
         assert {o.order[0] for o in found} == {o.order[0] for o in legal}
 
 
 def test_every_choice_of_the_innermost_of_seven_dimensions() -> None:
-    found = orders(build(stencil([(1,) * 7])))
+    found = orders(build_graph(stencil([(1,) * 7])))
     assert sorted({o.order[:4] for o in found}) == sorted(permutations(range(7), 4))
     assert len(found) == 840 and all(list(o.order[4:]) == sorted(o.order[4:], reverse=True) for o in found)
 
 
 def test_a_conflict_names_the_dependences_that_matter() -> None:
     with pytest.raises(PolyloomError) as caught:
-        orders(build(stencil([(1, 1), (2, -1), (-1, 1), (0, 2)])))
+        orders(build_graph(stencil([(1, 1), (2, -1), (-1, 1), (0, 2)])))
     diagnostic = caught.value.diagnostics[0]
     assert (diagnostic.code, diagnostic.exit_code) == ("PL0402", INFEASIBLE)
     assert [note.partition("distance ")[2] for note in diagnostic.notes] == ["(2, -1)", "(-1, 1)"]

@@ -14,11 +14,11 @@ from tests.targets.tcpa.instantiate.oracle import instantiate as reference
 from polyloom import api
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.map.apart import collide
+from polyloom.targets.tcpa.map.rare_operations import collide
 from polyloom.targets.tcpa.run import instantiation
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
-from polyloom.targets.tcpa.words.phases.stages import files
+from polyloom.targets.tcpa.words.phases.stages import phase_files
 from polyloom.targets.tcpa.words.symbolic import Apart, Row, Schedule, Symbolic
 
 WIDE = machine_file.load("wide")
@@ -26,7 +26,7 @@ WIDE = machine_file.load("wide")
 
 @cache
 def mapped(kernel: str) -> bytes:
-    return files(api.compile(str(KERNELS / f"{kernel}.py"), on="tcpa:wide").data)[0]
+    return phase_files(api.compile(str(KERNELS / f"{kernel}.py"), on="tcpa:wide").data)[0]
 
 
 def blind(symbolic: Symbolic) -> Symbolic:
@@ -56,13 +56,13 @@ def test_words_are_right_for_every_candidate_and_size(region: tuple[int, int]) -
     symbolic = symbolic_file.decode(mapped("trisolv"))
     for n, candidate in product((1, 2, 5, 9, 13), range(len(symbolic.candidates))):
         words = made(symbolic, n, region, candidate)
-        assert words is None or verify.verify(words, WIDE) == ()
+        assert words is None or verify_concrete.verify(words, WIDE) == ()
 
 
 def test_without_memory_operations_meet_in_their_unit() -> None:
     symbolic = blind(symbolic_file.decode(mapped("lu")))
     words = [made(symbolic, n, (1, 1), c) for n in (3, 5) for c in range(len(symbolic.candidates))]
-    found = [d.code for data in words if data is not None for d in verify.verify(data, WIDE)]
+    found = [d.code for data in words if data is not None for d in verify_concrete.verify(data, WIDE)]
     assert "PL0617" in found
 
 
@@ -95,7 +95,7 @@ def test_tiles_are_longer_where_operations_meet_and_shorter_where_signals_lack(
     found = concrete_file.decode(words)
     assert (found.extents, found.initiation_interval, (found.rows, found.columns)) == (extents, interval, region)
     assert words == concrete_file.encode(reference(symbolic, {"N": n}, *region))
-    assert verify.verify(words, WIDE) == ()
+    assert verify_concrete.verify(words, WIDE) == ()
 
 
 def test_small_tiles_start_iterations_more_seldom() -> None:

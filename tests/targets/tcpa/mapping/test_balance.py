@@ -10,9 +10,9 @@ from polyloom.ir.pla import Constant, Equation
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guarded.bounds import resource_minimum
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.map.balance import balanced
-from polyloom.targets.tcpa.map.graph import build
-from polyloom.targets.tcpa.map.schedule import problem, safe
+from polyloom.targets.tcpa.map.balance import balance_units
+from polyloom.targets.tcpa.map.dependence_graph import build_graph
+from polyloom.targets.tcpa.map.schedule import problem, safe_distance
 
 TEXT = """parameter N >= 1
 input a[N]: i32, b[N]: i32
@@ -29,8 +29,8 @@ for 0 <= i < N do
 
 def moved(text: str, machine: str) -> list[str]:
     """The equations that became a multiply-add by one."""
-    before = build(parse(text, "sums.pla"))
-    after = balanced(before, machine_file.load(machine))
+    before = build_graph(parse(text, "sums.pla"))
+    after = balance_units(before, machine_file.load(machine))
     pairs = zip(before.equations, after.equations, strict=True)
     names = [old.name for old, new in pairs if old.operation != new.operation]
     assert all(e.operation == "madd" and e.operands[1] == Constant(1, "i32") for e in _named(after, names))
@@ -42,10 +42,10 @@ def _named(graph: Graph, names: list[str]) -> list[Equation]:
 
 
 def test_one_addition_moves() -> None:
-    graph, machine = build(parse(TEXT, "sums.pla")), machine_file.load("wide")
-    after = balanced(graph, machine)
-    assert resource_minimum(problem(graph, machine, safe)).value == 2
-    assert resource_minimum(problem(after, machine, safe)).value == 1
+    graph, machine = build_graph(parse(TEXT, "sums.pla")), machine_file.load("wide")
+    after = balance_units(graph, machine)
+    assert resource_minimum(problem(graph, machine, safe_distance)).value == 2
+    assert resource_minimum(problem(after, machine, safe_distance)).value == 1
     assert moved(TEXT, "wide") == ["R.1"]
 
 

@@ -29,8 +29,8 @@ from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.map import lifetimes, schedule
 from polyloom.targets.tcpa.map.allocate import Allocation
 from polyloom.targets.tcpa.map.demand import demand, distant_reads, greatest_demand
-from polyloom.targets.tcpa.map.graph import build
-from polyloom.targets.tcpa.map.relay import relayed
+from polyloom.targets.tcpa.map.dependence_graph import build_graph
+from polyloom.targets.tcpa.map.relay import insert_relays
 from polyloom.targets.tcpa.words.symbolic import Kind
 
 THERMAL = Path(__file__).with_name("thermal.py")
@@ -82,7 +82,7 @@ DISTANCES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)).filter(any)
 @given(DISTANCES)
 def test_relays_keep_the_meaning(distances: list[tuple[int, int]]) -> None:
     program = stencil(distances)
-    made = relayed(program, FEW)
+    made = insert_relays(program, FEW)
     verify(made)
     assert greatest_demand(made, FEW) <= greatest_demand(program, FEW)
     sizes = {"N": 5, "M": 4}
@@ -90,7 +90,7 @@ def test_relays_keep_the_meaning(distances: list[tuple[int, int]]) -> None:
 
 
 def test_relays_take_unit_steps() -> None:
-    made = relayed(stencil([(0, 1), (1, 0), (1, 1), (2, 1), (1, 2)]), FEW)
+    made = insert_relays(stencil([(0, 1), (1, 0), (1, 1), (2, 1), (1, 2)]), FEW)
     assert all(sum(d) == 1 for _, d in distant_reads(made))
     assert len(distant_reads(made)) == 5
 
@@ -102,17 +102,17 @@ def test_copies_cut_lifetimes() -> None:
         "parameter N >= 1\ninput a[N]: f32\noutput y[N]: f32\nfor 0 <= i < N do\n"
         f"  x[i] = a[i] * 3.0\n  z[i] = {chain}\n  y[i] = z[i] * x[i]\n"
     )
-    graph = build(program)
+    graph = build_graph(program)
     fastest = schedule.schedules(graph, WIDE, frozenset({0}))[-1]
-    made = lifetimes.with_copies(graph, WIDE, fastest.schedule)
+    made = lifetimes.insert_copies(graph, WIDE, fastest.schedule)
     assert made is not None
     copied, new = made
     assert [v.name for v in copied.program.variables if ".held" in v.name]
-    assert lifetimes.with_copies(copied, WIDE, new) is None, "no life is long any more"
+    assert lifetimes.insert_copies(copied, WIDE, new) is None, "no life is long any more"
     solution = Solution(new.initiation_interval, new.tau, new.unit, 1, False, "")
-    assert not violations(schedule.problem(copied, WIDE, schedule.safe), solution)
+    assert not violations(schedule.problem(copied, WIDE, schedule.safe_distance), solution)
     late = replace(solution, start=(*new.tau[:-1], new.tau[-1] + 100))
-    assert violations(schedule.problem(copied, WIDE, schedule.safe), late)
+    assert violations(schedule.problem(copied, WIDE, schedule.safe_distance), late)
     arrays = {"a": np.arange(7, dtype=np.float32)}
     assert (
         interpret(copied.program, {"N": 7}, arrays)["y"].tolist() == interpret(program, {"N": 7}, arrays)["y"].tolist()

@@ -9,7 +9,7 @@ import pytest
 from tests.targets.tcpa.mapping.programs import example
 
 from polyloom.ir.rdg import Graph, show
-from polyloom.targets.tcpa.map.graph import build, destinations, limit_destinations
+from polyloom.targets.tcpa.map.dependence_graph import build_graph, destinations, limit_destinations
 
 SMALL = {
     "bits": ({"N": 0}, {"N": 1}, {"N": 4}),
@@ -43,7 +43,7 @@ def named(graph: Graph, point: tuple[int, ...], values: dict[str, int]) -> dict[
 
 @pytest.mark.parametrize("name", SMALL)
 def test_writers_produce_exactly_what_is_read(name: str) -> None:
-    graph = build(example(name))
+    graph = build_graph(example(name))
     for values in SMALL[name]:
         for use in graph.uses:
             for point in points(graph, values):
@@ -58,7 +58,7 @@ def test_writers_produce_exactly_what_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_exclusive_equations_never_meet(name: str) -> None:
-    graph = build(example(name))
+    graph = build_graph(example(name))
     for values in SMALL[name]:
         for point in points(graph, values):
             active = [v for v, e in enumerate(graph.equations) if e.condition.contains(named(graph, point, values))]
@@ -68,7 +68,7 @@ def test_exclusive_equations_never_meet(name: str) -> None:
 @pytest.mark.parametrize("limit", [1, 2, 6])
 @pytest.mark.parametrize("name", SMALL)
 def test_no_value_has_more_destinations_than_allowed(name: str, limit: int) -> None:
-    graph = limit_destinations(build(example(name)), limit)
+    graph = limit_destinations(build_graph(example(name)), limit)
     assert all(destinations(graph, v.name) <= limit for v in graph.program.variables)
     for values in SMALL[name]:
         assert max((len(s) for s in destination_sets(graph, values).values()), default=0) <= limit
@@ -76,11 +76,11 @@ def test_no_value_has_more_destinations_than_allowed(name: str, limit: int) -> N
 
 def test_the_running_example_needs_no_copies() -> None:
     program = example("bits")
-    assert limit_destinations(build(program), 1).program.variables == program.variables
+    assert limit_destinations(build_graph(program), 1).program.variables == program.variables
 
 
 def test_the_running_example_is_figure_3() -> None:
-    lines = show(build(example("bits"))).splitlines()
+    lines = show(build_graph(example("bits"))).splitlines()
     assert [line.split(" {")[0] for line in lines] == [
         "S1: x [move]",
         "S2: x [move]",

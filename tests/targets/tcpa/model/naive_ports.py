@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of banks read channel by channel and element by element, as docs/targets/tcpa.md has them: the oracle of
-`ports.misplaced`."""
+`ports.misplaced_banks`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from polyloom.targets.tcpa.run.verify.ports import Port, route
-from polyloom.targets.tcpa.words.concrete import Concrete, Generator, Side, way
+from polyloom.targets.tcpa.run.verify.bank_ports import Port, route
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator, Side, bank_route
 
 
 def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Iterator[tuple[Generator, str]]:
@@ -25,7 +25,7 @@ def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Ite
         )
 
     for _, access in groupby(c.generators, key=lambda g: (g.array, g.register)):
-        found = sorted(access, key=lambda g: (g.links, way(c, g)[-1]))
+        found = sorted(access, key=lambda g: (g.links, bank_route(c, g)[-1]))
         border = _common_border(c, found)
         shared = _lowest(found[0].channel, found, free)
         for g in found:
@@ -50,7 +50,7 @@ def _has_banks(c: Concrete, side: Side) -> bool:
 
 
 def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
-    places = [way(c, g)[-1] for g in found]
+    places = [bank_route(c, g)[-1] for g in found]
     rows, columns = {r for r, _ in places}, {k for _, k in places}
     ends: tuple[tuple[Side, set[int], int], ...] = (
         ("west", columns, 0),
@@ -62,7 +62,7 @@ def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
 
 
 def _nearest(c: Concrete, g: Generator) -> tuple[Side, int]:
-    row, column = way(c, g)[-1]
+    row, column = bank_route(c, g)[-1]
     near, far = (column, c.columns - 1 - column) if (row + column) % 2 == 0 else (row, c.rows - 1 - row)
     sides: tuple[Side, Side] = ("west", "east") if (row + column) % 2 == 0 else ("north", "south")
     both: tuple[tuple[Side, int], ...] = ((sides[0], near), (sides[1], far))

@@ -23,7 +23,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model
-from polyloom.targets.tcpa.run.verify.verify import by_element, verify
+from polyloom.targets.tcpa.run.verify.verify_concrete import findings_by_element, verify
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import (
     ArrayLayout,
@@ -186,7 +186,7 @@ def test_the_findings_are_those_by_element() -> None:
         data, machine = random.choice(_subjects())
         damaged = _damaged(data, random)
         found = verify(damaged, machine)
-        assert found == by_element(damaged, machine)
+        assert found == findings_by_element(damaged, machine)
         wrong += bool(found)
     assert 500 < wrong < 600
 
@@ -195,7 +195,7 @@ def test_a_right_configuration_needs_no_look_at_each_element(monkeypatch: pytest
     def never(data: bytes, machine: Machine) -> None:
         pytest.fail("each element was looked at")
 
-    monkeypatch.setattr("polyloom.targets.tcpa.run.verify.verify.by_element", never)
+    monkeypatch.setattr("polyloom.targets.tcpa.run.verify.verify_concrete.findings_by_element", never)
     for kernel in ("fir", "matmul", "trisolv", "syrk"):
         data = regions.instance(kernel, (96, 96), perfect=False)
         assert verify(data, machine_file.load("ideal")) == ()

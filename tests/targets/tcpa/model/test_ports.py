@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tests.targets.tcpa.model import naive_ports
 
 from polyloom.cli.bench import regions
-from polyloom.targets.tcpa.run.verify import generator_kinds, ports
+from polyloom.targets.tcpa.run.verify import bank_ports, generator_kinds
 from polyloom.targets.tcpa.words import concrete_file
-from polyloom.targets.tcpa.words.concrete import Concrete, Generator, end_of, way
-from polyloom.targets.tcpa.words.outline import outline
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator, bank_route, route_end
+from polyloom.targets.tcpa.words.generator_table import outline
 
 CASES = (("matmul", (4, 4)), ("fir", (4, 4)), ("matmul", (5, 3)), ("conv", (3, 4)))
 SOME_PAIRS = frozenset(
@@ -55,8 +55,10 @@ def test_misplaced_banks_are_those_of_the_rules(seed: int) -> None:
     if random.randrange(5) == 0:
         random.shuffle(generators)
     changed = replace(concrete, generators=tuple(generators))
-    assert all(end_of(changed, g) == way(changed, g)[-1] for g in generators)
+    assert all(route_end(changed, g) == bank_route(changed, g)[-1] for g in generators)
     read = outline(concrete_file.encode(changed))
     for adjacent in (None, SOME_PAIRS):
-        assert generator_kinds.in_place(read, adjacent) == (not any(True for _ in ports.misplaced(changed, adjacent)))
-        assert list(ports.misplaced(changed, adjacent)) == list(naive_ports.misplaced(changed, adjacent))
+        assert generator_kinds.are_banks_in_place(read, adjacent) == (
+            not any(True for _ in bank_ports.misplaced_banks(changed, adjacent))
+        )
+        assert list(bank_ports.misplaced_banks(changed, adjacent)) == list(naive_ports.misplaced(changed, adjacent))

@@ -18,7 +18,7 @@ from tests.conftest import Golden
 import polyloom as pl
 from polyloom.cli.entry import main
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.run.phases import running, views
+from polyloom.targets.tcpa.run.phases import descriptions, step_sequence
 from polyloom.targets.tcpa.words import concrete_file
 
 ROOT = Path(__file__).parents[4]
@@ -44,10 +44,10 @@ def placed(name: str, at: tuple[int, int], array: tuple[int, int], pes: tuple[in
 @pytest.mark.parametrize("name", ["gemm", "floyd_warshall"])
 def test_banks_stand_at_the_borders_of_the_array(name: str, at: tuple[int, int]) -> None:
     instance = placed(name, at, (8, 8))
-    files = [step.data for step in running.run(instance.data).configurations]
+    files = [step.data for step in step_sequence.run(instance.data).configurations]
     sides = {g.side for file in files for g in concrete_file.decode(file).generators}
     assert sides <= QUADRANTS[at]
-    assert views.verify(instance.data, None) == ()
+    assert descriptions.verify(instance.data, None) == ()
     assert instance.run().verified
 
 
@@ -158,12 +158,12 @@ LAYOUTS: dict[str, Any] = {
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_arrays_lie_where_they_are_put(name: str) -> None:
     instance = compiled("gemm").instantiate(SIZES["gemm"], pes=(2, 2), layouts=LAYOUTS[name])
-    (step,) = running.run(instance.data).configurations
+    (step,) = step_sequence.run(instance.data).configurations
     lying = {a.name: a for a in concrete_file.decode(step.data).arrays}
     if name == "one memory":
         assert (lying["A"].strides, lying["A"].place) == ((1, 7), concrete_file.Place(2, 100))
         assert (lying["B"].strides, lying["B"].place) == ((6, 1), concrete_file.Place(2, 500))
-    assert views.verify(instance.data, None) == ()
+    assert descriptions.verify(instance.data, None) == ()
     assert instance.run().verified
 
 
@@ -195,7 +195,7 @@ def test_wrong_layouts(name: str, golden: Golden) -> None:
 def test_arrays_of_steps_lie_where_they_are_put() -> None:
     plain = compiled("floyd_warshall").instantiate(N=5, pes=(2, 2))
     turned = compiled("floyd_warshall").instantiate(N=5, pes=(2, 2), layouts={"path": "1,9+30@2"})
-    lying = [a for step in running.run(turned.data).steps for a in concrete_file.decode(step.data).arrays]
+    lying = [a for step in step_sequence.run(turned.data).steps for a in concrete_file.decode(step.data).arrays]
     # What the array holds before a step lies alike in another memory.
     assert {(a.strides, a.place) for a in lying if a.shape} == {
         ((1, 9), concrete_file.Place(2, 30)),

@@ -13,7 +13,7 @@ from tests.targets.tcpa.model.configurations import BITS, DATA, FD0, FULL, MACHI
 from polyloom.diagnostics import INPUT
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.run.verify.verify import verify
+from polyloom.targets.tcpa.run.verify.verify_concrete import verify
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Connection, ConvexSet, ElementProgram, HalfSpace
 from polyloom.targets.tcpa.words.isa import File, Goto, Halt, If, Immediate, Instruction, Register

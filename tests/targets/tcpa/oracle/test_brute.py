@@ -19,7 +19,7 @@ from tests.targets.tcpa.oracle.naive_machine import fitting
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.run.predict import predicted_cycles
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.symbolic import Symbolic
@@ -99,7 +99,7 @@ def test_random_mappings(data: st.DataObject) -> None:
         program, values, {(name, i): int(a[i]) for name, a in inputs.items() for i in np.ndindex(a.shape)}
     )
     silent = {a.name for a in concrete.arrays if a.is_output and 0 not in a.shape} - {name for name, _ in meaning}
-    found = [d.code for d in verify.verify(encoded, machine)]
+    found = [d.code for d in verify_concrete.verify(encoded, machine)]
     assert found == ["PL0650"] * len(silent if all(concrete.extents) else ())  # an output that no iteration writes
     result = model.run(encoded, machine, inputs)
     assert {(name, i): int(result.outputs[name][i]) & 0xFFFFFFFF for name, i in meaning} == meaning

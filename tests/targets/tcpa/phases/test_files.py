@@ -26,9 +26,8 @@ from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.ir.pla import Array
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets.tcpa.words import symbolic_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import stages
-from polyloom.targets.tcpa.words.phases.file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage
+from polyloom.targets.tcpa.words.phases import phase_file, stages
+from polyloom.targets.tcpa.words.phases.phase_file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage
 
 Call = Callable[..., tuple[int, str, str]]
 _affine = st.builds(Affine.of, st.dictionaries(st.sampled_from(("N", "M")), st.integers(-9, 9)), st.integers(-99, 99))
@@ -79,7 +78,9 @@ def test_concrete_files_have_one_form(value: Phased, values: dict[str, int], dat
     scalars = tuple(Affine((), v.evaluate(values)) for v in value.values)
     made = tuple(replace(stage, data=file) for stage, file in zip(value.stages, files, strict=True))
     whole = Phased(value.name, (), Condition(), arrays, value.roles, made, scalars)
-    assert phase_file.concrete(phase_file.form(value), values, files) == phase_file.encode(CONCRETE, whole)
+    assert phase_file.concrete_phases(phase_file.concrete_form(value), values, files) == phase_file.encode(
+        CONCRETE, whole
+    )
 
 
 @pytest.fixture(scope="module")

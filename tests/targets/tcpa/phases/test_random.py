@@ -21,7 +21,7 @@ from polyloom.ir.plan_interpret import interpret
 from polyloom.targets.tcpa import compile_plan, machine_file
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.run.phases import whole as phases
+from polyloom.targets.tcpa.run.phases import plan_execution as phases
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 Vector = np.ndarray[Any, np.dtype[np.int32]]

@@ -25,7 +25,7 @@ from polyloom.targets.forms import loops
 from polyloom.targets.subject import silent
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
-from polyloom.targets.tcpa.run.phases import views
+from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.words import symbolic_file
 
 cases = pytest.mark.parametrize("name", CASES)
@@ -189,8 +189,8 @@ def differences(source: Source, got: Arrays) -> list[object]:
 
 def test_verification_finds_nothing(compiled: Callable[[str], api.Compiled]) -> None:
     symbolic = compiled("atax")
-    assert views.verify(symbolic.data, None) == ()
-    assert views.verify(symbolic.instantiate(N=5).data, None) == ()
+    assert descriptions.verify(symbolic.data, None) == ()
+    assert descriptions.verify(symbolic.instantiate(N=5).data, None) == ()
 
 
 def test_progress_runs_over_all_phases() -> None:

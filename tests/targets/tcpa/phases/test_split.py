@@ -17,8 +17,8 @@ from polyloom.frontend.source import Options, Source
 from polyloom.ir import plan_interpret
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.targets.tcpa.map.phases.split import ONCE, expanded, fitted
-from polyloom.targets.tcpa.run.phases import views
+from polyloom.targets.tcpa.map.phases.split import ONCE, expand_parts, fit_phase
+from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.words.phases import stages
 
 
@@ -32,7 +32,7 @@ def cut(plan: Plan, rounds: int) -> Plan:
             made, kept = halves(phase, counters, names)
             parts.append(made)
             plan = replace(plan, intermediates=(*plan.intermediates, *kept))
-        plan = replace(plan, body=expanded(plan.body, iter(parts)))
+        plan = replace(plan, body=expand_parts(plan.body, iter(parts)))
     return plan
 
 
@@ -44,7 +44,7 @@ def halves(phase: Phase, counters: frozenset[str], names: set[str]) -> tuple[lis
         return b""
 
     try:
-        made, kept = fitted(phase, counters, names, compiled)
+        made, kept = fit_phase(phase, counters, names, compiled)
     except PolyloomError:
         return [phase], ()
     return [part for part, _ in made], kept
@@ -103,7 +103,7 @@ def test_too_few_registers_are_used_one_after_another(tmp_path: Path) -> None:
     made = api.compile(str(tmp_path / "three.pla"), on=f"tcpa:{tmp_path / 'two.toml'}")
     result = made.instantiate({"N": 5}, pes=(1, 2)).run(fill="random")
     assert result.verified
-    reasons = [str(phase["bound_by"]) for phase in views.facts(made.data, result.instance.data)[1]]
+    reasons = [str(phase["bound_by"]) for phase in descriptions.facts(made.data, result.instance.data)[1]]
     assert len(reasons) == 2
     assert all(r.endswith("in one phase the mapping needs 3 output registers, the machine has 2") for r in reasons)
 
@@ -134,7 +134,7 @@ def test_one_iteration_does_not_set_the_interval_of_all(tmp_path: Path) -> None:
     made = api.compile(str(tmp_path / "chain.pla"), on="tcpa:wide")
     result = made.instantiate({"N": 9}, pes=(1, 1)).run(fill="random")
     assert result.verified
-    phases = views.facts(made.data, result.instance.data)[1]
+    phases = descriptions.facts(made.data, result.instance.data)[1]
     assert len(phases) == 2
     assert phases[1]["initiation_interval"] == 1
     assert ONCE in str(phases[0]["bound_by"])

@@ -26,10 +26,9 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.steps import Steps, Tree, leaves, walk
 from polyloom.sets import Affine
 from polyloom.targets.tcpa.run import program
-from polyloom.targets.tcpa.run.phases.running import run
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import steps_file
-from polyloom.targets.tcpa.words.phases.file import SYMBOLIC
+from polyloom.targets.tcpa.run.phases.step_sequence import run
+from polyloom.targets.tcpa.words.phases import phase_file, steps_file
+from polyloom.targets.tcpa.words.phases.phase_file import SYMBOLIC
 
 N = pl.size("N")
 

@@ -17,11 +17,11 @@ import polyloom as pl
 from polyloom.ir.plan_interpret import interpret
 from polyloom.targets.tcpa.run import banks
 from polyloom.targets.tcpa.run.banks import Accesses
-from polyloom.targets.tcpa.run.phases import whole as phases
+from polyloom.targets.tcpa.run.phases import plan_execution as phases
 from polyloom.targets.tcpa.run.phases.transfers import transfer_cycles
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator
-from polyloom.targets.tcpa.words.phases import file as phase_file
+from polyloom.targets.tcpa.words.phases import phase_file
 
 Pairs = set[tuple[int, int]]
 _pairs = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=8)

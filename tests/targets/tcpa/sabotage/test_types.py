@@ -14,7 +14,7 @@ from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.run.instantiation import instantiate
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file, encoding, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Instruction
@@ -56,7 +56,7 @@ def _arrays(whole: Concrete) -> Iterator[Concrete]:
 @pytest.mark.parametrize("seed", [1])
 def test_changed_types(seed: int) -> None:
     whole, machine = _configuration(seed), machine_file.load("ideal")
-    assert not verify.verify(concrete_file.encode(whole), machine)
+    assert not verify_concrete.verify(concrete_file.encode(whole), machine)
     changed = [*_instructions(whole), *_arrays(whole)]
     assert len(changed) > 100
-    assert all(verify.verify(concrete_file.encode(one), machine) for one in changed)
+    assert all(verify_concrete.verify(concrete_file.encode(one), machine) for one in changed)

@@ -29,7 +29,7 @@ from tests.targets.tcpa.sabotage.words import (
 from polyloom import frontend
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.run import against
+from polyloom.targets.tcpa.run import equivalence
 from polyloom.targets.tcpa.words import concrete_file
 
 SEEDS = range(16)
@@ -124,7 +124,7 @@ def _proved(subject: Subject, case: Case, damaged: Sequence[tuple[bytes, str | N
 
     def holds(data: bytes) -> bool:
         try:
-            return bool(against.prove(data, None, source, values))
+            return bool(equivalence.prove(data, None, source, values))
         except PolyloomError:
             return False
 

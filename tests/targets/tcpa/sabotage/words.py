@@ -20,7 +20,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.numbers import NUMPY
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file, listing
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -59,7 +59,7 @@ def damages(data: bytes, word: int, rng: random.Random) -> Iterator[bytes]:
 
 def noticed_at_rest(subject: Subject, data: bytes) -> str | None:
     """The code of what `verify` finds in `data`."""
-    found = verify.verify(data, subject.machine)
+    found = verify_concrete.verify(data, subject.machine)
     return found[0].code if found else None
 
 

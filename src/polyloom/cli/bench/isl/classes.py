@@ -11,7 +11,7 @@ import islpy as isl
 
 from polyloom.cli.bench.isl.tiles import Tiles
 from polyloom.targets.tcpa.words.isa import File, Register, Source
-from polyloom.targets.tcpa.words.tree import InstructionNode, Leaf, Piece
+from polyloom.targets.tcpa.words.syntax_tree import InstructionNode, Leaf, Piece
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,15 @@ from functools import reduce
 import islpy as isl
 
 from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Link, Row, Symbolic
-from polyloom.targets.tcpa.words.tree import BoundKind, Piece, TileBound, UnitNode, build, distance, tile_bounds
+from polyloom.targets.tcpa.words.syntax_tree import (
+    BoundKind,
+    Piece,
+    TileBound,
+    UnitNode,
+    build_tree,
+    distance,
+    tile_bounds,
+)
 
 PARAM, IN, OUT, SET = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -41,7 +49,7 @@ def prepare(symbolic: Symbolic, candidate: int, interval: int | None = None) -> 
     own = symbolic.candidates[candidate]
     usual = symbolic.schedules[own.schedule].initiation_interval
     conditions = tuple(_parse(symbolic, conjunctions).coalesce() for conjunctions in symbolic.conditions)
-    return Prepared(symbolic, own, build(symbolic, candidate).units, conditions, interval or usual)
+    return Prepared(symbolic, own, build_tree(symbolic, candidate).units, conditions, interval or usual)
 
 
 def _parse(symbolic: Symbolic, conjunctions: Sequence[Sequence[int]]) -> isl.Set:

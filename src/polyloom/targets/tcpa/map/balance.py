@@ -16,26 +16,26 @@ from polyloom.ir.pla import Constant, Equation
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.schedule import is_alone, problem, safe
+from polyloom.targets.tcpa.map.schedule import is_alone, problem, safe_distance
 
 MOST: Final = 4
 """So many additions are moved at most: each costs a bound."""
 
 
-def balanced(graph: Graph, machine: Machine) -> Graph:
+def balance_units(graph: Graph, machine: Machine) -> Graph:
     """The graph with the fewest additions moved that lower the bound on the initiation interval; as it is, where none
     do."""
     movable = [v for v, e in enumerate(graph.equations) if _is_movable(e, machine) and not _is_cyclic(graph, v)]
     if not movable or is_alone(graph):
         return graph
-    usual = problem(graph, machine, safe)
+    usual = problem(graph, machine, safe_distance)
     bound, least = resource_minimum(usual).value, recurrence_minimum(usual).value
     best = moved = graph
     for v in movable[:MOST]:
         if bound <= least:
             break
-        moved = _moved(moved, v)
-        found = resource_minimum(problem(moved, machine, safe)).value
+        moved = _move_operation(moved, v)
+        found = resource_minimum(problem(moved, machine, safe_distance)).value
         best, bound = (moved, found) if found < bound else (best, bound)
     return best
 
@@ -57,7 +57,7 @@ def _is_cyclic(graph: Graph, node: int) -> bool:
     return any(w.node in reached for u in graph.uses if u.consumer == node for w in u.writers)
 
 
-def _moved(graph: Graph, node: int) -> Graph:
+def _move_operation(graph: Graph, node: int) -> Graph:
     """With the addition as a multiply-add by one; its second operand is the third."""
     equation = graph.equations[node]
     first, second = equation.operands

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from polyloom.ir.rdg import Graph
 from polyloom.targets.tcpa.map.allocate import Allocation, Order
-from polyloom.targets.tcpa.map.apart import collide
+from polyloom.targets.tcpa.map.rare_operations import collide
 from polyloom.targets.tcpa.map.schedule import Scheduled
 from polyloom.targets.tcpa.map.skew import skew
 from polyloom.targets.tcpa.words.symbolic import Schedule
@@ -69,7 +69,7 @@ class _Sample:
     region: Region
 
 
-def ranked(
+def rank_candidates(
     graph: Graph,
     hop_delay: int,
     allocations: Sequence[Allocation],
@@ -129,13 +129,13 @@ def ranked(
         if gain[chosen] < 1.0:
             break
         keep(chosen)
-    for n in _nearly(graph, latency, planar) if kept and _has_half_spaces(graph) else ():
+    for n in _nearly_best(graph, latency, planar) if kept and _has_half_spaces(graph) else ():
         if len(kept) < at_most and alive[n] and _axes(triples[n]) not in {_axes(triples[k]) for k in kept}:
             keep(n)
     return tuple(triples[n] for n in kept)
 
 
-def _nearly(graph: Graph, latency: Floats, planar: npt.NDArray[np.bool_]) -> list[int]:
+def _nearly_best(graph: Graph, latency: Floats, planar: npt.NDArray[np.bool_]) -> list[int]:
     """Triples of two dimensions that take at most `NEARLY` of the least latency on regions of rows and columns, the
     fastest first."""
     square = latency[:, [min(s.region) > 1 for s in _samples(len(graph.program.dimensions))]]

@@ -16,7 +16,7 @@ from polyloom.ir.pla import Equation, Reference, Variable
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.graph import build
+from polyloom.targets.tcpa.map.dependence_graph import build_graph
 from polyloom.targets.tcpa.words.symbolic import Schedule
 
 
@@ -37,7 +37,7 @@ class _Copy:
         return self.start + self.latency
 
 
-def with_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[Graph, Schedule] | None:
+def insert_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[Graph, Schedule] | None:
     """The graph and the schedule with copies of all values that live longer than an interval; None where a move finds
     no free slot, where there are no such values, and where operations are rare."""
     if schedule.apart:  # other operations would be rare ones
@@ -53,7 +53,7 @@ def with_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[Gra
     made = schedule.tau, schedule.unit, schedule.latency
     added = tuple(zip(*((c.start, c.unit, c.latency) for c in table.copies), strict=True))
     tau, unit, latency = (a + b for a, b in zip(made, added, strict=True))
-    return _inserted(graph, table.copies, readers), replace(schedule, tau=tau, unit=unit, latency=latency)
+    return _insert_copy(graph, table.copies, readers), replace(schedule, tau=tau, unit=unit, latency=latency)
 
 
 def _read_if_long(graph: Graph, schedule: Schedule, use: int) -> int | None:
@@ -123,7 +123,7 @@ class _Table:
         )
 
 
-def _inserted(graph: Graph, copies: list[_Copy], readers: dict[int, str]) -> Graph:
+def _insert_copy(graph: Graph, copies: list[_Copy], readers: dict[int, str]) -> Graph:
     """The graph whose uses read the copies that `readers` names."""
     program, equations = graph.program, list(graph.equations)
     here = tuple(map(Affine.symbol, program.dimensions))
@@ -140,4 +140,4 @@ def _inserted(graph: Graph, copies: list[_Copy], readers: dict[int, str]) -> Gra
         condition = Condition(tuple(pieces))
         equations.append(Equation(copy.name, target, "move", copy.dtype, (source,), condition, span, reason))
     variables = (*program.variables, *(Variable(c.name, c.dtype) for c in copies))
-    return build(replace(program, variables=variables, equations=tuple(equations)))
+    return build_graph(replace(program, variables=variables, equations=tuple(equations)))

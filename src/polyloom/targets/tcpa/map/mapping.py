@@ -22,7 +22,7 @@ from polyloom.machine.table import Table, parse
 from polyloom.modulo.guarded.problem import Solution
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import Allocation, Order, is_legal
-from polyloom.targets.tcpa.map.schedule import Scheduled, given, minimum
+from polyloom.targets.tcpa.map.schedule import Scheduled, best_solution, check_given_schedule
 
 _LARGEST = 2**31 - 1
 
@@ -158,7 +158,7 @@ def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders:
     first = min(slot.tau for slot in slots)
     dimension = orders[0].order[0]
     # The user's interval is kept whatever it is; the search only tells how good it is.
-    best = minimum(graph, machine, dimension)
+    best = best_solution(graph, machine, dimension)
     proved = best is not None and best.proved and best.initiation_interval == mapping.interval
     solution = Solution(
         mapping.interval,
@@ -170,7 +170,7 @@ def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders:
         if best is not None and proved
         else f"the given mapping: an initiation interval of {mapping.interval}",
     )
-    found = given(graph, machine, dimension, solution)
+    found = check_given_schedule(graph, machine, dimension, solution)
     if isinstance(found, Scheduled):
         return found
     raise input_error(

@@ -37,7 +37,7 @@ class _Channel:
     displacement: Displacement
 
 
-def bind(
+def bind_registers(
     graph: Graph, machine: Machine, allocation: Allocation, order: Order, schedule: Schedule, number: int
 ) -> Candidate:
     """The candidate with its registers, routes and links; PL0403 to PL0406 and the router's errors where they run out.
@@ -45,7 +45,7 @@ def bind(
     `number` is the index of `schedule` among the schedules of the configuration.
     """
     general = _general(graph, machine, schedule)
-    groups = _merged(graph, schedule, [n for n in range(len(graph.uses)) if n not in general])
+    groups = _merge_conditions(graph, schedule, [n for n in range(len(graph.uses)) if n not in general])
     channels = [
         _Channel(g, delta)
         for g, uses in enumerate(groups)
@@ -83,7 +83,7 @@ def bind(
 def feedback_demand(graph: Graph, schedule: Schedule) -> int:
     """The feedback registers that every candidate with this schedule needs."""
     general = _carried(graph, schedule)[0]
-    return len(_merged(graph, schedule, [n for n in range(len(graph.uses)) if n not in general]))
+    return len(_merge_conditions(graph, schedule, [n for n in range(len(graph.uses)) if n not in general]))
 
 
 def input_operands(graph: Graph) -> Iterator[tuple[int, int, Reference]]:
@@ -145,7 +145,7 @@ def _never_together(
     return all(graph.are_exclusive(v, w) for v in writers[a] for w in writers[b])
 
 
-def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]]:
+def _merge_conditions(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]]:
     """Groups of uses that share FIFOs: same variable, distance and offset, consumers that exclude each other."""
     groups: list[list[int]] = []
     for n in uses:
@@ -233,14 +233,16 @@ def _never_both(
 ) -> bool:
     """Whether no tile has both an iteration of equation `reader` and one that receives over the route `channel`."""
     return all(
-        _apart(graph, allocation, order, reader, n, link.displacement)
+        _are_exclusive(graph, allocation, order, reader, n, link.displacement)
         for n, carried in enumerate(links)
         for link in carried
         if link.kind is Kind.CHANNEL and link.register == channel
     )
 
 
-def _apart(graph: Graph, allocation: Allocation, order: Order, reader: int, n: int, displacement: Displacement) -> bool:
+def _are_exclusive(
+    graph: Graph, allocation: Allocation, order: Order, reader: int, n: int, displacement: Displacement
+) -> bool:
     """The same for one use. A tile is any box: its origin and size are variables of the question."""
     program, use = graph.program, graph.uses[n]
     first, second = _Copy("'"), _Copy('"')
@@ -270,8 +272,8 @@ def _apart(graph: Graph, allocation: Allocation, order: Order, reader: int, n: i
         is_empty(
             polyhedron_to_set(Polyhedron((*a, *b, *constraints)), names, program.parameters).intersect_params(domain)
         )
-        for a in _substituted(graph.equations[reader].condition, here)
-        for b in _substituted(produced, shift)
+        for a in _substitute(graph.equations[reader].condition, here)
+        for b in _substitute(produced, shift)
     )
 
 
@@ -285,5 +287,5 @@ class _Copy:
         return dimension + self.suffix
 
 
-def _substituted(condition: Condition, values: dict[str, Affine]) -> Iterator[tuple[Affine, ...]]:
+def _substitute(condition: Condition, values: dict[str, Affine]) -> Iterator[tuple[Affine, ...]]:
     return (tuple(c.substitute(values) for c in p.constraints) for p in condition.pieces)

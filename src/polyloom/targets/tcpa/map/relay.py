@@ -28,7 +28,7 @@ from polyloom.targets.tcpa.map.demand import distant_reads, greatest_demand, sho
 Vector = tuple[int, ...]
 
 
-def relayed(program: Program, machine: Machine) -> Program:
+def insert_relays(program: Program, machine: Machine) -> Program:
     """The program with relays for each variable that then takes less, if a scan order remains."""
     program = _with_single_reads(program)
     least = greatest_demand(program, machine)
@@ -41,12 +41,12 @@ def relayed(program: Program, machine: Machine) -> Program:
     return program
 
 
-def relayed_if_short(program: Program, machine: Machine) -> Program:
+def insert_relays_if_short(program: Program, machine: Machine) -> Program:
     """The program with relays, if no mapping of two dimensions fits without them, and one may with them, or none does
     at all."""
     if not shortage(program, machine, planar=True):
         return program
-    made = relayed(program, machine)
+    made = insert_relays(program, machine)
     return made if shortage(program, machine) or not shortage(made, machine, planar=True) else program
 
 
@@ -62,7 +62,7 @@ def _with_single_reads(program: Program) -> Program:
         reason = (
             f"takes an element of {reference.name} in once for all that read it, so that fewer registers are needed"
         )
-        condition, here = Condition(tuple(pieces)), _at(program, name)
+        condition, here = Condition(tuple(pieces)), _translate_reference(program, name)
         made = Equation(name, here, "move", dtype, (reference,), condition, readers[0].span, reason)
         others = (
             replace(e, operands=tuple(here if o == reference else o for o in e.operands)) for e in program.equations
@@ -96,9 +96,12 @@ def _with_relays(program: Program, variable: Variable) -> Program:
     equations = [_reading(program, e, variable.name, names) for e in program.equations]
     span = next((e.span for e in program.equations if e.target.name == variable.name), variable.span)
     for node in nodes:
-        source = _at(program, names[node.parent], node.step)
+        source = _translate_reference(program, names[node.parent], node.step)
         reason = f"hands {variable.name} on to the next iteration, so that fewer registers are needed"
-        target, domain = _at(program, node.name), parameter_set(program.assumptions, program.parameters)
+        target, domain = (
+            _translate_reference(program, node.name),
+            parameter_set(program.assumptions, program.parameters),
+        )
         condition = from_set(points[node.distance].coalesce().gist_params(domain))
         equations.append(Equation(node.name, target, "move", variable.dtype, (source,), condition, span, reason))
     return replace(
@@ -162,12 +165,12 @@ def _reading(program: Program, equation: Equation, name: str, names: dict[Vector
         if not isinstance(operand, Reference) or operand.name != name:
             return operand
         known = names.get(program.distance(operand))
-        return operand if known is None else _at(program, known)
+        return operand if known is None else _translate_reference(program, known)
 
     return replace(equation, operands=tuple(map(moved, equation.operands)))
 
 
-def _at(program: Program, name: str, distance: Vector = ()) -> Reference:
+def _translate_reference(program: Program, name: str, distance: Vector = ()) -> Reference:
     steps = distance or (0,) * len(program.dimensions)
     return Reference(name, tuple(Affine.symbol(d) - s for d, s in zip(program.dimensions, steps, strict=True)))
 

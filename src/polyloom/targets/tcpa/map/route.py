@@ -53,8 +53,8 @@ def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
     if any(d.displacement == (0, 0) or max(map(abs, d.displacement)) > 1 for d in demands):
         raise ValueError("a displacement reaches beyond the neighbouring elements")
     values = len({d.value for d in demands})
-    _enough("PL0460", "output_registers", "output register", machine.output_registers, values)
-    _enough("PL0461", "input_registers", "input register", machine.input_registers, len(demands))
+    _enough_channels("PL0460", "output_registers", "output register", machine.output_registers, values)
+    _enough_channels("PL0461", "input_registers", "input register", machine.input_registers, len(demands))
     routes = _search(machine, demands) if demands else ()
     if routes is None:
         raise _explain(machine, demands)
@@ -62,7 +62,7 @@ def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
     return routes
 
 
-def _enough(code: str, field: str, noun: str, have: int | None, need: int) -> None:
+def _enough_channels(code: str, field: str, noun: str, have: int | None, need: int) -> None:
     if have is not None and have < need:
         message = f"propagation channels need {_count(need, noun)} per element, the machine has {have}"
         raise infeasible(
@@ -279,14 +279,14 @@ def _order(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Pa
     by_rank = sorted(zip(demands, paths, strict=True), key=lambda pair: rank[pair[0].value])
     for (one, path), (other, rival) in combinations(by_rank, 2):
         for side in SIDES if one.value != other.value else ():
-            mine, theirs = _on(side, path), _on(side, rival)
+            mine, theirs = _variables_on(side, path), _variables_on(side, rival)
             for index in sorted({n for n, _ in mine}):
                 model.add_at_most_one(
                     [*(lit for n, lit in mine if n >= index), *(lit for n, lit in theirs if n <= index)]
                 )
 
 
-def _on(side: Side, path: _Path) -> list[tuple[int, cp_model.IntVar]]:
+def _variables_on(side: Side, path: _Path) -> list[tuple[int, cp_model.IntVar]]:
     return [(port.index, literal) for hop in path.hops for port, literal in hop.items() if port.location == side]
 
 

@@ -25,9 +25,9 @@ from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
 from polyloom.sets.isl import to_set
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map import apart
-from polyloom.targets.tcpa.map.apart import NONE, Meeting, Rare
-from polyloom.targets.tcpa.map.graph import destinations
+from polyloom.targets.tcpa.map import rare_operations
+from polyloom.targets.tcpa.map.dependence_graph import destinations
+from polyloom.targets.tcpa.map.rare_operations import NONE, Meeting, Rare
 from polyloom.targets.tcpa.words.symbolic import Bottleneck, Schedule
 
 Distance = Callable[[tuple[int, ...]], int | None]
@@ -44,7 +44,7 @@ class Scheduled:
     bottleneck: Bottleneck
 
 
-def along(dimension: int) -> Distance:
+def distance_along(dimension: int) -> Distance:
     """Distances of a scan whose innermost dimension is `dimension`."""
 
     def steps(d: tuple[int, ...]) -> int | None:
@@ -53,7 +53,7 @@ def along(dimension: int) -> Distance:
     return steps
 
 
-def safe(d: tuple[int, ...]) -> int | None:
+def safe_distance(d: tuple[int, ...]) -> int | None:
     """The least distance in steps over all tile sizes and legal scan orders."""
     components = [abs(c) for c in d if c]
     # Along one axis the distance counts in every order. Across several, a tile of one iteration may bring it down to
@@ -66,10 +66,10 @@ def check_operations(graph: Graph, machine: Machine) -> None:
     for e in graph.equations:
         if not machine.units_for(e.operation, e.dtype):
             message = f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs"
-            raise infeasible("PL0401", message, span=e.span, help=_without(e))
+            raise infeasible("PL0401", message, span=e.span, help=_help_without_unit(e))
 
 
-def _without(equation: Equation) -> str:
+def _help_without_unit(equation: Equation) -> str:
     """What to do where no unit executes the equation."""
     operation, dtype = equation.operation, equation.dtype
     if dtype in STORED or BY_NAME[operation].gives in STORED:
@@ -118,17 +118,17 @@ def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NON
 def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
     """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval,
     because distances are long enough or operations are rare there."""
-    cautious = problem(graph, machine, safe)
+    cautious = problem(graph, machine, safe_distance)
     alone = is_alone(graph)
     solution = solve(cautious, quickly=alone)
     found = [_scheduled(graph, cautious, solution, innermost, True)]
     if alone:
         return tuple(found)
-    met = apart.meetings(graph, machine)
+    met = rare_operations.meetings(graph, machine)
     members: dict[tuple[Guarded, Rare], set[int]] = {}
     for m in sorted(innermost):
-        usual, rare = problem(graph, machine, along(m)), apart.rare(graph, met, m)
-        wanted = problem(graph, machine, along(m), rare) if rare.operations else usual
+        usual, rare = problem(graph, machine, distance_along(m)), rare_operations.find_rare(graph, met, m)
+        wanted = problem(graph, machine, distance_along(m), rare) if rare.operations else usual
         # Reservations that cost nothing make a schedule valid for more tiles.
         if rare.operations and _least(usual) <= _least(wanted):
             wanted, rare = usual, NONE
@@ -177,31 +177,33 @@ def _least(wanted: Guarded) -> int:
     return max(resource_minimum(wanted).value, recurrence_minimum(wanted).value)
 
 
-def given(graph: Graph, machine: Machine, dimension: int, solution: Solution) -> Scheduled | tuple[str, ...]:
+def check_given_schedule(
+    graph: Graph, machine: Machine, dimension: int, solution: Solution
+) -> Scheduled | tuple[str, ...]:
     """A user's schedule for scans with this innermost dimension, or what it violates."""
-    wanted = problem(graph, machine, along(dimension))
+    wanted = problem(graph, machine, distance_along(dimension))
     if found := violations(wanted, solution):
-        met = apart.meetings(graph, machine)
-        rare = apart.rare(graph, met, dimension)
-        if violations(problem(graph, machine, along(dimension), rare), solution):
+        met = rare_operations.meetings(graph, machine)
+        rare = rare_operations.find_rare(graph, met, dimension)
+        if violations(problem(graph, machine, distance_along(dimension), rare), solution):
             return found
         return _scheduled(graph, wanted, solution, frozenset((dimension,)), False, (met, rare))
-    is_safe = not violations(problem(graph, machine, safe), solution)
+    is_safe = not violations(problem(graph, machine, safe_distance), solution)
     return _scheduled(graph, wanted, solution, frozenset((dimension,)), is_safe)
 
 
-def rescheduled(graph: Graph, machine: Machine, of: Scheduled, schedule: Schedule) -> Scheduled:
+def recheck_schedule(graph: Graph, machine: Machine, of: Scheduled, schedule: Schedule) -> Scheduled:
     """`of` with another schedule for a graph with more operations, checked. Raises the internal error of `check`."""
     made = Solution(schedule.initiation_interval, schedule.tau, schedule.unit, 1, False, "")
-    for distance in (safe,) if of.safe else map(along, sorted(of.innermost)):
+    for distance in (safe_distance,) if of.safe else map(distance_along, sorted(of.innermost)):
         check(problem(graph, machine, distance), made)
     return replace(of, schedule=schedule)
 
 
-def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
+def best_solution(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
     """The best schedule for an innermost dimension, to judge a user's by; None where there is none."""
     try:
-        return solve(problem(graph, machine, along(dimension)))
+        return solve(problem(graph, machine, distance_along(dimension)))
     except PolyloomError:
         return None
 
@@ -215,6 +217,6 @@ def _scheduled(
     of: tuple[Sequence[Meeting], Rare] = ((), NONE),
 ) -> Scheduled:
     latency = tuple(wanted.latency(v, u) for v, u in enumerate(solution.unit))
-    kept = apart.remembered(graph, *of, solution.unit)
+    kept = rare_operations.remembered_differences(graph, *of, solution.unit)
     schedule = Schedule(solution.initiation_interval, solution.start, solution.unit, latency, kept)
     return Scheduled(innermost, is_safe, schedule, Bottleneck(solution.minimum, solution.proved, solution.bound_by))

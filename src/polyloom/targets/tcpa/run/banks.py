@@ -43,7 +43,7 @@ def accesses(concrete: Concrete) -> dict[str, Accesses]:
         kind = id(generator.domain), generator.coefficients
         if kind not in offsets:
             offsets[kind] = list(_offsets(generator))
-        parts = (_of_words(words[name], generator.base + part) for part in offsets[kind])
+        parts = (_elements_at_words(words[name], generator.base + part) for part in offsets[kind])
         touched[name] += [(_bank(generator), part) for part in parts]
     return {name: _pairs(parts) for name, parts in touched.items()}
 
@@ -56,7 +56,7 @@ def _words(array: ArrayLayout) -> NDArray[np.int64] | None:
     return addresses((array.strides, base, 0), array.shape)
 
 
-def _of_words(words: NDArray[np.int64] | None, touched: NDArray[np.int64]) -> NDArray[np.int64]:
+def _elements_at_words(words: NDArray[np.int64] | None, touched: NDArray[np.int64]) -> NDArray[np.int64]:
     """The elements at some words. Errors: PL0705 for a word without an element."""
     if words is None:
         return touched

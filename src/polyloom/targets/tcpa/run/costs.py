@@ -23,9 +23,9 @@ from polyloom.targets.costs import Costs, Line, Units
 from polyloom.targets.target import Execution, Program
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.place import Place, region
-from polyloom.targets.tcpa.run.phases import views
-from polyloom.targets.tcpa.run.phases.running import Own, run
-from polyloom.targets.tcpa.run.phases.whole import Execution as Ran
+from polyloom.targets.tcpa.run.phases import descriptions
+from polyloom.targets.tcpa.run.phases.plan_execution import Execution as Ran
+from polyloom.targets.tcpa.run.phases.step_sequence import Own, run
 from polyloom.targets.tcpa.run.program import machine_of
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete, ConvexSet
@@ -37,7 +37,7 @@ def costs(program: Program, execution: Execution) -> Costs:
     """Of a file that ran."""
     found = run(program.data)
     where = cast("Place | None", program.place)
-    known, phases = views.facts(program.symbolic, program.data)
+    known, phases = descriptions.facts(program.symbolic, program.data)
     rows, columns = _region(program, cast("list[int] | None", known["pes"]))
     machine = machine_of(found.steps[0].data, where.member if where else None) if found.steps else None
     read = {id(own): concrete_file.decode(own.data) for own in found.configurations}
@@ -48,7 +48,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         issued=execution.operations,
         issues="operations of units, moves included",
         units=None if machine is None else tuple(_units(machine, rows * columns)),
-        moved=sum(_moved(made) * times[own] for own, made in read.items()),
+        moved=sum(_moved_bytes(made) * times[own] for own, made in read.items()),
         boundary=_BOUNDARY,
         bandwidth=_bandwidth(machine, rows, columns, widest),
         code_bytes=sum(concrete_file.size_without_names(own.data) for own in found.configurations),
@@ -79,7 +79,7 @@ def _executes(unit: FunctionalUnit) -> dict[Class, float]:
     return {(o, t): 1 if unit.pipelined else latency for (o, t), latency in unit.latencies.items()}
 
 
-def _moved(concrete: Concrete) -> int:
+def _moved_bytes(concrete: Concrete) -> int:
     """Bytes that generators read and write in one run."""
     return sum(
         _size(concrete.arrays[g.array].dtype) * sum(_points(each) for each in g.domain) for g in concrete.generators
@@ -121,7 +121,7 @@ def _bound_by(execution: Execution, phases: Any) -> str | None:
 def _loop(program: Program, longest: tuple[Own, ...], execution: Execution) -> Iterator[Line]:
     """The schedule of the phase that takes longest, slot by slot, with the line of each operation."""
     ran = cast(Ran, execution.detail)
-    reports = views.reports(program.symbolic, program.data)
+    reports = descriptions.reports(program.symbolic, program.data)
     chosen = max(range(len(longest)), key=lambda n: ran.of_phase(longest[n].number)["cycles"], default=None)
     found = reports[chosen].operations if chosen is not None else ()
     for each in sorted(found, key=lambda operation: operation.slot):

@@ -68,11 +68,11 @@ def _columns(of: Events, later: int) -> Columns:
     return Columns(tuple(Group(name, units) for name in groups(of)), lane, of.columns.cycle + later)
 
 
-def _listed(column: NDArray[np.integer[Any]]) -> list[int]:
+def _list_names(column: NDArray[np.integer[Any]]) -> list[int]:
     return column.tolist()
 
 
-def _resolved(of: Events, known: Known) -> Resolved:
+def _resolved_events(of: Events, known: Known) -> Resolved:
     c = of.columns
     return resolve(c.element, c.unit, c.cycle, c.opcode, of.concrete, known)
 
@@ -85,8 +85,8 @@ def groups(of: Events) -> list[str]:
 def _spans(of: Events, phase: int, later: int, around: str) -> Iterator[Span]:
     c, element, units = of.columns, groups(of), of.machine.units
     names, latencies, values = _names(of), _latencies(of), _values(of)
-    known = [] if of.known is None else _told(of, of.known, around)
-    rows = zip(_listed(c.element), _listed(c.unit), _listed(c.cycle + later), strict=True)
+    known = [] if of.known is None else _arguments(of, of.known, around)
+    rows = zip(_list_names(c.element), _list_names(c.unit), _list_names(c.cycle + later), strict=True)
     for n, (e, u, cycle) in enumerate(rows):
         operation, told = known[n] if known else (None, ())
         arguments = (*told, ("value", values[n]))
@@ -101,7 +101,7 @@ def _names(of: Events) -> list[str]:
         mnemonic = of.machine.units[unit].mnemonics[operation[0]]
         digits = 16 if BY_NAME[operation[0]].result(operation[1]) == "f64" else 8
         mask = (1 << 4 * digits) - 1
-        for n, value in zip(_listed(at), _listed(of.columns.value[at]), strict=True):
+        for n, value in zip(_list_names(at), _list_names(of.columns.value[at]), strict=True):
             found[n] = f"{mnemonic} = 0x{value & mask:0{digits}x}"
     return found
 
@@ -110,7 +110,7 @@ def _latencies(of: Events) -> list[int]:
     found = np.zeros(len(of.columns.cycle), np.int64)
     for (unit, code), at in _kinds(of):
         found[at] = of.machine.units[unit].latencies[operation_of(code)]
-    return _listed(found)
+    return _list_names(found)
 
 
 def _values(of: Events) -> list[str]:
@@ -121,7 +121,7 @@ def _values(of: Events) -> list[str]:
         view = _VIEWS[BY_NAME[operation].result(dtype)]
         words = of.columns.value[at]
         numbers = words.view(view) if view == "float64" else words.astype(np.uint32).view(view)
-        for n, number in zip(_listed(at), numbers.astype(str), strict=True):
+        for n, number in zip(_list_names(at), numbers.astype(str), strict=True):
             found[n] = str(number)
     return found
 
@@ -132,14 +132,14 @@ def _kinds(of: Events) -> list[tuple[tuple[int, int], Numbers]]:
     return [((int(k) >> 16, int(k) & 0xFFFF), np.flatnonzero(which == n)) for n, k in enumerate(kinds)]
 
 
-def _told(of: Events, known: Known, around: str) -> list[tuple[int | None, Pairs]]:
+def _arguments(of: Events, known: Known, around: str) -> list[tuple[int | None, Pairs]]:
     """Of every event its operation's number, and what a span tells of it besides its value."""
-    resolved, dimensions = _resolved(of, known), known.symbolic.dimensions
-    fixed = [_of_node(known, v) for v in range(len(known.symbolic.nodes))]
+    resolved, dimensions = _resolved_events(of, known), known.symbolic.dimensions
+    fixed = [_node_arguments(known, v) for v in range(len(known.symbolic.nodes))]
     told: list[tuple[int | None, Pairs]] = []
     outer = [around] if around else []
     points: list[list[int]] = resolved.iteration.tolist()
-    for v, point in zip(_listed(resolved.node), points, strict=True):
+    for v, point in zip(_list_names(resolved.node), points, strict=True):
         if v < 0:
             told.append((None, ()))
             continue
@@ -148,7 +148,7 @@ def _told(of: Events, known: Known, around: str) -> list[tuple[int | None, Pairs
     return told
 
 
-def _of_node(known: Known, node: int) -> Pairs:
+def _node_arguments(known: Known, node: int) -> Pairs:
     symbolic = known.symbolic
     name = (("operation", symbolic.node_names[node]),)
     if not symbolic.origins:
@@ -159,10 +159,10 @@ def _of_node(known: Known, node: int) -> Pairs:
 def _arrows(of: Events, later: int) -> Iterator[Arrow]:
     """From each value's operation to every operation that reads it, use by use."""
     assert of.known is not None
-    known, resolved, c = of.known, _resolved(of, of.known), of.columns
+    known, resolved, c = of.known, _resolved_events(of, of.known), of.columns
     keys = _Keys.of(resolved)
     lanes = _lanes(of)
-    starts = _listed(c.cycle + later)
+    starts = _list_names(c.cycle + later)
     for use in known.symbolic.uses:
         readers = np.flatnonzero(resolved.node == use.consumer)
         points = resolved.iteration[readers] - np.array(use.distance, np.int64)
@@ -170,7 +170,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
             wanted = np.flatnonzero(holds(writer.condition, points, known))
             source = keys.find(writer.node, points[wanted])
             name = known.symbolic.node_names[writer.node]
-            for s, t in zip(_listed(source), _listed(readers[wanted]), strict=True):
+            for s, t in zip(_list_names(source), _list_names(readers[wanted]), strict=True):
                 if s >= 0:
                     yield Arrow(name, lanes[s], starts[s], lanes[t], starts[t])
 
@@ -178,7 +178,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
 def _lanes(of: Events) -> list[tuple[str, str]]:
     elements, units = groups(of), [unit.name for unit in of.machine.units]
     known = {(e, u): (elements[e], units[u]) for e in range(len(elements)) for u in range(len(units))}
-    return [known[pair] for pair in zip(_listed(of.columns.element), _listed(of.columns.unit), strict=True)]
+    return [known[pair] for pair in zip(_list_names(of.columns.element), _list_names(of.columns.unit), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

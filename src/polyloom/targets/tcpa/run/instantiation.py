@@ -88,7 +88,7 @@ def _refusal(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
     code = f"PL{made.status:04}"
     match made.status:
         case 506:
-            return _uncovered(symbolic, made)
+            return _uncovered_error(symbolic, made)
         case 530:
             return PolyloomError(Diagnostic(code, _defect(made), INTERNAL, help=_DEFECT))
         case 706 if made.kind == _SIGNAL:
@@ -113,7 +113,7 @@ def _refusal(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
             help = "use smaller loop bounds or a smaller region"
             return infeasible("PL0706", f"the configuration does not fit: {native.status_message(status)}", help=help)
         case status if 510 <= status <= 520:
-            message, help = _exceeded(symbolic, made)
+            message, help = _exceeded_limit(symbolic, made)
             return infeasible(code, message, help=help)
         case status:
             return input_error(
@@ -123,7 +123,7 @@ def _refusal(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
             )
 
 
-def _uncovered(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
+def _uncovered_error(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
     asked, least = made.asked, made.sizes(len(symbolic.dimensions))
     fitting = ", ".join(f"{n} >= {p}" for n, p in zip(symbolic.dimensions, least, strict=True))
     message = f"tiles of {'x'.join(map(str, asked))} do not cover the iteration space, or a dependence is longer"
@@ -143,12 +143,12 @@ def _defect(made: native.Instantiation) -> str:
             return "the control flow of a unit contradicts itself"
 
 
-def _exceeded(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
+def _exceeded_limit(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
     """(message, help) of PL0510 to PL0520."""
     needed, limit = made.needed, made.available
     match made.status:
         case 510:
-            return _too_early(symbolic, made)
+            return _too_early_read(symbolic, made)
         case 511:
             message = f"{_register(made)} must hold {needed} tokens, the machine's FIFOs hold {limit}"
             return message, f"use a machine with fifo_depth = {needed}, or smaller tiles (a larger region)"
@@ -198,9 +198,9 @@ def _exceeded(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]
             return message, f"use a machine with bank_words = {needed}, or a larger region"
 
 
-def _too_early(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
+def _too_early_read(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
     if made.kind == _HELD:
-        return _held(symbolic, made)
+        return _held_unit(symbolic, made)
     use = symbolic.uses[made.index]
     name = symbolic.node_names[use.consumer] if symbolic.node_names else f"node {use.consumer}"
     lack = (
@@ -215,7 +215,7 @@ def _too_early(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str
     return message, "ask for a smaller region, so that tiles become larger, or use larger loop bounds"
 
 
-def _held(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
+def _held_unit(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
     name = symbolic.node_names[made.index] if symbolic.node_names else f"node {made.index}"
     tile = "x".join(map(str, made.sizes(len(symbolic.dimensions))))
     message = f"with tiles of {tile} the unit of {name} may still be held by another operation"

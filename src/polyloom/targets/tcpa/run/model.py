@@ -180,7 +180,7 @@ def execute(
     except MemoryError:
         raise _too_large(None) from None
     except ValueError as error:
-        raise _for_another(error) from None
+        raise _machine_error(error) from None
 
 
 def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
@@ -193,7 +193,7 @@ def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
     except MemoryError:
         return None
     except ValueError as error:
-        raise _for_another(error) from None
+        raise _machine_error(error) from None
 
 
 def run_terms(config: tcpa.Config, machine: Machine, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
@@ -230,7 +230,7 @@ def _timing(machine: Machine) -> tuple[NDArray[np.uint16], list[bool], int]:
     return latencies, [u.pipelined for u in machine.units], machine.hop_delay
 
 
-def _for_another(error: ValueError) -> PolyloomError:
+def _machine_error(error: ValueError) -> PolyloomError:
     return input_error("PL0603", str(error), help="instantiate the configuration again for this machine")
 
 
@@ -324,11 +324,11 @@ def _inputs(arrays: Sequence[_Array], given: Mapping[str, NDArray[Any]]) -> list
                 "PL0601", f"there is no input '{name}'", help=f"the inputs are: {', '.join(names) or 'none'}"
             )
     if missing := [a for a in arrays if not a.is_output and a.name not in given]:
-        raise _missing(missing)
+        raise _missing_inputs(missing)
     return [np.zeros(0, np.uint8) if a.is_output else _words(a, given) for a in arrays]
 
 
-def _missing(arrays: Sequence[_Array]) -> PolyloomError:
+def _missing_inputs(arrays: Sequence[_Array]) -> PolyloomError:
     *others, last = (f"'{a.name}'" for a in arrays)
     message = f"the inputs {', '.join(others)} and {last} are missing" if others else f"the input {last} is missing"
     wanted = [f"{a.type}{list(a.shape)}" for a in arrays]

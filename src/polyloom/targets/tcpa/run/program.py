@@ -16,12 +16,12 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import instantiation, model
 from polyloom.targets.tcpa.run.events import Events
 from polyloom.targets.tcpa.run.predict import predicted_cycles
-from polyloom.targets.tcpa.run.verify import verify as rules
+from polyloom.targets.tcpa.run.verify import verify_concrete as rules
 from polyloom.targets.tcpa.run.verify import verify_symbolic
 from polyloom.targets.tcpa.words import concrete_file, resolve, symbolic_file
 from polyloom.targets.tcpa.words.concrete import MadeOf
-from polyloom.targets.tcpa.words.outline import outline
-from polyloom.targets.tcpa.words.program_file import is_concrete, opened, symbolic_of
+from polyloom.targets.tcpa.words.generator_table import outline
+from polyloom.targets.tcpa.words.program_file import is_concrete, open_symbolic, symbolic_of
 from polyloom.targets.tcpa.words.request import check_parameters, check_region, is_plain
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
@@ -49,26 +49,26 @@ def instantiate(
 
     The library checks what it is asked for; what it refuses is checked here again, for a
     sentence."""
-    symbolic, asked = opened(data)
+    symbolic, asked = open_symbolic(data)
     made = None
     if is_plain(symbolic, values, region, candidate):
         ordered = [values[name] for name in symbolic.parameters]
         made = instantiation.request(data, ordered, *region, candidate, None, layouts, closed)
         if not made.status:
-            return _told(made, ordered, data)
+            return _record_made_of(made, ordered, data)
     _check_candidate(symbolic, candidate)
     known = check_parameters(asked, values)
     check_region(symbolic, *region)
     again = made or instantiation.request(data, known, *region, candidate, None, layouts, closed)
     instantiation.file_of(symbolic, again)
-    return _told(again, known, data)
+    return _record_made_of(again, known, data)
 
 
-def _told(made: Instantiation, values: Sequence[int], data: bytes) -> bytes:
-    return concrete_file.told(made.file, MadeOf(made.candidate, tuple(values), data))
+def _record_made_of(made: Instantiation, values: Sequence[int], data: bytes) -> bytes:
+    return concrete_file.append_made_of(made.file, MadeOf(made.candidate, tuple(values), data))
 
 
-def maker(
+def instantiator(
     data: bytes,
     region: tuple[int, int],
     candidate: int | None,
@@ -77,7 +77,7 @@ def maker(
 ) -> Callable[[tuple[int, ...]], bytes]:
     """What makes the concrete files of one region, of the values of the parameters in their order: for steps, of which
     there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there."""
-    symbolic, asked = opened(data)
+    symbolic, asked = open_symbolic(data)
     _check_candidate(symbolic, candidate)
     check_region(symbolic, *region)
 
@@ -86,7 +86,7 @@ def maker(
         if made.status:
             check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
         instantiation.file_of(symbolic, made)
-        return _told(made, values, data)
+        return _record_made_of(made, values, data)
 
     return make
 
@@ -113,9 +113,9 @@ def machine_of(data: bytes, member: str | None) -> Machine:
 def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
     machine = machine_of(data, member)
     result = model.run(
-        data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data)
+        data, machine, inputs, trace=trace, progress=None if progress is None else _cycle_progress(progress, data)
     )
-    return _observed(data, machine, result)
+    return _simulation(data, machine, result)
 
 
 def simulate_together(
@@ -124,16 +124,16 @@ def simulate_together(
     """Programs on disjoint rectangles of one array, all from cycle 0 on. Errors: those of `simulate`, and PL0604."""
     machine = machine_of(placements[0].data, member)
     results = model.run_together(placements, machine, *array, trace=trace)
-    return [_observed(p.data, machine, result) for p, result in zip(placements, results, strict=True)]
+    return [_simulation(p.data, machine, result) for p, result in zip(placements, results, strict=True)]
 
 
-def _observed(data: bytes, machine: Machine, result: model.Result) -> Simulation:
+def _simulation(data: bytes, machine: Machine, result: model.Result) -> Simulation:
     events = _events(result.trace, data, machine) if result.trace else None
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
     return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
 
 
-def _by_cycles(progress: Progress, data: bytes) -> Callable[[int], None]:
+def _cycle_progress(progress: Progress, data: bytes) -> Callable[[int], None]:
     """The progress of a run, by its cycle."""
     cycles = max(1, predicted_cycles(concrete_file.decode(data)))
     return lambda cycle: progress("running", min(1.0, cycle / cycles))
@@ -146,7 +146,7 @@ def cycles(data: bytes) -> int:
 
 def _events(trace: model.Trace, data: bytes, machine: Machine) -> Events:
     concrete = concrete_file.decode(data)
-    return Events(trace, concrete, machine, resolve.known(concrete))
+    return Events(trace, concrete, machine, resolve.known_origin(concrete))
 
 
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
@@ -156,7 +156,7 @@ def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     except PolyloomError as error:
         return error.diagnostics
     if is_concrete(data):
-        resolve.known(concrete_file.decode(data))
+        resolve.known_origin(concrete_file.decode(data))
         return rules.verify(data, machine)
     symbolic = symbolic_file.decode(data)
     if symbolic.machine_hash != machine_file.fingerprint(machine):

@@ -14,12 +14,12 @@ from typing import Final, cast
 
 from polyloom.targets.report import Flow, Grid, Operation, Pressure, Report, Reservation
 from polyloom.targets.target import Json
-from polyloom.targets.tcpa.run import drawn
+from polyloom.targets.tcpa.run import grid_drawing
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.words import concrete_file, resolve
 from polyloom.targets.tcpa.words.concrete import Concrete, Connection
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
-from polyloom.targets.tcpa.words.operations import operations
+from polyloom.targets.tcpa.words.operation_texts import operations
 from polyloom.targets.tcpa.words.program_file import symbolic_of, unit_names
 from polyloom.targets.tcpa.words.symbolic import Bottleneck, Symbolic
 
@@ -40,7 +40,7 @@ _NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
 
 def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     concrete = concrete_file.decode(data)
-    symbolic = _symbolic_of(symbolic_data, concrete)
+    symbolic = _source_of(symbolic_data, concrete)
     number = _schedule(symbolic, concrete) if symbolic else None
     reason = _bottleneck(symbolic, number, concrete) if symbolic and number is not None else None
     programs = [program for element in concrete.classes for program in element.programs]
@@ -95,7 +95,7 @@ def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
     for number in (*first, *range(len(symbolic.schedules))):
         if resolve.fits(symbolic.schedules[number], symbolic, concrete):
             return number
-    raise resolve.other()
+    raise resolve.mismatch_error()
 
 
 def _is_slower(symbolic: Symbolic | None, number: int | None, concrete: Concrete) -> bool:
@@ -121,7 +121,7 @@ def _bottleneck(symbolic: Symbolic, number: int, concrete: Concrete) -> Bottlene
     return Bottleneck(reason.minimum, reason.proved, sentence)
 
 
-def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
+def _issued_operations(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
     """(unit, slot, opcode) of every operation in some class; kernel classes have one instruction per slot."""
     for element in concrete.classes:
         for unit, program in enumerate(element.programs):
@@ -130,7 +130,7 @@ def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
                     yield unit, at % concrete.initiation_interval, instruction.opcode
 
 
-def _symbolic_of(data: bytes | None, concrete: Concrete) -> Symbolic | None:
+def _source_of(data: bytes | None, concrete: Concrete) -> Symbolic | None:
     """What the words were made of: the file, or what they say themselves."""
     if data is not None:
         return symbolic_of(data)
@@ -139,7 +139,7 @@ def _symbolic_of(data: bytes | None, concrete: Concrete) -> Symbolic | None:
 
 def report(symbolic_data: bytes | None, data: bytes) -> Report:
     concrete = concrete_file.decode(data)
-    symbolic = _symbolic_of(symbolic_data, concrete)
+    symbolic = _source_of(symbolic_data, concrete)
     names = symbolic.limits.units if symbolic else unit_names(concrete)
     used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
     interval = concrete.initiation_interval
@@ -158,7 +158,7 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
         operations=_operations(symbolic, concrete) if symbolic else (),
         grid=_grid(concrete),
         flows=tuple(_flows(concrete, names)),
-        circuit=drawn.circuit(reason),
+        circuit=grid_drawing.circuit(reason),
     )
 
 
@@ -169,7 +169,7 @@ def _operations(symbolic: Symbolic, concrete: Concrete) -> tuple[Operation, ...]
 def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int], tuple[str, ...]]:
     """What issues by (unit, slot): the equations' names, `'` for each interval that they lag behind; without them,
     operations."""
-    issued = sorted(set(_issued(concrete)))
+    issued = sorted(set(_issued_operations(concrete)))
     if symbolic is None or not symbolic.node_names:
         named = [((unit, slot), operation_of(opcode)[0]) for unit, slot, opcode in issued]
     else:
@@ -191,10 +191,10 @@ def _grid(concrete: Concrete) -> Grid:
         for c, w in enumerate(row)
         for wire in _wires(r, c, concrete.wrappers[w])
     }
-    wires |= {wire for route in drawn.routes(concrete) for wire in pairwise(route.path)}
-    banks = {drawn.beside(concrete, g) for g in concrete.generators}
-    ways = tuple(drawn.routes(concrete))
-    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)), ways, tuple(drawn.notes(concrete)))
+    wires |= {wire for route in grid_drawing.routes(concrete) for wire in pairwise(route.path)}
+    banks = {grid_drawing.bank_beside(concrete, g) for g in concrete.generators}
+    ways = tuple(grid_drawing.routes(concrete))
+    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)), ways, tuple(grid_drawing.notes(concrete)))
 
 
 def _wires(

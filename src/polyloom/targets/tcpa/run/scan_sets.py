@@ -2,8 +2,8 @@
 """Sets of iterations at run time: unions of (box and half-spaces) on the digits of a scan.
 
 A tile's iterations are numbered in scan order; the digits of that number in mixed radix, innermost first, are the
-coordinates here. Sets are `ConvexSet` values in normal form (`convex`): the box is tight, half-spaces are primitive,
-none is implied.
+coordinates here. Sets are `ConvexSet` values in normal form (`convex_set`): the box is tight, half-spaces are
+primitive, none is implied.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from polyloom.targets.tcpa.run import omega
+from polyloom.targets.tcpa.run import omega_test
 from polyloom.targets.tcpa.words.concrete import ConvexSet, HalfSpace
 
 
-def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[HalfSpace] = ()) -> ConvexSet | None:
+def convex_set(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[HalfSpace] = ()) -> ConvexSet | None:
     """The normal form of a box intersected with half-spaces, or None where it has no integer point.
 
     Half-spaces may come with any number of nonzero coefficients and any common factor. Equal sets that differ only in
@@ -40,7 +40,7 @@ def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[Hal
     if any(a > b for a, b in zip(low, high, strict=True)):
         return None
     return (
-        omega.normal_form(tuple(low), tuple(high), tuple(dict.fromkeys(slanted)))
+        omega_test.normal_form(tuple(low), tuple(high), tuple(dict.fromkeys(slanted)))
         if slanted
         else ConvexSet(tuple(low), tuple(high))
     )
@@ -48,7 +48,7 @@ def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[Hal
 
 def intersect(a: ConvexSet, b: ConvexSet) -> ConvexSet | None:
     """The common points of two sets in normal form."""
-    return convex(
+    return convex_set(
         [max(x, y) for x, y in zip(a.lower, b.lower, strict=True)],
         [min(x, y) for x, y in zip(a.upper, b.upper, strict=True)],
         a.half_spaces + b.half_spaces,
@@ -91,7 +91,7 @@ def digits_of(step: int, extents: Sequence[int]) -> tuple[int, ...]:
     return (*digits, step)
 
 
-def after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> Iterator[ConvexSet]:
+def digits_after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> Iterator[ConvexSet]:
     """The digits within [lower, upper] that follow `last` in scan order."""
     # Lexicographic order, outermost digit last in the tuple: equal in all digits outside of g, greater in g, anything
     # inside.

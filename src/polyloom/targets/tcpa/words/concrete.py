@@ -157,14 +157,14 @@ class Concrete:
     """None where whoever made it kept it short."""
 
 
-def end_of(concrete: Concrete, generator: Generator) -> tuple[int, int]:
-    """The last element of `way`, which has the register."""
+def route_end(concrete: Concrete, generator: Generator) -> tuple[int, int]:
+    """The last element of `bank_route`, which has the register."""
     last = (concrete.rows if generator.side in ("north", "south") else concrete.columns) - 1
     line = last - generator.links if generator.side in ("south", "east") else generator.links
     return (line, generator.position) if generator.side in ("north", "south") else (generator.position, line)
 
 
-def way(concrete: Concrete, generator: Generator) -> list[tuple[int, int]]:
+def bank_route(concrete: Concrete, generator: Generator) -> list[tuple[int, int]]:
     """The elements on a bank's route, from the border inwards; the last one has the register."""
     at, far = generator.position, generator.side in ("south", "east")
     across = generator.side in ("north", "south")

@@ -248,7 +248,7 @@ _made_of: Codec[MadeOf | None] = Codec(
 )
 
 
-def told(data: bytes, made_of: MadeOf) -> bytes:
+def append_made_of(data: bytes, made_of: MadeOf) -> bytes:
     """The file `data`, which was just made and does not say of what, with what it was made of."""
     header = _HEADER.size
     ends = _HEADER.unpack_from(data)[1:]
@@ -258,7 +258,7 @@ def told(data: bytes, made_of: MadeOf) -> bytes:
     return binary.pack(KIND, _HEADER.unpack_from(data)[0], sections)
 
 
-def bare(data: bytes) -> bytes:
+def strip_made_of(data: bytes) -> bytes:
     """The file `data` without what it was made of: as the library makes it. Errors: those of `decode`."""
     return encode(replace(decode(data), made_of=None))
 
@@ -269,14 +269,16 @@ def encode(concrete: Concrete) -> bytes:
     domains: list[Domain] = []
     domain = pooled(domains, "the number of a domain", lambda what, _: u32(what))
     section(_controller(domain), concrete.controller)
-    return packed(concrete, domains, section(_generators(head, len(concrete.arrays), domain), concrete.generators))
+    return pack_generators(
+        concrete, domains, section(_generators(head, len(concrete.arrays), domain), concrete.generators)
+    )
 
 
 def _head_of(concrete: Concrete) -> _Head:
     return _Head(concrete.initiation_interval, concrete.rows, concrete.columns, concrete.extents)
 
 
-def packed(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> bytes:
+def pack_generators(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> bytes:
     """The file with a section of generators that is already written, whose domains follow those of the signals in this
     order."""
     head, classes, wrappers = _head_of(concrete), concrete.classes, concrete.wrappers
@@ -314,7 +316,7 @@ def decode(data: bytes) -> Concrete:
     return _decoded(data)
 
 
-def _checked(data: bytes) -> Concrete:
+def _decode_canonical(data: bytes) -> Concrete:
     concrete = parse(data)
     # Exactly one file for each configuration: whoever changes a byte is found out even where the value would be the
     # same.
@@ -322,7 +324,7 @@ def _checked(data: bytes) -> Concrete:
     return concrete
 
 
-_decoded = binary.remembered(_checked, 8, 1 << 18)
+_decoded = binary.remembered(_decode_canonical, 8, 1 << 18)
 """A run, its facts, its report and its listing decode the same file one after another."""
 
 

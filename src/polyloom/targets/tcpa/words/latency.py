@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Symbolic
-from polyloom.targets.tcpa.words.tree import distance
+from polyloom.targets.tcpa.words.syntax_tree import distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +141,10 @@ def _skew(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomial, 
             hops = len(candidate.routes[link.register].hops) * symbolic.limits.hop_delay
             bound = Polynomial.constant(hops) - _slack(symbolic, candidate, use, lambda_j, theta)
             bounds.setdefault(link.displacement, {})[bound] = None
-    return tuple((displacement, _undominated(tuple(found))) for displacement, found in sorted(bounds.items()))
+    return tuple((displacement, _undominated_bounds(tuple(found))) for displacement, found in sorted(bounds.items()))
 
 
-def _undominated(bounds: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
+def _undominated_bounds(bounds: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
     """Without bounds that another one is at least as great as for all sizes >= 1."""
     kept = list(bounds)
     for a, b in combinations(bounds, 2):

@@ -15,18 +15,18 @@ from enum import Enum
 from typing import Any, cast
 
 from polyloom.sets import Affine
-from polyloom.targets.tcpa.words import notation, operations
-from polyloom.targets.tcpa.words.concrete import Concrete, Generator, way
+from polyloom.targets.tcpa.words import notation, operation_texts
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator, bank_route
 from polyloom.targets.tcpa.words.isa import Immediate, Instruction
 from polyloom.targets.tcpa.words.latency import Polynomial, Timing, timing
 from polyloom.targets.tcpa.words.notation import sink_port, source_port, tile_symbol
 from polyloom.targets.tcpa.words.resolve import Known
 from polyloom.targets.tcpa.words.sides import LOCATIONS, OPPOSITE
 from polyloom.targets.tcpa.words.symbolic import Access, Bound, Candidate, Route, Symbolic
-from polyloom.targets.tcpa.words.tree import InstructionNode, Leaf, Position, build
+from polyloom.targets.tcpa.words.syntax_tree import InstructionNode, Leaf, Position, build_tree
 
 
-def _indented(lines: Iterable[str], by: int = 2) -> list[str]:
+def _indent(lines: Iterable[str], by: int = 2) -> list[str]:
     return [" " * by + line for line in lines]
 
 
@@ -36,19 +36,19 @@ def show_symbolic(symbolic: Symbolic) -> str:
         f"symbolic configuration of {symbolic.kernel} for {symbolic.machine} ({symbolic.machine_hash:016x})",
         f"parameters: {', '.join(symbolic.parameters) or 'none'} with {_assumptions(symbolic)}",
         "iteration space:",
-        *_indented(
+        *_indent(
             f"{_extent(e.lower, symbolic)} <= {d} <= {_extent(e.upper, symbolic)}"
             for d, e in zip(symbolic.dimensions, symbolic.extents, strict=True)
         ),
         "arrays:",
-        *_indented(_array(symbolic, n) for n in range(len(symbolic.arrays))),
+        *_indent(_array(symbolic, n) for n in range(len(symbolic.arrays))),
     ]
     for n, bottleneck in enumerate(symbolic.bottlenecks):
         proof = "proved minimal" if bottleneck.proved else f"at least {bottleneck.minimum}"
         lines += [
             f"schedule {n}: pi = {symbolic.schedules[n].initiation_interval}, {proof}: {bottleneck.bound_by}",
-            *_indented(_schedule(symbolic, n)),
-            *_indented(_rare(symbolic, n)),
+            *_indent(_schedule(symbolic, n)),
+            *_indent(_rare(symbolic, n)),
         ]
     for n in range(len(symbolic.candidates)):
         lines += _candidate(symbolic, n)
@@ -97,7 +97,7 @@ def _schedule(symbolic: Symbolic, number: int) -> list[str]:
                 symbolic.node_names[v],
                 *place,
                 operation,
-                " or ".join(_braced(notation.condition(symbolic, node.condition))) + _origin(symbolic, (v,)),
+                " or ".join(_braces(notation.condition(symbolic, node.condition))) + _origin(symbolic, (v,)),
             )
         )
     widths = [max(len(row[c]) for row in table) for c in range(5)]
@@ -106,7 +106,7 @@ def _schedule(symbolic: Symbolic, number: int) -> list[str]:
 
 def _origin(symbolic: Symbolic, nodes: Iterable[int]) -> str:
     """A comment: where these operations come from."""
-    places = operations.told([symbolic.origins[v] for v in nodes]) if symbolic.origins else ""
+    places = operation_texts.provenance_text([symbolic.origins[v] for v in nodes]) if symbolic.origins else ""
     return f"  ; {places}" if places else ""
 
 
@@ -119,11 +119,11 @@ def _rare(symbolic: Symbolic, number: int) -> list[str]:
             for piece in pair.where
         ]
         names = " and ".join(dict.fromkeys(symbolic.node_names[v] for v in (pair.first, pair.second)))
-        found.append(f"rare: {names}, in iterations that differ by {' or '.join(_braced(pieces))}")
+        found.append(f"rare: {names}, in iterations that differ by {' or '.join(_braces(pieces))}")
     return found
 
 
-def _braced(pieces: Iterable[str]) -> list[str]:
+def _braces(pieces: Iterable[str]) -> list[str]:
     return ["{" + piece + "}" for piece in pieces] or ["{}"]
 
 
@@ -138,11 +138,11 @@ def _candidate(symbolic: Symbolic, number: int) -> list[str]:
     return [
         f"candidate {number}: {', '.join(allocation) or 'one element'}; scan {scan} (innermost first); schedule "
         f"{candidate.schedule}",
-        *_indented(_tiling(symbolic, candidate)),
-        *_indented(_timing(symbolic, candidate, timing(symbolic, candidate))),
-        *_indented(_routes(candidate)),
-        *_indented(_tree(symbolic, number)),
-        *_indented(_access_mappings(symbolic, candidate)),
+        *_indent(_tiling(symbolic, candidate)),
+        *_indent(_timing(symbolic, candidate, timing(symbolic, candidate))),
+        *_indent(_routes(candidate)),
+        *_indent(_tree(symbolic, number)),
+        *_indent(_access_mappings(symbolic, candidate)),
     ]
 
 
@@ -197,12 +197,12 @@ def _path(route: Route) -> str:
 
 def _tree(symbolic: Symbolic, candidate: int) -> list[str]:
     lines = ["tree:"]
-    for unit in build(symbolic, candidate).units:
+    for unit in build_tree(symbolic, candidate).units:
         lines.append(f"  {symbolic.limits.units[unit.unit]}")
         for offset in unit.offsets:
             lines.append(f"    tau {offset.tau}")
             for node in offset.instructions:
-                lines += _indented(_instruction_node(symbolic, node), 6)
+                lines += _indent(_instruction_node(symbolic, node), 6)
     return lines
 
 
@@ -233,7 +233,7 @@ def _leaf(symbolic: Symbolic, leaf: Leaf) -> str:
     for piece in leaf.pieces:
         bounds = [notation.tile_bound(bound, symbolic.dimensions) for bound in piece.tile]
         conditions = notation.condition(symbolic, piece.condition)
-        texts += _braced(
+        texts += _braces(
             " and ".join([text for text in (c, *bounds) if text != "true"] or ["true"]) for c in conditions
         )
     return " or ".join(dict.fromkeys(texts))
@@ -242,15 +242,15 @@ def _leaf(symbolic: Symbolic, leaf: Leaf) -> str:
 def _access_mappings(symbolic: Symbolic, candidate: Candidate) -> list[str]:
     lines = ["access mappings:"]
     for register, read in zip(candidate.input_registers, symbolic.inputs, strict=True):
-        lines.append(f"  (id{register}, {_accessed(symbolic, read.access, read.consumer)})")
+        lines.append(f"  (id{register}, {_accessed_banks(symbolic, read.access, read.consumer)})")
     for register, written in zip(candidate.output_registers, symbolic.outputs, strict=True):
-        lines.append(f"  (od{register}, {_accessed(symbolic, written.access, written.producer)})")
+        lines.append(f"  (od{register}, {_accessed_banks(symbolic, written.access, written.producer)})")
     return lines
 
 
-def _accessed(symbolic: Symbolic, access: Access, node: int) -> str:
+def _accessed_banks(symbolic: Symbolic, access: Access, node: int) -> str:
     index = ", ".join(str(notation.affine(row, symbolic.dimensions, symbolic.parameters)) for row in access.index)
-    space = " or ".join(_braced(notation.condition(symbolic, symbolic.nodes[node].condition)))
+    space = " or ".join(_braces(notation.condition(symbolic, symbolic.nodes[node].condition)))
     return f"{symbolic.arrays[access.array].name}[{index}], {space}"
 
 
@@ -263,7 +263,7 @@ def show_concrete(concrete: Concrete, units: Sequence[str] = (), known: Known | 
         f"tile {' x '.join(map(str, concrete.extents))} ({', '.join(notation.digit_names(len(concrete.extents)))}; "
         "innermost first)",
         "arrays:",
-        *_indented(
+        *_indent(
             f"{a.name}{''.join(f'[{n}]' for n in a.shape)}: {a.dtype}, {'output' if a.is_output else 'input'}"
             for a in concrete.arrays
         ),
@@ -276,7 +276,7 @@ def show_concrete(concrete: Concrete, units: Sequence[str] = (), known: Known | 
             *_controller(concrete),
             *_wrappers(concrete),
             "banks:",
-            *_indented(_bank(concrete, g) for g in concrete.generators),
+            *_indent(_bank(concrete, g) for g in concrete.generators),
         ]
     )
 
@@ -315,7 +315,7 @@ def _class(concrete: Concrete, number: int, units: Sequence[str], known: Known |
         if program:
             lines += [
                 f"  {units[unit] if unit < len(units) else f'unit {unit}'}:",
-                *_indented(_program(program, concrete.initiation_interval, _comments(concrete, unit, known)), 4),
+                *_indent(_program(program, concrete.initiation_interval, _comments(concrete, unit, known)), 4),
             ]
     return lines
 
@@ -327,7 +327,7 @@ Comment = Callable[[int, int], str]
 def _comments(concrete: Concrete, unit: int, known: Known | None) -> Comment:
     if known is None:
         return lambda slot, opcode: ""
-    nodes = operations.by_slot(known.symbolic, known.schedule, concrete.initiation_interval)
+    nodes = operation_texts.nodes_by_slot(known.symbolic, known.schedule, concrete.initiation_interval)
     return lambda slot, opcode: _origin(known.symbolic, nodes.get((unit, slot, opcode), ()))
 
 
@@ -386,7 +386,7 @@ def _bank(concrete: Concrete, generator: Generator) -> str:
     when = notation.domain(generator.domain, concrete.extents)
     verb = "writes" if array.is_output else "reads"
     register = f"from od{generator.register}" if array.is_output else f"to id{generator.register}"
-    row, column = way(concrete, generator)[-1]
+    row, column = bank_route(concrete, generator)[-1]
     end = "" if not generator.links else f" of row {row}" if line == "column" else f" of column {column}"
     bank = f"{generator.side} {line} {generator.position} channel {generator.channel} {register}{end}"
     return f"{bank}: {verb} {element} when {when}, from cycle {generator.delay}"

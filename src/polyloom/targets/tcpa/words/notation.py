@@ -27,7 +27,7 @@ from polyloom.targets.tcpa.words.isa import (
     source_type,
 )
 from polyloom.targets.tcpa.words.symbolic import Row, Symbolic
-from polyloom.targets.tcpa.words.tree import BoundKind, TileBound
+from polyloom.targets.tcpa.words.syntax_tree import BoundKind, TileBound
 
 
 def mnemonic(opcode: int, last_is_immediate: bool) -> str:
@@ -123,13 +123,13 @@ def _range(expression: Affine, lower: list[Affine], upper: list[Affine]) -> str:
     if equal:
         return " and ".join(f"{expression} = {bound}" for bound in equal)
     if len(lower) == len(upper) == 1:
-        return f"{lower[0]} <= {expression}{_below(upper[0])}"
+        return f"{lower[0]} <= {expression}{_is_below(upper[0])}"
     return " and ".join(
-        [f"{expression} >= {bound}" for bound in lower] + [f"{expression}{_below(bound)}" for bound in upper]
+        [f"{expression} >= {bound}" for bound in lower] + [f"{expression}{_is_below(bound)}" for bound in upper]
     )
 
 
-def _below(bound: Affine) -> str:
+def _is_below(bound: Affine) -> str:
     # `i < N` instead of `i <= N - 1`, as loops are written.
     return f" < {bound + 1}" if bound.terms and bound.constant < 0 else f" <= {bound}"
 

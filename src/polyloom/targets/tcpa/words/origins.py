@@ -72,12 +72,14 @@ def codec(nodes: int) -> Codec[Origins]:
         files = _files.read(reader)
         lines, reasons = _lines(len(files)).read(reader), _reasons.read(reader)
         places = repeated(_place(len(lines)), count).read(reader)
-        return tuple(_told(p, files, lines, reasons, at) for p in places)
+        return tuple(_provenance(p, files, lines, reasons, at) for p in places)
 
     return Codec(write, read)
 
 
-def _told(place: _Place, files: Sequence[str], lines: Sequence[_Line], reasons: Sequence[str], at: int) -> Provenance:
+def _provenance(
+    place: _Place, files: Sequence[str], lines: Sequence[_Line], reasons: Sequence[str], at: int
+) -> Provenance:
     line = lines[place.line]
     if place.reason is not None and place.reason >= len(reasons):
         raise binary.malformed(at, f"there is no reason {place.reason}")

@@ -12,7 +12,7 @@ from polyloom.targets.target import Json
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.words import concrete_file, listing, notation, resolve, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.outline import outline
+from polyloom.targets.tcpa.words.generator_table import outline
 from polyloom.targets.tcpa.words.request import Signature, signature
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
@@ -21,7 +21,7 @@ MAGICS: Final = (symbolic_file.KIND.magic, concrete_file.KIND.magic)
 
 
 @binary.remembered
-def opened(data: bytes) -> tuple[Symbolic, Signature]:
+def open_symbolic(data: bytes) -> tuple[Symbolic, Signature]:
     """A symbolic file, and what an instantiation of it is asked for."""
     symbolic = symbolic_file.decode(data)
     return symbolic, signature(symbolic)
@@ -29,7 +29,7 @@ def opened(data: bytes) -> tuple[Symbolic, Signature]:
 
 def symbolic_of(data: bytes) -> Symbolic:
     """A symbolic file, decoded once."""
-    return opened(data)[0]
+    return open_symbolic(data)[0]
 
 
 def is_concrete(data: bytes) -> bool:
@@ -54,7 +54,7 @@ def parameters(data: bytes) -> tuple[str, ...]:
 
 def domain(data: bytes) -> Signature:
     """The parameters of a symbolic file, and their domain."""
-    return opened(data)[1]
+    return open_symbolic(data)[1]
 
 
 def candidates(data: bytes) -> int:
@@ -88,7 +88,7 @@ def show(data: bytes) -> str:
     if not is_concrete(data):
         return listing.show_symbolic(symbolic_file.decode(data))
     concrete = concrete_file.decode(data)
-    return listing.show_concrete(concrete, unit_names(concrete), resolve.known(concrete))
+    return listing.show_concrete(concrete, unit_names(concrete), resolve.known_origin(concrete))
 
 
 def as_json(data: bytes) -> Json:

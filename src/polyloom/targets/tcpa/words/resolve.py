@@ -46,21 +46,21 @@ class Resolved:
     iteration: Numbers
 
 
-def known(concrete: Concrete) -> Known | None:
+def known_origin(concrete: Concrete) -> Known | None:
     """What the configuration says that it was made of. Errors: PL07xx where it does not fit its words."""
     told = concrete.made_of
     if told is None:
         return None
     symbolic = symbolic_file.decode(told.symbolic)
     if told.candidate >= len(symbolic.candidates) or len(told.values) != len(symbolic.parameters):
-        raise other()
+        raise mismatch_error()
     found = Known(symbolic, symbolic.candidates[told.candidate], told.values)
     if len(concrete.extents) != len(symbolic.dimensions) or not fits(found.schedule, symbolic, concrete):
-        raise other()
+        raise mismatch_error()
     return found
 
 
-def other() -> PolyloomError:
+def mismatch_error() -> PolyloomError:
     """Two files that do not belong together."""
     return input_error(
         "PL0705", "the concrete configuration was not made from this symbolic one", help="instantiate it again"

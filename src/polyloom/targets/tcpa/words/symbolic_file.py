@@ -400,7 +400,7 @@ def _candidates(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[tuple[Can
     return counted(_candidate(sizes, graph, schedules), natural("the number of candidates"))
 
 
-def _resolved(graph: _Graph, at: int) -> _Graph:
+def _resolve_uses(graph: _Graph, at: int) -> _Graph:
     """`graph` with the operand that each use and input belongs to, and the node of each output."""
     places = {operand: (v, k) for v, node in enumerate(graph.nodes) for k, operand in enumerate(node.operands)}
     producers = {node.output: v for v, node in enumerate(graph.nodes) if node.output is not None}
@@ -485,13 +485,13 @@ def decode(data: bytes) -> Symbolic:
     row = pooled([*constraints, *table.read(set_reader)], "the number of a row", natural)
     conditions = _conditions(len(constraints)).read(set_reader)
     sets = _sets(sizes, row).read(set_reader)
-    graph = _resolved(_graph(sizes, len(conditions), sets.arrays, row).read(graph_reader), graph_reader.position)
+    graph = _resolve_uses(_graph(sizes, len(conditions), sets.arrays, row).read(graph_reader), graph_reader.position)
     schedules = _schedules(sizes, row).read(schedule_reader)
     if not dimensions or not schedules or not all(schedule.initiation_interval for schedule, _ in schedules):
         raise binary.malformed(
             schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0"
         )
-    _check_apart([schedule for schedule, _ in schedules], schedule_reader.position)
+    _check_rare_pairs([schedule for schedule, _ in schedules], schedule_reader.position)
     _check_parametric(sets, set_reader.position)
     symbolic = Symbolic(
         kernel=kernel,
@@ -522,7 +522,7 @@ def decode(data: bytes) -> Symbolic:
     return symbolic
 
 
-def _check_apart(schedules: Iterable[Schedule], at: int) -> None:
+def _check_rare_pairs(schedules: Iterable[Schedule], at: int) -> None:
     """The differences of rare operations are enumerated as far as they hold their units (PL0705)."""
     nodes = ((s, v) for s in schedules for pair in s.apart for v in (pair.first, pair.second))
     if any(s.latency[v] > _LONGEST for s, v in nodes):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.targets.tcpa.instantiate.oracle.stepping import negated
 
-from polyloom.targets.tcpa.run.scan_sets import convex, scan_order
+from polyloom.targets.tcpa.run.scan_sets import convex_set, scan_order
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain, HalfSpace
 
 _Cut = tuple[int, tuple[HalfSpace, ...]]
@@ -142,7 +142,7 @@ def _collect(grid: _Grid, layers: Sequence[NDArray[np.int64]], mixed: _Mixed) ->
     ids = layers[0].copy() if len(layers) == 1 else _numbers(layers)
     pieces: dict[int, dict[tuple[HalfSpace, ...], list[tuple[int, ...]]]] = {}
     for cell in sorted(mixed):
-        whole = convex(*grid.box(tuple((i, i) for i in cell)))
+        whole = convex_set(*grid.box(tuple((i, i) for i in cell)))
         assert whole is not None
         for key, spaces in _split(whole, key_of(cell), mixed[cell], ()):
             pieces.setdefault(key, {}).setdefault(spaces, []).append(cell)
@@ -174,7 +174,7 @@ def _sets(
     for spaces, cells in pieces.items():
         mask = np.zeros(grid.shape, dtype=np.bool_)
         mask[tuple(np.array(cells).T)] = True
-        found += [s for box in _cover(mask) if (s := convex(*grid.box(box), spaces)) is not None]
+        found += [s for box in _cover(mask) if (s := convex_set(*grid.box(box), spaces)) is not None]
     if number >= 0:
         found += [ConvexSet(*grid.box(box)) for box in _cover(ids == number)]
     return found
@@ -191,8 +191,8 @@ def _split(s: ConvexSet, key: int, pending: Sequence[_Cut], spaces: tuple[HalfSp
         return
     h = pending[0][1][0]
     inside, outside = (
-        convex(s.lower, s.upper, (*s.half_spaces, h)),
-        convex(s.lower, s.upper, (*s.half_spaces, negated(h))),
+        convex_set(s.lower, s.upper, (*s.half_spaces, h)),
+        convex_set(s.lower, s.upper, (*s.half_spaces, negated(h))),
     )
     if inside is not None:
         yield from _split(inside, key, [(f, tuple(x for x in u if x != h)) for f, u in pending], (*spaces, h))

@@ -21,7 +21,7 @@ from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import Domain
 from polyloom.targets.tcpa.words.isa import File, Register, Source
 from polyloom.targets.tcpa.words.symbolic import Kind, Link
-from polyloom.targets.tcpa.words.tree import InstructionNode, Leaf, Piece, UnitNode, build, tile_bounds
+from polyloom.targets.tcpa.words.syntax_tree import InstructionNode, Leaf, Piece, UnitNode, build_tree, tile_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _coordinates(shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.
 
 def classify(tiles: Tiles, traffic: Traffic) -> Classes:
     """The classes of a tiling, numbered by their first element in row-major order."""
-    units = build(tiles.tiling.symbolic, tiles.tiling.number).units
+    units = build_tree(tiles.tiling.symbolic, tiles.tiling.number).units
     specialized = _Specialized(units, tiles, traffic)
     marks = np.stack([mark for marks in specialized.marks for mark in marks], axis=-1)
     lines = np.where(traffic.occupied[..., None], marks, -1).reshape(tiles.group.size, -1)

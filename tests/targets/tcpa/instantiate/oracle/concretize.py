@@ -21,7 +21,7 @@ from polyloom.diagnostics import input_error
 from polyloom.targets.tcpa.run import scan_sets
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain, HalfSpace
 from polyloom.targets.tcpa.words.symbolic import Bound, Candidate, Row, Schedule, Symbolic
-from polyloom.targets.tcpa.words.tree import BoundKind, Piece, TileBound, distance
+from polyloom.targets.tcpa.words.syntax_tree import BoundKind, Piece, TileBound, distance
 
 Element = tuple[int, int]
 
@@ -219,7 +219,7 @@ class Tiles:
         """The digits in a conjunction; constraints that the tile's box implies need no look."""
         cutting = [(c, constant) for c in conjunction if (constant := self._constants[c][group]) + self._least[c] < 0]
         extents = self.tiling.extents
-        return scan_sets.convex(
+        return scan_sets.convex_set(
             (0,) * len(extents),
             tuple(p - 1 for p in extents),
             [HalfSpace(self._scan[c], constant) for c, constant in cutting],

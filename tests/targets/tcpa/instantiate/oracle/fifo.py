@@ -22,7 +22,7 @@ from polyloom.diagnostics import infeasible
 from polyloom.targets.tcpa.words.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.words.isa import File, Register
 from polyloom.targets.tcpa.words.symbolic import Kind
-from polyloom.targets.tcpa.words.tree import Piece
+from polyloom.targets.tcpa.words.syntax_tree import Piece
 
 _REPLAYED = 1 << 18
 """Steps of the longest tile that is replayed."""

@@ -81,7 +81,7 @@ class _Folded:
         extents, top = self.extents, self.last
         upper = (*(p - 1 for p in extents[:-1]), top[-1])
         everything = [ConvexSet((0,) * len(extents), upper)]
-        late = list(scan_sets.after(top, (0,) * len(extents), upper))
+        late = list(scan_sets.digits_after(top, (0,) * len(extents), upper))
         # An instruction and its operands mostly have one domain: each distinct one is folded once.
         wanted = [[(n - ahead, d) for n, d in self.leaves] for ahead in range(levels)]
         number = {key: f for f, key in enumerate(dict.fromkeys(key for level in wanted for key in level))}

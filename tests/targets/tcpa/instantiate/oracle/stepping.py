@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.targets.tcpa.run.scan_sets import convex
+from polyloom.targets.tcpa.run.scan_sets import convex_set
 from polyloom.targets.tcpa.words.concrete import ConvexSet, HalfSpace
 
 
@@ -64,7 +64,7 @@ def _carries(s: ConvexSet, addend: Sequence[int], extents: Sequence[int]) -> Ite
             HalfSpace(h.coefficients, h.constant - sum(a * x for a, x in zip(h.coefficients, moves, strict=False)))
             for h in s.half_spaces
         ]
-        shifted = convex(lower, upper, spaces) if spaces else ConvexSet(lower, upper)
+        shifted = convex_set(lower, upper, spaces) if spaces else ConvexSet(lower, upper)
         if shifted is not None:
             yield shifted
 

@@ -41,7 +41,7 @@ Compiled = Callable[[Phase, str], bytes]
 """Makes the file of a phase, given why it is one of several; nothing where it is whole."""
 
 
-def fitted(
+def fit_phase(
     phase: Phase,
     counters: frozenset[str],
     taken: set[str],
@@ -58,19 +58,19 @@ def fitted(
     def all_fitted(leaves: Leaves, reason: str) -> tuple[list[Part], tuple[Array, ...]]:
         (phases, kept), made = leaves, list[Part]()
         for one, most in phases:
-            more, arrays = fitted(one, counters, taken, compiled, most, shortage, reason)
+            more, arrays = fit_phase(one, counters, taken, compiled, most, shortage, reason)
             made += more
             kept += arrays
         return made, kept
 
-    if parts > 1 and (halves := _once(phase, counters, taken)) is not None:
+    if parts > 1 and (halves := _split_single_iteration(phase, counters, taken)) is not None:
         with suppress(PolyloomError):
             return all_fitted(_leaves(halves, parts), ONCE)
     try:
         return [(phase, compiled(phase, reason))], ()
     except PolyloomError as error:
         found = error.diagnostics[0]
-        leaves = _divided(phase, counters, taken, parts, shortage) if found.code in REGISTERS else None
+        leaves = _divide_phase(phase, counters, taken, parts, shortage) if found.code in REGISTERS else None
         if leaves is None:
             raise
         try:
@@ -79,18 +79,18 @@ def fitted(
             raise error from None
 
 
-def expanded(tree: Tree[Phase], parts: Iterator[Sequence[Phase]]) -> Tree[Phase]:
+def expand_parts(tree: Tree[Phase], parts: Iterator[Sequence[Phase]]) -> Tree[Phase]:
     """The tree with the parts of each phase, which come in the order of the text."""
     made: list[Phase | Steps[Phase]] = []
     for node in tree:
         if (loop := as_loop(node)) is not None:
-            made.append(replace(loop, body=expanded(loop.body, parts)))
+            made.append(replace(loop, body=expand_parts(loop.body, parts)))
         else:
             made += next(parts)
     return tuple(made)
 
 
-def _once(phase: Phase, counters: frozenset[str], taken: set[str]) -> Halves | None:
+def _split_single_iteration(phase: Phase, counters: frozenset[str], taken: set[str]) -> Halves | None:
     """What a single iteration does and what follows it, where the interval of all would be that iteration's."""
     flow = Flow(phase, 0, True)
     first = flow.once(counters)
@@ -102,7 +102,9 @@ def _leaves(halves: Halves, parts: int) -> Leaves:
     return [(first, parts // 2), (second, parts // 2)], kept
 
 
-def _divided(phase: Phase, counters: frozenset[str], taken: set[str], parts: int, shortage: Shortage) -> Leaves | None:
+def _divide_phase(
+    phase: Phase, counters: frozenset[str], taken: set[str], parts: int, shortage: Shortage
+) -> Leaves | None:
     """The phase in two, or in so many parts that each may fit; None if there are not so many, before anything is
     solved."""
     halves = _halves(phase, counters, taken, shortage) if parts > 1 else None
@@ -110,7 +112,7 @@ def _divided(phase: Phase, counters: frozenset[str], taken: set[str], parts: int
         return None
     (both, kept), made = _leaves(halves, parts), list[tuple[Phase, int]]()
     for half, most in both:
-        more = _divided(half, counters, taken, most, shortage) if shortage(half.program) else ([(half, most)], ())
+        more = _divide_phase(half, counters, taken, most, shortage) if shortage(half.program) else ([(half, most)], ())
         if more is None:
             return None
         made += more[0]

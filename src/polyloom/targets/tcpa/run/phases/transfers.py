@@ -22,14 +22,14 @@ Touched = tuple[dict[str, Accesses], dict[str, Accesses]]
 _NOTHING = np.zeros(0, np.int64)
 
 
-def touched(stage: NamedStage, accesses: Mapping[str, Accesses]) -> Touched:
+def touched_elements(stage: NamedStage, accesses: Mapping[str, Accesses]) -> Touched:
     """What a phase touches, by the names of arrays outside of it; `accesses` are by those inside."""
-    return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged(
+    return _merge_names((outer, accesses[inner]) for inner, outer in stage.inputs), _merge_names(
         (outer, accesses[inner]) for inner, outer in stage.outputs
     )
 
 
-def _merged(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
+def _merge_names(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
     """A phase may know one array by several names."""
     merged: dict[str, Accesses] = {}
     for name, (banks, elements) in named:
@@ -42,18 +42,18 @@ def transfer_cycles(phases: Iterable[Touched]) -> Iterator[int]:
     """For each phase the cycles before its start; 0 for the first one, whose arrays are loaded like any input."""
     holders: dict[str, Accesses] = {}
     for reads, writes in phases:
-        moved = [_moved(holders[name], wanted) for name, wanted in reads.items() if name in holders]
-        yield _busiest([sent for sent, _ in moved], [received for _, received in moved])
+        moved = [_moved_words(holders[name], wanted) for name, wanted in reads.items() if name in holders]
+        yield _busiest_bank([sent for sent, _ in moved], [received for _, received in moved])
         for touched in (reads, writes):
             holders |= {
-                name: _latest(holders.get(name, (_NOTHING, _NOTHING)), pairs) for name, pairs in touched.items()
+                name: _latest_holders(holders.get(name, (_NOTHING, _NOTHING)), pairs) for name, pairs in touched.items()
             }
 
 
-def _moved(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
+def _moved_words(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
     """The banks that send and those that receive, one word per entry; what nobody holds is loaded before the start."""
     (holders, elements), (banks, needed) = _by_element(held), _by_element(wanted)
-    missing = ~_among(banks, needed, holders, elements) & np.isin(needed, elements)
+    missing = ~_pairs_among(banks, needed, holders, elements) & np.isin(needed, elements)
     # Pairs are sorted by element, then bank: the first one is the lowest-numbered holder.
     first = np.searchsorted(elements, needed[missing])
     return holders[first], banks[missing]
@@ -67,14 +67,14 @@ def _by_element(pairs: Accesses) -> Accesses:
     return found % radix, found // radix
 
 
-def _among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:
+def _pairs_among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:
     """Which pairs occur among the others, as numbers in mixed radix."""
     # Pairs as single numbers, because NumPy's set operations take one dimension.
     radix = 1 + max(banks.max(initial=0), of_banks.max(initial=0))
     return np.isin(elements * radix + banks, of_elements * radix + of_banks)
 
 
-def _busiest(sent: list[Numbers], received: list[Numbers]) -> int:
+def _busiest_bank(sent: list[Numbers], received: list[Numbers]) -> int:
     """The most words that one bank sends or receives, over all arrays."""
     return max(
         int(np.unique(np.concatenate([_NOTHING, *banks]), return_counts=True)[1].max(initial=0))
@@ -82,7 +82,7 @@ def _busiest(sent: list[Numbers], received: list[Numbers]) -> int:
     )
 
 
-def _latest(held: Accesses, touched: Accesses) -> Accesses:
+def _latest_holders(held: Accesses, touched: Accesses) -> Accesses:
     """The holders after a phase: elements that it touched are held where it touched them."""
     # Other banks' copies are stale once a phase has touched the element.
     kept = ~np.isin(held[1], touched[1])

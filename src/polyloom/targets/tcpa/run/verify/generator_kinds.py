@@ -2,9 +2,9 @@
 """What the static check asks of address generators, asked once per kind of them.
 
 A rule that looks at one generator alone finds nothing in any of them if it finds nothing in one of each kind
-(`representatives`). Where banks stand depends on all of them (`ports.misplaced`), but line by line of the array and
-access by access, and most lines of an access look alike (`in_place`). Both are exact in one direction: silence here is
-silence there.
+(`representatives`). Where banks stand depends on all of them (`ports.misplaced_banks`), but line by line of the array
+and access by access, and most lines of an access look alike (`are_banks_in_place`). Both are exact in one direction:
+silence here is silence there.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.targets.tcpa.run.verify import ports
+from polyloom.targets.tcpa.run.verify import bank_ports
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.outline import Outline, Table
+from polyloom.targets.tcpa.words.generator_table import Outline, Table
 from polyloom.targets.tcpa.words.sides import SIDES
 
 _SMALL: Final = 16
@@ -60,14 +60,14 @@ def _accesses_alike(table: Table) -> list[int]:
     return list(dict(zip(keys, starts.tolist(), strict=True)).values())
 
 
-def in_place(read: Outline, adjacent: frozenset[tuple[ports.Port, ports.Port]] | None) -> bool:
-    """Whether `ports.misplaced` certainly finds nothing."""
+def are_banks_in_place(read: Outline, adjacent: frozenset[tuple[bank_ports.Port, bank_ports.Port]] | None) -> bool:
+    """Whether `ports.misplaced_banks` certainly finds nothing."""
     table, c = read.table, read.concrete
     groups = list(_accesses(table))
     if len(table) < _SMALL * len(groups):
-        return next(ports.misplaced(read.with_generators(range(len(table))), adjacent), None) is None
+        return next(bank_ports.misplaced_banks(read.with_generators(range(len(table))), adjacent), None) is None
     used = frozenset(np.unique(table["side"]).tolist())
-    channels = ports.Channels(c, 1 + int(table["channel"].max(initial=0)), adjacent)
+    channels = bank_ports.Channels(c, 1 + int(table["channel"].max(initial=0)), adjacent)
     taken: dict[tuple[int, int], int] = {}
     verdicts: dict[object, int | None] = {}
     for rows in groups:
@@ -117,7 +117,7 @@ def _group_in_place(
         key = (before, line[0], allowed(line[0], False), allowed(line[0], True), used[start:end].tobytes())
         key = (*key, far[start:end].tobytes())
         if key not in verdicts:
-            verdicts[key] = _after(before, used[start:end].tolist(), far[start:end].tolist(), line[0], allowed)
+            verdicts[key] = _channels_after(before, used[start:end].tolist(), far[start:end].tolist(), line[0], allowed)
         after = verdicts[key]
         if after is None:
             return False
@@ -125,7 +125,7 @@ def _group_in_place(
     return True
 
 
-def _after(before: int, used: list[int], far: list[bool], side: int, allowed: Allowed) -> int | None:
+def _channels_after(before: int, used: list[int], far: list[bool], side: int, allowed: Allowed) -> int | None:
     """The channels taken on a line after an access; None where one of its generators is not on the lowest free one."""
     taken = before
     for channel, has_links in zip(used, far, strict=True):
@@ -152,7 +152,7 @@ def _one_channel(
 
 
 def _ends(c: Concrete, side: Numbers, links: Numbers, position: Numbers) -> tuple[Numbers, Numbers]:
-    """`concrete.end_of`, of all."""
+    """`concrete.route_end`, of all."""
     across = (side == SIDES.index("north")) | (side == SIDES.index("south"))
     far = (side == SIDES.index("south")) | (side == SIDES.index("east"))
     last = np.where(across, c.rows, c.columns) - 1

@@ -18,7 +18,7 @@ from typing import Final
 from polyloom.diagnostics import INFEASIBLE, INPUT, Diagnostic, PolyloomError
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import instantiation
-from polyloom.targets.tcpa.run.verify import verify
+from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.isa import operation_of
 from polyloom.targets.tcpa.words.limits import limits
@@ -79,12 +79,12 @@ def _schedules(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
 
 def _registers(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
     for number, candidate in enumerate(symbolic.candidates):
-        for what, index, limit in _named(candidate, machine):
+        for what, index, limit in _named_registers(candidate, machine):
             if limit is not None and index >= limit:
                 yield "PL0640", f"candidate {number} names {what}{index}, but the machine has {limit}"
 
 
-def _named(candidate: Candidate, machine: Machine) -> Iterator[tuple[str, int, int | None]]:
+def _named_registers(candidate: Candidate, machine: Machine) -> Iterator[tuple[str, int, int | None]]:
     """Every register and channel of a candidate, and how many there are."""
     banks = {
         Kind.GENERAL: ("rd", _field(machine.general_registers)),
@@ -112,7 +112,7 @@ def _trials(data: bytes, symbolic: Symbolic, machine: Machine) -> Iterator[tuple
     values = list(islice(_values(symbolic), _TRIED))
     for number, given, region in product(range(len(symbolic.candidates)), values, _REGIONS):
         yield tuple(
-            replace(d, notes=(*d.notes, _tried(symbolic, number, given, region)))
+            replace(d, notes=(*d.notes, _trial_note(symbolic, number, given, region)))
             for d in _trial(data, symbolic, machine, number, given, region)
         )
 
@@ -151,10 +151,10 @@ def _trial(
         * concrete.initiation_interval
         * max(prod(concrete.extents), concrete.controller.steps)
     )
-    return tuple(d for d in verify.verify(made, machine) if d.code != _UNWRITTEN) if steps <= _STEPS else ()
+    return tuple(d for d in verify_concrete.verify(made, machine) if d.code != _UNWRITTEN) if steps <= _STEPS else ()
 
 
-def _tried(symbolic: Symbolic, number: int, values: tuple[int, ...], region: tuple[int, int]) -> str:
+def _trial_note(symbolic: Symbolic, number: int, values: tuple[int, ...], region: tuple[int, int]) -> str:
     given = "".join(f" {name} = {value}," for name, value in zip(symbolic.parameters, values, strict=True))
     return f"tried with{given} on {region[0]}x{region[1]} elements, candidate {number}"
 

@@ -18,7 +18,17 @@ from polyloom.targets.tcpa.layouts import Place
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases import steps_file
-from polyloom.targets.tcpa.words.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Form, Phased, Stage, decode, form
+from polyloom.targets.tcpa.words.phases.phase_file import (
+    CONCRETE,
+    INPUT,
+    OUTPUT,
+    SYMBOLIC,
+    Form,
+    Phased,
+    Stage,
+    concrete_form,
+    decode,
+)
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS, Bound
 
 T = TypeVar("T")
@@ -45,11 +55,11 @@ class Opened:
 
 
 @remembered
-def opened(data: bytes) -> Opened:
+def open_phases(data: bytes) -> Opened:
     """What every instantiation of a symbolic file of phases needs."""
     phased = decode(SYMBOLIC, data)
     is_alone = len(phased.stages) == 1 and not phased.counters and _takes(phased, phased.stages[0].data)
-    return Opened(phased, form(phased), named_stages(phased), is_alone)
+    return Opened(phased, concrete_form(phased), named_stages(phased), is_alone)
 
 
 def _takes(phased: Phased, data: bytes) -> bool:
@@ -79,7 +89,7 @@ def bound_of(data: bytes) -> Bound:
     """What a concrete configuration of steps holds; PL0705 where the values are not those of the parameters, or where
     what is in it is no symbolic file of steps."""
     bound = steps_file.decode(data)
-    phased = opened(bound.symbolic).phased
+    phased = open_phases(bound.symbolic).phased
     if (len(bound.values), len(bound.candidates)) != (len(phased.parameters), len(phased.stages)):
         raise _malformed("it has not one value for each parameter, and one candidate for each phase")
     if bound.places and [len(strides) for strides, _, _ in bound.places] != [len(a.shape) for a in phased.arrays]:
@@ -99,13 +109,13 @@ def file_kind(data: bytes) -> FileKind:
     return next((kind for kind in (SYMBOLIC, STEPS) if data.startswith(kind.magic)), CONCRETE)
 
 
-def read(data: bytes) -> Phased:
+def read_phases(data: bytes) -> Phased:
     """The stages of any file, with the whole's signature; a symbolic program keeps its assumptions."""
     if is_phased(data):
         kind = file_kind(data)
         if kind is STEPS:
-            return _with_values(bound_of(data))
-        return opened(data).phased if kind is SYMBOLIC else decode(CONCRETE, data)
+            return _substitute_parameters(bound_of(data))
+        return open_phases(data).phased if kind is SYMBOLIC else decode(CONCRETE, data)
     arrays = program_file.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
     return Phased(
@@ -118,10 +128,10 @@ def read(data: bytes) -> Phased:
     )
 
 
-def _with_values(bound: Bound) -> Phased:
+def _substitute_parameters(bound: Bound) -> Phased:
     """The symbolic phases of a concrete configuration of steps, with numbers in the place of parameters: their own
     files still take them."""
-    phased = opened(bound.symbolic).phased
+    phased = open_phases(bound.symbolic).phased
     values = {n: Affine((), v) for n, v in zip(phased.parameters, bound.values, strict=True)}
 
     def sized(array: Array) -> Array:
@@ -145,14 +155,14 @@ def _with_values(bound: Bound) -> Phased:
     )
 
 
-def files(data: bytes) -> Sequence[bytes]:
+def phase_files(data: bytes) -> Sequence[bytes]:
     """The target's own file of every phase; of concrete steps the symbolic one."""
     if is_phased(data) and file_kind(data) is STEPS:
         data = bound_of(data).symbolic
     return [s.data for s in decode(file_kind(data), data).stages] if is_phased(data) else [data]
 
 
-def lying_in(stage: Stage, places: Sequence[Place]) -> list[Place]:
+def places_in_stage(stage: Stage, places: Sequence[Place]) -> list[Place]:
     """Where a phase's own arrays lie, of `places` of all arrays. What an array held that the phase also writes has a
     memory of its own."""
     free = itertools.count(1 + max(number for _, _, number in places))
@@ -174,19 +184,19 @@ def named_stages(phased: Phased) -> tuple[NamedStage, ...]:
         if program_file.parameters(stage.data) != taken:
             raise _malformed("the parameters of a phase are not those of the kernel and of its counters")
     return tuple(
-        _with_names(stage.data, program_file.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
+        _name_arrays(stage.data, program_file.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
         for stage in phased.stages
     )
 
 
-def names_of(data: bytes) -> tuple[NamedStage, ...]:
+def stage_names(data: bytes) -> tuple[NamedStage, ...]:
     """The stages of a file with names; of concrete steps the symbolic ones."""
     if is_phased(data) and file_kind(data) is STEPS:
         data = bound_of(data).symbolic
-    return opened(data).named if data.startswith(SYMBOLIC.magic) else named_stages(read(data))
+    return open_phases(data).named if data.startswith(SYMBOLIC.magic) else named_stages(read_phases(data))
 
 
-def _with_names(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> NamedStage:
+def _name_arrays(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> NamedStage:
     if [(a.dtype, a.shape) for a, _ in inner] != [(a.dtype, a.shape) for a in outer]:
         raise _malformed("the arrays of a phase are not those of the kernel")
     # A phase calls its arrays by its own names, because an array that is read and written has two inside.
@@ -202,22 +212,22 @@ def _malformed(message: str) -> PolyloomError:
     return input_error("PL0705", f"malformed file: {message}", help="create the file again with this version")
 
 
-def in_phase(diagnostic: Diagnostic, number: int, count: int, step: str = "") -> Diagnostic:
+def note_phase(diagnostic: Diagnostic, number: int, count: int, step: str = "") -> Diagnostic:
     """A diagnostic that arose in phase `number`, counted from 1, and in which of its steps."""
     where = [f"in phase {number} of {count}"] if count > 1 else []
     where += [f"in the step of {step}"] if step else []
     return replace(diagnostic, notes=(*diagnostic.notes, ", ".join(where))) if where else diagnostic
 
 
-def located(number: int, count: int, action: Callable[[], T], step: str = "") -> T:
+def locate_error(number: int, count: int, action: Callable[[], T], step: str = "") -> T:
     """`action`, whose errors say in which phase they arose, and in which of its steps."""
     try:
         return action()
     except PolyloomError as error:
-        raise PolyloomError(*(in_phase(d, number, count, step) for d in error.diagnostics)) from None
+        raise PolyloomError(*(note_phase(d, number, count, step) for d in error.diagnostics)) from None
 
 
-def by_phase(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
+def choices_by_phase(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
     """The choice for each of `count` phases. Errors: PL0818 for another phase, or for none of several."""
     runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
     if not isinstance(choice, Mapping):
@@ -238,7 +248,7 @@ def by_phase(choice: Choice[T], name: str, count: int, what: str) -> list[T | No
     return [given.get(number) for number in range(1, count + 1)]
 
 
-def of_phase(progress: Progress | None, number: int, count: int) -> Progress | None:
+def progress_of_phase(progress: Progress | None, number: int, count: int) -> Progress | None:
     """The progress of one phase within all."""
     if progress is None or count == 1:
         return progress

@@ -78,12 +78,12 @@ def _check(node: ast.expr, text: str) -> None:
         case ast.Name() | ast.Constant(value=int() | float() | str()):
             parts = []
         case _:
-            raise _refused(node, text)
+            raise _condition_error(node, text)
     for part in parts:
         _check(part, text)
 
 
-def _refused(node: ast.expr, text: str) -> PolyloomError:
+def _condition_error(node: ast.expr, text: str) -> PolyloomError:
     source = Source("--where", text)
     # Offsets of the parser are bytes of UTF-8.
     start, end = (len(text.encode()[:n].decode(errors="ignore")) for n in (node.col_offset, node.end_col_offset or 0))

@@ -19,7 +19,7 @@ _SHOWN: Final = 40
 
 def report(sweep: Results) -> str:
     """What `polyloom explore` prints."""
-    lines, front = [f"{sweep.title}: {outcome(sweep)}"], of_front(sweep)
+    lines, front = [f"{sweep.title}: {outcome(sweep)}"], front_rows(sweep)
     if front:
         lines += ["", f"{heading(sweep)}:", "", table(front[:_SHOWN])]
     if len(front) > _SHOWN:
@@ -29,10 +29,10 @@ def report(sweep: Results) -> str:
 
 def heading(sweep: Results) -> str:
     """Of the front."""
-    return f"the front of {listed(sweep.objectives)}"
+    return f"the front of {list_names(sweep.objectives)}"
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """In a sentence."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
@@ -50,11 +50,14 @@ def outcome(sweep: Results) -> str:
     return ", ".join(parts)
 
 
-def of_front(sweep: Results) -> list[dict[str, Any]]:
+def front_rows(sweep: Results) -> list[dict[str, Any]]:
     """The front's rows: the values that were asked for, the objectives, and how well they are known."""
     names = [objective.removeprefix("-") for objective in sweep.objectives]
     found = sorted(sweep.front(), key=_in_order(sweep)) if sweep.rows else []
-    return [{**asked(row, names), **{n: row.columns().get(n) for n in names}, "known by": known(row)} for row in found]
+    return [
+        {**asked_values(row, names), **{n: row.columns().get(n) for n in names}, "known by": certainty(row)}
+        for row in found
+    ]
 
 
 def _in_order(sweep: Results) -> Callable[[Row], tuple[float, ...]]:
@@ -65,12 +68,12 @@ def _in_order(sweep: Results) -> Callable[[Row], tuple[float, ...]]:
     return lambda row: (numbers[group(row, sweep.problem)], *(cost(row, sweep.objectives[:1]) or (0.0,)))
 
 
-def asked(row: Row, without: list[str]) -> dict[str, Any]:
+def asked_values(row: Row, without: list[str]) -> dict[str, Any]:
     """The values of a point, without what follows from them."""
     return {name: value for name, value in row.point.items() if name not in (*without, "rows", "columns", "elements")}
 
 
-def known(row: Row) -> str:
+def certainty(row: Row) -> str:
     """How the cycles of a row are known."""
     if row.code is not None:
         return row.code
@@ -79,7 +82,7 @@ def known(row: Row) -> str:
     return "run" if row.verdict is None else f"run, {verdict.brief(row.columns())}"
 
 
-def cell(value: object) -> str:
+def cell_text(value: object) -> str:
     """A value as tables for people show it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

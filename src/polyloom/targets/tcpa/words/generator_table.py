@@ -63,7 +63,7 @@ class Outline:
 @binary.remembered
 def outline(data: bytes) -> Outline:
     """What `concrete_file.decode` makes, in a fraction of its time. Errors: PL0701 to PL0705."""
-    return _outlined(data)
+    return _remembered_outline(data)
 
 
 def _outline(data: bytes) -> Outline:
@@ -78,7 +78,7 @@ def _outline(data: bytes) -> Outline:
     raise binary.malformed(start, "the generators are not written in the one way that the format allows")
 
 
-_outlined = binary.remembered(_outline, 8, 1 << 18)
+_remembered_outline = binary.remembered(_outline, 8, 1 << 18)
 """What is told of a run asks for the same file several times."""
 
 
@@ -106,4 +106,4 @@ def _canonical(concrete: Concrete, domains: Sequence[Domain], table: Table, gene
     """Whether the rows count their domains in the order of their first use, and all else is written as it must be."""
     first = np.sort(np.unique(table["domain"], return_index=True)[1])
     used = [domains[int(n)] for n in table["domain"][first]]
-    return concrete_file.packed(concrete, used, generators) == data
+    return concrete_file.pack_generators(concrete, used, generators) == data

@@ -97,7 +97,7 @@ class Tree:
     units: tuple[UnitNode, ...]
 
 
-def build(symbolic: Symbolic, candidate: int) -> Tree:
+def build_tree(symbolic: Symbolic, candidate: int) -> Tree:
     """The tree of `symbolic.candidates[candidate]`."""
     mapping = symbolic.candidates[candidate]
     schedule = symbolic.schedules[mapping.schedule]
@@ -163,7 +163,7 @@ def _instruction(symbolic: Symbolic, candidate: Candidate, nodes: list[int]) -> 
     for leaf in written:
         # Destinations that never hold together share a position: fewer positions mean fewer destination fields in a
         # word.
-        fitting = (p for p in positions if all(_apart(a, b) for other in p for a in other for b in leaf))
+        fitting = (p for p in positions if all(_are_disjoint(a, b) for other in p for a in other for b in leaf))
         position = next(fitting, None)
         if position is None:
             positions.append([leaf])
@@ -233,12 +233,14 @@ def _leaves(owned: list[_Owned]) -> Position:
     return tuple(_leaf(leaf) for leaf in _leaves_by_fragment(owned))
 
 
-def _apart(a: _Owned, b: _Owned) -> bool:
+def _are_disjoint(a: _Owned, b: _Owned) -> bool:
     """Whether two pieces surely share no iteration: by their equations, or by bounds on one J_m."""
-    return a.node != b.node or any(_contradict(x, y) or _contradict(y, x) for x in a.piece.tile for y in b.piece.tile)
+    return a.node != b.node or any(
+        _contradict_bounds(x, y) or _contradict_bounds(y, x) for x in a.piece.tile for y in b.piece.tile
+    )
 
 
-def _contradict(low: TileBound, high: TileBound) -> bool:
+def _contradict_bounds(low: TileBound, high: TileBound) -> bool:
     if low.dimension != high.dimension:
         return False
     kinds = (low.kind, high.kind)

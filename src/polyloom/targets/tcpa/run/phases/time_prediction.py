@@ -16,9 +16,9 @@ from polyloom.targets.prediction import Prediction
 from polyloom.targets.tcpa.layouts import Layout
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import program
-from polyloom.targets.tcpa.run.phases import whole
-from polyloom.targets.tcpa.run.phases.running import run
-from polyloom.targets.tcpa.words.phases.stages import is_phased, opened
+from polyloom.targets.tcpa.run.phases import plan_execution
+from polyloom.targets.tcpa.run.phases.step_sequence import run
+from polyloom.targets.tcpa.words.phases.stages import is_phased, open_phases
 
 _BYTES: Final = 1 << 32
 """What a reader of the library's own words may take."""
@@ -37,10 +37,10 @@ def predict(
     stage = _only_stage(data, values, candidate) if not layouts and not closed else None
     if stage is not None:
         assert not isinstance(candidate, Mapping)
-        return _of_words(program.instantiate(stage, values, region, candidate), elements)
-    concrete = whole.instantiate(data, values, region, candidate, layouts, closed)
+        return _predict_words(program.instantiate(stage, values, region, candidate), elements)
+    concrete = plan_execution.instantiate(data, values, region, candidate, layouts, closed)
     if not is_phased(concrete):
-        return _of_words(concrete, elements)
+        return _predict_words(concrete, elements)
     found = run(concrete)
     told = {id(own): _read(own.data) for own in found.configurations}
     predicted = {own: config.predict() for own, config in told.items()}
@@ -56,11 +56,11 @@ def _only_stage(data: bytes, values: Mapping[str, int], candidate: Choice[int]) 
         return None
     if not is_phased(data):
         return data
-    found = opened(data)
+    found = open_phases(data)
     return found.phased.stages[0].data if found.is_alone and are_plain(found.phased.parameters, values) else None
 
 
-def _of_words(file: bytes, elements: int) -> Prediction:
+def _predict_words(file: bytes, elements: int) -> Prediction:
     config = _read(file)
     cycles, exact = config.predict()
     facts = {"used": f"{config.rows}x{config.columns}", "initiation_interval": config.initiation_interval}

@@ -22,7 +22,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, parameter_set, to_set
 
 
-def build(program: Program) -> Graph:
+def build_graph(program: Program) -> Graph:
     """The reduced dependence graph; conditions are simplified under the program's assumptions but stand alone."""
     domain = parameter_set(program.assumptions, program.parameters)
     spaces = [_points(program, e.condition).intersect_params(domain) for e in program.equations]
@@ -43,9 +43,9 @@ def build(program: Program) -> Graph:
         for position, operand in enumerate(equation.operands):
             if isinstance(operand, Reference) and operand.name in {v.name for v in program.variables}:
                 distance = program.distance(operand)
-                read = _points(program, _moved(equation.condition, program.dimensions, distance)).intersect_params(
-                    domain
-                )
+                read = _points(
+                    program, _move_points(equation.condition, program.dimensions, distance)
+                ).intersect_params(domain)
                 found = [
                     (v, spaces[v].intersect(read))
                     for v, other in enumerate(program.equations)
@@ -69,7 +69,7 @@ def limit_destinations(graph: Graph, limit: int) -> Graph:
     for variable in program.variables:
         if destinations(graph, variable.name) > limit:
             program = _with_copies(program, graph, variable, limit)
-    return graph if program is graph.program else build(program)
+    return graph if program is graph.program else build_graph(program)
 
 
 def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
@@ -169,7 +169,7 @@ def _is_cyclic(graph: Graph, use: int) -> bool:
     return any(w.node in reached for w in graph.uses[use].writers)
 
 
-def _moved(condition: Condition, dimensions: tuple[str, ...], distance: tuple[int, ...]) -> Condition:
+def _move_points(condition: Condition, dimensions: tuple[str, ...], distance: tuple[int, ...]) -> Condition:
     """The I with I + distance in `condition`."""
     shift = {name: Affine.symbol(name) + d for name, d in zip(dimensions, distance, strict=True)}
     return Condition(tuple(Polyhedron(tuple(c.substitute(shift) for c in p.constraints)) for p in condition.pieces))

@@ -23,28 +23,27 @@ from polyloom.ir.arguments import Arrays, Signature, are_plain, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan_interpret import chain
 from polyloom.targets.subject import Progress
-from polyloom.targets.tcpa.layouts import Layout, Place, placed
+from polyloom.targets.tcpa.layouts import Layout, Place, place_arrays
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import events, program
-from polyloom.targets.tcpa.run.phases.choose import Option, chosen
-from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.phases.candidate_choice import Option, choose_candidates
+from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.run.program import Simulation
 from polyloom.targets.tcpa.words import program_file
-from polyloom.targets.tcpa.words.phases import file as phase_file
-from polyloom.targets.tcpa.words.phases import steps_file
-from polyloom.targets.tcpa.words.phases.file import Phased
+from polyloom.targets.tcpa.words.phases import phase_file, steps_file
+from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import (
-    by_phase,
+    choices_by_phase,
     is_phased,
-    located,
-    lying_in,
-    names_of,
-    of_phase,
-    opened,
-    read,
+    locate_error,
+    open_phases,
+    places_in_stage,
+    progress_of_phase,
+    read_phases,
+    stage_names,
 )
 from polyloom.targets.tcpa.words.phases.steps_file import Bound
-from polyloom.targets.trace import Trace, joined
+from polyloom.targets.trace import Trace, join_traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +90,12 @@ class Execution:
             # issued first.
             made.append(events.trace(own, reports[number], start + transfer - own.first, around))
             start += transfer + phase.cycles
-        return joined(made)
+        return join_traces(made)
 
 
 def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
-    return read(data).parameters if is_phased(data) else program_file.parameters(data)
+    return read_phases(data).parameters if is_phased(data) else program_file.parameters(data)
 
 
 def instantiate(
@@ -110,17 +109,17 @@ def instantiate(
     """The concrete file; `closed` are borders of the region without banks. Errors: those of the target, PL0230 for the
     parameters, PL0818 for candidates that are not of its phases, PL0522 for layouts."""
     if not is_phased(data):
-        (own,) = by_phase(candidate, program_file.kernel(data), 1, "candidate")
+        (own,) = choices_by_phase(candidate, program_file.kernel(data), 1, "candidate")
         arrays = {a.name: a for a, _ in program_file.arrays(data)} if layouts else {}
         lying = [*_places(program_file.domain(data), tuple(arrays.values()), values, layouts).values()]
         return program.instantiate(data, values, region, own, lying or None, closed)
-    found = opened(data)
+    found = open_phases(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
     plain = found.is_alone and not layouts and not closed
     if plain and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
-        return phase_file.concrete(form, values, [_alone(phased, values, region, candidate)])
+        return phase_file.concrete_phases(form, values, [_instantiate_only_phase(phased, values, region, candidate)])
     known = check_parameters(phased, values)
-    given = by_phase(candidate, phased.name, count, "candidate")
+    given = choices_by_phase(candidate, phased.name, count, "candidate")
     places = _places(phased, phased.arrays, known, layouts)
     if phased.counters:
         lying = tuple(places[a.name] for a in phased.arrays) if places else ()
@@ -129,13 +128,15 @@ def instantiate(
 
     def make(number: int, own: int | None) -> bytes:
         stage = phased.stages[number]
-        lying = lying_in(stage, [places[a.name] for a in phased.arrays]) if places else None
-        return located(number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed))
+        lying = places_in_stage(stage, [places[a.name] for a in phased.arrays]) if places else None
+        return locate_error(
+            number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed)
+        )
 
     files = [make(n, own) for n, own in enumerate(given)]
     # Transfers are between phases: with one there is nothing to choose together.
     if count == 1:
-        return phase_file.concrete(form, known, files)
+        return phase_file.concrete_phases(form, known, files)
     best = [Option(replace(stage, data=file)) for stage, file in zip(found.named, files, strict=True)]
 
     @cache
@@ -150,8 +151,10 @@ def instantiate(
                 made.append(Option(replace(best[number].stage, data=make(number, candidate))))
         return made
 
-    taken = chosen(best, others, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays))
-    return phase_file.concrete(form, known, [option.stage.data for option in taken])
+    taken = choose_candidates(
+        best, others, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays)
+    )
+    return phase_file.concrete_phases(form, known, [option.stage.data for option in taken])
 
 
 def _places(
@@ -162,7 +165,7 @@ def _places(
         return {}
     known = check_parameters(signature, values)
     shapes = {a.name: tuple(max(0, e.evaluate(known)) for e in a.shape) for a in arrays}
-    return placed(layouts, shapes, signature.name)
+    return place_arrays(layouts, shapes, signature.name)
 
 
 def _steps(bound: Bound) -> bytes:
@@ -172,7 +175,9 @@ def _steps(bound: Bound) -> bytes:
     return made
 
 
-def _alone(phased: Phased, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+def _instantiate_only_phase(
+    phased: Phased, values: Mapping[str, int], region: tuple[int, int], candidate: int | None
+) -> bytes:
     """The concrete file of the only phase, which checks its parameters itself; only where it refuses something, the
     kernel's own are asked first, for they have its name."""
     try:
@@ -202,23 +207,23 @@ def simulate(
     waiting, count = iter(found.steps), len(found.steps)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
-        own, part = next(waiting), of_phase(progress, len(observed) + 1, count)
+        own, part = next(waiting), progress_of_phase(progress, len(observed) + 1, count)
         simulated = partial(one, own.data, member, taken, trace, part)
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
         counters.append(" ".join(f"{name}={value}" for name, value in around.items()))
-        observed.append(located(number + 1, len(found.phased.stages), simulated, where))
+        observed.append(locate_error(number + 1, len(found.phased.stages), simulated, where))
         return {
-            name: overwritten(before, observed[-1].outputs[name], own.accesses[name][1])
+            name: overwrite_elements(before, observed[-1].outputs[name], own.accesses[name][1])
             for name, before in held.items()
         }
 
     phased = found.phased
-    outputs = chain(phased, names_of(data), phased.tree, {}, inputs, execute)
+    outputs = chain(phased, stage_names(data), phased.tree, {}, inputs, execute)
     numbers = tuple(step.number for step in found.steps)
     return Execution(outputs, tuple(observed), found.transfers, numbers, tuple(counters))
 
 
-def overwritten(held: Any, written: Any, elements: Any) -> Any:
+def overwrite_elements(held: Any, written: Any, elements: Any) -> Any:
     """`held` with the elements that the phase wrote."""
     result = np.array(held, order="C")  # or `reshape` would copy
     result.reshape(-1)[elements] = written.reshape(-1)[elements]

@@ -18,11 +18,11 @@ from polyloom.frontend.source import Arrays
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.run.model import Placement, check_rectangles
-from polyloom.targets.tcpa.run.phases import running
-from polyloom.targets.tcpa.run.phases.running import Own
-from polyloom.targets.tcpa.run.phases.whole import Execution, simulate
+from polyloom.targets.tcpa.run.phases import step_sequence
+from polyloom.targets.tcpa.run.phases.plan_execution import Execution, simulate
+from polyloom.targets.tcpa.run.phases.step_sequence import Own
 from polyloom.targets.tcpa.run.program import Simulation
-from polyloom.targets.tcpa.words.outline import Outline, outline
+from polyloom.targets.tcpa.words.generator_table import Outline, outline
 from polyloom.targets.tcpa.words.sides import SIDES
 
 Pair = tuple[int, int]
@@ -50,7 +50,7 @@ class _Waiting(Exception):
 
 def _size(data: bytes) -> Pair:
     """Rows and columns that a step of a file takes at most."""
-    found = [outline(step.data).concrete for step in running.run(data).configurations]
+    found = [outline(step.data).concrete for step in step_sequence.run(data).configurations]
     return max((c.rows for c in found), default=1), max((c.columns for c in found), default=1)
 
 
@@ -64,13 +64,15 @@ def check_place(data: bytes, at: Pair, array: Pair) -> Rectangle:
     """The rectangle that all steps take: every one lies on the array, with its banks at the array's border. Errors:
     PL0604 and PL0629."""
     taken = [(*at, 1, 1)]
-    for step in running.run(data).configurations:
+    for step in step_sequence.run(data).configurations:
         found = outline(step.data)
-        stands, size = _first(found, at, array), (found.concrete.rows, found.concrete.columns)
+        stands, size = _first_element(found, at, array), (found.concrete.rows, found.concrete.columns)
         check_rectangles([(*stands, *size)], array)
-        if (missing := _inside(found, stands, array)) is not None:
+        if (missing := _missing_border(found, stands, array)) is not None:
             where = f"{size[0]}x{size[1]} elements at ({stands[0]}, {stands[1]})"
-            raise _refused(step, found, missing, f"{where} would stand inside the array of {array[0]}x{array[1]}")
+            raise _placement_error(
+                step, found, missing, f"{where} would stand inside the array of {array[0]}x{array[1]}"
+            )
         taken.append((*stands, *size))
     row, column = min(r for r, *_ in taken), min(c for _, c, *_ in taken)
     return row, column, max(r + n for r, _, n, _ in taken) - row, max(c + n for _, c, _, n in taken) - column
@@ -80,7 +82,7 @@ def _sides(found: Outline) -> set[str]:
     return {SIDES[n] for n in np.unique(found.table["side"]).tolist()}
 
 
-def _first(found: Outline, at: Pair, array: Pair) -> Pair:
+def _first_element(found: Outline, at: Pair, array: Pair) -> Pair:
     """The first element of a step. One that takes fewer elements than others stands at the border that has its
     banks."""
     used = _sides(found)
@@ -89,7 +91,7 @@ def _first(found: Outline, at: Pair, array: Pair) -> Pair:
     return max(row, at[0]), max(column, at[1])
 
 
-def _inside(found: Outline, at: Pair, array: Pair) -> Pair | None:
+def _missing_border(found: Outline, at: Pair, array: Pair) -> Pair | None:
     """A side whose banks would not be at the array's border, and the array that they are for."""
     end = at[0] + found.concrete.rows, at[1] + found.concrete.columns
     open_sides = at[0] == 0, end[1] == array[1], end[0] == array[0], at[1] == 0
@@ -97,7 +99,7 @@ def _inside(found: Outline, at: Pair, array: Pair) -> Pair | None:
     return next(((side, number) for side, number in pairs if not open_sides[side]), None)
 
 
-def _refused(step: Own, found: Outline, missing: Pair, where: str) -> PolyloomError:
+def _placement_error(step: Own, found: Outline, missing: Pair, where: str) -> PolyloomError:
     side, number = missing
     inner = found.concrete.arrays[number].name
     name = dict((*step.stage.inputs, *step.stage.outputs)).get(inner, inner)
@@ -122,11 +124,11 @@ def run_together(
         waiting: dict[int, _Waiting] = {}
         for number in set(range(len(placed))) - set(done):
             try:
-                done[number] = _replayed(placed[number], member, trace, known[number])
+                done[number] = _replay(placed[number], member, trace, known[number])
             except _Waiting as step:
                 waiting[number] = step
         steps = [
-            Placement(step.file, *_first(outline(step.file), placed[number].at, size), step.inputs)
+            Placement(step.file, *_first_element(outline(step.file), placed[number].at, size), step.inputs)
             for number, step in waiting.items()
         ]
         made = program.simulate_together(steps, member, size, trace) if steps else []
@@ -135,7 +137,7 @@ def run_together(
     return tuple(done[number] for number in range(len(placed)))
 
 
-def _replayed(placed: Placed, member: str | None, trace: bool, known: Sequence[Simulation]) -> Execution:
+def _replay(placed: Placed, member: str | None, trace: bool, known: Sequence[Simulation]) -> Execution:
     """The run whose first steps are known. `_Waiting` where there is one more."""
     rest = iter(known)
 

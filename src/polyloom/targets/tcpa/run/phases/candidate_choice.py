@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polyloom.targets.tcpa.run.banks import accesses
-from polyloom.targets.tcpa.run.phases.transfers import Touched, touched, transfer_cycles
+from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete
@@ -42,10 +42,12 @@ class Option:
 
     @cached_property
     def touched(self) -> Touched:
-        return touched(self.stage, accesses(self._words))
+        return touched_elements(self.stage, accesses(self._words))
 
 
-def chosen(best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int) -> Sequence[Option]:
+def choose_candidates(
+    best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int
+) -> Sequence[Option]:
     """Of each phase the option to take: the best one alone, or one of the `others` of this number. All arrays have
     `elements`."""
     if len(best) == 1 or elements > LARGE:
@@ -53,12 +55,12 @@ def chosen(best: Sequence[Option], others: Callable[[int], Sequence[Option]], el
     moved = _transfers(best)
     if moved < SMALL * (moved + sum(option.cycles for option in best)):
         return best
-    while (better := _better(best, others)) is not None:
+    while (better := _better_choice(best, others)) is not None:
         best = better
     return best
 
 
-def _better(taken: Sequence[Option], others: Callable[[int], Sequence[Option]]) -> Sequence[Option] | None:
+def _better_choice(taken: Sequence[Option], others: Callable[[int], Sequence[Option]]) -> Sequence[Option] | None:
     """`taken` with another option for one phase that costs less in total, if there is one."""
     moved = _transfers(taken)
     for n, own in enumerate(taken if moved else ()):

@@ -23,7 +23,7 @@ import islpy as isl
 from polyloom.ir.rdg import Graph
 from polyloom.sets.isl import from_set, parameter_set, to_set
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.access import Pool
+from polyloom.targets.tcpa.map.symbolic_tables import Pool
 from polyloom.targets.tcpa.words.symbolic import Apart, Row, Schedule
 
 NEAR: Final = 64
@@ -63,7 +63,7 @@ def meetings(graph: Graph, machine: Machine) -> tuple[Meeting, ...]:
     )
 
 
-def rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
+def find_rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
     """The operations that are rare along `dimension`: with all that they share units with, nearer ones left out."""
     near = {n for n, one in enumerate(found) if _is_near(one, graph, dimension)}
     common: set[int] = set()
@@ -86,7 +86,9 @@ def rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
     return Rare(frozenset(one.first for one in kept), serial)
 
 
-def remembered(graph: Graph, found: Sequence[Meeting], rare: Rare, unit: Sequence[int]) -> tuple[Apart, ...]:
+def remembered_differences(
+    graph: Graph, found: Sequence[Meeting], rare: Rare, unit: Sequence[int]
+) -> tuple[Apart, ...]:
     """What a schedule has to remember: the differences of its rare operations in one unit."""
     pool = Pool(graph.program.dimensions, graph.program.parameters)
     return tuple(

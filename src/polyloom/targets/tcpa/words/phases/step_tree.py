@@ -63,7 +63,7 @@ def _nodes(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
     return counted(Codec(write, read), natural("the number of nodes", _NODES))
 
 
-def stored(tree: Tree[int]) -> tuple[_Node, ...]:
+def store_tree(tree: Tree[int]) -> tuple[_Node, ...]:
     """`tree` as the file has it."""
     return tuple([_stored(node) for node in tree])
 
@@ -71,10 +71,10 @@ def stored(tree: Tree[int]) -> tuple[_Node, ...]:
 def _stored(node: int | Steps[int]) -> _Node:
     if not isinstance(node, Steps):
         return None
-    return _Loop(node.step < 0, node.lower, node.upper, stored(node.body))
+    return _Loop(node.step < 0, node.lower, node.upper, store_tree(node.body))
 
 
-def named(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], phases: int) -> Tree[int]:
+def name_counters(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], phases: int) -> Tree[int]:
     """The tree with numbers and names. PL0705 at byte `at` where there are other numbers of phases or loops, or where a
     bound uses a counter that is not around it."""
     numbers, names = count(), iter(counters)

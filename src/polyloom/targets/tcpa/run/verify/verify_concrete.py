@@ -25,9 +25,10 @@ from polyloom.ir.numbers import limits as limits_of
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, scan_sets
-from polyloom.targets.tcpa.run.verify import generator_kinds, ports
+from polyloom.targets.tcpa.run.verify import bank_ports, generator_kinds
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
+from polyloom.targets.tcpa.words.generator_table import outline
 from polyloom.targets.tcpa.words.isa import (
     OPCODE_NOP,
     UNUSED,
@@ -41,7 +42,6 @@ from polyloom.targets.tcpa.words.isa import (
     operation_of,
     source_type,
 )
-from polyloom.targets.tcpa.words.outline import outline
 from polyloom.targets.tcpa.words.sides import LOCATIONS, port_of
 
 _HELP: Final = "instantiate the configuration again; edited words are not supported"
@@ -54,22 +54,22 @@ Rule = Callable[[Concrete, Machine], Iterator[Finding]]
 def verify(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a concrete configuration for `machine`; nothing when it is right.
 
-    What is alike is looked at once; only where that finds something, `by_element` does, to say where.
+    What is alike is looked at once; only where that finds something, `findings_by_element` does, to say where.
     Codes: PL0603, PL0610 to PL0627 (faults), PL0640 to PL0650, PL0701 to PL0705.
     """
     try:
-        found = _by_kinds(data, machine)
+        found = _findings_by_kinds(data, machine)
     except PolyloomError as error:
         return error.diagnostics
-    return by_element(data, machine) if found is None else _diagnostics(found)
+    return findings_by_element(data, machine) if found is None else _diagnostics(found)
 
 
-def by_element(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
+def findings_by_element(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
     """`verify` as it is defined, from a look at every generator and a run of every element."""
     try:
         concrete = concrete_file.decode(data)
         config = model.load(data, machine)
-        found = [*_on_words(concrete, machine), *_misplaced(concrete, machine)]
+        found = [*_findings_on_words(concrete, machine), *_misplaced_generators(concrete, machine)]
         if not found:
             (result,) = model.execute([(config, 0, 0, [])], machine, check_only=True)
             found = [f for rule in _ON_RUN for f in rule(concrete, result)]
@@ -78,18 +78,20 @@ def by_element(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
     return _diagnostics(found)
 
 
-def _by_kinds(data: bytes, machine: Machine) -> list[Finding] | None:
+def _findings_by_kinds(data: bytes, machine: Machine) -> list[Finding] | None:
     """Findings that name no place; None where there are others."""
     read = outline(data)
     config = model.load(data, machine)
     some = read.with_generators(generator_kinds.representatives(read))
-    if any(True for _ in _on_words(some, machine)) or not generator_kinds.in_place(read, _adjacency(machine)):
+    if any(True for _ in _findings_on_words(some, machine)) or not generator_kinds.are_banks_in_place(
+        read, _adjacency(machine)
+    ):
         return None
     result = model.execute_kinds(config, machine)
     return None if result is None else [f for rule in _ON_RUN for f in rule(some, result)]
 
 
-def _on_words(c: Concrete, machine: Machine) -> Iterator[Finding]:
+def _findings_on_words(c: Concrete, machine: Machine) -> Iterator[Finding]:
     """Of generators these rules look at one at a time, and not at all fields: `generator_kinds.representatives`."""
     return (f for rule in (_ON_WORDS if all(c.extents) else _ON_NOTHING) for f in rule(c, machine))
 
@@ -116,14 +118,14 @@ def _empty(c: Concrete, machine: Machine) -> Iterator[Finding]:
 # Words against the machine's capacities (PL0640).
 
 
-def _exceeds(what: str, value: int, limit: int | None) -> Iterator[Finding]:
+def _exceeds_limit(what: str, value: int, limit: int | None) -> Iterator[Finding]:
     if limit is not None and value > limit:
         yield "PL0640", f"{what}: {value}, but the machine has {limit}"
 
 
 def _region(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    yield from _exceeds("rows", c.rows, machine.rows)
-    yield from _exceeds("columns", c.columns, machine.columns)
+    yield from _exceeds_limit("rows", c.rows, machine.rows)
+    yield from _exceeds_limit("columns", c.columns, machine.columns)
 
 
 def _capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
@@ -135,42 +137,44 @@ def _capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
                 f"{len(machine.units)}",
             )
         for depth in (*element.feedback_depths, *element.input_depths):
-            yield from _exceeds(f"depth of a FIFO of class {number}", depth, machine.fifo_depth)
+            yield from _exceeds_limit(f"depth of a FIFO of class {number}", depth, machine.fifo_depth)
         for where, program in _programs(element, number):
-            yield from _exceeds(f"instructions of {where}", len(program), machine.instruction_words)
+            yield from _exceeds_limit(f"instructions of {where}", len(program), machine.instruction_words)
             for instruction in program:
                 yield from _instruction_capacities(where, instruction, machine)
 
 
 def _instruction_capacities(where: str, instruction: Instruction, machine: Machine) -> Iterator[Finding]:
-    yield from _exceeds(
+    yield from _exceeds_limit(
         f"destinations of an instruction of {where}", len(instruction.destinations), machine.destinations
     )
     if isinstance(instruction.branch, If):
-        yield from _exceeds(f"signals of a branch of {where}", len(instruction.branch.signals), machine.branch_flags)
+        yield from _exceeds_limit(
+            f"signals of a branch of {where}", len(instruction.branch.signals), machine.branch_flags
+        )
     outputs = (machine.general_registers, machine.feedback_registers, machine.output_registers)
     inputs = (*outputs[:2], machine.input_registers)
     for registers, limits in ((instruction.destinations, outputs), (instruction.sources, inputs)):
         for r in registers:
             if isinstance(r, Register):
-                yield from _exceeds(f"registers that {where} names", r.index + 1, limits[r.file])
+                yield from _exceeds_limit(f"registers that {where} names", r.index + 1, limits[r.file])
 
 
 def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
     controller, last = c.controller, scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
     counted = (*last, *(p - 1 for p in c.extents), controller.row_delay, controller.column_delay, controller.start)
-    yield from _exceeds(
+    yield from _exceeds_limit(
         "greatest value of an iteration counter or delay", max(counted), (1 << machine.counter_bits) - 1
     )
-    yield from _exceeds("control signals", len(controller.signals), machine.control_signals)
+    yield from _exceeds_limit("control signals", len(controller.signals), machine.control_signals)
     for domain in (*controller.signals, *(g.domain for g in c.generators)):
-        yield from _exceeds("convex sets of a domain", len(domain), machine.signal_sets)
+        yield from _exceeds_limit("convex sets of a domain", len(domain), machine.signal_sets)
         if not machine.half_spaces and any(s.half_spaces for s in domain):
             yield "PL0640", "a domain has half-spaces, but the machine has boxes only"
     for g in c.generators:
-        yield from _exceeds(f"channel of {_name(g)}", g.channel + 1, machine.channels)
-        yield from _exceeds(f"delay of {_name(g)}", g.delay, (1 << machine.delay_bits) - 1)
-        yield from _exceeds(
+        yield from _exceeds_limit(f"channel of {_name(g)}", g.channel + 1, machine.channels)
+        yield from _exceeds_limit(f"delay of {_name(g)}", g.delay, (1 << machine.delay_bits) - 1)
+        yield from _exceeds_limit(
             f"dimensions of {_name(g)}", sum(1 for a in g.coefficients if a), machine.generator_dimensions
         )
 
@@ -180,7 +184,7 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
     for number, wrapper in enumerate(c.wrappers):
         for k in wrapper:
             for port, registers in ((k.sink, machine.input_registers), (k.source, machine.output_registers)):
-                yield from _exceeds(
+                yield from _exceeds_limit(
                     f"ports named in wrapper {number}", port[1] + 1, machine.channels if port[0] else registers
                 )
             if allowed is not None and (_port(k.source), _port(k.sink)) not in allowed:
@@ -190,12 +194,12 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
                 )
     for g in c.generators:
         is_output = c.arrays[g.array].is_output
-        yield from _exceeds(
+        yield from _exceeds_limit(
             f"register of {_name(g)}",
             g.register + 1,
             machine.output_registers if is_output else machine.input_registers,
         )
-        for source, sink in ports.route_of(g, is_output):
+        for source, sink in bank_ports.route_of(g, is_output):
             if allowed is not None and (_port(source), _port(sink)) not in allowed:
                 yield (
                     "PL0642",
@@ -203,12 +207,12 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
                 )
 
 
-def _misplaced(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    for g, place in ports.misplaced(c, _adjacency(machine)) if all(c.extents) else ():
+def _misplaced_generators(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    for g, place in bank_ports.misplaced_banks(c, _adjacency(machine)) if all(c.extents) else ():
         yield "PL0642", f"{_name(g)} stands elsewhere than its port, {place}"
 
 
-def _adjacency(machine: Machine) -> frozenset[tuple[ports.Port, ports.Port]] | None:
+def _adjacency(machine: Machine) -> frozenset[tuple[bank_ports.Port, bank_ports.Port]] | None:
     """The allowed (source, sink) pairs."""
     if machine.adjacency is None:
         return None
@@ -291,13 +295,13 @@ def _classes(c: Concrete, machine: Machine) -> Iterator[Finding]:
             yield "PL0646", f"no element is of class {number}"
         if any(p and all(i.opcode == OPCODE_NOP for i in p) for p in c.classes[number].programs):
             yield "PL0646", f"class {number} has a program without an operation"
-    for element, count in _repeated(c.classes):
+    for element, count in _repeated_programs(c.classes):
         yield "PL0646", f"{count} classes equal class {c.classes.index(element)}"
     wired = {number for row in c.wrapper for number in row}
     for number in range(len(c.wrappers)):
         if number not in wired:
             yield "PL0646", f"no element has wrapper {number}"
-    for wrapper, count in _repeated(c.wrappers):
+    for wrapper, count in _repeated_programs(c.wrappers):
         yield "PL0646", f"{count} wrappers equal wrapper {c.wrappers.index(wrapper)}"
 
 
@@ -329,7 +333,7 @@ def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
     last = scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
     top = (*(p - 1 for p in c.extents[:-1]), last[-1])
     for number, domain in enumerate(c.controller.signals):
-        late = list(scan_sets.after(last, (0,) * len(last), top))
+        late = list(scan_sets.digits_after(last, (0,) * len(last), top))
         yield from _domain(f"the one-domain of control signal {number}", domain, top)
         if scan_sets.meets(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
@@ -362,24 +366,24 @@ def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]
 def _normal(s: ConvexSet) -> bool:
     return (
         all(sum(1 for a in h.coefficients if a) > 1 for h in s.half_spaces)
-        and scan_sets.convex(s.lower, s.upper, s.half_spaces) == s
+        and scan_sets.convex_set(s.lower, s.upper, s.half_spaces) == s
     )
 
 
 def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    for name, _ in _repeated(a.name for a in c.arrays):
+    for name, _ in _repeated_programs(a.name for a in c.arrays):
         yield "PL0644", f"two arrays are called {name}"
     for a in c.arrays:
         if a.place is None and a.strides != tuple(prod(a.shape[i + 1 :]) for i in range(len(a.shape))):
             yield "PL0644", f"the strides of {a.name} are not row-major"
-        if a.place is not None and not _apart(a):
+        if a.place is not None and not _overlapping_words(a):
             yield "PL0644", f"elements of {a.name} share a word"
     for a, b in combinations([(a, a.place) for a in c.arrays if a.place], 2):
         if a[1].bank == b[1].bank and a[1].base < b[1].base + _words(b[0]) and b[1].base < a[1].base + _words(a[0]):
             yield "PL0644", f"{a[0].name} and {b[0].name} share words of bank {a[1].bank}"
 
 
-def _apart(array: ArrayLayout) -> bool:
+def _overlapping_words(array: ArrayLayout) -> bool:
     """Whether, in some order, each dimension's stride passes all words of the inner ones, or nothing is there."""
     if 0 in array.shape:
         return True
@@ -399,7 +403,7 @@ def _words(array: ArrayLayout) -> int:
 def _generators(c: Concrete, machine: Machine) -> Iterator[Finding]:
     """That addresses lie in their array is found by the static run."""
     for g in c.generators:
-        yield from _exceeds(f"words that {_name(g)} covers", _span(g), machine.bank_words)
+        yield from _exceeds_limit(f"words that {_name(g)} covers", _span(g), machine.bank_words)
         for m, a in enumerate(g.coefficients):
             if a and len({x for s in g.domain for x in (s.lower[m], s.upper[m])}) == 1:
                 yield (
@@ -416,7 +420,7 @@ def _span(g: Generator) -> int:
     return max(sum(e[1] for e in s) for s in ends) - min(sum(e[0] for e in s) for s in ends) + 1 if ends else 0
 
 
-def _unwritten(c: Concrete, machine: Machine) -> Iterator[Finding]:
+def _unwritten_outputs(c: Concrete, machine: Machine) -> Iterator[Finding]:
     written = {g.array for g in c.generators if g.domain}
     for number, array in enumerate(c.arrays):
         if array.is_output and number not in written and _words(array):
@@ -450,7 +454,7 @@ def _occupancy(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
                     )
 
 
-def _late(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
+def _late_generators(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, register, cycles in result.report.late:
         yield (
             "PL0647",
@@ -458,12 +462,12 @@ def _late(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
         )
 
 
-def _unread(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
+def _unread_tokens(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, register, _ in result.report.unread:
         yield "PL0647", f"element {_place(c, element)} writes rd{register} and does not read it"
 
 
-def _idle(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
+def _idle_programs(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, source, sink in result.report.idle:
         yield (
             "PL0642",
@@ -472,12 +476,12 @@ def _idle(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
         )
 
 
-def _wasted(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
+def _wasted_words(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for _, signal, step in result.report.wasted:
         yield "PL0649", f"control signal {signal} is 1 in step {step}, where no branch reads it"
 
 
-def _covered(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
+def _covered_steps(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for number, (element, units) in enumerate(zip(c.classes, result.report.coverage, strict=True)):
         for (where, program), seen in zip(_programs(element, number), units, strict=True):
             for at, (instruction, (executed, driven, codes, lowest)) in enumerate(zip(program, seen, strict=True)):
@@ -513,7 +517,7 @@ def _programs(element: ElementProgram, number: int) -> Iterator[tuple[str, tuple
     return ((f"unit {u} of class {number}", program) for u, program in enumerate(element.programs))
 
 
-def _repeated(values: Iterable[T]) -> list[tuple[T, int]]:
+def _repeated_programs(values: Iterable[T]) -> list[tuple[T, int]]:
     return [(value, count) for value, count in Counter(values).items() if count > 1]
 
 
@@ -541,15 +545,15 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _domains,
     _arrays,
     _generators,
-    _unwritten,
+    _unwritten_outputs,
 )
 _ON_NOTHING: Final[tuple[Rule, ...]] = (_region, _empty, _arrays)
 _ON_RUN: Final[tuple[Callable[[Concrete, tcpa.Result], Iterator[Finding]], ...]] = (
     _steps,
     _occupancy,
-    _late,
-    _unread,
-    _idle,
-    _wasted,
-    _covered,
+    _late_generators,
+    _unread_tokens,
+    _idle_programs,
+    _wasted_words,
+    _covered_steps,
 )

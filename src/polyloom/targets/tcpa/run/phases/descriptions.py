@@ -11,18 +11,18 @@ from polyloom.ir.steps import as_data, outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa.run import program, report
-from polyloom.targets.tcpa.run.phases.running import run
+from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.words import program_file
-from polyloom.targets.tcpa.words.phases.file import INPUT, OUTPUT, PARAMETRIC
+from polyloom.targets.tcpa.words.phases.phase_file import INPUT, OUTPUT, PARAMETRIC
 from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
     bound_of,
     file_kind,
-    files,
-    in_phase,
     is_phased,
-    names_of,
-    read,
+    note_phase,
+    phase_files,
+    read_phases,
+    stage_names,
 )
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS
 
@@ -40,7 +40,7 @@ def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tup
     where it has several."""
     found = run(concrete)
     longest = found.longest
-    sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
+    sources = phase_files(symbolic) if symbolic else phase_files(concrete) if found.phased.counters else None
     each = [report.facts(sources[own.number] if sources else None, own.data) for own in longest]
     if not each:
         return {**dict.fromkeys(report.KEYS), "instantiations": 0, **_sizes(symbolic, concrete)}, ()
@@ -61,7 +61,7 @@ def _sizes(symbolic: bytes | None, concrete: bytes) -> dict[str, Json]:
 def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
     """One per phase that runs; of one that has several configurations, for its longest step."""
     found = run(concrete)
-    sources = files(symbolic) if symbolic else files(concrete) if found.phased.counters else None
+    sources = phase_files(symbolic) if symbolic else phase_files(concrete) if found.phased.counters else None
     return tuple(report.report(sources[own.number] if sources else None, own.data) for own in found.longest)
 
 
@@ -69,33 +69,33 @@ def show(data: bytes) -> str:
     """The listing. Of concrete steps it has what every step has in common, the symbolic phases."""
     if not is_phased(data):
         return program_file.show(data)
-    phased = read(data)
+    phased = read_phases(data)
     values = f"({', '.join(phased.parameters)})" if phased.parameters else ""
-    lines = [f"{file_kind(data).name} of {phased.name}{values}", *_asked(data), "arrays:"]
-    lines += [f"  {_declared(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
+    lines = [f"{file_kind(data).name} of {phased.name}{values}", *_asked_values(data), "arrays:"]
+    lines += [f"  {_declaration(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
     if phased.counters:
         lines += ["steps:", *outline(phased.tree, "  ")]
-    named = names_of(data)
+    named = stage_names(data)
     for n, stage in enumerate(named, 1):
-        lines += ["", f"phase {n} of {len(named)}{_renamed(stage)}", program_file.show(stage.data).rstrip("\n")]
+        lines += ["", f"phase {n} of {len(named)}{_renamed_arrays(stage)}", program_file.show(stage.data).rstrip("\n")]
     return "\n".join(lines)
 
 
-def _asked(data: bytes) -> list[str]:
+def _asked_values(data: bytes) -> list[str]:
     """What a configuration of steps was made for."""
     if file_kind(data) is not STEPS:
         return []
     bound = bound_of(data)
-    names = read(bound.symbolic).parameters
+    names = read_phases(bound.symbolic).parameters
     values = ", ".join(f"{n} = {v}" for n, v in zip(names, bound.values, strict=True))
     return [f"for {values or 'no parameters'} on {bound.rows}x{bound.columns} elements"]
 
 
-def _declared(array: Array) -> str:
+def _declaration(array: Array) -> str:
     return array.name + "".join(f"[{e}]" for e in array.shape)
 
 
-def _renamed(stage: NamedStage) -> str:
+def _renamed_arrays(stage: NamedStage) -> str:
     names = [f"{inner} is {outer}" for inner, outer in (*stage.inputs, *stage.outputs) if inner != outer]
     return f", where {', '.join(names)}" if names else ""
 
@@ -104,7 +104,7 @@ def as_json(data: bytes) -> Json:
     """The listing as plain values."""
     if not is_phased(data):
         return program_file.as_json(data)
-    phased = read(data)
+    phased = read_phases(data)
     return {
         "kernel": phased.name,
         "parameters": list(phased.parameters),
@@ -120,7 +120,7 @@ def as_json(data: bytes) -> Json:
                 "outputs": dict[str, Json](b.outputs),
                 "configuration": program_file.as_json(b.data),
             }
-            for b in names_of(data)
+            for b in stage_names(data)
         ],
     }
 
@@ -128,9 +128,9 @@ def as_json(data: bytes) -> Json:
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     """The findings of every phase, and of every configuration that steps have; how phases fit together was checked when
     the file was read."""
-    made = files(data)
-    found = [in_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in program.verify(file, member)]
+    made = phase_files(data)
+    found = [note_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in program.verify(file, member)]
     if found or not is_phased(data) or file_kind(data) is not STEPS:
         return tuple(found)
     steps = run(data).configurations
-    return tuple(in_phase(d, own.number + 1, len(made)) for own in steps for d in program.verify(own.data, member))
+    return tuple(note_phase(d, own.number + 1, len(made)) for own in steps for d in program.verify(own.data, member))

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from polyloom.targets.report import Circuit, Route
-from polyloom.targets.tcpa.words.concrete import Concrete, ElementProgram, Generator, Side, way
+from polyloom.targets.tcpa.words.concrete import Concrete, ElementProgram, Generator, Side, bank_route
 
 _CIRCUIT: Final = re.compile(r"(\S+(?: [-~]> \S+)+) \(latency (\d+), distance (\d+)")
 """As `modulo.guarded.bounds` writes it: a symbolic file keeps the reason as a sentence."""
 _ARROW: Final = re.compile(r" [-~]> ")
 
 
-def beside(concrete: Concrete, generator: Generator) -> tuple[int, int]:
+def bank_beside(concrete: Concrete, generator: Generator) -> tuple[int, int]:
     """The place of a bank: just outside the border."""
     at = generator.position
     places: dict[Side, tuple[int, int]] = {
@@ -32,7 +32,7 @@ def routes(concrete: Concrete) -> Iterator[Route]:
     """Of every bank: of an input from the bank to the element, of an output the other way."""
     for generator in concrete.generators:
         array = concrete.arrays[generator.array]
-        path = (beside(concrete, generator), *way(concrete, generator))
+        path = (bank_beside(concrete, generator), *bank_route(concrete, generator))
         yield Route(array.name, path[::-1] if array.is_output else path)
 
 

@@ -26,14 +26,14 @@ def operations(symbolic: Symbolic, schedule: Schedule, interval: int) -> tuple[O
             symbolic.node_names[v],
             symbolic.limits.units[schedule.unit[v]],
             schedule.tau[v] % interval,
-            text(symbolic, v),
+            operation_text(symbolic, v),
             symbolic.origins[v] if symbolic.origins else None,
         )
         for v in range(len(symbolic.nodes))
     )
 
 
-def text(symbolic: Symbolic, number: int) -> str:
+def operation_text(symbolic: Symbolic, number: int) -> str:
     """What a node computes: `madd.f32 S1, A[i, k]`, with the nodes that its operands come from; `@(0, 1)` is how far
     away, in iterations. An output is behind an arrow."""
     node = symbolic.nodes[number]
@@ -64,7 +64,7 @@ def _index(symbolic: Symbolic, rows: Sequence[notation.Row]) -> str:
     return f"[{index}]" if index else ""
 
 
-def by_slot(symbolic: Symbolic, schedule: Schedule, interval: int) -> Slots:
+def nodes_by_slot(symbolic: Symbolic, schedule: Schedule, interval: int) -> Slots:
     """Which nodes an instruction may be of."""
     found: Slots = {}
     for v, node in enumerate(symbolic.nodes):
@@ -72,7 +72,7 @@ def by_slot(symbolic: Symbolic, schedule: Schedule, interval: int) -> Slots:
     return found
 
 
-def told(places: Sequence[Provenance]) -> str:
+def provenance_text(places: Sequence[Provenance]) -> str:
     """Where an instruction comes from, on one line: `gemm.py:19 C[i, j] += ...`; nothing where nobody knows. What is
     only there for the array's sake comes after `for`."""
     written = dict.fromkeys(_short(p) for p in places if p.line and not p.reason)

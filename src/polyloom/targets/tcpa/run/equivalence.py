@@ -32,11 +32,11 @@ from polyloom.ir.terms_text import Names, difference, print_term
 from polyloom.targets.target import Proof
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, program
-from polyloom.targets.tcpa.run.phases.running import Run, run
-from polyloom.targets.tcpa.run.phases.whole import overwritten
+from polyloom.targets.tcpa.run.phases.plan_execution import overwrite_elements
+from polyloom.targets.tcpa.run.phases.step_sequence import Run, run
 from polyloom.targets.tcpa.words import program_file
-from polyloom.targets.tcpa.words.phases.file import Phased
-from polyloom.targets.tcpa.words.phases.stages import located
+from polyloom.targets.tcpa.words.phases.phase_file import Phased
+from polyloom.targets.tcpa.words.phases.stages import locate_error
 
 Ready = tuple[tcpa.Config, Machine]
 _AGAIN: Final = (
@@ -110,7 +110,7 @@ def _check_arrays(phased: Phased, source: Source, values: Mapping[str, int]) -> 
         if mine != theirs:
             raise input_error(
                 "PL0653",
-                f"the configuration {verb} {_listed(mine)}, the source {_listed(theirs)}",
+                f"the configuration {verb} {_list_forms(mine)}, the source {_list_forms(theirs)}",
                 help="give the source that it was made from, and the parameter values, NAME=VALUE",
             )
 
@@ -119,7 +119,7 @@ def _forms(arrays: Sequence[Array], values: Mapping[str, int]) -> dict[str, str]
     return {a.name: f"{a.dtype}{list(shape_of(a, values))}" for a in sorted(arrays, key=lambda a: a.name)}
 
 
-def _listed(forms: Mapping[str, str]) -> str:
+def _list_forms(forms: Mapping[str, str]) -> str:
     return ", ".join(f"{name}: {form}" for name, form in forms.items()) or "nothing"
 
 
@@ -145,16 +145,16 @@ def _configuration_terms(found: Run, member: str | None, inputs: Mapping[str, Id
         taken = {inner: arrays[outer] for inner, outer in own.stage.inputs}
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
         if id(own) not in ready:
-            ready[id(own)] = located(number + 1, count, partial(_ready, own.data, member), where)
-        written = located(number + 1, count, partial(model.run_terms, *ready[id(own)], taken, terms), where)
+            ready[id(own)] = locate_error(number + 1, count, partial(_load_configuration, own.data, member), where)
+        written = locate_error(number + 1, count, partial(model.run_terms, *ready[id(own)], taken, terms), where)
         arrays |= {
-            outer: overwritten(arrays[outer], written[inner], own.accesses[inner][1])
+            outer: overwrite_elements(arrays[outer], written[inner], own.accesses[inner][1])
             for inner, outer in own.stage.outputs
         }
     return {a.name: arrays[a.name] for a in phased.outputs}
 
 
-def _ready(data: bytes, member: str | None) -> Ready:
+def _load_configuration(data: bytes, member: str | None) -> Ready:
     machine = program.machine_of(data, member)
     return model.load(data, machine), machine
 

@@ -21,7 +21,7 @@ from polyloom.ir.pla import Array
 from polyloom.ir.plan import Parametric
 from polyloom.ir.steps import Tree, leaves
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.targets.tcpa.words.phases import tree as trees
+from polyloom.targets.tcpa.words.phases import step_tree as trees
 
 SYMBOLIC: Final = FileKind(b"PLSP", "symbolic configuration of phases", version=2, sections=3)
 CONCRETE: Final = FileKind(b"PLCP", "concrete configuration of phases", version=2, sections=3)
@@ -193,7 +193,7 @@ def encode(kind: FileKind, phased: Phased) -> bytes:
         for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
     )
     phases = tuple(_Phase(len(s.data), s.arrays, s.counters) for s in phased.stages)
-    head = _Head(phased.assumptions, slots, phases, trees.stored(phased.tree))
+    head = _Head(phased.assumptions, slots, phases, trees.store_tree(phased.tree))
     first = section(_head(names, _affine((*names.parameters, *names.counters)), _LENGTH), head)
     return binary.pack(
         kind,
@@ -212,7 +212,7 @@ class Form:
     names: bytes
 
 
-def form(phased: Phased) -> Form:
+def concrete_form(phased: Phased) -> Form:
     """Of a symbolic file: what `encode` writes for a concrete one, by the same description, but with holes in the place
     of numbers."""
     names, values = _Names(phased.name, (), (), tuple(a.name for a in phased.arrays)), iter(phased.values)
@@ -235,7 +235,7 @@ def form(phased: Phased) -> Form:
     return Form(pieces, tuple(h for _, h in found), section(_names, names))
 
 
-def concrete(made: Form, values: Mapping[str, int], files: Sequence[bytes]) -> bytes:
+def concrete_phases(made: Form, values: Mapping[str, int], files: Sequence[bytes]) -> bytes:
     """The concrete file of these values, with the concrete files of its phases. Errors: PL0706."""
     head = bytearray(made.pieces[0])
     for hole, piece in zip(made.holes, made.pieces[1:], strict=True):
@@ -267,7 +267,7 @@ def decode(kind: FileKind, data: bytes) -> Phased:
     )
     values = tuple(s.shape[0] for s in head.slots if s.role == PARAMETRIC)
     stages = tuple(Stage(files.take(p.length), p.arrays, p.counters) for p in head.phases)
-    tree = trees.named(at, head.tree, names.counters, len(stages))
+    tree = trees.name_counters(at, head.tree, names.counters, len(stages))
     _check_scopes(at, names, head, tree)
     phased = Phased(
         names.kernel,

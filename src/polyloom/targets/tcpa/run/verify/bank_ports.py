@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from polyloom.targets.tcpa.words.concrete import Concrete, Generator, Side, end_of
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator, Side, route_end
 from polyloom.targets.tcpa.words.sides import LOCATIONS, OPPOSITE
 
 Port = tuple[int, int]
@@ -48,7 +48,7 @@ class Channels:
         return self._usable[key]
 
 
-def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Iterator[tuple[Generator, str]]:
+def misplaced_banks(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Iterator[tuple[Generator, str]]:
     """Generators whose bank stands elsewhere, and what the rule names. `adjacent`: the allowed (source, sink) pairs;
     None: every pair."""
     channels = Channels(c, 1 + max((g.channel for g in c.generators), default=0), adjacent)
@@ -70,7 +70,7 @@ def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Ite
     used: frozenset[Side] = frozenset(g.side for g in c.generators)
     for _, access in groupby(c.generators, key=lambda g: (g.array, g.register)):
         # Nearest first, as the instantiation gives channels out.
-        found = sorted(access, key=lambda g: (g.links, end_of(c, g)))
+        found = sorted(access, key=lambda g: (g.links, route_end(c, g)))
         border = _common_border(c, found, used)
         shared = lowest(found[0].channel, found) if border else None
         for g in found:
@@ -96,7 +96,7 @@ def _passes(
 
 def _common_border(c: Concrete, found: Sequence[Generator], used: frozenset[Side]) -> Side | None:
     """The first border that has all; one without any bank may be inside a larger array, where none stand."""
-    places = [end_of(c, g) for g in found]
+    places = [route_end(c, g) for g in found]
     rows, columns = {r for r, _ in places}, {k for _, k in places}
     ends: tuple[tuple[Side, set[int], int], ...] = (
         ("west", columns, 0),
@@ -108,7 +108,7 @@ def _common_border(c: Concrete, found: Sequence[Generator], used: frozenset[Side
 
 
 def _nearest(c: Concrete, g: Generator, used: frozenset[Side]) -> tuple[Side, int]:
-    row, column = end_of(c, g)
+    row, column = route_end(c, g)
     # As a chess board: elements take turns between the two directions, which halves the channels that a side needs.
     near, far = (column, c.columns - 1 - column) if (row + column) % 2 == 0 else (row, c.rows - 1 - row)
     sides: tuple[Side, Side] = ("west", "east") if (row + column) % 2 == 0 else ("north", "south")

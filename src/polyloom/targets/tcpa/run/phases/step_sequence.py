@@ -17,20 +17,20 @@ from polyloom.diagnostics import infeasible
 from polyloom.ir.steps import walk
 from polyloom.targets.tcpa.run import model, program
 from polyloom.targets.tcpa.run.banks import Accesses, accesses
-from polyloom.targets.tcpa.run.phases.transfers import Touched, touched, transfer_cycles
+from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
 from polyloom.targets.tcpa.words import concrete_file
-from polyloom.targets.tcpa.words.outline import outline
-from polyloom.targets.tcpa.words.phases.file import Phased
+from polyloom.targets.tcpa.words.generator_table import outline
+from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
     bound_of,
     file_kind,
     is_phased,
-    located,
-    lying_in,
+    locate_error,
     named_stages,
-    opened,
-    read,
+    open_phases,
+    places_in_stage,
+    read_phases,
 )
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS, Bound
 
@@ -64,7 +64,7 @@ class Own:
 
     @cached_property
     def touched(self) -> Touched:
-        return touched(self.stage, self.accesses)
+        return touched_elements(self.stage, self.accesses)
 
 
 @dataclass(frozen=True)  # without slots, which exclude cached properties
@@ -103,20 +103,20 @@ def run(data: bytes) -> Run:
     """Of a concrete file of any kind. Errors: those of instantiation, with the phase and its step in notes, and
     PL0521."""
     if is_phased(data) and file_kind(data) is STEPS:
-        return _steps(bound_of(data), read(data))
-    phased = read(data)
+        return _steps(bound_of(data), read_phases(data))
+    phased = read_phases(data)
     return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(named_stages(phased))))
 
 
 def _steps(bound: Bound, phased: Phased) -> Run:
     named, given = (
-        opened(bound.symbolic).named,
-        dict(zip(opened(bound.symbolic).phased.parameters, bound.values, strict=True)),
+        open_phases(bound.symbolic).named,
+        dict(zip(open_phases(bound.symbolic).phased.parameters, bound.values, strict=True)),
     )
     own = [tuple(phased.counters[n] for n in stage.counters) for stage in phased.stages]
     region, places = (bound.rows, bound.columns), bound.places
     makers = [
-        program.maker(stage.data, region, c, bound.closed, lying_in(stage, places) if places else None)
+        program.instantiator(stage.data, region, c, bound.closed, places_in_stage(stage, places) if places else None)
         for stage, c in zip(phased.stages, bound.candidates, strict=True)
     ]
     known: dict[tuple[int, ...], Own] = {}
@@ -126,7 +126,7 @@ def _steps(bound: Bound, phased: Phased) -> Run:
         key = number, *counters
         if (found := known.get(key)) is None:
             where = ", ".join(f"{n} = {v}" for n, v in zip(own[number], counters, strict=True))
-            file = located(number + 1, len(named), partial(makers[number], (*bound.values, *counters)), where)
+            file = locate_error(number + 1, len(named), partial(makers[number], (*bound.values, *counters)), where)
             stage = named[number]
             found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs), is_made=True)
             size += len(file)
