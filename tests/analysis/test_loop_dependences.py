@@ -14,7 +14,7 @@ from tests.transform.parallel.caches import turns
 from polyloom import frontend
 from polyloom.analysis.loop_dependences import LoopDependences
 from polyloom.analysis.loop_ranges import loop_ranges, trip_count
-from polyloom.analysis.privatizable import path_to, privatizable
+from polyloom.analysis.privatizable import enclosing_path, privatizable
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 from polyloom.ir.instance_counts import count_instances
@@ -49,7 +49,7 @@ def instances(nodes: Sequence[Node], values: Values) -> Iterator[tuple[Assign, V
 
 def carries(nest: Nest, loop: Loop, private: frozenset[str]) -> bool:
     """By looking at every pair of accesses to one element."""
-    outer = [node.name for node in path_to(nest.body, loop) or () if isinstance(node, Loop)]
+    outer = [node.name for node in enclosing_path(nest.body, loop) or () if isinstance(node, Loop)]
     touched: dict[object, list[tuple[int, bool]]] = {}
     for assign, values in instances(nest.body, {}):
         if loop.name in values:
@@ -68,9 +68,9 @@ def test_carried_dependences(seed: int, tmp_path: Path) -> None:
         return
     dependences = LoopDependences(nest)
     for loop in loop_nodes(nest.body):
-        path = (*(path_to(nest.body, loop) or ()), loop)
+        path = (*(enclosing_path(nest.body, loop) or ()), loop)
         for private in (frozenset[str](), privatizable(nest, path)):
-            assert (dependences.carried(loop.name, private) is not None) == carries(nest, loop, private)
+            assert (dependences.carried_dependence(loop.name, private) is not None) == carries(nest, loop, private)
 
 
 def read_before(nest: Nest, loop: Loop, name: str) -> bool:
@@ -91,7 +91,7 @@ def test_privatizable_scalars(seed: int, tmp_path: Path) -> None:
     nest = nest_of(tmp_path, seed)
     for loop in loop_nodes(nest.body) if nest is not None else ():
         assert nest is not None
-        for name in privatizable(nest, (*(path_to(nest.body, loop) or ()), loop)):
+        for name in privatizable(nest, (*(enclosing_path(nest.body, loop) or ()), loop)):
             assert not read_before(nest, loop, name)
 
 
@@ -107,5 +107,5 @@ def test_ranges_and_counts(seed: int, tmp_path: Path) -> None:
     for statement in statements(nest):
         assert count_instances(statement, {}) == counts.get(statement.assign.name, 0)
     for loop in loop_nodes(nest.body):
-        if not path_to(nest.body, loop):
+        if not enclosing_path(nest.body, loop):
             assert trip_count(loop, known) == len(turns(loop, {}))

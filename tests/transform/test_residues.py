@@ -18,7 +18,7 @@ from polyloom.ir import nest_verify
 from polyloom.ir.nest import assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.transform import plan
-from polyloom.transform.residues import COPIES, STATEMENTS, by_residues
+from polyloom.transform.residues import COPIES, STATEMENTS, unroll_by_residues
 
 PARITY = """
 for k in range(M):
@@ -44,7 +44,7 @@ def test_the_meaning_stays(tmp_path: Path) -> None:
             known = load_kernel(str(path)).nest
         except PolyloomError:  # not every kernel is a nest
             continue
-        made = by_residues(known)
+        made = unroll_by_residues(known)
         if made is None:
             continue
         unrolled += 1
@@ -62,13 +62,13 @@ def test_places_of_a_strip_become_classes() -> None:
     assert system is not None
     assert not made.loops
     inputs = {"s": np.arange(8, dtype=NUMPY["i32"]), "t": np.arange(5, 12, dtype=NUMPY["i32"])}
-    unrolled = by_residues(known)
+    unrolled = unroll_by_residues(known)
     assert unrolled is not None
     assert_same(meaning(known, {"M": 7}, inputs), meaning(unrolled, {"M": 7}, inputs))
 
 
 def test_who_reads_what_is_written_at_a_stride_is_unrolled() -> None:
-    unrolled = by_residues(nest("a[2 * N + 1]; b[N]", EVEN))
+    unrolled = unroll_by_residues(nest("a[2 * N + 1]; b[N]", EVEN))
     assert unrolled is not None
     assert len(list(assignments(unrolled.body))) == 4
 
@@ -76,4 +76,4 @@ def test_who_reads_what_is_written_at_a_stride_is_unrolled() -> None:
 @pytest.mark.parametrize("factor", [1, COPIES + 1])
 def test_no_more_copies_than_help(factor: int) -> None:
     body = f"for i in range(N):\n  a[{factor} * i] = a[i] + 1\n"
-    assert by_residues(nest(f"a[{factor} * N + 1]", body)) is None
+    assert unroll_by_residues(nest(f"a[{factor} * N + 1]", body)) is None

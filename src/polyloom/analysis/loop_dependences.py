@@ -54,26 +54,26 @@ class LoopDependences:
         self.accesses = {s.assign.name: tuple(statement_accesses(s)) for s in self.statements}
         self.found: dict[tuple[str, frozenset[str]], Dependence | None] = {}
 
-    def carried(self, loop: str, private: frozenset[str]) -> Dependence | None:
+    def carried_dependence(self, loop: str, private: frozenset[str]) -> Dependence | None:
         """One that `loop` carries; None where its iterations may run in any order, and together."""
         key = loop, private
         if key not in self.found:
-            self.found[key] = next(self._carried(loop, private), None)
+            self.found[key] = next(self._carried_dependences(loop, private), None)
         return self.found[key]
 
     def parallel(self, path: Path) -> bool:
         """Whether the last loop of `path` carries none but by what its iterations may have to themselves."""
         loop = path[-1]
-        return isinstance(loop, Loop) and self.carried(loop.name, privatizable(self.nest, path)) is None
+        return isinstance(loop, Loop) and self.carried_dependence(loop.name, privatizable(self.nest, path)) is None
 
-    def _carried(self, loop: str, private: frozenset[str]) -> Iterator[Dependence]:
+    def _carried_dependences(self, loop: str, private: frozenset[str]) -> Iterator[Dependence]:
         inside = (a for s in self.statements if loop in s.loops for a in self.accesses[s.assign.name])
         touched = [access for access in inside if access[1].name not in private]
         for (n, first), (m, second) in product(enumerate(touched), repeat=2):
             # Two writes are one pair, in either order.
             if not first[2] or first[1].name != second[1].name or (second[2] and m < n):
                 continue
-            if _meet_apart(loop, first, second):
+            if _carries(loop, first, second):
                 yield Dependence(loop, first[1].name, first[1], second[1])
 
     def conflict(self, first: Node, second: Node, directions: Mapping[str, Direction]) -> bool:
@@ -102,7 +102,7 @@ def touch_one_element(first: Access, second: Access, directions: Mapping[str, Di
     (one, a, _), (other, b, _) = first, second
     outermost = min(one.loops.index(loop) for loop in directions)
     shared = one.loops[:outermost]
-    left, right = _renamed(one.loops, shared, "first"), _renamed(other.loops, shared, "second")
+    left, right = _instance_names(one.loops, shared, "first"), _instance_names(other.loops, shared, "second")
     same = [
         sign
         for x, y in zip(a.index, b.index, strict=True)
@@ -120,7 +120,7 @@ def touch_one_element(first: Access, second: Access, directions: Mapping[str, Di
     return not is_empty(to_set(Condition(tuple(pieces)), [*shared, *own], ()))
 
 
-def _meet_apart(loop: str, first: Access, second: Access) -> bool:
+def _carries(loop: str, first: Access, second: Access) -> bool:
     """Whether instances in different iterations of `loop` touch one element."""
     if _differs(first[1], second[1], loop, first[0].loops[: first[0].loops.index(loop)]):
         return False
@@ -133,5 +133,5 @@ def _differs(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> bo
     return any(x == y and x.coefficient(loop) and x.symbols <= known for x, y in zip(a.index, b.index, strict=True))
 
 
-def _renamed(loops: Sequence[str], shared: Sequence[str], side: str) -> dict[str, Affine]:
+def _instance_names(loops: Sequence[str], shared: Sequence[str], side: str) -> dict[str, Affine]:
     return {name: Affine.symbol(hidden(f"{side}_{name}")) for name in loops if name not in shared}

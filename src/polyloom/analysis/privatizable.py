@@ -26,11 +26,11 @@ def privatizable(nest: Nest, path: Path) -> frozenset[str]:
 def upward_exposed(nodes: Sequence[Node], name: str) -> bool | None:
     """True where `name` may be read before it is written, False where it is certainly written first, None where neither
     is so."""
-    found = (_exposed(node, name) for node in nodes)
+    found = (_exposes(node, name) for node in nodes)
     return next((each for each in found if each is not None), None)
 
 
-def _exposed(node: Node, name: str) -> bool | None:
+def _exposes(node: Node, name: str) -> bool | None:
     match node:
         case Assign():
             if any(read.name == name for read in accesses(node.value)):
@@ -68,14 +68,14 @@ def _blocks(nest: Nest, node: Loop | If | None) -> Iterator[tuple[Node, ...]]:
         yield nest.body if node is None else node.body
 
 
-def path_to(nodes: Sequence[Node], wanted: Node) -> tuple[Loop | If, ...] | None:
+def enclosing_path(nodes: Sequence[Node], wanted: Node) -> tuple[Loop | If, ...] | None:
     """What is around a node, from outside; None where it is not among them."""
     for node in nodes:
         if node is wanted:
             return ()
         if isinstance(node, Assign):
             continue
-        inner = path_to(node.body if isinstance(node, Loop) else (*node.body, *node.orelse), wanted)
+        inner = enclosing_path(node.body if isinstance(node, Loop) else (*node.body, *node.orelse), wanted)
         if inner is not None:
             return (node, *inner)
     return None

@@ -27,7 +27,7 @@ from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.entry import shown
 from polyloom.transform.indirect import is_indirect, touched
 from polyloom.transform.phases import held, make_plan
-from polyloom.transform.residues import by_residues
+from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal
 from polyloom.transform.steps import SEQUENTIAL, STRIDED, in_steps, is_large
 
@@ -49,7 +49,7 @@ def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> t
     if refused.diagnostics[0].code not in SEQUENTIAL | STRIDED:
         raise refused
     with suppress(PolyloomError):
-        unrolled = by_residues(nest)
+        unrolled = unroll_by_residues(nest)
         found = None if unrolled is None else _planned(unrolled, reassociate, watch)
         if found is not None and not is_large(found[1]):
             return found

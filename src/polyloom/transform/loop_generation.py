@@ -97,7 +97,7 @@ class _Generation:
 
     # Groups
 
-    def needed(self, equation: Equation) -> Iterator[tuple[str, tuple[int, ...]]]:
+    def variables_read(self, equation: Equation) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The variables that an equation reads, and from how far."""
         for operand in equation.operands:
             for reference in accesses(self.inlining.value(operand)):
@@ -110,7 +110,7 @@ class _Generation:
         for n, equation in enumerate(self.equations):
             makers.setdefault(equation.target.name, []).append(n)
         needs = {
-            n: [maker for name, _ in self.needed(equation) for maker in makers.get(name, [])]
+            n: [maker for name, _ in self.variables_read(equation) for maker in makers.get(name, [])]
             for n, equation in enumerate(self.equations)
         }
         return [[self.equations[n] for n in sorted(group)] for group in components(needs)]
@@ -133,8 +133,8 @@ class _Generation:
         order = self.order(group)
         names = {d: f"{d}.{number}" for d in self.dimensions}
         box = self.box(group)
-        around = to_set(Condition((_inside(box, self.dimensions),)), self.dimensions, ())
-        body = tuple(node for e in self.sorted(group) for node in self.statement(e, around, names))
+        around = to_set(Condition((_box_constraints(box, self.dimensions),)), self.dimensions, ())
+        body = tuple(node for e in self.sort_equations(group) for node in self.statement(e, around, names))
         for m, step in reversed(order):
             low, high = box[m]
             ends = (Affine((), low),), (Affine((), high + 1),)
@@ -151,10 +151,10 @@ class _Generation:
             yield assign
             return
         pieces = tuple(p.substitute(self.constants).substitute(renamed) for p in equation.condition.pieces)
-        kept = [self.kept(p, q, around) for p, q in zip(pieces, equation.condition.pieces, strict=True)]
+        kept = [self.open_constraints(p, q, around) for p, q in zip(pieces, equation.condition.pieces, strict=True)]
         yield If(Condition(tuple(kept)), (assign,), (), equation.span)
 
-    def kept(self, renamed: Polyhedron, piece: Polyhedron, around: isl.Set) -> Polyhedron:
+    def open_constraints(self, renamed: Polyhedron, piece: Polyhedron, around: isl.Set) -> Polyhedron:
         """The constraints that do not hold in the whole box."""
         given = piece.substitute(self.constants)
         pairs = zip(renamed.constraints, given.constraints, strict=True)
@@ -167,7 +167,7 @@ class _Generation:
 
     def distances(self, group: Sequence[Equation]) -> set[tuple[int, ...]]:
         own = {e.target.name for e in group}
-        return {d for e in group for name, d in self.needed(e) if name in own and any(d)}
+        return {d for e in group for name, d in self.variables_read(e) if name in own and any(d)}
 
     def order(self, group: Sequence[Equation]) -> Order:
         """The first one in which what is read lies before."""
@@ -179,12 +179,12 @@ class _Generation:
                     return made
         raise NoLoopOrder(list(dict.fromkeys(e.target.name for e in group)), group[0].span)
 
-    def sorted(self, group: Sequence[Equation]) -> list[Equation]:
+    def sort_equations(self, group: Sequence[Equation]) -> list[Equation]:
         """Of one iteration, makers before readers."""
         left, made = list(group), list[Equation]()
         while left:
             open_names = {e.target.name for e in left}
-            ready = [e for e in left if not any(n in open_names and not any(d) for n, d in self.needed(e))]
+            ready = [e for e in left if not any(n in open_names and not any(d) for n, d in self.variables_read(e))]
             made += ready
             left = [e for e in left if e not in ready]
             assert ready, "equations that are well-founded have a first one"
@@ -195,7 +195,7 @@ def _box(points: isl.Set, dimensions: int) -> Box:
     return tuple((int(str(points.dim_min_val(m))), int(str(points.dim_max_val(m)))) for m in range(dimensions))
 
 
-def _inside(box: Box, dimensions: Sequence[str]) -> Polyhedron:
+def _box_constraints(box: Box, dimensions: Sequence[str]) -> Polyhedron:
     return Polyhedron(
         tuple(
             c

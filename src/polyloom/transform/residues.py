@@ -38,14 +38,14 @@ STATEMENTS: Final = 24
 """Of an unrolled nest, at most: more seldom find a common space, and take long to be placed."""
 
 
-def by_residues(nest: Nest) -> Nest | None:
+def unroll_by_residues(nest: Nest) -> Nest | None:
     """The nest with loops unrolled where accesses need it; None where none does, or where it would become too long."""
     places = frozenset(_places(nest))
     unrolling = _Unrolling(nest, places, {})
-    made = unrolling.done() if places else nest
+    made = unrolling.unroll() if places else nest
     factors = _factors(made)
     if factors:
-        made = _Unrolling(made, frozenset(), factors).done()
+        made = _Unrolling(made, frozenset(), factors).unroll()
     if made is nest or len(list(assignments(made.body))) > STATEMENTS:
         return None
     return made
@@ -94,12 +94,12 @@ def _factors(nest: Nest) -> dict[str, int]:
         for other in everything:
             for reference in (r for r in _references(other) if r.name == target.name):
                 for written, met in zip(target.index, reference.index, strict=True):
-                    for loop, factor in _needed(written, met, writer.loops, other.loops):
+                    for loop, factor in _loop_factors(written, met, writer.loops, other.loops):
                         found[loop] = lcm(found.get(loop, 1), factor)
     return {loop: factor for loop, factor in found.items() if 1 < factor <= COPIES}
 
 
-def _needed(
+def _loop_factors(
     written: Affine, met: Affine, writers: tuple[str, ...], others: tuple[str, ...]
 ) -> Iterator[tuple[str, int]]:
     steps = [abs(written.coefficient(loop)) for loop in writers if written.coefficient(loop)]
@@ -117,7 +117,7 @@ class _Unrolling(Rewriter):
     def __init__(self, nest: Nest, places: frozenset[str], factors: Mapping[str, int]) -> None:
         self.nest, self.places, self.factors, self.taken = nest, places, factors, taken_names(nest)
 
-    def done(self) -> Nest:
+    def unroll(self) -> Nest:
         return replace(self.nest, body=self.nodes(self.nest.body))
 
     def loop(self, node: Loop) -> Iterable[Node]:
@@ -126,9 +126,9 @@ class _Unrolling(Rewriter):
             values = [first + n for n in range(count)][:: node.step]
             return [n for v, value in enumerate(values) for n in self.copy(node, value, v)]
         start = _start(node, self.factors[node.name]) if node.name in self.factors else None
-        return super().loop(node) if start is None else (self.parted(node, self.factors[node.name], start),)
+        return super().loop(node) if start is None else (self.unroll_loop(node, self.factors[node.name], start),)
 
-    def parted(self, loop: Loop, factor: int, start: tuple[Affine, ...]) -> Loop:
+    def unroll_loop(self, loop: Loop, factor: int, start: tuple[Affine, ...]) -> Loop:
         """A loop over classes of `factor` values, with a copy of the body for each place in a class."""
         here, made = Affine.symbol(loop.name) * factor, list[Node]()
         for number, place in enumerate(range(factor)[:: loop.step]):

@@ -10,7 +10,7 @@ from polyloom.ir.nest_rewrite import substitute
 from polyloom.transform.space import Space
 
 
-def not_negative(loop: Loop, nest: Nest) -> Loop:
+def shift_to_zero(loop: Loop, nest: Nest) -> Loop:
     """`loop`, with other values of its counter if some may be negative; `nest` says what is known around it."""
     space = Space((loop.name,), nest.parameters, nest.assumptions)
     (here,) = space.here

@@ -26,10 +26,10 @@ from polyloom.transform.entry import shown
 from polyloom.transform.parts import Parts
 from polyloom.transform.phases import held, make_plan
 from polyloom.transform.prune import prune
-from polyloom.transform.residues import by_residues
+from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal
 from polyloom.transform.settled import Arrays, settled
-from polyloom.transform.shift import not_negative
+from polyloom.transform.shift import shift_to_zero
 from polyloom.transform.undefined import without_undefined
 
 SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
@@ -104,7 +104,7 @@ class _Cutting:
                 raise error
 
     def steps(self, loop: Loop, around: tuple[Loop, ...], error: PolyloomError) -> Steps[Phase]:
-        loop = not_negative(loop, self.sub((), around))
+        loop = shift_to_zero(loop, self.sub((), around))
         body = self.level(loop.body, (*around, loop))
         return Steps(loop.name, loop.lower, loop.upper, body, loop.step, loop.span, _slow(loop, error.diagnostics[0]))
 
@@ -127,7 +127,7 @@ class _Cutting:
                 other = reversal(sub, analyse(sub, self.reassociate), self.reassociate)
                 if other is not None:
                     return self.mapped(other, unread)
-            unrolled = by_residues(sub)
+            unrolled = unroll_by_residues(sub)
             if unrolled is not None:
                 with suppress(PolyloomError):
                     made = self.mapped(unrolled, unread)

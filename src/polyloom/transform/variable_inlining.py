@@ -38,7 +38,7 @@ def inlinable_variables(
 ) -> dict[str, Expression]:
     """By name; `domains` are those of equations, by theirs."""
     makers = {n: made for n, made in makers_by_name(equations).items() if any(v.name == n for v in program.variables)}
-    return _travelling(program, makers) | _used_once(program, makers, equations, domains)
+    return _travelling_inputs(program, makers) | _single_uses(program, makers, equations, domains)
 
 
 def makers_by_name(equations: Sequence[Equation]) -> dict[str, list[Equation]]:
@@ -49,7 +49,7 @@ def makers_by_name(equations: Sequence[Equation]) -> dict[str, list[Equation]]:
     return made
 
 
-def _travelling(program: Program, makers: Mapping[str, Sequence[Equation]]) -> dict[str, Expression]:
+def _travelling_inputs(program: Program, makers: Mapping[str, Sequence[Equation]]) -> dict[str, Expression]:
     """Variables that are one element of an input wherever they come from."""
     found: dict[str, Expression] = {}
     inputs = {array.name for array in program.inputs}
@@ -59,7 +59,7 @@ def _travelling(program: Program, makers: Mapping[str, Sequence[Equation]]) -> d
             continue
         origins = [e.operands[0] for e in made if not _reads(e, name)]
         origin = origins[0]
-        if not isinstance(origin, Reference) or origin.name not in inputs or len(set(map(_plain, origins))) != 1:
+        if not isinstance(origin, Reference) or origin.name not in inputs or len(set(map(_element_key, origins))) != 1:
             continue
         if all(_stays(program, origin, copy.operands[0]) for copy in copies):
             found[name] = origin
@@ -72,7 +72,7 @@ def _stays(program: Program, origin: Reference, operand: Operand) -> bool:
     return all(index.substitute(moved) == index for index in origin.index)
 
 
-def _used_once(
+def _single_uses(
     program: Program,
     makers: Mapping[str, Sequence[Equation]],
     equations: Sequence[Equation],
@@ -98,5 +98,5 @@ def _reads(equation: Equation, name: str) -> bool:
     return any(isinstance(o, Reference) and o.name == name for o in equation.operands)
 
 
-def _plain(operand: Operand) -> object:
+def _element_key(operand: Operand) -> object:
     return (operand.name, operand.index) if isinstance(operand, Reference) else operand

@@ -91,7 +91,7 @@ def test_a_loop_is_split_and_interchanged() -> None:
 def test_a_carried_dependence_says_why() -> None:
     nest = arrange_loops(specialize(kernels.prefix.nest, {"N": 100}), EIGHT_LANES)
     shared = share_work(nest, EIGHT_LANES)
-    assert shared.alone == {"i": "iterations of `i` share `b[i]` and `b[i - 1]`"}
+    assert shared.serial_reasons == {"i": "iterations of `i` share `b[i]` and `b[i - 1]`"}
     assert all(work.blocks is None for work in works(shared.items))
 
 

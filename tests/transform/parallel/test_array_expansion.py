@@ -117,9 +117,9 @@ def nest_of(tmp_path: Path, body: str, n: int = 12, m: int = 19) -> Nest:
 @pytest.mark.parametrize("name", PARALLEL)
 def test_temporaries_keep_no_order(name: str, tmp_path: Path) -> None:
     nest = nest_of(tmp_path, PARALLEL[name])
-    assert share_work(nest, EIGHT_LANES).alone
+    assert share_work(nest, EIGHT_LANES).serial_reasons
     made = expand_arrays(nest)
-    assert share_work(made, EIGHT_LANES).alone == {}
+    assert share_work(made, EIGHT_LANES).serial_reasons == {}
     assert_equal(nest, made)
 
 

@@ -67,29 +67,31 @@ class _Expansion(Rewriter):
         """The arrays that alone keep the loop in order; none where others do, too."""
         low, high = self.known[loop.name]
         own = privatizable(self.nest, [*path, loop])
-        if high - low + 1 < _FEWEST or self.dependences.carried(loop.name, own) is None:
+        if high - low + 1 < _FEWEST or self.dependences.carried_dependence(loop.name, own) is None:
             return ()
         written = dict.fromkeys(a.target.name for a in assignments(loop.body) if a.target.index)
         found = [name for name in written if self.is_temporary(name, loop, path)]
-        if self.dependences.carried(loop.name, own | set(found)) is not None:
+        if self.dependences.carried_dependence(loop.name, own | set(found)) is not None:
             return ()
-        needed = [n for n in found if self.dependences.carried(loop.name, own | (set(found) - {n})) is not None]
+        needed = [
+            n for n in found if self.dependences.carried_dependence(loop.name, own | (set(found) - {n})) is not None
+        ]
         sizes = [(high - low + 1) * prod(e.constant for e in self.nest[name].shape) for name in needed]
         return tuple(needed) if all(size <= _MOST for size in sizes) else ()
 
     def is_temporary(self, name: str, loop: Loop, path: tuple[Loop, ...]) -> bool:
         inside = [s for s in self.dependences.statements if loop.name in s.loops]
         readers = [(s, read) for s in inside for read in accesses(s.assign.value) if read.name == name]
-        if not all(self.is_covered(reader, read, len(path) + 1) for reader, read in readers):
+        if not all(self.reads_own_iteration(reader, read, len(path) + 1) for reader, read in readers):
             return False
         writers = [s for s in inside if s.assign.target.name == name]
-        return not self.is_live(name, loop) or (not path and self.is_whole(name, loop, writers))
+        return not self.is_live(name, loop) or (not path and self.writes_whole_array(name, loop, writers))
 
     @cached_property
     def writers(self) -> Writers:
         return Writers.of(self.nest)
 
-    def is_covered(self, reader: Statement, read: Reference, depth: int) -> bool:
+    def reads_own_iteration(self, reader: Statement, read: Reference, depth: int) -> bool:
         """Whether the last write before each read is one of the same iteration of the `depth` loops outside."""
         rest = self.writers.pieces.set(reader.domain, reader.assign.name)
         for writer, relation in self.writers.before(reader, read):
@@ -106,7 +108,7 @@ class _Expansion(Rewriter):
         reads = any(read.name == name for s in others for read in accesses(s.assign.value))
         return reads or self.nest[name].role == "argument"
 
-    def is_whole(self, name: str, loop: Loop, writers: Sequence[Statement]) -> bool:
+    def writes_whole_array(self, name: str, loop: Loop, writers: Sequence[Statement]) -> bool:
         """Whether each iteration of the loop, which has constant bounds, writes all of the array."""
         if constant_bounds(loop) is None:
             return False
@@ -115,10 +117,10 @@ class _Expansion(Rewriter):
         found = isl.Set.empty(to_set(Condition((Polyhedron(),)), places, ()).get_space())
         for s in writers:
             inner = [d for d in s.loops if d != loop.name]
-            same = [e for a, i in zip(at, s.assign.target.index, strict=True) for e in _equal(Affine.symbol(a), i)]
+            same = [e for a, i in zip(at, s.assign.target.index, strict=True) for e in _equality(Affine.symbol(a), i)]
             pieces = tuple(Polyhedron((*piece.constraints, *same)) for piece in s.domain.pieces)
             points = to_set(Condition(pieces), (*places, *inner), ())
-            found = found.union(_first(points, len(places)))
+            found = found.union(_leading_dimensions(points, len(places)))
         extents = {**dict(zip(at, (e.constant for e in self.nest[name].shape), strict=True))}
         low, high = self.known[loop.name]
         limits = [Affine.symbol(loop.name) - low, -Affine.symbol(loop.name) + high]
@@ -137,9 +139,9 @@ class _Expansion(Rewriter):
         last = Affine((), high - low if loop.step > 0 else 0)
         for name, copy in copies.items():
             if self.is_live(name, loop):
-                yield self.back(name, copy, last, loop)
+                yield self.copy_out(name, copy, last, loop)
 
-    def back(self, name: str, copy: str, last: Affine, loop: Loop) -> Node:
+    def copy_out(self, name: str, copy: str, last: Affine, loop: Loop) -> Node:
         """What the last iteration has left."""
         dims = [fresh(f"{loop.name}_{name}", self.taken, dotted) for _ in self.nest[name].shape]
         at = tuple(map(Affine.symbol, dims))
@@ -150,12 +152,12 @@ class _Expansion(Rewriter):
         return node
 
 
-def _first(points: isl.Set, count: int) -> isl.Set:
+def _leading_dimensions(points: isl.Set, count: int) -> isl.Set:
     """Without the dimensions behind the first ones."""
     return points.project_out(isl.dim_type.set, count, points.dim(isl.dim_type.set) - count)
 
 
-def _equal(one: Affine, other: Affine) -> list[Affine]:
+def _equality(one: Affine, other: Affine) -> list[Affine]:
     return [one - other, other - one]
 
 

@@ -40,7 +40,7 @@ def block_partition(
             continue
         elements = line // NUMPY[storage[target.name].dtype].itemsize
         found = target_blocks(loop.name, target, elements, frozenset(outer))
-        joined = _joined(made, found[1]) if found is not None else None
+        joined = _common_blocks(made, found[1]) if found is not None else None
         if found is None or joined is None or deciding.setdefault(target.name, found[0]) != found[0]:
             return f"blocks of `{loop.name}` would write parts of one line of `{target.name}`"
         made = joined
@@ -70,7 +70,7 @@ def target_blocks(loop: str, target: Reference, elements: int, outer: frozenset[
     return last, Blocks(unit, first % unit)
 
 
-def _joined(one: Blocks, other: Blocks) -> Blocks | None:
+def _common_blocks(one: Blocks, other: Blocks) -> Blocks | None:
     if (one.offset - other.offset) % gcd(one.unit, other.unit):
         return None
     return one if one.unit >= other.unit else other

@@ -73,14 +73,17 @@ class CacheLines:
     def covers_lines(self, one: Work, other: Work, name: str) -> bool:
         """Whether each worker touches in the other work, in the same iteration of all loops around both, all lines of
         an array that it touches in the first one."""
-        if one.outer != other.outer or not self._is_fixed(one) or not self._is_fixed(other):
+        if one.outer != other.outer or not self._has_known_owner(one) or not self._has_known_owner(other):
             return False
         rank = len(self.nest[name].shape)
         keep = [*(f"{loop}:0" for loop in one.outer), "worker:0", *_coordinates(rank)]
         first, second = (
             [self._lines(work, reference, 0) for reference in self._references(work, name)] for work in (one, other)
         )
-        return all(any(_kept(mine, keep).is_subset(_kept(theirs, keep)) for theirs in second) for mine in first)
+        return all(
+            any(_project_lines(mine, keep).is_subset(_project_lines(theirs, keep)) for theirs in second)
+            for mine in first
+        )
 
     # Sets
 
@@ -109,7 +112,7 @@ class CacheLines:
 
     def _lines(self, work: Work, reference: Reference, n: int) -> tuple[list[Affine], list[str]]:
         """Conditions on the iterations, the worker, its cache, and the line, which all touches share; all names."""
-        loops = [*work.outer, *(loop for loop, _ in self._inside(work, reference))]
+        loops = [*work.outer, *(loop for loop, _ in self._inner_loops(work, reference))]
         own = {loop: _symbol(loop, n) for loop in loops}
         made = list[Affine]()
         for name in loops:
@@ -130,7 +133,7 @@ class CacheLines:
         names = [next(iter(symbol.symbols)) for symbol in own.values()]
         return made, [*names, f"worker:{n}", f"cache:{n}", *_coordinates(len(index))]
 
-    def _is_fixed(self, work: Work) -> bool:
+    def _has_known_owner(self, work: Work) -> bool:
         """Whether it is known which worker has which iteration."""
         return work.loop is None or constant_bounds(work.loop) is not None
 
@@ -149,19 +152,19 @@ class CacheLines:
 
     def _references(self, work: Work, name: str, *, writes: bool = False) -> list[Reference]:
         found = list[Reference]()
-        for assign, _ in _assigned(work.nodes, ()):
+        for assign, _ in _assignments_with_loops(work.nodes, ()):
             found += [assign.target] if assign.target.name == name else []
             found += [] if writes else [r for r in accesses(assign.value) if r.name == name]
         return list({id(r): r for r in found}.values())
 
-    def _inside(self, work: Work, reference: Reference) -> list[tuple[str, int]]:
-        for assign, loops in _assigned(work.nodes, ()):
+    def _inner_loops(self, work: Work, reference: Reference) -> list[tuple[str, int]]:
+        for assign, loops in _assignments_with_loops(work.nodes, ()):
             if any(reference is r for r in (assign.target, *accesses(assign.value))):
                 return [(loop.name, loop.step) for loop in loops]
         raise AssertionError("the reference is one of the work")
 
 
-def _kept(lines: tuple[list[Affine], list[str]], keep: Sequence[str]) -> isl.Set:
+def _project_lines(lines: tuple[list[Affine], list[str]], keep: Sequence[str]) -> isl.Set:
     constraints, names = lines
     others = [name for name in names if name not in keep]
     made = to_set(Condition((Polyhedron(tuple(constraints)),)), [*keep, *others], ())
@@ -176,13 +179,15 @@ def _coordinates(rank: int) -> list[str]:
     return [f"line:{n}" for n in range(rank)]
 
 
-def _assigned(nodes: Sequence[Node], loops: tuple[Loop, ...]) -> Iterator[tuple[Assign, tuple[Loop, ...]]]:
+def _assignments_with_loops(
+    nodes: Sequence[Node], loops: tuple[Loop, ...]
+) -> Iterator[tuple[Assign, tuple[Loop, ...]]]:
     """All assignments with the loops of `nodes` around them."""
     for node in nodes:
         match node:
             case Assign():
                 yield node, loops
             case Loop():
-                yield from _assigned(node.body, (*loops, node))
+                yield from _assignments_with_loops(node.body, (*loops, node))
             case If():
-                yield from _assigned((*node.body, *node.orelse), loops)
+                yield from _assignments_with_loops((*node.body, *node.orelse), loops)

@@ -22,18 +22,18 @@ def contract(nest: Nest) -> Nest:
 class _Contraction(Rewriter):
     def value(self, value: Expression) -> Expression:
         made = super().value(value)
-        return _contracted(made) if isinstance(made, Apply) else made
+        return _contract_sum(made) if isinstance(made, Apply) else made
 
 
-def _contracted(value: Apply) -> Apply:
+def _contract_sum(value: Apply) -> Apply:
     if value.dtype != "f32" or value.operation not in ("add", "sub"):
         return value
     left, right = value.operands
     if _is_product(right):
         a, b = right.operands
-        return replace(value, operation="madd", operands=(_negated(a) if value.operation == "sub" else a, b, left))
+        return replace(value, operation="madd", operands=(_negate(a) if value.operation == "sub" else a, b, left))
     if _is_product(left):
-        addend = _negated(right) if value.operation == "sub" else right
+        addend = _negate(right) if value.operation == "sub" else right
         return replace(value, operation="madd", operands=(*left.operands, addend))
     return value
 
@@ -42,7 +42,7 @@ def _is_product(value: Expression) -> TypeGuard[Apply]:
     return isinstance(value, Apply) and (value.operation, value.dtype) == ("mul", "f32")
 
 
-def _negated(value: Expression) -> Expression:
+def _negate(value: Expression) -> Expression:
     if isinstance(value, Apply) and value.operation == "neg":
         return value.operands[0]
     if isinstance(value, Constant):

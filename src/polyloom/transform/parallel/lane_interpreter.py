@@ -93,7 +93,7 @@ class _Run:
         low = np.max([self.form(end, lanes) for end in loop.lower], axis=0)
         high = np.min([self.form(end, lanes) for end in loop.upper], axis=0)
         if self.dependences.parallel(path):
-            self.together(loop, lanes, path, low, high)
+            self.parallel_loop(loop, lanes, path, low, high)
             return
         values = range(int(low.min()), int(high.max()))
         for value in values if loop.step > 0 else reversed(values):
@@ -103,7 +103,7 @@ class _Run:
                 loops = {**inside.loops, loop.name: np.full(inside.count, value)}
                 self.nodes(loop.body, _Lanes(inside.count, loops, inside.locals), path)
 
-    def together(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...], low: Array, high: Array) -> None:
+    def parallel_loop(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...], low: Array, high: Array) -> None:
         counts = np.maximum(high - low, 0)
         total = int(counts.sum())
         if not total:

@@ -86,7 +86,7 @@ class _Reductions:
             return
         sums = self.sums(node)
         # Iterations that are worth a worker.
-        least = 1 if _inside(node) is not None else _LEAST_WORK * self.machine.lanes
+        least = 1 if _inner_loop(node) is not None else _LEAST_WORK * self.machine.lanes
         workers = min(self.machine.workers, -(-(bounds[1] - bounds[0]) // least))
         if not sums or workers < 1:
             yield node
@@ -109,9 +109,9 @@ class _Reductions:
             written = [cell(assign.target)] if assign.target.name in arrays else []
             if reads != written or any(each not in found for each in reads):
                 return {}
-        if not found or self.dependences.carried(loop.name, own) is None:
+        if not found or self.dependences.carried_dependence(loop.name, own) is None:
             return {}
-        return found if self.dependences.carried(loop.name, own | arrays) is None else {}
+        return found if self.dependences.carried_dependence(loop.name, own | arrays) is None else {}
 
     def may_reorder(self, each: _Sum) -> bool:
         return each.dtype != "f32" or each.operation in ("min", "max") or self.reassociate
@@ -121,25 +121,25 @@ class _Reductions:
         lanes, parts = self.machine.lanes, {name: self.part(each, workers) for name, each in sums.items()}
         mine = {name: Reference(part, (Affine.symbol(worker), Affine.symbol(lane))) for name, part in parts.items()}
         inner = [self.assign(parts[name], mine[name], _identity(each), loop) for name, each in sums.items()]
-        found = _inside(loop)
+        found = _inner_loop(loop)
         along = _Rounds(self.taken, bounds, lanes * workers, worker, lane, lanes)
         if found is not None:
             along = _Rounds(self.taken, bounds, workers, worker, "", 1)
-        for round in along.all(loop):
+        for round in along.rounds(loop):
             if found is None:
-                inner.append(round.around(Copy({loop.name: round.index}, mine, self.taken).nodes(loop.body)))
+                inner.append(round.enclose(Copy({loop.name: round.index}, mine, self.taken).nodes(loop.body)))
                 continue
             body, ends = found
             each, outer = _Rounds(self.taken, ends, lanes, "", lane, lanes), {loop.name: round.index}
             within = [
-                one.around(Copy({**outer, body.name: one.index}, mine, self.taken).nodes(body.body))
-                for one in each.all(body)
+                one.enclose(Copy({**outer, body.name: one.index}, mine, self.taken).nodes(body.body))
+                for one in each.rounds(body)
             ]
-            inner.append(round.around(tuple(within)))
+            inner.append(round.enclose(tuple(within)))
         yield _loop(worker, workers, (_loop(lane, lanes, inner, loop),), loop)
         places = [{lane: Affine((), n), worker: Affine.symbol(again)} for n in range(lanes)]
         combined = [
-            self.assign(parts[name], each.target, _joined(each, _at(mine[name], place)), loop)
+            self.assign(parts[name], each.target, _combine(each, _substitute_index(mine[name], place)), loop)
             for name, each in sums.items()
             for place in places
         ]
@@ -156,7 +156,7 @@ class _Reductions:
         return Assign(fresh(f"{part}.0", self.taken, dotted), target, value, loop.span)
 
 
-def _joined(each: _Sum, other: Reference) -> Apply:
+def _combine(each: _Sum, other: Reference) -> Apply:
     return Apply("add" if each.operation == "madd" else each.operation, each.dtype, (each.target, other))
 
 
@@ -184,11 +184,11 @@ def _loop(name: str, count: int, body: Sequence[Node], like: Loop) -> Loop:
     return Loop(name, (Affine(),), (Affine((), count),), tuple(body), 1, like.span)
 
 
-def _at(reference: Reference, place: Mapping[str, Affine]) -> Reference:
+def _substitute_index(reference: Reference, place: Mapping[str, Affine]) -> Reference:
     return replace(reference, index=tuple(i.substitute(place) for i in reference.index))
 
 
-def _inside(loop: Loop) -> tuple[Loop, Range] | None:
+def _inner_loop(loop: Loop) -> tuple[Loop, Range] | None:
     """The one loop that is the whole body, and its bounds, where those are numbers and it has no loop inside."""
     (first, *others) = loop.body
     if others or not isinstance(first, Loop) or any(loops(first.body)):
@@ -207,7 +207,7 @@ class _Round:
     high: int
     like: Loop
 
-    def around(self, nodes: tuple[Node, ...]) -> Node:
+    def enclose(self, nodes: tuple[Node, ...]) -> Node:
         if self.count:
             return _loop(self.name, self.count, nodes, self.like)
         return If(Condition((Polyhedron((-self.index + self.high - 1,)),)), nodes, (), self.like.span)
@@ -225,7 +225,7 @@ class _Rounds:
     lane: str
     lanes: int
 
-    def all(self, like: Loop) -> list[_Round]:
+    def rounds(self, like: Loop) -> list[_Round]:
         """The whole rounds, and what is left over."""
         (low, high), lanes = self.bounds, self.lanes
         count = (high - low) // self.width

@@ -53,30 +53,32 @@ class Coherence:
 
     def evictions(self, work: Work) -> frozenset[str]:
         """The arrays whose lines the workers of a work do not keep."""
-        return frozenset(n for n in self._candidates(work) if self._is_needed(work, n) and not self._is_late(work, n))
+        return frozenset(
+            n for n in self._candidates(work) if self._needs_eviction(work, n) and not self._evicts_later(work, n)
+        )
 
     def _candidates(self, work: Work) -> frozenset[str]:
         """By whole arrays."""
         written = {
             name
             for later in self.after[work]
-            for name in later.touched() & work.written()
+            for name in later.touched_arrays() & work.written_arrays()
             if not has_one_owner(work, later, name)
         }
         read = {
             name
             for later in self.after[work]
-            for name in later.written() & work.touched()
-            if not has_one_owner(work, later, name) and any(name in last.touched() for last in self.after[later])
+            for name in later.written_arrays() & work.touched_arrays()
+            if not has_one_owner(work, later, name) and any(name in last.touched_arrays() for last in self.after[later])
         }
         return frozenset(written | read)
 
-    def _is_needed(self, work: Work, name: str) -> bool:
+    def _needs_eviction(self, work: Work, name: str) -> bool:
         """By lines."""
         if len(self.all) > _MOST:
             return True
-        others = [other for other in dict.fromkeys(self.after[work]) if name in other.touched()]
-        if name in work.written() and any(
+        others = [other for other in dict.fromkeys(self.after[work]) if name in other.touched_arrays()]
+        if name in work.written_arrays() and any(
             self.lines.written_line_crosses(work, other, name, self._relations(work, other)) for other in others
         ):
             return True
@@ -85,18 +87,18 @@ class Coherence:
                 (work, other, last), name, self._relations(work, other), self._relations(other, last)
             )
             for other in others
-            if name in other.written()
+            if name in other.written_arrays()
             for last in dict.fromkeys(self.after[other])
-            if name in last.touched()
+            if name in last.touched_arrays()
         )
 
-    def _is_late(self, work: Work, name: str) -> bool:
+    def _evicts_later(self, work: Work, name: str) -> bool:
         """Whether each worker evicts the same lines behind another work of the same body, before anyone else asks."""
-        other = next((other for other in self.behind[work] if name in other.touched()), None)
+        other = next((other for other in self.behind[work] if name in other.touched_arrays()), None)
         if other is None or len(self.all) > _MOST or not self.lines.covers_lines(work, other, name):
             return False
         same: Relation = dict.fromkeys(range(len(work.outer)), 0)
-        pairs = ((one, two) for one, two in ((work, other), (other, work)) if name in one.written())
+        pairs = ((one, two) for one, two in ((work, other), (other, work)) if name in one.written_arrays())
         return not any(
             self.lines.written_line_crosses(*pair, name, [same]) for pair in pairs
         ) and name in self.evictions(other)
@@ -136,7 +138,7 @@ def has_one_owner(one: Work, other: Work, name: str) -> bool:
 
 def conflict(one: Work, other: Work) -> bool:
     """Whether workers may not go on to one while others are at the other."""
-    shared = one.written() & other.touched() | other.written() & one.touched()
+    shared = one.written_arrays() & other.touched_arrays() | other.written_arrays() & one.touched_arrays()
     return any(not has_one_owner(one, other, name) for name in shared)
 
 

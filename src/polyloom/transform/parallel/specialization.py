@@ -27,7 +27,7 @@ class _Specialization(Substitution):
         return (replace(node, lower=lower, upper=upper, body=self.nodes(node.body)),)
 
     def branch(self, node: If) -> Iterable[Node]:
-        pieces = (_simplified(self.forms(piece.constraints)) for piece in node.condition.pieces)
+        pieces = (_simplify(self.forms(piece.constraints)) for piece in node.condition.pieces)
         condition = Condition(tuple(piece for piece in pieces if piece is not None))
         return (replace(node, condition=condition, body=self.nodes(node.body), orelse=self.nodes(node.orelse)),)
 
@@ -46,7 +46,7 @@ def _extreme(ends: tuple[Affine, ...], choose: Callable[[list[int]], int]) -> tu
     return (*rest, Affine((), choose(constants))) if constants else rest
 
 
-def _simplified(constraints: Sequence[Affine]) -> Polyhedron | None:
+def _simplify(constraints: Sequence[Affine]) -> Polyhedron | None:
     """Without constraints that always hold; None where one never does."""
     if any(c.is_constant and c.constant < 0 for c in constraints):
         return None

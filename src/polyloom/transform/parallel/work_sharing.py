@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from polyloom.analysis.loop_dependences import LoopDependences
 from polyloom.analysis.loop_ranges import loop_ranges, trip_count
-from polyloom.analysis.privatizable import path_to, privatizable
+from polyloom.analysis.privatizable import enclosing_path, privatizable
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses, assignments
 from polyloom.transform.parallel.block_partition import Blocks, block_partition
 from polyloom.transform.parallel.machine import Machine
@@ -43,11 +43,11 @@ class Work:
         """Iterations that stay together."""
         return self.blocks.unit if self.blocks is not None else 1
 
-    def written(self) -> frozenset[str]:
+    def written_arrays(self) -> frozenset[str]:
         """The arrays in memory that it writes."""
         return frozenset(a.target.name for a in assignments(self.nodes)) - self.registers
 
-    def touched(self) -> frozenset[str]:
+    def touched_arrays(self) -> frozenset[str]:
         """Those that it reads or writes."""
         found = {r.name for a in assignments(self.nodes) for r in (a.target, *accesses(a.value))}
         return frozenset(found) - self.registers
@@ -67,15 +67,15 @@ Item = Work | Replicated
 
 @dataclass(slots=True)
 class SharedWork:
-    """`alone` says of loops, by their names, why their iterations are not shared out."""
+    """`serial_reasons` says of loops, by their names, why their iterations are not shared out."""
 
     items: tuple[Item, ...]
-    alone: dict[str, str] = field(default_factory=dict[str, str])
+    serial_reasons: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def share_work(nest: Nest, machine: Machine) -> SharedWork:
     """The works of a nest without parameters."""
-    return _Sharing(nest, machine).all()
+    return _Sharing(nest, machine).share()
 
 
 def works(items: Sequence[Item]) -> Iterator[Work]:
@@ -94,7 +94,7 @@ class _Sharing:
         self.vectors = VectorLoops(self.dependences, self.known, machine)
         self.reasons: dict[str, str] = {}
 
-    def all(self) -> SharedWork:
+    def share(self) -> SharedWork:
         return SharedWork(self.items(self.nest.body, ()), self.reasons)
 
     def items(self, nodes: Sequence[Node], path: tuple[Loop | If, ...]) -> tuple[Item, ...]:
@@ -106,11 +106,11 @@ class _Sharing:
                 alone.append(node)
                 continue
             if alone:
-                made.append(self.alone(tuple(alone), path))
+                made.append(self.serial_work(tuple(alone), path))
                 alone.clear()
             made.append(found)
         if alone:
-            made.append(self.alone(tuple(alone), path))
+            made.append(self.serial_work(tuple(alone), path))
         return tuple(made)
 
     def item(self, node: Node, path: tuple[Loop | If, ...]) -> Item | None:
@@ -122,15 +122,15 @@ class _Sharing:
                 body, orelse = self.items(node.body, (*path, node)), self.items(node.orelse, (*path, node))
                 return Replicated(node, body, orelse) if self.shares((*body, *orelse)) else None
             case Loop():
-                return self.shared(node, path) or self.around(node, path)
+                return self.parallel_work(node, path) or self.replicated_loop(node, path)
 
     def shares(self, items: Sequence[Item]) -> bool:
         return any(work.blocks is not None for work in works(items))
 
-    def shared(self, loop: Loop, path: tuple[Loop | If, ...]) -> Work | None:
+    def parallel_work(self, loop: Loop, path: tuple[Loop | If, ...]) -> Work | None:
         inside = (*path, loop)
         own = privatizable(self.nest, inside)
-        dependence = self.dependences.carried(loop.name, own)
+        dependence = self.dependences.carried_dependence(loop.name, own)
         if dependence is not None:
             self.reasons[loop.name] = str(dependence)
             return None
@@ -144,7 +144,7 @@ class _Sharing:
         chosen = self.vectors.choose((loop,), path)
         return Work((loop,), found, outer, chosen.loops, self.registers((loop,), path))
 
-    def around(self, loop: Loop, path: tuple[Loop | If, ...]) -> Replicated | None:
+    def replicated_loop(self, loop: Loop, path: tuple[Loop | If, ...]) -> Replicated | None:
         """A loop that all workers go through, where sharing out what is inside is worth its barriers."""
         body = self.items(loop.body, (*path, loop))
         if not self.shares(body):
@@ -161,10 +161,10 @@ class _Sharing:
         whole = self.vectors.choose(work.nodes, ()).cost if work.blocks is None else 0.0
         if work.loop is None:
             return whole
-        each = self.vectors.choose(work.nodes, path_to(self.nest.body, work.loop) or ()).cost
+        each = self.vectors.choose(work.nodes, enclosing_path(self.nest.body, work.loop) or ()).cost
         return each / min(self.machine.workers, max(1.0, trip_count(work.loop, self.known) / work.unit))
 
-    def alone(self, nodes: tuple[Node, ...], path: tuple[Loop | If, ...]) -> Work:
+    def serial_work(self, nodes: tuple[Node, ...], path: tuple[Loop | If, ...]) -> Work:
         outer = tuple(around.name for around in path if isinstance(around, Loop))
         return Work(nodes, None, outer, self.vectors.choose(nodes, path).loops, self.registers(nodes, path))
 

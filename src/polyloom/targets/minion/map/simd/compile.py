@@ -53,7 +53,7 @@ def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     parts = works.parts(made, shared, place, setting.team, setting.prefix, setting.later if others else None)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
-    alone = dict.fromkeys(_plain(why) for loop, why in shared.alone.items() if _plain(loop) in named)
+    alone = dict.fromkeys(_plain(why) for loop, why in shared.serial_reasons.items() if _plain(loop) in named)
     return Compiled(parts, tuple(alone), count_operations(own), taken)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.analysis.loop_ranges import loop_ranges
-from polyloom.analysis.privatizable import path_to
+from polyloom.analysis.privatizable import enclosing_path
 from polyloom.ir.nest import If, Loop, Nest
 from polyloom.targets.minion.map import frame
 from polyloom.targets.minion.map.frame import Part, Team
@@ -120,7 +120,7 @@ class _Program:
     # Works
 
     def work(self, work: Work, around: Around, path: tuple[Loop | If, ...]) -> None:
-        own = path_to(self.nest.body, work.nodes[0])
+        own = enclosing_path(self.nest.body, work.nodes[0])
         control = Control(self.nest, self.values, work.vectors, own or path)
         if work.loop is not None:
             self.shared(work, work.loop, control, around)
@@ -196,11 +196,13 @@ class _Program:
         """What phases behind need: tensor loads do not ask caches of minions, and copies of what is written are old."""
         if self.later is None:
             return frozenset()
-        own = {self.memory.placed[name].name: name for name in work.touched() if self.nest[name].role == "argument"}
+        own = {
+            self.memory.placed[name].name: name for name in work.touched_arrays() if self.nest[name].role == "argument"
+        }
         touched, again = (
             {own[name] for name in names & own.keys()} for names in (self.later.touched, self.later.again)
         )
-        return frozenset((touched & work.written()) | again)
+        return frozenset((touched & work.written_arrays()) | again)
 
     def lines(self, extent: Extent, around: Around) -> None:
         """Evicts the lines of an extent, sixteen at a time."""
