@@ -47,7 +47,7 @@ def rows(only: Sequence[str] = ()) -> Iterator[Row]:
                 cells: Row = {"polyloom": direct, THROUGH_C: through, RATIO: round(direct / through, 3)}
                 yield {"what": f"{kernel}.py", "isa": ISA, **cells, "unit": unit}
     for unit in UNITS:
-        yield {"what": MEAN, "isa": ISA, RATIO: geometric_mean(found[unit]), "unit": unit}
+        yield {"what": MEAN, "isa": ISA, RATIO: geometric_mean(iter(found[unit])), "unit": unit}
 
 
 def measure(kernel: str) -> list[tuple[int, int]]:

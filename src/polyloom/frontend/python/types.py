@@ -316,7 +316,7 @@ def conversion(operation: str) -> Callable[[object], object]:
 def _converted(operation: str, x: object) -> object:
     value = cast(Any, x)
     known: list[ElementType] = [t for t in ALL_TYPES if BY_NAME[operation].works_on(t)]
-    types = [t for t in known if NUMPY[t] == getattr(value, "dtype", None)]
+    types: list[ElementType] = [t for t in known if NUMPY[t] == getattr(value, "dtype", None)]
     if not types:
         raise TypeError(f"{operation} takes {', '.join(known)}, not {value!r}")
     with np.errstate(all="ignore"):
