@@ -54,7 +54,7 @@ def test_a_row_is_printed_before_the_next_is_measured(
         seen.append(capsys.readouterr().out)
 
     monkeypatch.setattr(bench, "tables", lambda: {"one": ""})
-    monkeypatch.setattr(bench, "loaded", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(bench, "load_named", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     assert main(["bench", "one"]) == 0
     assert seen == [
         "",
@@ -77,7 +77,7 @@ def test_an_error_behind_some_rows(monkeypatch: pytest.MonkeyPatch, capsys: pyte
         raise input_error("PL0967", "the peer is gone")
 
     monkeypatch.setattr(bench, "tables", lambda: {"one": ""})
-    monkeypatch.setattr(bench, "loaded", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(bench, "load_named", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     assert main(["bench", "one"]) == 1
     printed = capsys.readouterr()
     assert "| 1   |" in printed.out and printed.err.startswith("error[PL0967]")
@@ -88,7 +88,7 @@ def test_a_terminal_shows_what_is_measured(monkeypatch: pytest.MonkeyPatch, caps
         yield {"a": 1}
 
     monkeypatch.setattr(bench, "tables", lambda: {"one": ""})
-    monkeypatch.setattr(bench, "loaded", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(bench, "load_named", lambda _: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert main(["bench", "one"]) == 0
     err = capsys.readouterr().err

@@ -16,6 +16,8 @@ class Interrupted:
     count = 0
 
     def find_spec(self, name, path=None, target=None):
+        if name == "atexit":  # what a native module does without
+            return None
         Interrupted.count += 1
         if Interrupted.count == int(sys.argv[1]):
             raise KeyboardInterrupt

@@ -58,7 +58,7 @@ def test_two_writers(tmp_path: Path) -> None:
 def test_another_process_is_a_writer_until_it_ends(tmp_path: Path) -> None:
     text = (
         "import sys, time\nfrom polyloom.exploration import store\n"
-        f"with store.opened({str(tmp_path)!r}, {SPEC!r}):\n    print(flush=True)\n    time.sleep(600)"
+        f"with store.open_store({str(tmp_path)!r}, {SPEC!r}):\n    print(flush=True)\n    time.sleep(600)"
     )
     process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -233,7 +233,7 @@ import resource
 from polyloom.diagnostics import PolyloomError
 from polyloom.exploration import store
 try:
-    with store.opened({str(tmp_path / "s")!r}, {SPEC!r}) as kept:
+    with store.open_store({str(tmp_path / "s")!r}, {SPEC!r}) as kept:
         resource.setrlimit(resource.RLIMIT_FSIZE, ({1 << 16}, {1 << 16}))
         for n in range(1 << 20):
             kept.put(f"key {{n}}", "x" * 100)

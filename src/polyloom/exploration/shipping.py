@@ -7,6 +7,7 @@ What such a file imports from beside it has to be importable there. A kernel of 
 
 from __future__ import annotations
 
+import copyreg
 import hashlib
 import io
 import pickle
@@ -51,7 +52,7 @@ class _Pickler(pickle.Pickler):
         """A kernel by its file, with the text of it."""
         if not isinstance(obj, Kernel):
             return None
-        by = obj.__reduce__()
+        by = copyreg.dispatch_table[Kernel](obj)
         if isinstance(by, str):
             if obj.function.__module__ == "__main__":
                 raise pickle.PicklingError(f"the kernel {by} is defined in a script or a notebook")
