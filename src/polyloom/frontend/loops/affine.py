@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from polyloom.frontend.known import floored, never, nonnegative, quotient
+from polyloom.frontend.loops.gathers import Gathers
 from polyloom.frontend.loops.tree import Node, strip
 from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
-
-if TYPE_CHECKING:
-    from polyloom.frontend.loops.gathers import Gathers
 
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 Monomial = tuple[str, ...]

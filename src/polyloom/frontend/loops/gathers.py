@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polyloom.diagnostics import Span
-from polyloom.frontend.loops.affine import Scope, affine
-from polyloom.frontend.loops.tree import Node
 from polyloom.ir.nest import Assign, Expression, If
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import ElementType
@@ -62,12 +60,6 @@ class Gathers:
         found = value()
         inner, self.before = self.taken(), around
         return (*inner, Assign("", held, found, held.span))
-
-
-def gathers(node: Node, scope: Scope) -> bool:
-    """Whether an index that is data is in an expression."""
-    indices = (n.inner[1] for n in node if n.kind == "element" and n.inner)
-    return any(index.kind == "exact" and affine(index, scope) is None for index in indices)
 
 
 def not_zero(held: Reference) -> Condition:

@@ -17,7 +17,6 @@ from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import COMPARISONS, Scope, affine, callee, known
 from polyloom.frontend.loops.elements import reference
 from polyloom.frontend.loops.extremes import function_result
-from polyloom.frontend.loops.gathers import gathers
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import COUNTING, INTEGER, TYPES, element_type
 from polyloom.frontend.predicate import choice, guarded, same
@@ -212,7 +211,7 @@ def truth(node: Node, scope: Scope) -> Expression:
             if any(decided):  # the other one decides
                 return _boolean(node.inner[decided.index(True) ^ 1], scope)
             first = _boolean(node.inner[0], scope)
-            if scope.gathers is not None and gathers(node.inner[1], scope):
+            if scope.gathers is not None and reads_index_of_data(node.inner[1], scope):
                 later = partial(_boolean, node.inner[1], scope)
                 return scope.gathers.connected(first, later, node.opcode == "&&", node.inner[1].span)
             second = guarded(_boolean(node.inner[1], scope), first, node.opcode == "&&")
@@ -268,6 +267,12 @@ def _operation(node: Node, scope: Scope) -> Typed:
     return _apply(operation, dtype, operands, node), BY_NAME[operation].result(dtype)
 
 
+def reads_index_of_data(node: Node, scope: Scope) -> bool:
+    """Whether an element at an index that is data is in an expression."""
+    indices = (n.inner[1] for n in node if n.kind == "element" and n.inner)
+    return any(index.kind == "exact" and affine(index, scope) is None for index in indices)
+
+
 def gathered(index: Node, scope: Scope) -> Affine | None:
     """An index or a bound that is data, of an integer type."""
     if scope.gathers is None or index.kind != "exact":
@@ -292,7 +297,7 @@ def _conditional(node: Node, scope: Scope) -> Typed:
     if isinstance(test, Constant):
         return typed(node.inner[1 if test.value else 2], scope)
     dtype = _type(node)
-    if scope.gathers is not None and any(gathers(arm, scope) for arm in node.inner[1:]):
+    if scope.gathers is not None and any(reads_index_of_data(arm, scope) for arm in node.inner[1:]):
         first, second = (partial(value, arm, dtype, scope) for arm in node.inner[1:])
         return scope.gathers.conditional(test, dtype, (first, second), node.span), dtype
     arms = [value(arm, dtype, scope) for arm in node.inner[1:]]
