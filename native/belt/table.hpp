@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations, numbered as the rows of `polyloom.targets.belt.isa` (tests/targets/belt/run compares both): how the model
-// executes each.
+// The operations, numbered as the rows of `polyloom.targets.belt.isa` (tests/targets/belt/run compares both): how the
+// model executes each.
 #pragma once
 
 #include <array>

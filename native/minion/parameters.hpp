@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of time, by name. Their values come from targets/minion/run/timing.toml, which says for each where it is
-// from; those here stand in for it where a test makes a chip by itself. Which were used is kept, so that a result can
-// name those that were extrapolated.
+// The parameters of time, by name. Their values come from targets/minion/run/timing.toml, which says for each where it
+// is from; those here stand in for it where a test makes a chip by itself. Which were used is kept, so that a result
+// can name those that were extrapolated.
 #pragma once
 
 #include <array>
