@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which candidates phases take together, as targets/tcpa/run/phases/candidate_choice.py has it: from the best candidates
-// one phase at a time takes another one that brings the sum of cycles and transfers down, until none does. The keys of
-// what each phase touches are kept meanwhile, and behind them those of the candidate that is tried.
+// Which candidates phases take together, as targets/tcpa/run/phases/candidate_choice.py has it: from the best
+// candidates one phase at a time takes another one that brings the sum of cycles and transfers down, until none does.
+// The keys of what each phase touches are kept meanwhile, and behind them those of the candidate that is tried.
 #include "internal.h"
 
 #define LARGE (1 << 18)  // elements, above which nothing is tried

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Blackhole's vector unit has beyond Wormhole's, but for SFPMUL24: comparisons of two registers, and an approximate
-// reciprocal or exponential. Sources: the public pages of these instructions.
+// What Blackhole's vector unit has beyond Wormhole's, but for SFPMUL24: comparisons of two registers, and an
+// approximate reciprocal or exponential. Sources: the public pages of these instructions.
 #include <bit>
 #include <cmath>
 
