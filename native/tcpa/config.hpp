@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A concrete configuration as the loader finds it in a file (docs/formats.md), before the model decodes it for speed.
-// The members mirror `polyloom.targets.tcpa.concrete`, whose docstrings define them; digits are innermost first.
+// The members mirror `polyloom.targets.tcpa.words.concrete`, whose docstrings define them; digits are innermost first.
 #pragma once
 
 #include <array>

@@ -22,7 +22,7 @@ from polyloom.targets.belt.words import belt_file
 from polyloom.targets.provenance import Provenance, matched_texts
 
 SECRET = "BEGIN PRIVATE KEY"
-PATCHED = ("ir.ssa", "targets.provenance", "riscv.source_lines", "targets.tensix.sfpi.note")
+PATCHED = ("ir.ssa", "targets.provenance", "riscv.source_lines", "targets.tensix.source.note")
 """Who asks for a recorded name."""
 BOTH = [(file, ("../{}", "{folder}/{}")[n % 2]) for n, file in enumerate(kinds.FILES)]
 _SSA = """pointers 32
