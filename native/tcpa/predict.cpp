@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What polyloom.targets.tcpa.run.predict computes, which is its oracle. The last bank write is that of the output generator
-// that finishes last: at the upper corner of a set, which is one of its points unless a half-space cuts it off. The
-// first issue is found by following the units' programs with the controller's signals, class by class.
+// What polyloom.targets.tcpa.run.predict computes, which is its oracle. The last bank write is that of the output
+// generator that finishes last: at the upper corner of a set, which is one of its points unless a half-space cuts it
+// off. The first issue is found by following the units' programs with the controller's signals, class by class.
 #include "predict.hpp"
 
 #include <algorithm>

@@ -10,8 +10,8 @@ have; and a sum, product or quotient of singles in double precision, rounded to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -71,10 +71,11 @@ def comparison(operation: str, dtype: ElementType, a: Expression, b: Expression,
 
 def folded(operation: str, dtype: ElementType, operands: tuple[Expression, ...], span: Span | None) -> Expression:
     """An operation, or its result where its operands are constants; a division by zero stays."""
-    values = [operand.value for operand in operands if isinstance(operand, Constant)]
-    if len(values) < len(operands) or (divides(operation, dtype) and not values[1]):
+    constants = [operand for operand in operands if isinstance(operand, Constant)]
+    if len(constants) < len(operands) or (divides(operation, dtype) and not constants[1].value):
         return Apply(operation, dtype, operands, span)
-    return _constant(operation, dtype, values, span)
+    # Operands have types of their own: what a select decides by is no element of its type.
+    return _constant(operation, dtype, [NUMPY[c.dtype].type(c.value) for c in constants], span)
 
 
 def is_truth(value: Expression) -> bool:
@@ -88,9 +89,9 @@ def is_truth(value: Expression) -> bool:
     )
 
 
-def _constant(operation: str, dtype: ElementType, values: Iterable[float], span: Span | None) -> Constant:
+def _constant(operation: str, dtype: ElementType, values: Sequence[Any], span: Span | None) -> Constant:
     with np.errstate(all="ignore"):
-        result = apply(operation, dtype, [NUMPY[dtype].type(value) for value in values])
+        result = apply(operation, dtype, values)
     kind = BY_NAME[operation].result(dtype)
     return Constant(float(result) if kind in FLOATS else int(result), kind, span)
 
@@ -145,7 +146,7 @@ def _plainly(value: Expression, source: ElementType, to: ElementType, span: Span
     """Of a constant, an index, or what has been converted from a type whose values it has."""
     match value:
         case Constant(value=number):
-            return _constant(f"to_{to}", source, [number], span or value.span)
+            return _constant(f"to_{to}", source, [NUMPY[source].type(number)], span or value.span)
         case Index(dtype="i32" | "u32") if to != "bool":
             return Index(value.value, to, value.span)
         case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":

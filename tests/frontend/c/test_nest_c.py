@@ -14,6 +14,7 @@ from tests.frontend.python.helpers import Arrays, arguments, assert_same, meanin
 from tests.transform.nest.programs import programs
 
 from polyloom.frontend import c, python
+from polyloom.frontend.convert import folded
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Apply, Assign, Expression, Index, Loop, Nest, Storage
 from polyloom.ir.nest_c import print_c
@@ -161,3 +162,9 @@ def test_names_that_c_cannot_have_are_changed() -> None:
     storage = (Storage("linux", "i32", (n,)), Storage("polyloom_x", "i32", (), "argument", False))
     nest = Nest("float", ("int",), Condition((Polyhedron((n,)),)), storage, (Loop("x.1", (Affine(),), (n,), (store,)),))
     assert "void float_(int int_, int linux_[int_], int v_polyloom_x) {" in print_c(nest)
+
+
+def test_constants_are_folded_in_their_own_types() -> None:
+    """What a select decides by is no element of its type: 128 is no i8."""
+    operands = Constant(128, "i32"), Constant(1, "i8"), Constant(2, "i8")
+    assert folded("select", "i8", operands, None) == Constant(1, "i8")
