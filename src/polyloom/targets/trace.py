@@ -141,16 +141,6 @@ def assign_sub_lanes(spans: Iterable[Span]) -> list[tuple[Span, int]]:
     return found
 
 
-def shift_trace(trace: Trace, cycles: int) -> Trace:
-    """The same, `cycles` later."""
-    return Trace(
-        tuple(replace(s, start=s.start + cycles) for s in trace.spans),
-        tuple(replace(i, at=i.at + cycles) for i in trace.instants),
-        tuple(replace(a, start=a.start + cycles, end=a.end + cycles) for a in trace.arrows),
-        notice=trace.notice,
-    )
-
-
 def traces_side_by_side(traces: Sequence[Trace], names: Sequence[str], phases: Sequence[int]) -> Trace:
     """Of programs that ran at once: groups have the program's name in front; each has so many phases, which are counted
     through all."""

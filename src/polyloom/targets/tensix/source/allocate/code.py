@@ -7,7 +7,7 @@ form holds before allocation, with variables, and after it, with L0 to L15 alone
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -100,7 +100,3 @@ def told(item: Item) -> str:
 
 def _name(register: Register) -> str:
     return f"L{register}" if register < FIRST_VARIABLE else f"v{register}"
-
-
-def op_items(items: Sequence[Item]) -> Iterator[Op]:
-    return (item for item in items if isinstance(item, Op))
