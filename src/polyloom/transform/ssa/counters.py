@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, edges_of
-from polyloom.transform.ssa.body import Body, Place
+from polyloom.transform.ssa.body import Body, Place, Scope
 from polyloom.transform.ssa.editing import with_operands
-from polyloom.transform.ssa.linear import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Count:
     following: str
 
 
-def counts(body: Body, place: Place, scope: Scope) -> dict[Value, Count]:
+def counts(body: Body, place: Place, scope: Scope) -> dict[Operand, Count]:
     """Those of the loop, as wide as addresses."""
     return {count.variable: count for count in _counts(body, place, scope)}
 
@@ -34,7 +33,7 @@ def _counts(body: Body, place: Place, scope: Scope) -> Iterator[Count]:
     assert isinstance(enters, Jump)
     back = _back(body, place)
     for p, first, following in zip(header.parameters, enters.target.arguments, back.arguments, strict=True):
-        made = scope.made.get(following.name) if isinstance(following, Value) else None
+        made = scope.forms.makers.get(following.name) if isinstance(following, Value) else None
         if made is None or p.type != body.function.address or made.operation != "add" or p not in made.operands:
             continue
         step = made.operands[1] if made.operands[0] == p else made.operands[0]
@@ -69,7 +68,7 @@ def multiply(body: Body, place: Place, scope: Scope) -> None:
         body.blocks = [with_operands(b, operand) if k in inside else b for k, b in enumerate(body.blocks)]
 
 
-def _product(instruction: Instruction, known: dict[Value, Count], scope: Scope) -> tuple[Value, Value] | None:
+def _product(instruction: Instruction, known: dict[Operand, Count], scope: Scope) -> tuple[Value, Value] | None:
     """A counter with a constant step, and what it is multiplied by."""
     for a, b in (instruction.operands, instruction.operands[::-1]):
         is_counter = isinstance(a, Value) and a in known and isinstance(known[a].step, Constant)

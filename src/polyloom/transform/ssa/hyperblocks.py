@@ -24,7 +24,6 @@ from polyloom.analysis.superblocks import SideExit, Superblock, innermost, with_
 from polyloom.ir.ssa import (
     GUARDED,
     NOWHERE,
-    SPECULATED,
     SPECULATIVE,
     Block,
     Branch,
@@ -42,7 +41,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_types import I1
 from polyloom.transform.ssa.editing import names, throughout, with_operands
-from polyloom.transform.ssa.ifconvert import speculable
+from polyloom.transform.ssa.speculation import Speculation, speculated
 
 END: Final = ""
 """Where all ways from the header lead that do not leave the loop; no block has this name."""
@@ -63,26 +62,6 @@ _OPPOSITE: Final = {
     "fune": "foeq",
 }
 _TRUE, _FALSE = Constant(I1, 1), Constant(I1, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Speculation:
-    """What a machine offers: operations of `ssa.SPECULATED` that do no harm where nobody asked for them, and those of
-    `store` and `call` that it executes under a predicate."""
-
-    speculative: frozenset[str] = frozenset()
-    guarded: frozenset[str] = frozenset()
-
-    def allows(self, instruction: Instruction, externals: Externals) -> bool:
-        """Whether the instruction can stand where it was not asked for."""
-        name, access = instruction.operation, instruction.access
-        if speculable(instruction, externals) or name == "fence":
-            return True
-        if name == "load" and access is not None and (access.volatile or access.order):
-            return "store" in self.guarded
-        if name in self.speculative:
-            return True
-        return name in self.guarded and (name == "store" or bool(instruction.called))
 
 
 @throughout
@@ -346,4 +325,4 @@ def _predicated(i: Instruction, predicate: Operand) -> Instruction:
         return replace(i, operands=(*i.operands, predicate, Undef(i.results[0].type)))
     if i.called:
         return replace(i, operands=(*i.operands, predicate), flags=(GUARDED,))
-    return replace(i, flags=(SPECULATIVE,) if i.operation in SPECULATED and not speculable(i, {}) else ())
+    return speculated(i, {})

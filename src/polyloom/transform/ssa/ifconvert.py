@@ -4,8 +4,8 @@
 An arm is a block that the branch alone leads to. Where both arms, or one arm and the other edge, or both edges lead to
 one block (a diamond, a triangle, nothing), the arms move before the branch and each argument that differs becomes a
 select. Hammocks of several blocks are converted from the inside outwards. What must not run where it was not asked for
-stays: memory, fences, divisions that can fault. Shifts and arithmetic with flags may be undefined, which a select that
-takes the other value does not use.
+stays: memory, fences, divisions that can fault, unless the machine defers the fault (`speculation`). Shifts and
+arithmetic with flags may be undefined, which a select that takes the other value does not use.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.analysis.effects import Externals, effects, externals_of
-from polyloom.ir.ssa import Block, Branch, Constant, Edge, Function, Instruction, Jump, Operand, Undef, Value
+from polyloom.analysis.effects import Externals, externals_of
+from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Operand, Undef, Value
 from polyloom.transform.ssa.editing import Editing, postorder, reached, throughout
+from polyloom.transform.ssa.speculation import NOTHING, Speculation, speculable, speculated
 
-_STAYS: Final = ("load", "store", "fence", "alloca")
-_DIVISIONS: Final = ("sdiv", "srem", "udiv", "urem")
 _LONG: Final = {
-    **dict.fromkeys((*_DIVISIONS, "fdiv", "sqrt"), 16),
+    **dict.fromkeys(("sdiv", "srem", "udiv", "urem", "fdiv", "sqrt"), 16),
     "mul": 3,
     **dict.fromkeys(("fadd", "fsub", "fmul"), 4),
 }
@@ -45,25 +44,17 @@ class Cost:
 
 
 @throughout
-def if_convert(function: Function, cost: Cost | None = None, keep: Collection[str] = ()) -> Function:
+def if_convert(
+    function: Function, cost: Cost | None = None, keep: Collection[str] = (), speculation: Speculation = NOTHING
+) -> Function:
     """The function with selects; branches that end blocks of `keep` stay: other passes may order memory by them."""
-    converter = _Converter(Editing(reached(function)), cost or Cost(), frozenset(keep), externals_of(function))
+    editing = Editing(reached(function))
+    converter = _Converter(editing, cost or Cost(), frozenset(keep), externals_of(function), speculation)
     # Inner branches before those around them: an arm must be one block when its branch is looked at.
     for name in postorder(converter.editing.source):
         while name in converter.editing.blocks and (converter.convert(name) or converter.merge(name)):
             pass
     return converter.editing.function()
-
-
-def speculable(instruction: Instruction, externals: Externals) -> bool:
-    """Whether the instruction may run where its results are not used: it has no effect and no fault."""
-    if instruction.operation in _STAYS or not instruction.results or effects(instruction, externals):
-        return False
-    if instruction.operation in _DIVISIONS:
-        divisor = instruction.operands[1]
-        # Division by 0 faults, and so does the least integer divided by -1 (in C and LLVM undefined).
-        return isinstance(divisor, Constant) and divisor.value not in (0, -1)
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +74,7 @@ class _Converter:
     cost: Cost
     keep: frozenset[str]
     externals: Externals
+    speculation: Speculation
     joined: set[str] = field(default_factory=set[str])
 
     def convert(self, name: str) -> bool:
@@ -96,7 +88,7 @@ class _Converter:
             or not self._pays(shape)
         ):
             return False
-        moved = [i for arm in shape.arms for i in self.editing.bind(arm).instructions]
+        moved = [self._moved(i) for arm in shape.arms for i in self.editing.bind(arm).instructions]
         selects, arguments = self._selects(branch, shape)
         self.editing.blocks[name] = replace(
             block,
@@ -106,6 +98,10 @@ class _Converter:
         self.editing.arrivals[shape.then.block] -= 1
         self.joined.add(shape.then.block)
         return True
+
+    def _moved(self, i: Instruction) -> Instruction:
+        # Flags stay on what cannot fault: a select does not use what is undefined because of them.
+        return i if speculable(i, self.externals) else speculated(i, self.externals)
 
     def merge(self, name: str) -> bool:
         """Appends what a conversion has left to the block alone: a hammock's inside becomes an arm."""
@@ -126,7 +122,8 @@ class _Converter:
         """How control leaves the block of an edge, where that is an arm."""
         block = self.editing.blocks[edge.block]
         # A block that others reach as well would have to be copied.
-        arm = self.editing.arrivals[edge.block] == 1 and all(speculable(i, self.externals) for i in block.instructions)
+        alone = self.editing.arrivals[edge.block] == 1
+        arm = alone and all(self.speculation.runs(i, self.externals) for i in block.instructions)
         return block.terminator if arm and isinstance(block.terminator, Jump) else None
 
     def _pays(self, shape: _Shape) -> bool:

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from polyloom.analysis.aliases import Aliases
 from polyloom.analysis.available_values import AvailableValues
 from polyloom.ir.ssa import Function, Operand, Value
 from polyloom.transform.ssa.editing import reached, throughout, with_operands
 
 
 @throughout
-def forward_loads(function: Function) -> Function:
-    """The function without loads whose values are known."""
+def forward_loads(function: Function, outside: bool = False) -> Function:
+    """The function without loads whose values are known; `outside` as for `Aliases`."""
     function = reached(function)
-    available = AvailableValues(function)
+    available = AvailableValues(function, Aliases(function, outside))
     known: dict[str, Operand] = {}
     for k, block in enumerate(function.blocks):
         facts = available.entering(k)

@@ -39,7 +39,7 @@ def _without_dead(block: Block, aliases: Aliases) -> Block:
 
 def _covers(aliases: Aliases, later: Instruction, earlier: Instruction) -> bool:
     a, b = aliases.location(later), aliases.location(earlier)
-    return a is not None and b is not None and a == b and "?" not in a.form.terms
+    return a is not None and a == b
 
 
 @throughout

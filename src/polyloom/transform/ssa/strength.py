@@ -50,7 +50,7 @@ def _reduce(body: Body, number: int, forest: LoopForest, above: list[int]) -> No
     scope = body.scope(members)
     known = counts(body, place, scope)
     by_next_value(body, place, list(known.values()))
-    scope = replace(body.scope(members), counting=frozenset(value.name for value in known))
+    scope = body.scope(members, frozenset(count.variable.name for count in known.values()))
     found = pointers(body, place, known, scope)
     if found:
         by_pointer(body, place, rewrite(body, place, found))

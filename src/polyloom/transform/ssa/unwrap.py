@@ -20,14 +20,13 @@ from typing import Final
 
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Address, Block, Function, Instruction, Value, edges_of, flow_edges, wrapped
+from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, edges_of, flow_edges, wrapped
 from polyloom.ir.ssa_types import I32
 from polyloom.ir.ssa_verify import uses
-from polyloom.transform.ssa.body import Body, Place, place_of
+from polyloom.transform.ssa.body import Body, Place, Scope, place_of
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import throughout
-from polyloom.transform.ssa.linear import Scope
 from polyloom.transform.ssa.narrow import Extended, Products, extended
 from polyloom.transform.ssa.preheaders import with_preheaders
 from polyloom.transform.ssa.widen import Wide, counts, rewritten, widened
@@ -63,8 +62,8 @@ class _Access:
 
     index: Value
     at: Position
-    base: Value | Address
-    rest: tuple[tuple[Value, int], ...]
+    base: Operand
+    rest: tuple[tuple[Operand, int], ...]
     factor: int
 
 
@@ -76,7 +75,7 @@ class _Loop:
         self.body, self.place, self.above = body, place, above
         self.counts = counts(body, place)
         around = {r.name: i for b in body.blocks for i in b.instructions for r in i.results}
-        self.scope = replace(body.scope(place.members), counting=frozenset(self.counts), around=around)
+        self.scope = replace(body.scope(place.members, frozenset(self.counts)), around=around)
         self.products: Products = {}
         self.found = dict(self._indices()) if self.counts else {}
         chain = [place.latch]
@@ -109,7 +108,7 @@ class _Loop:
     def _indices(self) -> Iterator[tuple[Value, Extended]]:
         for instruction in (i for k in self.place.own for i in self.body.blocks[k].instructions):
             sum = extended(instruction, self.scope, self.products)
-            if sum is not None and any(v.name in self.counts or v in self.products for v, _ in sum.sum.terms):
+            if sum is not None and any(self.scope.counts(v) or v in self.products for v, _ in sum.sum.terms):
                 yield instruction.results[0], sum
 
     def _accesses(self) -> Iterator[_Access]:
@@ -123,22 +122,23 @@ class _Loop:
 
     def _scope(self, k: int) -> Scope:
         """In which indices are leaves. In the header of an inner loop, its variables are what they begin with."""
-        scope = replace(self.scope, counting=self.scope.counting | {value.name for value in self.found})
+        leaves = self.scope.forms.leaves | {value.name for value in self.found}
         if k not in self.inner:
-            return scope
+            return self.scope.at_leaves(leaves, {})
         header = self.body.blocks[k]
         ends = [self.body.blocks[m].terminator for m in self.place.own]
         (edge,) = [edge for end in ends for edge in edges_of(end) if edge.block == header.name]
         pairs = zip(header.parameters, edge.arguments, strict=True)
-        return replace(scope, made={**scope.made, **{p.name: Instruction("copy", (a,), (p,)) for p, a in pairs}})
+        return self.scope.at_leaves(leaves, {p.name: Instruction("copy", (a,), (p,)) for p, a in pairs})
 
     def _access(self, instruction: Instruction, at: Position, scope: Scope) -> _Access | None:
         found = scope.pointer(instruction.operands[-1])
-        indices = [term for term in found[1].terms if term[0] in self.found] if found is not None else []
+        terms = found[1].terms if found is not None else ()
+        indices = [(v, factor) for v, factor in terms if isinstance(v, Value) and v in self.found]
         if found is None or len(indices) != 1:
             return None
-        rest = tuple(term for term in found[1].terms if term not in indices)
-        if any(value.name in self.scope.defined for value, _ in rest):
+        rest = tuple(term for term in terms if term not in indices)
+        if not all(self.scope.stays(value) for value, _ in rest):
             return None
         return _Access(indices[0][0], at, found[0], rest, indices[0][1])
 

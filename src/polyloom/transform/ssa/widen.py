@@ -45,7 +45,7 @@ def counts(body: Body, place: Place) -> dict[str, Count]:
     (back,) = (edge for edge in edges_of(body.blocks[place.latch].terminator) if edge.block == header.name)
     found: dict[str, Count] = {}
     for p, first, following in zip(header.parameters, enters.target.arguments, back.arguments, strict=True):
-        made = scope.made.get(following.name) if isinstance(following, Value) else None
+        made = scope.forms.makers.get(following.name) if isinstance(following, Value) else None
         if p.type not in (I32, I64) or made is None or made.operation != "add" or p not in made.operands:
             continue
         step = made.operands[1] if made.operands[0] == p else made.operands[0]
@@ -62,7 +62,7 @@ def widened(body: Body, place: Place, counts: Mapping[str, Count], found: Extend
     by: Operand = step
     for value, factor in found.sum.terms:
         counter, stays = products.get(value, (value, None))
-        count = counts.get(counter.name)
+        count = counts.get(counter.name) if isinstance(counter, Value) else None
         parts = (value, integer(I32, 0)) if count is None else (count.first, count.step)
         scaled = [writer.times(writer.low(part), factor) for part in parts]
         if stays is not None:

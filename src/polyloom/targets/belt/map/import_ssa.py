@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from polyloom.analysis.points_to import PointsTo
+from polyloom.analysis.aliases import Aliases
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
-from polyloom.ir.ssa import SPECULATED, Instruction
+from polyloom.ir.ssa import SPECULATED, Instruction, with_distinct_arrays
 from polyloom.ir.ssa import Function as SsaFunction
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify as verify_ssa
@@ -30,7 +30,7 @@ from polyloom.targets.belt.map.select.dead_code import without_dead
 from polyloom.targets.belt.map.select.emulate import EMULATED, emulate
 from polyloom.targets.belt.map.select.fuse import fuse
 from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES, selected_name, type_of, words_of_product
-from polyloom.targets.belt.map.select.order import Origin, order_memory
+from polyloom.targets.belt.map.select.order import order_memory
 from polyloom.targets.belt.map.select.refuse import refuse
 from polyloom.targets.belt.map.select.vectors import check_vectorized, vectorizing
 from polyloom.targets.belt.source.ir import Function, Module
@@ -44,14 +44,15 @@ from polyloom.transform.ssa.expand_moves import expand_moves
 from polyloom.transform.ssa.expand_operations import Lacks, Refusal, expand_operations
 from polyloom.transform.ssa.freeze_undefined import freeze_undefined
 from polyloom.transform.ssa.hoist import HoistCosts, hoist
-from polyloom.transform.ssa.hyperblocks import Speculation, form_hyperblocks
+from polyloom.transform.ssa.hyperblocks import form_hyperblocks
 from polyloom.transform.ssa.inline import InlineCosts, inline
-from polyloom.transform.ssa.local_loads import eliminate_redundant_loads
 from polyloom.transform.ssa.loop_closed import close_loops
 from polyloom.transform.ssa.lower_switches import lower_switches
 from polyloom.transform.ssa.reassociate import reassociate_recurrences
+from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.simplify import simplify
 from polyloom.transform.ssa.sinking import sink
+from polyloom.transform.ssa.speculation import Speculation
 from polyloom.transform.ssa.static_arrays import static_arrays
 from polyloom.transform.ssa.unroll import UnrollCosts, unroll
 from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, VectorMachine
@@ -81,6 +82,7 @@ def imported(
 ) -> tuple[Module, tuple[Vectorized, ...]]:
     """The program, and what vectorization made of each innermost loop."""
     found: list[Vectorized] = []
+    function = with_distinct_arrays(function) if options.distinct else function
     ready: SsaFunction = run_passes(function, _ssa_passes(machine, options, found), watch)
     module: Module = run_passes(ready, _passes(machine, options), watch)
     return verify(module), tuple(found)
@@ -107,13 +109,12 @@ def _ssa_passes(
 ) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
     """The program in SSA form as `build` takes it; `found` gets what became of loops. Errors: PL1085, PL1086, PL1088,
     PL1090, PL1091."""
-    member = partial(_each_member, distinct=options.distinct)
     vectors = VectorMachine(machine.vector, options.reassociate, options.expect)
 
     def vectorized(program: SsaFunction) -> SsaFunction:
         if options.vectorize == "never":
             return program
-        made = clean(member(vectorizing(vectors, found))(program))
+        made = clean(_each_member(vectorizing(vectors, found))(program))
         return check_vectorized(made, found) if options.vectorize == "always" else made
 
     return (
@@ -126,9 +127,9 @@ def _ssa_passes(
         Pass("common", clean, _SSA),
         Pass("unroll", lambda f: clean(unroll(f, UNROLLING)), _SSA),
         Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
-        Pass("hoist", lambda f: clean(member(_hoisted)(f)), _SSA),
+        Pass("hoist", lambda f: clean(_each_member(_hoisted)(f)), _SSA),
         Pass("reassociate", reassociate_recurrences, _SSA),
-        Pass("loads", lambda f: clean(member(eliminate_redundant_loads)(f)), _SSA),
+        Pass("loads", lambda f: clean(_each_member(forward_loads)(f)), _SSA),
         Pass("vectorize", vectorized, _SSA),
         Pass("count", lambda f: clean(count_down(f)), _SSA),
         Pass("addresses", lambda f: clean(select_addresses(f, MODE)), _SSA),
@@ -143,19 +144,17 @@ def clean(function: SsaFunction) -> SsaFunction:
     return simplify(common(function))
 
 
-def _hoisted(function: SsaFunction, points_to: PointsTo) -> SsaFunction:
+def _hoisted(function: SsaFunction, outside: bool) -> SsaFunction:
     """Invariants of all kinds: what moves takes no register here."""
-    costs = HoistCosts(0, lambda i: False, 1 << 30, SPECULATION.speculative, points_to.may_meet)
-    return hoist(replace(function, others=()), costs)
+    return hoist(function, HoistCosts(0, lambda i: False, 1 << 30, SPECULATION, outside))
 
 
 def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]:
     """From SSA form to operations of the member."""
-    origins: dict[str, Origin] = {}
+    origins: dict[str, Aliases] = {}
 
     def built(ready: SsaFunction) -> Module:
-        for member, points_to in _with_pointers(ready, options.distinct):
-            origins[member.name] = Origin(member, points_to)
+        origins.update((member.name, Aliases(member, k == 0)) for k, member in enumerate(ready.members))
         return Module(tuple(build(member, options.expect) for member in ready.members), ready.data)
 
     return (
@@ -165,22 +164,12 @@ def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]
     )
 
 
-def _with_pointers(program: SsaFunction, distinct: bool) -> list[tuple[SsaFunction, PointsTo]]:
-    """Each function of a program; the arrays of the first one come from outside."""
-    return [
-        (member, PointsTo(member, distinct=distinct and k == 0, outside=k == 0))
-        for k, member in enumerate(program.members)
-    ]
-
-
-def _each_member(
-    change: Callable[[SsaFunction, PointsTo], SsaFunction], distinct: bool
-) -> Callable[[SsaFunction], SsaFunction]:
-    """The change of each function of a program."""
+def _each_member(change: Callable[[SsaFunction, bool], SsaFunction]) -> Callable[[SsaFunction], SsaFunction]:
+    """The change of each function of a program by itself; the arrays of the first one come from outside."""
 
     def changed(program: SsaFunction) -> SsaFunction:
-        first, *others = (change(member, points_to) for member, points_to in _with_pointers(program, distinct))
-        return replace(first, others=tuple(replace(f, data=(), externals=(), others=()) for f in others))
+        first, *others = (change(replace(f, others=()), k == 0) for k, f in enumerate(program.members))
+        return replace(first, others=tuple(replace(f, data=(), externals=()) for f in others))
 
     return changed
 

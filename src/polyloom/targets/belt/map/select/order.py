@@ -7,30 +7,23 @@ Volatile accesses stay in the order of the program, in loops that are not pipeli
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polyloom.analysis.aliases import Aliases
+from polyloom.analysis.effects import MemoryEffect, call_effects
 from polyloom.analysis.memory_dependences import memory_dependences
-from polyloom.analysis.points_to import Effect, PointsTo, call_effects
 from polyloom.analysis.superblocks import superblocks
-from polyloom.ir import ssa
 from polyloom.targets.belt.source.ir import Function, Loop, Module, Order
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A function in SSA form from which operations were made, and what its pointers point to."""
-
-    function: ssa.Function
-    points_to: PointsTo
-
-
-def order_memory(module: Module, origins: Mapping[str, Origin]) -> Module:
-    """The module with the order of all blocks and loops; by function where it comes from."""
+def order_memory(module: Module, origins: Mapping[str, Aliases]) -> Module:
+    """The module with the order of all blocks and loops; by function the addresses of that in SSA form from which it
+    was made."""
     effects = call_effects(origins[module.functions[0].name].function)
     return replace(module, functions=tuple(_ordered(f, origins[f.name], effects) for f in module.functions))
 
 
-def _ordered(function: Function, origin: Origin, effects: Mapping[str, Effect]) -> Function:
+def _ordered(function: Function, origin: Aliases, effects: Mapping[str, MemoryEffect]) -> Function:
     loops = {loop.name: loop for loop in superblocks(origin.function)}
     blocks = list(function.blocks)
     for k, block in enumerate(blocks):
@@ -39,7 +32,7 @@ def _ordered(function: Function, origin: Origin, effects: Mapping[str, Effect]) 
         loop = loops[block.name] if isinstance(block, Loop) else None
         found = tuple(
             Order(accesses[d.source][0], accesses[d.sink][0], d.distance)
-            for d in memory_dependences(origin.function, line, loop, origin.points_to, effects)
+            for d in memory_dependences(line, loop, origin, effects)
         )
         blocks[k] = replace(block, order=found)
         if isinstance(block, Loop) and any(op.volatile for op in block.ops):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from polyloom.analysis.points_to import PointsTo
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.ssa import Function
 from polyloom.transform.ssa.vectorize.vectorize import Vectorized, VectorMachine, vectorize
@@ -13,13 +12,13 @@ from polyloom.transform.ssa.vectorize.vectorize import Vectorized, VectorMachine
 _EMULATED = "emulated."
 
 
-def vectorizing(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Function, PointsTo], Function]:
+def vectorizing(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Function, bool], Function]:
     """The change of a function that is no routine of ours; `found` gets what becomes of loops."""
 
-    def change(function: Function, points_to: PointsTo) -> Function:
+    def change(function: Function, outside: bool) -> Function:
         if function.name.startswith(_EMULATED):
             return function
-        made, loops = vectorize(function, points_to, machine)
+        made, loops = vectorize(function, machine, outside)
         found.extend(loops)
         return made
 
