@@ -5,10 +5,11 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, edges_of
+from polyloom.ir.ssa_types import Type
 from polyloom.transform.ssa.body import Body, Place, Scope
 from polyloom.transform.ssa.editing import with_operands
 
@@ -23,9 +24,11 @@ class Count:
     following: str
 
 
-def counts(body: Body, place: Place, scope: Scope) -> dict[Operand, Count]:
-    """Those of the loop, as wide as addresses."""
-    return {count.variable: count for count in _counts(body, place, scope)}
+def counts(body: Body, place: Place, scope: Scope, types: Collection[Type] = ()) -> dict[Operand, Count]:
+    """Basic induction variables of the loop, of these types, or as wide as addresses."""
+    return {
+        c.variable: c for c in _counts(body, place, scope) if c.variable.type in (types or (body.function.address,))
+    }
 
 
 def _counts(body: Body, place: Place, scope: Scope) -> Iterator[Count]:
@@ -34,7 +37,7 @@ def _counts(body: Body, place: Place, scope: Scope) -> Iterator[Count]:
     back = _back(body, place)
     for p, first, following in zip(header.parameters, enters.target.arguments, back.arguments, strict=True):
         made = scope.forms.makers.get(following.name) if isinstance(following, Value) else None
-        if made is None or p.type != body.function.address or made.operation != "add" or p not in made.operands:
+        if made is None or made.operation != "add" or p not in made.operands:
             continue
         step = made.operands[1] if made.operands[0] == p else made.operands[0]
         if scope.stays(step):

@@ -21,15 +21,16 @@ from typing import Final
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, edges_of, flow_edges, wrapped
-from polyloom.ir.ssa_types import I32
+from polyloom.ir.ssa_types import I32, I64
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.body import Body, Place, Scope, place_of
 from polyloom.transform.ssa.common import common
+from polyloom.transform.ssa.counters import counts
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import throughout
 from polyloom.transform.ssa.narrow import Extended, Products, extended
 from polyloom.transform.ssa.preheaders import with_preheaders
-from polyloom.transform.ssa.widen import Wide, counts, rewritten, widened
+from polyloom.transform.ssa.widen import Wide, rewritten, widened
 
 _FORWARDS: Final = ("add", "sub", "shl", "mul", "offset", "copy")
 """What makes an address of an index."""
@@ -73,9 +74,11 @@ class _Loop:
 
     def __init__(self, body: Body, place: Place, inner: Set[int], above: Sequence[int]) -> None:
         self.body, self.place, self.above = body, place, above
-        self.counts = counts(body, place)
+        self.counts = counts(body, place, body.scope(place.members), (I32, I64))
         around = {r.name: i for b in body.blocks for i in b.instructions for r in i.results}
-        self.scope = replace(body.scope(place.members, frozenset(self.counts)), around=around)
+        self.scope = replace(
+            body.scope(place.members, frozenset(c.variable.name for c in self.counts.values())), around=around
+        )
         self.products: Products = {}
         self.found = dict(self._indices()) if self.counts else {}
         chain = [place.latch]

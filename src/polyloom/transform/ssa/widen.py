@@ -8,19 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.ir.ssa import Block, Constant, Instruction, Jump, Operand, Value, edges_of, integer
+from polyloom.ir.ssa import Block, Constant, Instruction, Operand, Value, integer
 from polyloom.ir.ssa_types import I32, I64, Type
 from polyloom.transform.ssa.body import Body, Place
+from polyloom.transform.ssa.counters import Count
 from polyloom.transform.ssa.narrow import Extended, Products
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """A variable of 32 or 64 bits: what it begins with, and its step, which stays the same."""
-
-    variable: Value
-    first: Operand
-    step: Operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +29,7 @@ class Wide:
         return replace(self, constant=self.constant + distance)
 
 
-def counts(body: Body, place: Place) -> dict[str, Count]:
-    """The variables of a loop that count, by name."""
-    header, enters = body.blocks[place.header], body.blocks[place.entry].terminator
-    scope = body.scope(place.members)
-    assert isinstance(enters, Jump)
-    (back,) = (edge for edge in edges_of(body.blocks[place.latch].terminator) if edge.block == header.name)
-    found: dict[str, Count] = {}
-    for p, first, following in zip(header.parameters, enters.target.arguments, back.arguments, strict=True):
-        made = scope.forms.makers.get(following.name) if isinstance(following, Value) else None
-        if p.type not in (I32, I64) or made is None or made.operation != "add" or p not in made.operands:
-            continue
-        step = made.operands[1] if made.operands[0] == p else made.operands[0]
-        if scope.stays(step):
-            found[p.name] = Count(p, first, step)
-    return found
-
-
-def widened(body: Body, place: Place, counts: Mapping[str, Count], found: Extended, products: Products) -> Wide:
+def widened(body: Body, place: Place, counts: Mapping[Operand, Count], found: Extended, products: Products) -> Wide:
     """The sum in 64 bits: what it needs is computed in front of the loop."""
     writer = _Writer(body, place.entry)
     first, step = integer(I32, found.sum.constant), integer(I32, 0)
@@ -62,7 +37,7 @@ def widened(body: Body, place: Place, counts: Mapping[str, Count], found: Extend
     by: Operand = step
     for value, factor in found.sum.terms:
         counter, stays = products.get(value, (value, None))
-        count = counts.get(counter.name) if isinstance(counter, Value) else None
+        count = counts.get(counter)
         parts = (value, integer(I32, 0)) if count is None else (count.first, count.step)
         scaled = [writer.times(writer.low(part), factor) for part in parts]
         if stays is not None:

@@ -4,9 +4,9 @@ passes.
 
 - `ir.ssa`: what the member lacks becomes calls of routines; short functions become part of their callers, recursion is
   refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops within loops are unrolled;
-  innermost loops become hyperblocks; invariants move before loops, sums get the order of least circuits, each address
-  is loaded once; vectors, where asked for; counters to 0, addresses in the machine's mode, what is used behind loops
-  computed there.
+  short branches become picks, innermost loops hyperblocks; invariants move before loops, sums get the order of least
+  circuits, each address is loaded once; vectors, where asked for; counters to 0, addresses in the machine's mode, what
+  is used behind loops computed there.
 - genasm: operations selected, those that the member lacks replaced, additions fused; and the order of memory.
 """
 
@@ -45,6 +45,7 @@ from polyloom.transform.ssa.expand_operations import Lacks, Refusal, expand_oper
 from polyloom.transform.ssa.freeze_undefined import freeze_undefined
 from polyloom.transform.ssa.hoist import HoistCosts, hoist
 from polyloom.transform.ssa.hyperblocks import form_hyperblocks
+from polyloom.transform.ssa.ifconvert import Cost, if_convert
 from polyloom.transform.ssa.inline import InlineCosts, inline
 from polyloom.transform.ssa.loop_closed import close_loops
 from polyloom.transform.ssa.lower_switches import lower_switches
@@ -95,9 +96,11 @@ UNROLLING: Final = UnrollCosts(trips=320, instructions=320, nested=True)
 MODE: Final = AddressMode(SCALES, OFFSET_BITS)
 SPECULATION: Final = Speculation(frozenset(SPECULATED), frozenset({"store", "call"}))
 """A failed load or division gives NaR, which harms nobody who does not store it; a store of None is not done."""
+IF_CONVERSION: Final = Cost(select=1, branch=6)
+"""A pick is one operation; a branch ends a bundle's block and costs the operations that would fill the bundles."""
 _SSA: Final = Form(print_ssa, verify_ssa)
 PASSES: Final = (
-    *("emulate", "inline", "arrays", "expand", "common", "unroll", "hyperblocks"),
+    *("emulate", "inline", "arrays", "expand", "common", "unroll", "if-convert", "hyperblocks"),
     *("hoist", "reassociate", "loads", "vectorize", "count", "addresses", "legalize", "close", "sink"),
     *("build", "fuse", "order"),
 )
@@ -126,6 +129,8 @@ def _ssa_passes(
         # Sizes are constants only where what computes them has been folded.
         Pass("common", clean, _SSA),
         Pass("unroll", lambda f: clean(unroll(f, UNROLLING)), _SSA),
+        # What hyperblocks would select under predicates of several branches, hammocks select under their own.
+        Pass("if-convert", lambda f: clean(if_convert(f, IF_CONVERSION, speculation=SPECULATION)), _SSA),
         Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
         Pass("hoist", lambda f: clean(_each_member(_hoisted)(f)), _SSA),
         Pass("reassociate", reassociate_recurrences, _SSA),
