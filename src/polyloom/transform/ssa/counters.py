@@ -26,18 +26,16 @@ class Count:
 
 def counts(body: Body, place: Place, scope: Scope, types: Collection[Type] = ()) -> dict[Operand, Count]:
     """Basic induction variables of the loop, of these types, or as wide as addresses."""
-    return {
-        c.variable: c for c in _counts(body, place, scope) if c.variable.type in (types or (body.function.address,))
-    }
+    return {count.variable: count for count in _counts(body, place, scope, types or (body.function.address,))}
 
 
-def _counts(body: Body, place: Place, scope: Scope) -> Iterator[Count]:
+def _counts(body: Body, place: Place, scope: Scope, types: Collection[Type]) -> Iterator[Count]:
     header, enters = body.blocks[place.header], body.blocks[place.entry].terminator
     assert isinstance(enters, Jump)
     back = _back(body, place)
     for p, first, following in zip(header.parameters, enters.target.arguments, back.arguments, strict=True):
         made = scope.forms.makers.get(following.name) if isinstance(following, Value) else None
-        if made is None or made.operation != "add" or p not in made.operands:
+        if made is None or p.type not in types or made.operation != "add" or p not in made.operands:
             continue
         step = made.operands[1] if made.operands[0] == p else made.operands[0]
         if scope.stays(step):

@@ -75,10 +75,9 @@ class _Loop:
     def __init__(self, body: Body, place: Place, inner: Set[int], above: Sequence[int]) -> None:
         self.body, self.place, self.above = body, place, above
         self.counts = counts(body, place, body.scope(place.members), (I32, I64))
+        names = frozenset(count.variable.name for count in self.counts.values())
         around = {r.name: i for b in body.blocks for i in b.instructions for r in i.results}
-        self.scope = replace(
-            body.scope(place.members, frozenset(c.variable.name for c in self.counts.values())), around=around
-        )
+        self.scope = replace(body.scope(place.members, names), around=around)
         self.products: Products = {}
         self.found = dict(self._indices()) if self.counts else {}
         chain = [place.latch]
