@@ -107,8 +107,12 @@ class AffineForms:
                 return atom_form(operand)
 
     def _value(self, value: Value, depth: int) -> Affine:
+        """Affine form of a value by what defines it: sums, differences, and products with constants (scalar evolution
+        restricted to what is exact modulo two to the width; Muchnick 1997, section 14.1).
+        """
         if value.name in self.leaves:
             return atom_form(value)
+        # One edge leads to the block: its parameter is the argument, as a copy would be.
         if value.name in self.arguments:
             return self.form(self.arguments[value.name], depth)
         i = self.makers.get(value.name)
@@ -128,6 +132,7 @@ class AffineForms:
                 return self.form(a, depth) * (1 << b.value)
             case "mul" if isinstance(b, Constant):
                 return self.form(a, depth) * b.value
+            # Bits that are 0 in the form: the or is a sum, as compilers write offsets into aligned data.
             case "or" if isinstance(b, Constant) and 0 <= b.value < 1 << self.form(a, depth).zeros:
                 return self.form(a, depth) + Affine(b.value)
             case _:
@@ -139,7 +144,7 @@ class AffineForms:
 
 
 def _single_arguments(function: Function) -> dict[str, Operand]:
-    """Arguments of parameters of blocks to which one edge goes."""
+    """Copies by control flow: arguments of parameters of blocks to which one edge goes."""
     arriving: dict[str, list[Edge]] = {}
     for block in function.blocks:
         for edge in edges_of(block.terminator):
@@ -153,23 +158,28 @@ def _single_arguments(function: Function) -> dict[str, Operand]:
 
 
 def first_values(function: Function, loop: Superblock) -> dict[Value, Operand]:
-    """By parameter of a loop what it begins with."""
+    """Initial values of a loop's parameters, by parameter: the arguments of the edge that enters it."""
     return dict(zip(loop.parameters, entry_edge(function, loop)[1].arguments, strict=True))
 
 
 def induction_steps(loop: Superblock, forms: AffineForms) -> dict[Value, int]:
-    """The basic induction variables of a loop with their steps, in bytes or whatever they count."""
+    """Basic induction variables of a loop with their steps, in bytes or whatever they count (Aho, Lam, Sethi, Ullman
+    2006, section 9.1.8).
+    """
     found: dict[Value, int] = {}
     for parameter, following in zip(loop.parameters, loop.following, strict=True):
         if parameter.type in (forms.function.address, PTR):
             step = forms.form(following) - atom_form(parameter)
+            # Only a constant is left of the difference: the parameter grows by it in each iteration.
             if not step.terms:
                 found[parameter] = signed_residue(step.constant, forms.function.pointers)
     return found
 
 
 def by_iteration(form: Affine, loop: Superblock, forms: AffineForms) -> Affine:
-    """The form with basic induction variables as what they begin with plus a multiple of `ITERATION`."""
+    """Normal form for dependence tests: basic induction variables become what they begin with plus a multiple of
+    `ITERATION` (Goff, Kennedy, Tseng 1991).
+    """
     basic, first = induction_steps(loop, forms), first_values(forms.function, loop)
     found = Affine(form.constant)
     for atom, coefficient in form.terms:

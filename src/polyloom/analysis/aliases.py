@@ -97,6 +97,7 @@ class Aliases:
         one, other = self.location(a), self.location(b)
         if one is None or other is None:
             # What has no location may be a call, which reaches all but variables whose addresses stay in the function.
+            # At most one of them has a location.
             known = one or other
             return known is None or not self._is_private(known)
         return self.overlap(one, other)
@@ -114,6 +115,7 @@ class Aliases:
         modulus = 1 << self.function.pointers
         if any(by % modulus for _, by in distance.terms):
             return not self.distinct(a.address, b.address)
+        # Both accesses are intervals on a ring of addresses: either may begin up to the other's length behind it.
         gap = distance.constant % modulus
         return gap < a.size or modulus - gap < b.size
 
@@ -129,10 +131,14 @@ class Aliases:
         return self._objects[address]
 
     def _pointed_to(self, atoms: Iterable[Atom]) -> Iterator[Operand]:
+        """Points-to set of the atoms of an address: a worklist over parameters of blocks, selects and what these are
+        made of (Andersen 1994, section 4; without stores, because loaded pointers may be anything).
+        """
         work = list(atoms)
         seen = set[Atom]()
         while work:
             atom = work.pop()
+            # Undef and constants point to nothing that a program may access.
             if atom in seen or not isinstance(atom, Value | Address):
                 continue
             seen.add(atom)
@@ -140,6 +146,7 @@ class Aliases:
             operation = made.operation if made is not None else ""
             if isinstance(atom, Address) or atom in self.passed or operation == "alloca":
                 yield atom
+            # An integer passed along is followed as well: it may be the difference of two pointers.
             elif len(seen) < _MOST and (operation == "select" or atom in self.incoming):
                 sources = self.incoming[atom] if made is None else made.operands[1:]
                 work += [inner for source in sources for inner, _ in self.forms.form(source).terms]
@@ -150,8 +157,9 @@ class Aliases:
         return self.objects(location.address) <= self.private
 
     def _are_separate(self, one: Operand, other: Operand) -> bool:
-        """Whether two objects share no byte."""
+        """Disjointness of two objects: whether they share no byte (C17 6.7.3.1 for `restrict`, 6.2.4 for variables)."""
         pair = {one, other}
+        # Nothing but its own addresses points to a private variable, so that it is disjoint even from the unknown.
         if one == other or (_ANYTHING in pair and not pair & self.private):
             return False
         # A pointer that is passed does not point to a variable of a call that began after it was made.
@@ -167,6 +175,7 @@ def _private_variables(function: Function) -> list[Instruction]:
     derived = {i.results[0].name: i.results[0].name for i in found}
     moved = [i for i in instructions if i.operation in ("offset", "copy")] if found else []
     # Blocks stand in any order: a distance may come before what it is from.
+    # Each round follows one more link of a chain, and no chain is longer than all of its links.
     for _ in moved:
         more = {
             i.results[0].name: derived[o.name]

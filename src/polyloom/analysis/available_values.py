@@ -65,8 +65,11 @@ class AvailableValues:
                     self.leaving[k], changed = facts, True
 
     def entering(self, k: int) -> Facts:
-        """The facts at the beginning of a block."""
+        """Facts at the beginning of a block: the meet of those at the ends of its predecessors, as far as their values
+        still are what they were (Muchnick 1997, section 8.3).
+        """
         known = [self.leaving[source] for source in self.sources[k] if source in self.leaving]
+        # At the entry nothing is known; of a loop's header at first only what comes from outside.
         if k == 0 or not known:
             return {}
         first, *others = known
@@ -77,17 +80,19 @@ class AvailableValues:
         }
 
     def _holds(self, location: Location, value: Operand, k: int) -> bool:
-        """Whether all values of a fact are as old as the block's dominators."""
+        """Whether all values of a fact are as old as the block's dominators: a value that is defined in a loop is
+        another one in the next iteration.
+        """
         operands = (value, *(atom for atom, _ in location.address.terms))
         return all(self._dominates(self.home[o.name], k) for o in operands if isinstance(o, Value))
 
     def known(self, facts: Mapping[Key, Operand], instruction: Instruction) -> Operand | None:
-        """The value that a load is known to give."""
+        """Value that a load is known to give; None for others."""
         location = self.aliases.location(instruction) if is_plain_load(instruction) else None
         return facts.get((location, instruction.results[0].type)) if location is not None else None
 
     def step(self, facts: Facts, instruction: Instruction) -> None:
-        """Changes the facts as the instruction does."""
+        """Transfer function of one instruction: stores and calls kill facts, plain loads and stores generate one."""
         if self.aliases.may_write(instruction):
             for key in [key for key in facts if self.aliases.may_change(instruction, key[0])]:
                 del facts[key]
@@ -97,6 +102,7 @@ class AvailableValues:
         value = (*instruction.results, *instruction.operands)[0]
         key = location, value.type
         if key not in facts:
+            # The oldest fact goes: what was accessed last is likely to be accessed again.
             if len(facts) >= _MOST:
                 del facts[next(iter(facts))]
             facts[key] = value

@@ -22,7 +22,9 @@ from polyloom.sets.isl import is_empty, parameter_set, sample, shifted, to_set
 
 
 def check(program: Program) -> None:
-    """Raise every failure of the first rule that fails, those of `ir.pla_verify` first."""
+    """Well-formedness of a program for all parameter values (array paper, section 4). Raises every failure of the first
+    rule that fails, those of `ir.pla_verify` first.
+    """
     verify(program)
     enforce(RULES, _Context.of(program))
 
@@ -59,10 +61,12 @@ class _Context:
         return f" when {values}" if values else ""
 
     def at(self, point: Mapping[str, int]) -> str:
+        """Place of a failure in words: `at i = 3, j = 0 when N = 4`."""
         return f"at {', '.join(f'{name} = {point[name]}' for name in self.program.dimensions)}{self.when(point)}"
 
 
 def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0224: some parameter values satisfy the assumptions; else every other rule would hold of nothing."""
     if is_empty(context.domain):
         yield Diagnostic(
             "PL0224", "no parameter values satisfy the parameters' domain", help="remove one of its inequalities"
@@ -70,6 +74,7 @@ def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
 
 
 def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0223: extents of arrays are at least 0 for all parameter values."""
     for array in (*context.program.inputs, *context.program.outputs):
         for extent in array.shape:
             # extent < 0 over the integers is -extent - 1 >= 0.
@@ -83,12 +88,16 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
 
 
 def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0215: every condition space is bounded in every dimension, so that a program ends (array paper, section
+    4).
+    """
     program = context.program
     # Backwards, so that the first equation with an unbounded dimension is the one that is kept for its message.
     unbounded = {
         dim: equation
         for equation, points in zip(reversed(program.equations), reversed(context.points), strict=True)
         for position, dim in enumerate(program.dimensions)
+        # isl calls an empty set unbounded in a dimension that no constraint mentions.
         if not points.is_empty() and not points.dim_is_bounded(isl.dim_type.set, position)
     }
     for dim in program.dimensions:
@@ -101,6 +110,7 @@ def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
 
 
 def indices_are_inside(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0221: array bounds; each access is inside the array's shape at every iteration of its equation."""
     arrays = {a.name: a for a in (*context.program.inputs, *context.program.outputs)}
     for equation, points in zip(context.program.equations, context.points, strict=True):
         for reference in _references(equation):
@@ -111,6 +121,7 @@ def indices_are_inside(context: _Context) -> Iterator[Diagnostic]:
 def _outside(
     context: _Context, equation: Equation, points: isl.Set, reference: Reference, array: Array
 ) -> Iterator[Diagnostic]:
+    """Counterexample to the bounds of one access, the smallest point outside; nothing where there is none."""
     bounds = [
         b for index, extent in zip(reference.index, array.shape, strict=True) for b in (-index + -1, index - extent)
     ]
@@ -132,6 +143,8 @@ def _outside(
 
 
 def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0218: each use of a variable has a definition, "every used instance is defined" (array paper, section 4).
+    """
     program, internal = context.program, {v.name for v in context.program.variables}
     defined = {name: _union([context.points[n] for n in context.definers(name)]) for name in internal}
     for equation, points in zip(program.equations, context.points, strict=True):
@@ -151,6 +164,9 @@ def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
 
 
 def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0219: single assignment; conditions of two equations of one variable exclude each other (array paper,
+    section 4).
+    """
     for variable in context.program.variables:
         for a, b in combinations(context.definers(variable.name), 2):
             point = sample(context.points[a].intersect(context.points[b]))
@@ -164,6 +180,7 @@ def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
 
 
 def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0220: each element of an output is written once, by one equation at one iteration."""
     for output in context.program.outputs:
         for a, b in combinations_with_replacement(context.definers(output.name), 2):
             point = sample(_collisions(context, a, b))
@@ -171,6 +188,7 @@ def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
                 continue
             first, second = context.program.equations[a], context.program.equations[b]
             element = f"{_element(first.target, point)} is written by {first.name}"
+            # One equation at two iterations: both are shown, the second one with primed dimensions.
             if a == b:
                 dims = context.program.dimensions
                 ways = " and at ".join(", ".join(f"{d} = {point[d + prime]}" for d in dims) for prime in ("", "'"))
@@ -204,12 +222,15 @@ def _collisions(context: _Context, a: int, b: int) -> isl.Set:
 
 
 def _equal(dims: Sequence[str], primed: Mapping[str, Affine]) -> Iterator[Affine]:
+    """Equality of primed and plain dimensions as pairs of inequalities."""
     for dim in dims:
         yield primed[dim] - Affine.symbol(dim)
         yield Affine.symbol(dim) - primed[dim]
 
 
 def no_instance_depends_on_itself(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0222: no dependence cycle of total distance zero, so that a schedule exists (Karp, Miller, Winograd 1967).
+    """
     for edges in suspicious(dependences(context.program)):
         cycle = zero_cycle(edges, context.points)
         point = sample(cycle[1]) if cycle is not None else None
@@ -245,6 +266,7 @@ def _references(equation: Equation) -> list[Reference]:
 
 
 def _element(reference: Reference, point: Mapping[str, int]) -> str:
+    """Element of a reference at a point, in the syntax of the source: `x[3, 0]`."""
     return f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]"
 
 

@@ -45,12 +45,15 @@ def memory_dependences(
     aliases: Aliases,
     known: Mapping[str, MemoryEffect],
 ) -> Iterator[MemoryDependence]:
-    """Of a line of instructions, those of a block or of a loop; `known` has the effects of calls."""
+    """Memory dependences of a line of instructions, those of a block or of a loop, with their distances (Goff, Kennedy,
+    Tseng 1991); `known` has the effects of calls.
+    """
     kinds = [(k, kind) for k, i in enumerate(line) if (kind := memory_effect(i, known)) and i.operation != "fence"]
     spans = {k: _span(line[k], loop, aliases) for k, _ in kinds}
     varying = loop.definitions if loop is not None else frozenset[str]()
     for k, one in kinds:
         for m, other in kinds:
+            # A call may depend on itself in the next iteration; of one access the addresses tell.
             alone = k == m and not line[k].callee
             if alone or "writes" not in (one, other) or (loop is None and k >= m):
                 continue
@@ -81,6 +84,8 @@ def _distance(forward: bool, first: _Span, second: _Span, aliases: Aliases, vary
     def meets(distance: int) -> bool:
         return -second.size < signed_residue(distance, bits) < first.size
 
+    # An address that varies otherwise may be anywhere in another iteration; in the same one, equal forms have a
+    # constant difference.
     if any(isinstance(x, Value) and x != ITERATION and x.name in varying for form in (a, b) for x, _ in form.terms):
         apart = forward and not difference.terms and not meets(difference.constant)
         return (1 if apart else 0) if forward else 1
@@ -93,11 +98,14 @@ def _distance(forward: bool, first: _Span, second: _Span, aliases: Aliases, vary
 def _first_meeting(
     forward: bool, stride: int, difference: int, first: _Span, second: _Span, meets: Callable[[int], bool]
 ) -> int | None:
-    """The least distance d >= 0, or 1, with stride * d + difference between the ends of the accesses."""
+    """Strong SIV test with sizes: the least distance d >= 0, or 1, for which stride * d + difference lies between the
+    ends of the accesses (Goff, Kennedy, Tseng 1991, section 4.2).
+    """
     start = 0 if forward else 1
     if stride == 0:
         return start if meets(difference) else None
     low, high = -second.size - difference, first.size - difference
+    # Mirrored, so that one division serves both signs.
     if stride < 0:
         stride, low, high = -stride, -high, -low
     distance = max(start, low // stride + 1)

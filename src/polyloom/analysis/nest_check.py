@@ -57,6 +57,7 @@ def _with_least_sizes(nest: Nest) -> Nest:
                 outside = points.intersect(_bad(index, extent, statement, nest))
                 found = None if outside.is_empty() else _least(context, outside)
                 if found is not None:
+                    # Several accesses may ask for the same parameter: the largest least size holds for all.
                     least[found[0]] = max(found[1], least.get(found[0], 0))
     known = Condition((Polyhedron(tuple([Affine.symbol(name) - size for name, size in least.items()])),))
     return replace(nest, assumptions=conjunction(nest.assumptions, known)) if least else nest
@@ -115,11 +116,13 @@ def _bounded_by(unknown: Set[str], piece: Polyhedron, loops: tuple[str, ...]) ->
 def _without(domain: Condition, scalars: frozenset[str]) -> Condition:
     """Without the constraints on data, as if they held."""
     return Condition(
+        # Fewer constraints, more points: the check errs towards refusing.
         tuple(Polyhedron(tuple(c for c in p.constraints if not c.symbols & scalars)) for p in domain.pieces)
     )
 
 
 def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0224: some parameter values satisfy what is assumed of them."""
     if is_empty(context.domain):
         yield Diagnostic(
             "PL0224",
@@ -130,6 +133,7 @@ def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
 
 
 def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0223: extents of arrays are at least 0 for all parameter values."""
     nest = context.nest
     for storage in nest.storage:
         for extent in storage.shape:
@@ -145,6 +149,7 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
 
 
 def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0242: some argument is assigned to, for some parameter values."""
     arguments = [s.name for s in context.nest.storage if s.role == "argument"]
     writers = [s for s in context.statements if s.assign.target.name in arguments]
     if all(context.points(s).is_empty() for s in writers):
@@ -163,8 +168,10 @@ def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
 
 
 def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0240: array bounds of every access, at all iterations that execute it."""
     for statement in context.statements:
         points = context.points(statement)
+        # An element that a statement reads twice is reported once.
         distinct = {(r.name, r.index): r for r in (*accesses(statement.assign.value), statement.assign.target)}
         for reference in distinct.values():
             yield from _outside(context, statement, reference, points)
