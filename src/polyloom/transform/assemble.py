@@ -76,11 +76,14 @@ Way = tuple[isl.Set, Operand]
 
 
 def assemble(system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> Phase:
-    """The phase that computes `equations` at their `placements`; raises NotUniform, NoOrder and NoCorner."""
+    """Code generation of one phase: the piecewise linear algorithm that computes `equations` at their `placements`
+    (Thiele, Roychowdhury 1991). Raises NotUniform, NoOrder and NoCorner.
+    """
     return _Assembler(system, name, equations, placements, ports).run()
 
 
 class _Assembler:
+    """State of one phase while it is made: names, equations in their raw form, what passes values along."""
     def __init__(
         self, system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports
     ) -> None:
@@ -98,6 +101,7 @@ class _Assembler:
         transfers = self.carrier.transfers()
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
+        # Distances that are fixed already; those of shared elements follow from the order that they allow.
         vectors = {self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))}
         order = self._order(vectors)
         # After the values that are computed: their distances fix an order, and shared elements must be passed along it.
@@ -141,6 +145,7 @@ class _Assembler:
             self._transfer(transfer)
         for final, points in exports:
             self._export(final, points)
+        # Constants that only go to arrays have left variables behind that nobody reads.
         self._remove_unread()
         return phase(self.name, self.system, self.space, self.raw, self.names)
 
@@ -170,6 +175,7 @@ class _Assembler:
             placement.points(self.space, equation.domain),
             index.value.substitute(placement.loop_values(self.space.dims)),
         )
+        # It changes from iteration to iteration: no input could hold it.
         if value.symbols & {*self.space.dims}:
             counted = Index(value, index.dtype)
             self.counted.setdefault(counted, index.span or equation.span)
@@ -193,6 +199,9 @@ class _Assembler:
         return found
 
     def _source(self, origin: Origin, values: dict[str, Affine]) -> Value | Element | Constant:
+        """Origin of a read in the phase: a value that is placed here, an element of an array (from the caller or an
+        earlier phase), or a constant.
+        """
         if isinstance(origin, Immediate):
             return origin.constant
         index = tuple(a.substitute(values) for a in origin.index)
@@ -251,10 +260,13 @@ class _Assembler:
         reads: Iterator[list[Way]],
         why: Why,
     ) -> None:
-        """Equations for `name` = `value` on `points`, operands first."""
+        """Three-address form of a statement's expression: equations for `name` = `value` on `points`, operands first,
+        one operation each (Aho, Lam, Sethi, Ullman 2006, section 6.2).
+        """
         operation, dtype, parts = (
             (value.operation, value.dtype, value.operands) if isinstance(value, Apply) else ("move", dtype, (value,))
         )
+        # A part may have come from elsewhere, such as a library function: its own reason is the nearer one.
         if isinstance(value, Apply):
             why = Why(value.span or why.span, value.reason or why.reason)
         operands = [self._operand(name, label, part, points, reads, why) for part in parts]
@@ -330,6 +342,7 @@ class _Assembler:
         values = self.placements[final.statement].loop_values(self.space.dims)
         index = tuple(a.substitute(values) for a in final.index)
         variable, value = self.variable_of[final.statement], self.system[final.statement].value
+        # A constant is written by itself: no variable has to carry it.
         source = value if isinstance(value, Constant) else self.space.at(variable)
         if not points.is_empty():
             dtype = self.names.types[variable]

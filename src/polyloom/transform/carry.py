@@ -63,15 +63,17 @@ class _Moved:
 
 
 class Carrier:
-    """Collects needs, then gives the equations that satisfy them. Variables of statements are called
-    `names[statement]`; `fresh(statement, axis)` names an added one."""
+    """Localization of data dependences: collects needs, then gives the equations that satisfy them by propagation
+    (Thiele, Roychowdhury 1991; array paper, section on localization). Variables of statements are called
+    `names[statement]`; `fresh(statement, axis)` names an added one.
+    """
 
     def __init__(self, space: Space, names: dict[str, str], fresh: Callable[[str, int], str]) -> None:
         self.space, self.names, self.fresh = space, names, fresh
         self.moved: list[_Moved] = []
 
     def need(self, points: isl.Set, value: Value) -> list[Use]:
-        """Where `value` is found on `points`; raises NotUniform."""
+        """Where `value` is found on `points`: at a constant distance, or passed along an axis; raises NotUniform."""
         if points.is_empty():
             return []
         gaps = [here - at for here, at in zip(self.space.here, value.at, strict=True)]
@@ -81,6 +83,7 @@ class Carrier:
         axes = self._axes(points, value, tuple(n for n, c in enumerate(constants) if c is None))
         if axes is None:
             raise NotUniform(points, value)
+        # The first axis is the last leg of the way, which ends at the reader.
         axis = axes[0]
         sign = self.space.sign(points, gaps[axis])
         # The value comes from both sides of the axis: two variables, which pass it in opposite directions.
@@ -146,6 +149,7 @@ class Carrier:
             self.moved.append(found)
         found.demands = found.demands.union(points)
         gap = (self.space.here[axis] - found.value.at[axis]) * sign
+        # Some read is where the value is made: the variable begins there, and not one step behind.
         if not points.intersect(self.space.where(-gap)).is_empty():
             found.base = 0
         return found
@@ -156,6 +160,9 @@ class Carrier:
         )
 
     def _transfer(self, moved: _Moved) -> list[Transfer]:
+        """Equations of one propagation variable: V[P] = V[P - u] inside, and at the beginning of its path the value
+        itself.
+        """
         moved.done = True
         step = tuple(moved.sign * (n == moved.axis) for n in range(len(self.space.dims)))
         gap = (self.space.here[moved.axis] - moved.value.at[moved.axis]) * moved.sign

@@ -37,7 +37,9 @@ class _Fact:
 
 
 def through_choices(system: System) -> System:
-    """The same outputs; reads under a condition see through choices by the same condition."""
+    """Forwarding through selects whose outcome the reader knows (path-sensitive copy propagation): the same outputs, in
+    which reads under a condition see through choices by the same condition.
+    """
     found, endless, many = _Equations(system), set[str](), set[str]()
     # A chain of choices has at most as many links as there are equations; each round sees through one of them.
     for _ in system.equations:
@@ -83,6 +85,7 @@ class _Equations:
         writer = self.equations[piece.origin.statement] if isinstance(piece.origin, Produced) else None
         if writer is None or not isinstance(writer.value, Apply) or writer.value.operation != "select":
             return None
+        # The first fact decides: facts of nested selects agree where both hold.
         for fact in facts:
             if self.same(fact, piece, writer, writer.value.operands[0], reader):
                 return list(composed(piece, self.operand(writer.name, 1 if fact.holds else 2), writer.loops))
@@ -105,6 +108,7 @@ class _Equations:
     def alike(self, here: Piece, there: tuple[Condition, Origin], reader: Recurrence) -> bool:
         domain, origin = there
         points = self.pieces.set(domain, reader.name).intersect(self.pieces.set(here.domain, reader.name))
+        # Names of arrays and of statements may be equal.
         if type(here.origin) is type(origin) and source(here.origin) == source(origin):
             return self.pieces.agree(points, here.origin.index, origin.index, reader.name)
         # Different origins agree where there is no point to differ at.
@@ -134,6 +138,7 @@ class _Equations:
             reads=(*writer.reads[:first], read, *writer.reads[last:]),
         )
         new = {made.assign.name: Recurrence(made, writer.dtype, writer.reads[first:last]), writer.name: changed}
+        # Put in front of its reader: the text's order is the order of equations.
         self.equations = {
             name: e
             for old in self.equations.values()
@@ -144,12 +149,13 @@ class _Equations:
 
 
 def _facts(value: Expression, reads: Iterator[Read], known: tuple[_Fact, ...]) -> Iterator[tuple[_Fact, ...]]:
-    """What is known wherever each read of `value` matters, in the order of the reads."""
+    """Path conditions of each read: what is known wherever it matters, in the order of the reads."""
     match value:
         case Reference():
             next(reads)
             yield known
         case Apply(operation="select", operands=(condition, yes, no)):
+            # Reads of the condition come first; they are also part of what identifies the fact.
             own = [next(reads) for _ in accesses(condition)]
             yield from _facts(condition, iter(own), known)
             for branch, holds in ((yes, True), (no, False)):

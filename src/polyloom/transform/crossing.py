@@ -47,8 +47,9 @@ class _Made:
 
 
 def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossing:
-    """What phases pass on, where `groups` are the statements of each. Raises PL0264 for values that no array holds side
-    by side."""
+    """Communication between phases: which arrays hold values, and what must be written for that; `groups` are the
+    statements of each phase. Raises PL0264 for values that no array holds side by side.
+    """
     phase_of = {name: n for n, names in enumerate(groups) for name in names}
     found = [crossing for names in groups for crossing in needed(system, [system[n] for n in names]).items()]
     where: dict[str, tuple[str, Point]] = {}
@@ -80,9 +81,11 @@ def needed(system: System, readers: Sequence[Recurrence]) -> dict[str, isl.Set]:
 
 
 def cell(system: System, equation: Recurrence, points: isl.Set) -> tuple[Point, Point | None]:
-    """The index at which the values of `equation` at `points` are kept, and the shape of an array for that: the element
-    they are assigned to (and its array's shape, None) unless it gets several of them; then the fewest loops that tell
-    them apart."""
+    """Storage mapping of values (Lefebvre, Feautrier, "Automatic storage management for parallel programs", 1998): the
+    index at which the values of `equation` at `points` are kept, and the shape of an array for that: the element they
+    are assigned to (and its array's shape, None) unless it gets several of them; then the fewest loops that tell them
+    apart.
+    """
     own, target = own_space(system, equation), equation.statement.assign.target
     if own.injective(points, target.index):
         return target.index, None

@@ -67,7 +67,9 @@ SYSTEM: TypingFinal = Form(print_system, recurrence_verify.verify)
 
 
 def analyse(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> System:
-    """The equations of a checked nest: what all `passes` make of it."""
+    """Array dataflow analysis (Feautrier, "Dataflow analysis of array and scalar references", 1991): the equations of a
+    checked nest, what all `passes` make of it.
+    """
     system: System = run_passes(nest, passes(reassociate), watch)
     return system
 
@@ -82,7 +84,9 @@ def check_defined(nest: Nest) -> None:
 
 
 def flow(nest: Nest) -> System:
-    """Every statement with its reads' origins, and who wrote the outputs' final elements; errors as for `analyse`."""
+    """Exact sources of reads (Feautrier 1991): every statement with its reads' origins, and who wrote the outputs'
+    final elements; errors as for `analyse`.
+    """
     writers = Writers.of(nest)
     equations = tuple(
         Recurrence(s, dtype_of(s.assign.value, nest), tuple(_reads(s, writers))) for s in writers.statements
@@ -96,6 +100,7 @@ def _reads(statement: Statement, writers: Writers) -> Iterator[tuple[Piece, ...]
     for read in accesses(statement.assign.value):
         parts = list(_produced(statement, read, writers))
         rest = writers.pieces.set(statement.domain, statement.assign.name)
+        # Instances without a writer find the element as it was at entry.
         for points, _ in parts:
             rest = rest.subtract(points)
         _check_defined(statement, read, rest, writers.nest)

@@ -14,8 +14,9 @@ from polyloom.transform.writers import Writers
 
 
 def shown(nest: Nest) -> frozenset[str]:
-    """The arguments whose elements at entry show, for some values of the parameters: they are read, or not all of them
-    overwritten."""
+    """Upward exposed arguments: those whose elements at entry show, for some values of the parameters, because they are
+    read, or not all of them overwritten.
+    """
     writers = Writers.of(nest)
     written = {s.assign.target.name for s in writers.statements}
     return frozenset(
@@ -34,6 +35,7 @@ def _is_read(writers: Writers, name: str) -> bool:
 def _is_overwritten(writers: Writers, storage: Storage) -> bool:
     nest, cells = writers.nest, hidden_dims(len(storage.shape))
     space = Space(cells, nest.parameters, nest.assumptions)
+    # All elements first; what each last writer covers is taken away.
     rest = space.where(
         *(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1))
     )

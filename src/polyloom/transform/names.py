@@ -75,6 +75,7 @@ class Names:
         )
 
     def operand(self, name: str, label: str, dtype: ElementType) -> str:
+        # The name of the outermost part, so that chains of operands do not grow with their depth.
         return self._added(name.split(".")[0], dtype, f"an operand of {label}", self.spans.get(name))
 
     def selected(self, name: str, label: str, dtype: ElementType, places: int) -> str:

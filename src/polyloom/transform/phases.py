@@ -37,11 +37,14 @@ SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
 
 
 def make_plan(nest: Nest, system: System) -> Plan:
-    """The plan of `system`, the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made uniform."""
+    """Plan of `system`, the dataflow of `nest`: one space, or phases by loop distribution and fusion (Kennedy, McKinley
+    1990). Raises PL0261 to PL0264 for what cannot be made uniform.
+    """
     fewer = united(system)
     if fewer is not system:
         with suppress(PolyloomError):
             made = _made(nest, fewer)
+            # United statements save operations in one space; between phases they could only move arrays.
             if len(made.phases) == 1:
                 return made
     return _made(nest, system)
@@ -122,7 +125,7 @@ def _groups(system: System) -> list[tuple[Group, Placements]]:
 
 
 class _Groups:
-    """A partition of the statements, coarser and coarser; `found` remembers which groups have a space."""
+    """Fusion partition of the statements, coarser and coarser; `found` remembers which groups have a space."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -138,6 +141,7 @@ class _Groups:
     def join(self, unit: Group) -> None:
         """Merge the group of `unit` with the nearest related one with which it has a common space, if there is one."""
         own = next(g for g in self.groups if self.position[unit[0].name] in g)
+        # Nearest in the text first: values then live for the fewest phases.
         near = sorted(
             (g for g in self.groups if g != own and _related(self._members(g), self._members(own))),
             key=lambda g: self._gap(own, g),
@@ -171,6 +175,7 @@ class _Groups:
         }
         # Each alone leaves some dimension free of its sum, in which iterations can overlap; all of them leave none.
         contend = set[int]().union(*along.values()) == every and every not in along.values()
+        # Where one feeds the other they wait for each other anyway.
         return contend and not any(set(b) & self._fed(a) for a, b in permutations(along, 2))
 
     def _fed(self, unit: tuple[int, ...]) -> set[int]:
@@ -212,6 +217,7 @@ class _Groups:
         return min(abs(m - n) for m in a for n in b)
 
     def _acyclic(self, groups: list[tuple[int, ...]]) -> bool:
+        # As many components as groups: no component has two.
         of = {n: g for g, members in enumerate(groups) for n in members}
         return len(
             self._components({g: [of[w] for w, r in self.flow if of[r] == g] for g in range(len(groups))})

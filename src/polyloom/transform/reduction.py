@@ -31,7 +31,9 @@ from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
 
 
 def nested(system: System, reassociate: bool) -> System:
-    """`system` with nested accumulations where distances would not be constant; each added equation has its reason."""
+    """Reductions of several loops as nested reductions (Redon, Feautrier 1994: "Scheduling reductions"): `system` with
+    nested accumulations where distances would not be constant; each added equation has its reason.
+    """
     for name in [e.name for e in system.equations]:
         equation = system[name]
         accumulation = recognise(equation) if equation.dtype not in FLOATS or reassociate else None
@@ -91,6 +93,7 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
     # Loops along which the chain does not move come first: there is one chain for each of their iterations.
     order = tuple(sorted(range(len(moving)), key=lambda n: moving[n]))
     outer, loops = len(moving) - sum(moving), tuple(equation.loops[n] for n in order)
+    # Symbols of the accumulated element: it must be one element for each chain.
     element = {s for a in accumulation.accumulator.index for s in a.symbols}
     # One moving loop, or constant distances, are uniform already. Where the accumulated element moves with an inner
     # loop there is no single chain to cut into rows.
@@ -118,6 +121,7 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
 def _level(points: isl.Set, equation: Recurrence, loops: tuple[str, ...], k: int) -> _Level:
     step = next(direction for _, loop, direction in equation.statement.order if loop == loops[k])
     here = points.project_out(isl.dim_type.set, k + 1, len(loops) - k - 1)
+    # A point without one before it along the loop is the first of its row.
     along = [0] * k + [step]
     return _Level(here, here.subtract(shifted(here, along)), here.subtract(shifted(here, [-a for a in along])), step)
 
@@ -166,6 +170,7 @@ def _used(system: System, chain: _Chain) -> isl.Set:
     """The instances of the chain whose values others need, or the outputs."""
     name = chain.equation.name
     found = [chain.pieces.set(f.domain, name) for f in system.finals if f.statement == name]
+    # The chain's own reads go from link to link and do not count.
     for other in (e for e in system.equations if e.name != name):
         for piece in (
             p for read in other.reads for p in read if isinstance(p.origin, Produced) and p.origin.statement == name
@@ -189,6 +194,7 @@ def _nested_equations(chain: _Chain) -> tuple[list[Recurrence], list[tuple[str, 
     found: list[Recurrence] = []
     reasons: list[tuple[str, str]] = []
     accumulation, pieces = chain.accumulation, chain.extended()
+    # Innermost rows first: what stands first in the list is computed first.
     for m in reversed(range(len(chain.levels))):
         innermost = m == len(chain.levels) - 1
         term = accumulation.term if innermost else accumulation.accumulator
@@ -249,7 +255,7 @@ def _entry(chain: _Chain) -> Iterator[Part]:
 
 
 def _row_ends(chain: _Chain, m: int) -> list[Part]:
-    """The result of each row of level m, for the loops around it."""
+    """Last points of rows: the result of each row of level m, for the loops around it."""
     loops = chain.loops_of(m - 1)
     found = _functions(_prefix(chain.levels[m].last, len(loops)).reverse(), loops, chain)
     return [(to_set(where, loops, chain.pieces.params), Produced(chain.names[m], end)) for where, end in found]
@@ -285,6 +291,7 @@ def _functions(relation: isl.Map, loops: tuple[str, ...], chain: _Chain) -> list
     for where, values in affine_pieces(relation):
         index = affines(values, loops)
         if index is None:
+            # A row whose end needs a quotient has no place at a constant distance.
             raise stride(str(values))
         found.append((chain.pieces.condition(named(where, loops)), index))
     return found

@@ -59,12 +59,15 @@ def share(
     fresh: Callable[[str], str],
     moving: Iterable[Vector] = (),
 ) -> tuple[list[Use], list[Transfer]]:
-    """For each demand where its element is found, and the equations that bring it; `order` orients the directions,
-    `moving` are the distances of other values."""
+    """Data reuse by broadcast removal (Wong, Delosme, "Broadcast removal in systolic algorithms", 1988; Wolf, Lam 1991
+    for reuse as a kernel): for each demand where its element is found, and the equations that bring it; `order` orients
+    the directions, `moving` are the distances of other values.
+    """
     uses: dict[int, Use] = {}
     transfers: list[Transfer] = []
     groups = [_shared(space, group, demands, order) for group in _groups(space, demands)]
     others = [u for g in groups for u in (*g.distances.values(), *(() if _is_scalar(space, g) else g.ways))]
+    # Along these dimensions elements have links already, which a scalar can use as well.
     busy = {n for vector in (*moving, *others) for n, step in enumerate(vector) if step}
     for group in groups:
         element, distances, points = group.element, group.distances, group.points
@@ -94,6 +97,7 @@ def _free(space: Space, shared: _Shared, busy: set[int]) -> list[Vector]:
     """The ways of a scalar: those along which other values move, too, and of several others one, if possible such that
     what is left is a face."""
     axes = [[n for n, step in enumerate(u) if step] for u in shared.ways]
+    # Diagonal directions: dropping one of them would leave points that no other way reaches.
     if any(len(axis) > 1 for axis in axes):
         return shared.ways
     alone = [u for u, (axis,) in zip(shared.ways, axes, strict=True) if axis not in busy]

@@ -205,7 +205,7 @@ def union(sets: Sequence[isl.Set]) -> isl.Set:
 
 
 def extremes(points: isl.Set) -> tuple[Vector, Vector]:
-    """The least and the greatest coordinates of points without free parameters; 0 where there are none."""
+    """Corners of the bounding box of points without free parameters; 0 where there are none."""
     size = points.dim(isl.dim_type.set)
     return tuple(_integer(points.dim_min_val(n)) for n in range(size)), tuple(
         _integer(points.dim_max_val(n)) for n in range(size)
@@ -240,7 +240,9 @@ def eliminate(affine: Affine, dim: str, equalities: Sequence[Affine]) -> Affine:
 
 
 def kernel(rows: Sequence[Vector], size: int) -> list[Vector]:
-    """A basis of the integer vectors u with row . u = 0 for every row, primitive, by reduction over the rationals."""
+    """Null space of an integer matrix (Gauss-Jordan elimination over the rationals; Schrijver 1986, section 3.3): a
+    basis of the integer vectors u with row . u = 0 for every row, primitive.
+    """
     reduced: list[tuple[int, list[int]]] = []
     for row in rows:
         current = list(row)
@@ -262,6 +264,7 @@ def _without(row: list[int], other: Sequence[int], pivot: int) -> list[int]:
 
 
 def _direction(free: int, reduced: list[tuple[int, list[int]]], size: int) -> Vector:
+    # The least multiple for which all components are integers.
     scale = lcm(*(row[pivot] // gcd(row[pivot], row[free]) for pivot, row in reduced))
     vector = [0] * size
     vector[free] = scale

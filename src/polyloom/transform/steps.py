@@ -41,8 +41,10 @@ LARGE: Final = 30
 
 
 def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | None:
-    """The plan of a checked nest, of which `system` is the dataflow, if it has one; None where it has no plan in steps
-    either. Raises PL0250."""
+    """Plan of a sequential outer loop around parallel phases (Allen, Kennedy 1987, codegen: the outermost loops that
+    carry dependences stay sequential), of a checked nest of which `system` is the dataflow, if it has one; None where
+    it has no plan in steps either. Raises PL0250.
+    """
     nest = without_undefined(nest)
     if system is None:
         check_defined(nest)
@@ -55,7 +57,9 @@ def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | Non
 
 @dataclass
 class _Cutting:
-    """Mutable: `arrays` are those that parts use, `found` what is known of the parts that were tried."""
+    """Recursive cutting of a nest (procedure codegen of Allen, Kennedy 1987). Mutable: `arrays` are those that parts
+    use, `found` what is known of the parts that were tried.
+    """
 
     nest: Nest
     reassociate: bool
@@ -72,6 +76,7 @@ class _Cutting:
             return self.apart(nodes, around, whole)
         if len(nodes) == 1:
             return self.single(nodes[0], around, whole)
+        # Each node alone: which of them stand in the way, and which were only in bad company.
         stuck = [isinstance(self.planned((node,), around), PolyloomError) for node in nodes]
         return tuple(leaf for run in _runs(nodes, stuck) for leaf in self.level(run, around))
 
@@ -183,6 +188,7 @@ def _both(a: Condition, b: Condition) -> Condition:
 
 def _runs(nodes: tuple[Node, ...], stuck: Sequence[bool]) -> list[tuple[Node, ...]]:
     """Neighbours that can be mapped together, as far as each can be mapped alone; where that is all of them, halves."""
+    # Each can be mapped alone, but not all together: halves end, since nodes become fewer.
     if not any(stuck):
         return [nodes[: len(nodes) // 2], nodes[len(nodes) // 2 :]]
     runs: list[list[Node]] = [[]]

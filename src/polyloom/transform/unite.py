@@ -35,6 +35,7 @@ class _Move:
 
     def condition(self, condition: Condition) -> Condition:
         """What holds at an iteration of the target that is one of the source."""
+        # The face of the target's space that the source's iterations fill.
         on = tuple(
             c
             for loop in self.target.loops
@@ -57,7 +58,9 @@ class _Move:
 
 
 def united(system: System) -> System:
-    """The same values from fewer statements; the system itself where none are alike."""
+    """Union of equal statements on disjoint domains (statement merging; the inverse of index set splitting, Griebl,
+    Feautrier, Lengauer 2000): the same values from fewer statements; the system itself where none are alike.
+    """
     while (made := next(_unions(system), None)) is not None:
         system = made
     return system
@@ -143,6 +146,7 @@ def _together(system: System, move: _Move) -> System | None:
     source, target = move.source, move.target
     own = pieces.set(target.domain, target.name)
     other = pieces.set(move.condition(source.domain), target.name)
+    # An instance that both compute would be defined twice.
     if not own.is_disjoint(other):
         return None
     try:

@@ -221,6 +221,7 @@ def _distances(wiring: Wiring) -> dict[str, set[Vector]]:
 
 def _crossings(distance: Vector, order: Order) -> int:
     """Pairs of a tile and a neighbour that a distance may cross in, for all dimensions but the outermost."""
+    # Every nonzero component may or may not cross; all but none of them cross.
     return 2 ** sum(bool(distance[n]) for n, _ in order[1:]) - 1
 
 

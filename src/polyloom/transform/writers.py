@@ -26,7 +26,9 @@ LAST = hidden("last")
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """A nest's instances: `schedule` gives sequences of `width` numbers; `writes[name]` says who writes what."""
+    """Last writers of elements: exact instance-wise dataflow over 2d + 1 schedules (Feautrier 1991; isl manual, section
+    on dependence analysis). `schedule` gives sequences of `width` numbers; `writes[name]` says who writes what.
+    """
 
     nest: Nest
     statements: tuple[Statement, ...]
@@ -110,6 +112,7 @@ def _sequence(statement: Statement, width: int) -> list[Affine]:
     values = [
         v
         for at, loop, direction in statement.order
+        # A loop that counts down has its iterations negated, so that the sequence ascends.
         for v in (Affine((), at), *([Affine.symbol(loop) * direction] if loop else []))
     ]
     return [*values, *[Affine()] * (width - len(values))]
