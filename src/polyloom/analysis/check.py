@@ -143,8 +143,7 @@ def _outside(
 
 
 def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
-    """Rule PL0218: each use of a variable has a definition, "every used instance is defined" (array paper, section 4).
-    """
+    """Rule PL0218: each use of a variable has a definition, "every used instance is defined" (array paper, section 4)."""
     program, internal = context.program, {v.name for v in context.program.variables}
     defined = {name: _union([context.points[n] for n in context.definers(name)]) for name in internal}
     for equation, points in zip(program.equations, context.points, strict=True):
@@ -229,8 +228,7 @@ def _equal(dims: Sequence[str], primed: Mapping[str, Affine]) -> Iterator[Affine
 
 
 def no_instance_depends_on_itself(context: _Context) -> Iterator[Diagnostic]:
-    """Rule PL0222: no dependence cycle of total distance zero, so that a schedule exists (Karp, Miller, Winograd 1967).
-    """
+    """Rule PL0222: no dependence cycle of total distance zero, so that a schedule exists (Karp, Miller, Winograd 1967)."""
     for edges in suspicious(dependences(context.program)):
         cycle = zero_cycle(edges, context.points)
         point = sample(cycle[1]) if cycle is not None else None

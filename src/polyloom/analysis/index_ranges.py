@@ -52,6 +52,7 @@ def index_ranges(
 
 class _Ranges:
     """State of the inference: forms of values, variables of loops, and bounds that only become narrower."""
+
     def __init__(
         self, function: Function, values: Mapping[str, int], shapes: Mapping[str, tuple[int, Sequence[int]]]
     ) -> None:

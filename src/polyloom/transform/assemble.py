@@ -84,6 +84,7 @@ def assemble(system: System, name: str, equations: Sequence[Recurrence], placeme
 
 class _Assembler:
     """State of one phase while it is made: names, equations in their raw form, what passes values along."""
+
     def __init__(
         self, system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports
     ) -> None:

@@ -116,6 +116,7 @@ def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ..
 
 class _Search:
     """Search for placements: the system, and what was found about dependences and boxes so far."""
+
     def __init__(self, system: System, equations: Sequence[Recurrence]) -> None:
         self.equations = {e.name: e for e in equations}
         self.space = Space(dimensions(system, equations), system.parameters, system.assumptions)
@@ -215,6 +216,7 @@ class _Search:
         found: dict[Affine, int] = {}
         for affine in self._suggestions(name, placed, n, loop):
             found[affine] = found.get(affine, 0) + 1
+        # The loop itself is always a candidate: the statement then stands where it was written.
         if loop is not None:
             found[loop] = found.get(loop, 0) + 1
         # What most neighbours suggest, then what is simplest: the beam keeps few, and the product over dimensions is

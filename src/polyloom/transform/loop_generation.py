@@ -75,6 +75,7 @@ class _Elements(Substitution):
 
 class _Generation:
     """State of the generation: domains at the given sizes, variables that need no array, boxes of those that do."""
+
     def __init__(self, program: Program, values: Mapping[str, int], parametric: Mapping[str, Parametric]) -> None:
         self.program, self.parametric = program, parametric
         self.constants = {name: Affine((), value) for name, value in values.items()}

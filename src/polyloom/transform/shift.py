@@ -11,7 +11,9 @@ from polyloom.transform.space import Space
 
 
 def shift_to_zero(loop: Loop, nest: Nest) -> Loop:
-    """`loop`, with other values of its counter if some may be negative; `nest` says what is known around it."""
+    """Loop normalization (Allen, Kennedy 2001, section 4.3) where needed: `loop`, with other values of its counter if
+    some may be negative; `nest` says what is known around it.
+    """
     space = Space((loop.name,), nest.parameters, nest.assumptions)
     (here,) = space.here
     values = space.where(*(here - low for low in loop.lower), *(high - here - 1 for high in loop.upper))

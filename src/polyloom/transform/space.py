@@ -45,6 +45,7 @@ class Space:
     def constant(self, points: isl.Set, affine: Affine) -> int | None:
         """The value of `affine` if it is one integer on all points and for all parameters; None if not, or without
         points."""
+        # Also without any point: a constant is one everywhere.
         if affine.is_constant:
             return affine.constant
         # One value is the only candidate; isl is then asked once whether any point has another one.
@@ -95,6 +96,7 @@ class Space:
         values = {name: TYPICAL + n for n, name in enumerate(self.params)}
         if not self.assumptions.contains(values):
             # A counter stands within its loop, halfway; of sizes that are bounded one by one any will do.
+            # Sizes that depend on each other must be chosen together, one after another.
             coupled = any(len(c.terms) > 1 for piece in self.assumptions.pieces for c in piece.constraints)
             found = {} if coupled else sample(self.set(Condition())) or {}
             values = self._allowed(values) if coupled else {name: found.get(name, 0) for name in self.params}
@@ -169,6 +171,7 @@ class Space:
         return [self._affine(aff) for aff in found]
 
     def _affine(self, found: isl.Aff) -> Affine | None:
+        # A floor or a fraction is no affine form with integers.
         if found.dim(isl.dim_type.div) or not found.get_denominator_val().is_one():
             return None
         values = {

@@ -66,6 +66,7 @@ class _Replacement(Rewriter):
     """Rewriter of first assignments: unconditional where nothing was written, by a condition where something may have
     been.
     """
+
     def __init__(self, first: Mapping[str, tuple[Assign, Condition | None]], taken: set[str]) -> None:
         self.first, self.taken = first, taken
 

@@ -59,7 +59,9 @@ class Wiring:
 
 
 def unite(wiring: Wiring, types: Mapping[str, str]) -> Wiring:
-    """Translate entering variables onto the statements' variables that their readers read elsewhere."""
+    """Variable coalescing: entering variables translated onto the statements' variables that their readers read
+    elsewhere.
+    """
     for name in dict.fromkeys(t.variable for t in wiring.transfers):
         for (other, shift), _ in _partners(wiring, name).most_common():
             united = _united(wiring, name, other, shift) if types[name] == types[other] else None

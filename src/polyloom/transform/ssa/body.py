@@ -109,6 +109,7 @@ class Body:
             return self.number(value.value * factor)
         if factor == 1:
             return value
+        # A shift is one cycle everywhere, a product seldom.
         is_power = factor > 0 and factor & (factor - 1) == 0
         by = self.number(factor.bit_length() - 1 if is_power else factor)
         return self.made(k, "shl" if is_power else "mul", value, by)
@@ -119,6 +120,7 @@ class Body:
 
     def readers(self) -> Counter[str]:
         """How often each value is read by what is needed."""
+        # Readers that are dead themselves, such as a counter that only counts, would keep a value.
         live = dce(replace(self.function, blocks=tuple(self.blocks)))
         return Counter(o.name for b in live.blocks for _, read in uses(b) for o in read if isinstance(o, Value))
 

@@ -34,7 +34,9 @@ class CarryCosts:
 
 @throughout
 def carry_loads(function: Function, costs: CarryCosts | None = None) -> Function:
-    """The function with such loads as variables of their loops."""
+    """Scalar replacement of loop-carried loads (Callahan, Carr, Kennedy 1990): the function with such loads as
+    variables of their loops.
+    """
     function = with_preheaders(function)
     edges = flow_edges(function)
     forest = loop_forest(len(function.blocks), edges)
@@ -101,6 +103,7 @@ class _Carrying:
                 location = self.aliases.location(instruction)
                 if location is not None and instruction.results:
                     following = self._following(instruction, location, facts)
+                    # What the iteration itself writes before the load would be missed by the variable.
                     if following is not None and not any(self.aliases.may_meet(instruction, i) for i in before):
                         yield _Carried(instruction, following)
                 if self.aliases.may_write(instruction):
@@ -134,6 +137,7 @@ class _Carrying:
         assert location is not None
         form = Affine(location.address.constant)
         for atom, factor in location.address.terms:
+            # Variables of the loop are what they begin with; all else in the address stays.
             begin = self.first.get(atom.name, atom) if isinstance(atom, Value) else atom
             form += (Affine(begin.value) if isinstance(begin, Constant) else atom_form(begin)) * factor
         made: list[Instruction] = []

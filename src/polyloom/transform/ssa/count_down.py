@@ -100,6 +100,7 @@ def _moved(
     new, grown = Value(fresh(counter.name), counter.type), Value(fresh(counter.name), counter.type)
     last = materialize(Affine(0, end.terms), head, fresh, function.address)
     advance = Instruction("add", (new, integer(counter.type, step)), (grown,))
+    # The test reads the next value where the loop ends one step before the counter's end.
     reads_next = end.constant == -step
     tested = (grown, integer(counter.type, 0)) if reads_next else (new, integer(counter.type, end.constant))
     # What still reads the old counter is addresses, which take the sum apart, and what leaves.

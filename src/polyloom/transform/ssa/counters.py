@@ -37,6 +37,7 @@ def _counts(body: Body, place: Place, scope: Scope, types: Collection[Type]) -> 
         made = scope.forms.makers.get(following.name) if isinstance(following, Value) else None
         if made is None or p.type not in types or made.operation != "add" or p not in made.operands:
             continue
+        # Addition is commutative: the variable may stand on either side.
         step = made.operands[1] if made.operands[0] == p else made.operands[0]
         if scope.stays(step):
             yield Count(p, first, step, made.results[0].name)
@@ -48,7 +49,9 @@ def _back(body: Body, place: Place) -> Edge:
 
 
 def multiply(body: Body, place: Place, scope: Scope) -> None:
-    """Products of a counter and of what stays become variables that are added to."""
+    """Operator strength reduction of products (Cocke, Kennedy 1977): products of a counter and of what stays become
+    variables that are added to.
+    """
     known = counts(body, place, scope)
     made: dict[tuple[Value, Value], Value] = {}
     replaced: dict[str, Value] = {}
@@ -72,6 +75,7 @@ def multiply(body: Body, place: Place, scope: Scope) -> None:
 def _product(instruction: Instruction, known: dict[Operand, Count], scope: Scope) -> tuple[Value, Value] | None:
     """A counter with a constant step, and what it is multiplied by."""
     for a, b in (instruction.operands, instruction.operands[::-1]):
+        # A step that varies would need a product in each iteration again.
         is_counter = isinstance(a, Value) and a in known and isinstance(known[a].step, Constant)
         if is_counter and isinstance(a, Value) and isinstance(b, Value) and scope.stays(b):
             return a, b

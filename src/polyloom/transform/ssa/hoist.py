@@ -51,7 +51,9 @@ class HoistCosts:
 
 @throughout
 def hoist(function: Function, costs: HoistCosts | None = None) -> Function:
-    """The function with what stays the same in front of its loops, the innermost first."""
+    """Loop-invariant code motion (Muchnick 1997, section 13.2): the function with what stays the same in front of its
+    loops, the innermost first.
+    """
     function = with_preheaders(function)
     edges = flow_edges(function)
     forest = loop_forest(len(function.blocks), edges)
@@ -90,12 +92,14 @@ class Hoisting:
                     kept = tuple(i for i in body.blocks[k].instructions if i not in moved)
                     body.blocks[k] = replace(body.blocks[k], instructions=kept)
                     body.append(entry, *(self._ahead(i, k in always) for i in moved))
+                    # What moved is now from outside: more may have become invariant.
                     defined -= gone
 
     def _movable(
         self, body: Body, k: int, defined: set[str], writers: Sequence[Instruction], always: Collection[int]
     ) -> Iterator[Instruction]:
         for instruction in body.blocks[k].instructions:
+            # Stores and calls without a result stay.
             if len(instruction.results) != 1:
                 continue
             stays = all(not isinstance(o, Value) or o.name not in defined for o in instruction.operands)
@@ -123,6 +127,7 @@ class Hoisting:
 
     def _is_free(self, instruction: Instruction) -> bool:
         if instruction.operation == "offset" and isinstance(distance := instruction.operands[1], Constant):
+            # The distance is a part of the access, and needs no register of its own.
             return abs(distance.value) < self.costs.near
         return self.costs.is_part(instruction)
 

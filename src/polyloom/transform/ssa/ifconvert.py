@@ -28,8 +28,8 @@ _LONG: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """In times of an addition: a select, a branch with what its wrong predictions cost on average, and long operations
-    by name.
+    """Cost model of if-conversion, in times of an addition: a select, a branch with what its wrong predictions cost on
+    average, and long operations by name (Muchnick 1997, section 18.11, on conditional moves).
 
     A branch is converted where both arms and the selects cost no more than the branch and half of the arms. The
     defaults are those of three instructions for a select, and of a branch that is wrong every fourth time at sixteen.
@@ -47,7 +47,9 @@ class Cost:
 def if_convert(
     function: Function, cost: Cost | None = None, keep: Collection[str] = (), speculation: Speculation = NOTHING
 ) -> Function:
-    """The function with selects; branches that end blocks of `keep` stay: other passes may order memory by them."""
+    """If-conversion (Allen, Kennedy, Porterfield, Warren 1983) of hammocks: the function with selects; branches that
+    end blocks of `keep` stay: other passes may order memory by them.
+    """
     editing = Editing(reached(function))
     converter = _Converter(editing, cost or Cost(), frozenset(keep), externals_of(function), speculation)
     # Inner branches before those around them: an arm must be one block when its branch is looked at.
@@ -116,6 +118,7 @@ class _Converter:
             return _Shape((branch.then,), then.target, branch.orelse)
         if orelse and orelse.target.block == branch.then.block:
             return _Shape((branch.orelse,), branch.then, orelse.target)
+        # Both edges lead to one block: only arguments differ.
         return _Shape((), branch.then, branch.orelse) if branch.then.block == branch.orelse.block else None
 
     def _arm(self, edge: Edge) -> Jump | None:
@@ -157,6 +160,7 @@ class _Converter:
         for parameter, *pair in zip(parameters, shape.then.arguments, shape.orelse.arguments, strict=True):
             then, orelse = map(self.editing.operand, pair)
             if not _differ(then, orelse):
+                # Any value will do for one that is undefined, so the other one.
                 arguments.append(orelse if isinstance(then, Undef) else then)
                 continue
             result = Value(self.editing.fresh(parameter.name), parameter.type)

@@ -50,7 +50,9 @@ def extended(instruction: Instruction, scope: Scope, products: Products) -> Exte
 
 
 def _low(operand: Operand, scope: Scope, products: Products, depth: int) -> Affine | None:
-    """An integer of 32 or 64 bits modulo two to the 32."""
+    """Affine form modulo two to the 32 of an integer of 32 or 64 bits (truncation is a ring homomorphism, so that sums
+    and products keep it).
+    """
     if isinstance(operand, Constant):
         return Affine(operand.value)
     if not isinstance(operand, Value) or operand.type not in (I32, I64) or depth == 0:
@@ -63,6 +65,7 @@ def _low(operand: Operand, scope: Scope, products: Products, depth: int) -> Affi
     if made is None or made.operation not in ("add", "sub", "shl", "mul", "or", "trunc", "sext", "zext"):
         return None
     parts = [_low(each, scope, products, depth - 1) for each in made.operands]
+    # Not affine: the index stays as it is.
     if any(part is None for part in parts):
         return None
     a, *rest = [part for part in parts if part is not None]

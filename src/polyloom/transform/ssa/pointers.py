@@ -55,6 +55,7 @@ def pointers(body: Body, place: Place, known: Mapping[Operand, Count], scope: Sc
             near.users.append((name, distance - near.distance))
         else:
             _add(seldom, family, distance, name)
+    # A pointer for one address of a block that is seldom executed costs more than it saves.
     alike = [pointer for pointer in seldom if len(pointer.users) > 1]
     return [*found, *alike[: MOST - len(found)]]
 
@@ -86,7 +87,9 @@ def _add(found: list[Pointer], family: Family, distance: int, name: str) -> None
 
 
 def rewrite(body: Body, place: Place, found: list[Pointer]) -> list[tuple[Pointer, Value]]:
-    """Gives the loop its pointers, with their next values."""
+    """Strength reduction of addresses (Cocke, Kennedy 1977; Cooper, Simpson, Vick 2001): gives the loop its pointers,
+    with their next values.
+    """
     known: dict[str, tuple[Value, int]] = {}
     advanced: list[tuple[Pointer, Value]] = []
     for pointer in found:
@@ -128,6 +131,7 @@ def value_at(body: Body, k: int, family: Family, distance: int, count: Operand) 
         distance += count.value * family.factor
     else:
         more = ((count, family.factor), *more)
+    # The linker adds a constant to a datum's address for nothing.
     if isinstance(pointer, Address):
         pointer, distance = replace(pointer, offset=distance), 0
     for value, factor in more:

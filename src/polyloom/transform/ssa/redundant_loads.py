@@ -14,7 +14,9 @@ from polyloom.transform.ssa.editing import reached, throughout, with_operands
 
 @throughout
 def forward_loads(function: Function, outside: bool = False) -> Function:
-    """The function without loads whose values are known; `outside` as for `Aliases`."""
+    """Redundant load elimination and store-to-load forwarding (Muchnick 1997, section 12.4 for expressions, here of
+    memory): the function without loads whose values are known; `outside` as for `Aliases`.
+    """
     function = reached(function)
     available = AvailableValues(function, Aliases(function, outside))
     known: dict[str, Operand] = {}
@@ -22,6 +24,7 @@ def forward_loads(function: Function, outside: bool = False) -> Function:
         facts = available.entering(k)
         for instruction in block.instructions:
             value = available.known(facts, instruction)
+            # A load makes its own value available, which is no news.
             if value is not None and value != instruction.results[0]:
                 known[instruction.results[0].name] = value
             available.step(facts, instruction)

@@ -22,7 +22,7 @@ from polyloom.transform.ssa.editing import names, throughout
 
 @throughout
 def split_variables(function: Function) -> Function:
-    """The function with such variables as values."""
+    """Scalar replacement of aggregates (Muchnick 1997, section 12.2): the function with such variables as values."""
     aliases = Aliases(function)
     sizes: dict[Operand, int] = {
         i.results[0]: i.operands[0].value
@@ -63,6 +63,7 @@ def _places(
             continue
         location = aliases.location(instruction)
         address = aliases.forms.form(instruction.operands[instruction.operation == "store"])
+        # An address of several variables would be of none alone: all of them stay in memory.
         for variable in aliases.objects(address) & found.keys():
             at = address.constant
             is_inside = location is not None and 0 <= at <= sizes[variable] - location.size

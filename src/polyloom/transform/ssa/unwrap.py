@@ -96,6 +96,7 @@ class _Loop:
             if index in made or not self._serves_below(index, access.at):
                 continue
             key = (access.base, access.rest, access.factor, sum.sum.terms, sum.shift)
+            # Another index of the same base and terms, whose first access shows the distance.
             anchor = anchors.get(key)
             if anchor is not None and self._serves_below(index, anchor.at):
                 distance = wrapped(I32, sum.sum.constant - self.found[anchor.index].sum.constant)
@@ -137,6 +138,7 @@ class _Loop:
         found = scope.pointer(instruction.operands[-1])
         terms = found[1].terms if found is not None else ()
         indices = [(v, factor) for v, factor in terms if isinstance(v, Value) and v in self.found]
+        # Two indices in one address: the access says nothing of either.
         if found is None or len(indices) != 1:
             return None
         rest = tuple(term for term in terms if term not in indices)

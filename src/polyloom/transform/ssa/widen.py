@@ -44,6 +44,7 @@ def widened(body: Body, place: Place, counts: Mapping[Operand, Count], found: Ex
             scaled = [writer.product(part, writer.low(stays)) for part in scaled]
         start, by = writer.sum(start, scaled[0]), writer.sum(by, scaled[1])
     origin = writer.extended(start)
+    # A counter of 64 bits whose step divides that of the sum: no variable is added.
     for count in counts.values():
         factor = _multiple(by, count.step)
         if factor is not None and count.variable.type == I64:
@@ -73,6 +74,7 @@ def rewritten(body: Body, block: Block, made: Mapping[Value, Wide]) -> Block:
         writer = _Writer(body, None, kept, instruction)
         total = writer.sum(wide.origin, writer.times(wide.counter, wide.factor))
         total = writer.times(writer.sum(total, integer(I64, wide.constant)), 1 << wide.shift)
+        # The old name stays for those who read it, at no cost.
         kept.append(Instruction("copy", (total,), instruction.results, place=instruction.place))
     return replace(block, instructions=tuple(kept))
 

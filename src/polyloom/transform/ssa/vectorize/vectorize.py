@@ -57,14 +57,16 @@ class VectorMachine:
 def vectorize(
     function: Function, machine: VectorMachine, outside: bool = False
 ) -> tuple[Function, tuple[Vectorized, ...]]:
-    """The function, without those that it calls, with its superblock loops over vectors where that can be;
-    `outside` as for `Aliases`."""
+    """Vectorization of superblock loops (Allen, Kennedy 2001, chapter 5; exits by masks): the function, without those
+    that it calls, with its superblock loops over vectors where that can be; `outside` as for `Aliases`.
+    """
     function = dce(close_loops(function))
     source, fresh, found = Aliases(function, outside), names(function), list[Vectorized]()
     for loop in superblocks(function):
         dependences = tuple(memory_dependences(loop.instructions, loop, source, {}))
         expected = expected_iterations(function, loop, machine.expect)
         try:
+            # Again, of the function as it is now: loops before this one have changed it.
             current = superblock(function, loop.name)
             plan = analyse(function, current, dependences, machine.bytes, machine.reassociate, expected)
             made = in_whole_passes if is_counted(plan) else _in_masked_passes
