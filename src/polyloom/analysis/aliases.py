@@ -132,7 +132,7 @@ class Aliases:
 
     def _pointed_to(self, atoms: Iterable[Atom]) -> Iterator[Operand]:
         """Points-to set of the atoms of an address: a worklist over parameters of blocks, selects and what these are
-        made of (Andersen 1994, section 4; without stores, because loaded pointers may be anything).
+        made of (Andersen 1994, chapter 4; without stores, because loaded pointers may be anything).
         """
         work = list(atoms)
         seen = set[Atom]()

@@ -60,7 +60,7 @@ class AvailableValues:
             for k in range(len(self.function.blocks)):
                 facts = self.entering(k)
                 for instruction in self.function.blocks[k].instructions:
-                    self.step(facts, instruction)
+                    self.apply(facts, instruction)
                 if self.leaving.get(k) != facts:
                     self.leaving[k], changed = facts, True
 
@@ -86,12 +86,12 @@ class AvailableValues:
         operands = (value, *(atom for atom, _ in location.address.terms))
         return all(self._dominates(self.home[o.name], k) for o in operands if isinstance(o, Value))
 
-    def known(self, facts: Mapping[Key, Operand], instruction: Instruction) -> Operand | None:
+    def known_value(self, facts: Mapping[Key, Operand], instruction: Instruction) -> Operand | None:
         """Value that a load is known to give; None for others."""
         location = self.aliases.location(instruction) if is_plain_load(instruction) else None
         return facts.get((location, instruction.results[0].type)) if location is not None else None
 
-    def step(self, facts: Facts, instruction: Instruction) -> None:
+    def apply(self, facts: Facts, instruction: Instruction) -> None:
         """Transfer function of one instruction: stores and calls kill facts, plain loads and stores generate one."""
         if self.aliases.may_write(instruction):
             for key in [key for key in facts if self.aliases.may_change(instruction, key[0])]:

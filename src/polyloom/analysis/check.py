@@ -26,7 +26,7 @@ def check(program: Program) -> None:
     rule that fails, those of `ir.pla_verify` first.
     """
     verify(program)
-    enforce(RULES, _Context.of(program))
+    enforce(RULES, _Context.from_program(program))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class _Context:
     defining: dict[str, list[int]]
 
     @staticmethod
-    def of(program: Program) -> _Context:
+    def from_program(program: Program) -> _Context:
         domain = parameter_set(program.assumptions, program.parameters)
         distinct = {
             # Many equations share a condition; converting each condition once is what keeps the check of large programs
@@ -55,14 +55,15 @@ class _Context:
     def definers(self, name: str) -> list[int]:
         return self.defining.get(name, [])
 
-    def when(self, point: Mapping[str, int]) -> str:
+    def parameter_words(self, point: Mapping[str, int]) -> str:
         """` when N = 4`, or nothing for a program without parameters."""
         values = ", ".join(f"{name} = {point[name]}" for name in self.program.parameters)
         return f" when {values}" if values else ""
 
-    def at(self, point: Mapping[str, int]) -> str:
+    def iteration_words(self, point: Mapping[str, int]) -> str:
         """Place of a failure in words: `at i = 3, j = 0 when N = 4`."""
-        return f"at {', '.join(f'{name} = {point[name]}' for name in self.program.dimensions)}{self.when(point)}"
+        place = ", ".join(f"{name} = {point[name]}" for name in self.program.dimensions)
+        return f"at {place}{self.parameter_words(point)}"
 
 
 def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
@@ -83,14 +84,14 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
             )
             point = sample(bad)
             if point is not None:
-                message = f"`{array.name}` has the extent {extent} = {extent.evaluate(point)}{context.when(point)}"
+                message = (
+                    f"`{array.name}` has the extent {extent} = {extent.evaluate(point)}{context.parameter_words(point)}"
+                )
                 yield Diagnostic("PL0223", message, span=array.span, help=f"require {extent} >= 0 in `parameter`")
 
 
 def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
-    """Rule PL0215: every condition space is bounded in every dimension, so that a program ends (array paper, section
-    4).
-    """
+    """Rule PL0215: every condition space is bounded in every dimension, so that a program ends."""
     program = context.program
     # Backwards, so that the first equation with an unbounded dimension is the one that is kept for its message.
     unbounded = {
@@ -136,14 +137,16 @@ def _outside(
         shape = f"[{', '.join(str(e.evaluate(point)) for e in array.shape)}]"
         message = (
             f"{equation.name} accesses {_element(reference, point)} outside `{array.name}`, whose shape is "
-            f"{shape}{context.when(point)}"
+            f"{shape}{context.parameter_words(point)}"
         )
         help = f"restrict {equation.name} by an `if`, or declare a larger `{array.name}`"
-        yield Diagnostic("PL0221", message, span=reference.span, notes=(f"{context.at(point)}",), help=help)
+        yield Diagnostic(
+            "PL0221", message, span=reference.span, notes=(f"{context.iteration_words(point)}",), help=help
+        )
 
 
 def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
-    """Rule PL0218: each use of a variable has a definition, "every used instance is defined" (array paper, section 4)."""
+    """Rule PL0218: each use of a variable is defined, "every used instance is defined" (array paper, section 4)."""
     program, internal = context.program, {v.name for v in context.program.variables}
     defined = {name: _union([context.points[n] for n in context.definers(name)]) for name in internal}
     for equation, points in zip(program.equations, context.points, strict=True):
@@ -156,10 +159,12 @@ def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
             if point is not None:
                 message = (
                     f"{_element(operand, point)}, which {equation.name} uses, is defined by no "
-                    f"equation{context.when(point)}"
+                    f"equation{context.parameter_words(point)}"
                 )
                 help = f"add an equation for `{operand.name}`, or restrict {equation.name} by an `if`"
-                yield Diagnostic("PL0218", message, span=operand.span, notes=(f"used {context.at(point)}",), help=help)
+                yield Diagnostic(
+                    "PL0218", message, span=operand.span, notes=(f"used {context.iteration_words(point)}",), help=help
+                )
 
 
 def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
@@ -173,7 +178,7 @@ def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
                 first, second = context.program.equations[a], context.program.equations[b]
                 message = (
                     f"{_element(first.target, point)} is defined by {first.name} and by "
-                    f"{second.name}{context.when(point)}"
+                    f"{second.name}{context.parameter_words(point)}"
                 )
                 yield Diagnostic("PL0219", message, span=second.span, help="make their conditions exclude each other")
 
@@ -191,9 +196,9 @@ def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
             if a == b:
                 dims = context.program.dimensions
                 ways = " and at ".join(", ".join(f"{d} = {point[d + prime]}" for d in dims) for prime in ("", "'"))
-                message = f"{element} at {ways}{context.when(point)}"
+                message = f"{element} at {ways}{context.parameter_words(point)}"
             else:
-                message = f"{element} and by {second.name}{context.when(point)}"
+                message = f"{element} and by {second.name}{context.parameter_words(point)}"
             yield Diagnostic(
                 "PL0220", message, span=second.span, help="restrict the equations so that each element is written once"
             )
@@ -228,14 +233,14 @@ def _equal(dims: Sequence[str], primed: Mapping[str, Affine]) -> Iterator[Affine
 
 
 def no_instance_depends_on_itself(context: _Context) -> Iterator[Diagnostic]:
-    """Rule PL0222: no dependence cycle of total distance zero, so that a schedule exists (Karp, Miller, Winograd 1967)."""
+    """Rule PL0222: no dependence cycle of total distance zero, so a schedule exists (Karp, Miller, Winograd 1967)."""
     for edges in suspicious(dependences(context.program)):
         cycle = zero_cycle(edges, context.points)
         point = sample(cycle[1]) if cycle is not None else None
         if cycle is None or point is None:
             continue
         equations = [context.program.equations[n] for n in cycle[0]]
-        message = f"{_element(equations[0].target, point)} depends on itself{context.when(point)}"
+        message = f"{_element(equations[0].target, point)} depends on itself{context.parameter_words(point)}"
         note = f"by way of {' <- '.join(e.name for e in equations)}"
         yield Diagnostic(
             "PL0222",

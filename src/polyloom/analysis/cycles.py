@@ -35,7 +35,7 @@ class Edge:
 
 def dependences(program: Program) -> list[Edge]:
     """Reduced dependence graph: every use of an internal variable, once for each equation that defines the variable
-    (array paper, section 4).
+    (Karp, Miller, Winograd 1967).
     """
     writers: dict[str, list[int]] = {v.name: [] for v in program.variables}
     for n, equation in enumerate(program.equations):

@@ -166,12 +166,12 @@ class _Ranges:
 
     def spread(self, atom: str, factor: int, share: int) -> Range | None:
         """The range of a multiple of an atom; of data that are not bounded yet, as much as is theirs."""
-        found = self.known(atom)
+        found = self.known_range(atom)
         if found is None and self.variable(atom) is None:
             found = (0, max(share, 0) // abs(factor)) if share != ANY[1] else None
         return None if found is None else tuple(sorted((factor * found[0], factor * found[1])))  # pyright: ignore[reportReturnType]  # two numbers
 
-    def known(self, atom: str, around: tuple[str, ...] = ()) -> Range | None:
+    def known_range(self, atom: str, around: tuple[str, ...] = ()) -> Range | None:
         """The range of a loop's variable whose bounds are known."""
         variable = self.variable(atom)
         if variable is None or atom in around or not variable.ends:
@@ -186,7 +186,7 @@ class _Ranges:
         return max(e[0] for e in last), max(b[1] for b in first)
 
     def _constant(self, form: Affine, around: tuple[str, ...]) -> Range | None:
-        found = {atom: range for atom in form.symbols if (range := self.known(atom, around)) is not None}
+        found = {atom: range for atom in form.symbols if (range := self.known_range(atom, around)) is not None}
         return form_range(form, found) if found.keys() == form.symbols else None
 
     def variable(self, name: str) -> _Variable | None:

@@ -99,7 +99,7 @@ def _first_meeting(
     forward: bool, stride: int, difference: int, first: _Span, second: _Span, meets: Callable[[int], bool]
 ) -> int | None:
     """Strong SIV test with sizes: the least distance d >= 0, or 1, for which stride * d + difference lies between the
-    ends of the accesses (Goff, Kennedy, Tseng 1991, section 4.2).
+    ends of the accesses (Goff, Kennedy, Tseng 1991).
     """
     start = 0 if forward else 1
     if stride == 0:

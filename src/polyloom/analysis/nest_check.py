@@ -53,7 +53,7 @@ def _with_least_sizes(nest: Nest) -> Nest:
     for statement in context.statements:
         points = context.points(statement)
         for reference in (*accesses(statement.assign.value), statement.assign.target):
-            for index, extent in context.known(reference):
+            for index, extent in context.affine_subscripts(reference):
                 outside = points.intersect(_bad(index, extent, statement, nest))
                 found = None if outside.is_empty() else _least(context, outside)
                 if found is not None:
@@ -76,7 +76,7 @@ class _Context:
     unknown: frozenset[str]
     """Symbols that are data, and loops that data bound."""
 
-    def known(self, reference: Reference) -> Iterator[tuple[Affine, Affine]]:
+    def affine_subscripts(self, reference: Reference) -> Iterator[tuple[Affine, Affine]]:
         """The subscripts that do not depend on data, with their extents."""
         for index, extent in zip(reference.index, self.nest[reference.name].shape, strict=True):
             if not index.symbols & self.unknown:
@@ -86,7 +86,7 @@ class _Context:
         """The instances of a statement for the parameter values that are known to hold."""
         return to_set(statement.domain, statement.loops, self.nest.parameters).intersect_params(self.domain)
 
-    def when(self, point: Mapping[str, int], loops: tuple[str, ...] = ()) -> str:
+    def parameter_words(self, point: Mapping[str, int], loops: tuple[str, ...] = ()) -> str:
         """` when N = 4, i = 3`, or nothing where there is nothing to choose."""
         values = ", ".join(f"{name} = {point[name]}" for name in (*self.nest.parameters, *loops))
         return f" when {values}" if values else ""
@@ -139,7 +139,8 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
         for extent in storage.shape:
             point = sample(parameter_set(_any([-extent - 1]), nest.parameters).intersect(context.domain))
             if point is not None:
-                message = f"`{storage.name}` has the extent {extent} = {extent.evaluate(point)}{context.when(point)}"
+                size = f"{extent} = {extent.evaluate(point)}"
+                message = f"`{storage.name}` has the extent {size}{context.parameter_words(point)}"
                 yield Diagnostic(
                     "PL0223",
                     message,
@@ -179,7 +180,7 @@ def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
 
 def _outside(context: _Context, statement: Statement, reference: Reference, points: isl.Set) -> Iterator[Diagnostic]:
     shape = context.nest[reference.name].shape
-    for index, extent in context.known(reference):
+    for index, extent in context.affine_subscripts(reference):
         outside = points.intersect(_bad(index, extent, statement, context.nest))
         point = sample(outside)
         if point is not None:
@@ -188,7 +189,7 @@ def _outside(context: _Context, statement: Statement, reference: Reference, poin
             element = f"{reference.name}[{', '.join(at)}]"
             message = (
                 f"{element} is outside the {size} element{'' if size == '1' else 's'} of "
-                f"`{reference.name}`{context.when(point, statement.loops)}"
+                f"`{reference.name}`{context.parameter_words(point, statement.loops)}"
             )
             help = _assumption(context, outside) or (
                 f"`{index}` must stay from 0 to `{extent - 1}`: shorten a loop, add an `if`, or declare a larger "

@@ -24,7 +24,7 @@ def privatizable(nest: Nest, path: Path) -> frozenset[str]:
 
 
 def upward_exposed(nodes: Sequence[Node], name: str) -> bool | None:
-    """Upward exposed read (Muchnick 1997, section 8.1): True where `name` may be read before it is written, False where
+    """Upward exposed read (Muchnick 1997, section 8.3): True where `name` may be read before it is written, False where
     it is certainly written first, None where neither is so.
     """
     found = (_exposes(node, name) for node in nodes)

@@ -163,7 +163,7 @@ class ValueRanges:
                             pass
 
     def _computed(self, value: Value, depth: int) -> Interval:
-        """Transfer functions of operations on intervals (Cousot, Cousot 1977, section 4); what may wrap around is the
+        """Transfer functions of operations on intervals (Cousot, Cousot 1977); what may wrap around is the
         whole range.
         """
         made, home = self.makers.get(value.name), self.home[value.name]

@@ -93,7 +93,7 @@ class _Assembler:
         self.names = Names(system, equations, self.space.dims, ports.arrays)
         self.raw: list[Raw] = []
         self.variable_of = self.names.variable_of
-        self.carrier = Carrier(self.space, self.variable_of, self.names.passed)
+        self.carrier = Carrier(self.space, self.variable_of, self.names.propagation_name)
         self.counted: dict[Index, Span | None] = {}
 
     def run(self) -> Phase:
@@ -107,7 +107,7 @@ class _Assembler:
         order = self._order(vectors)
         # After the values that are computed: their distances fix an order, and shared elements must be passed along it.
         shared, entering = share(
-            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered, vectors
+            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.input_name, vectors
         )
         found = iter(shared)
         uses = [
@@ -182,7 +182,7 @@ class _Assembler:
             self.counted.setdefault(counted, index.span or equation.span)
             return [(points, counted)]
         scalar = self.names.scalar(value, index.dtype)
-        self.names.needed(scalar, index.span or equation.span)
+        self.names.note_use(scalar, index.span or equation.span)
         return [(points, Element(scalar, ()))]
 
     def _needs(self, equation: Recurrence, read: tuple[Piece, ...], span: Span | None) -> list[Need]:
@@ -195,7 +195,7 @@ class _Assembler:
             if points.is_empty():
                 continue
             if isinstance(source, Element):
-                self.names.needed(source.name, span)
+                self.names.note_use(source.name, span)
             found += self.carrier.need(points, source) if isinstance(source, Value) else [(points, source)]
         return found
 
@@ -223,10 +223,10 @@ class _Assembler:
         for points, index in demands:
             if isinstance(index, Index):
                 needed.setdefault(index, []).append(points)
-        return {index: self.space.at(self._counter(index, union(sets), order)) for index, sets in needed.items()}
+        return {index: self.space.reference(self._counter(index, union(sets), order)) for index, sets in needed.items()}
 
     def _counter(self, index: Index, points: isl.Set, order: Order) -> str:
-        name = self.names.counted(index.value, index.dtype, self.counted.get(index))
+        name = self.names.counter_name(index.value, index.dtype, self.counted.get(index))
         steps = count(self.space, name, points, index.value, order)
         if steps is None:
             raise NoCorner(index)
@@ -290,7 +290,7 @@ class _Assembler:
             case Apply():
                 inner = self.names.operand(name, label, BY_NAME[value.operation].result(value.dtype))
                 self._define(inner, label, value, value.dtype, points, reads, why)
-                return [(points, self.space.at(inner))]
+                return [(points, self.space.reference(inner))]
 
     def _few(self, name: str, label: str, operands: list[list[Way]], points: isl.Set) -> list[list[Way]]:
         """The operands, those from most places selected by copies until `VARIANTS` equations suffice."""
@@ -301,7 +301,7 @@ class _Assembler:
             chosen = self.names.selected(name, label, self.names.dtype(ways[0][1]), len(ways))
             for part, operand in ways:
                 self._made(chosen, label, "move", self.names.types[chosen], (operand,), part.intersect(points))
-            operands = [*operands[:widest], [(points, self.space.at(chosen))], *operands[widest + 1 :]]
+            operands = [*operands[:widest], [(points, self.space.reference(chosen))], *operands[widest + 1 :]]
         return operands
 
     def _add(
@@ -315,7 +315,7 @@ class _Assembler:
         why: Why,
     ) -> None:
         if not points.is_empty():
-            target, label = self.space.at(name), self.names.label(label)
+            target, label = self.space.reference(name), self.names.label(label)
             self.raw.append(Raw(label, target, operation, dtype, operands, points.coalesce(), why.span, why.reason))
 
     def _made(
@@ -344,7 +344,7 @@ class _Assembler:
         index = tuple(a.substitute(values) for a in final.index)
         variable, value = self.variable_of[final.statement], self.system[final.statement].value
         # A constant is written by itself: no variable has to carry it.
-        source = value if isinstance(value, Constant) else self.space.at(variable)
+        source = value if isinstance(value, Constant) else self.space.reference(variable)
         if not points.is_empty():
             dtype = self.names.types[variable]
             self.raw.append(

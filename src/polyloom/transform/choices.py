@@ -65,12 +65,16 @@ class _Equations:
 
     def __init__(self, system: System) -> None:
         self.equations = {e.name: e for e in system.equations}
-        self.pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+        self.pieces = Pieces.from_statements(
+            [e.statement for e in system.equations], system.parameters, system.assumptions
+        )
 
     def seen_through(self, reader: Recurrence) -> Recurrence:
         reads = list(reader.reads)
         for n, facts in enumerate(_facts(reader.value, iter(reader.reads), ())):
-            chosen = {piece: found for piece in reads[n] if (found := self.chosen(piece, facts, reader)) is not None}
+            chosen = {
+                piece: found for piece in reads[n] if (found := self.chosen_origins(piece, facts, reader)) is not None
+            }
             if chosen:
                 parts = [part for piece in reads[n] for part in chosen.get(piece, [(piece.domain, piece.origin)])]
                 reads[n] = self.pieces.of_parts(
@@ -78,7 +82,7 @@ class _Equations:
                 )
         return replace(reader, reads=tuple(reads)) if tuple(reads) != reader.reads else reader
 
-    def chosen(
+    def chosen_origins(
         self, piece: Piece, facts: tuple[_Fact, ...], reader: Recurrence
     ) -> list[tuple[Condition, Origin]] | None:
         """The origins of `piece` behind the choice that it names, if a fact decides that choice."""
@@ -87,11 +91,13 @@ class _Equations:
             return None
         # The first fact decides: facts of nested selects agree where both hold.
         for fact in facts:
-            if self.same(fact, piece, writer, writer.value.operands[0], reader):
+            if self.is_same_condition(fact, piece, writer, writer.value.operands[0], reader):
                 return list(composed(piece, self.operand(writer.name, 1 if fact.holds else 2), writer.loops))
         return None
 
-    def same(self, fact: _Fact, piece: Piece, writer: Recurrence, condition: Expression, reader: Recurrence) -> bool:
+    def is_same_condition(
+        self, fact: _Fact, piece: Piece, writer: Recurrence, condition: Expression, reader: Recurrence
+    ) -> bool:
         """Whether `condition` at the instances that `piece` names is the fact's."""
         at = dict(zip(writer.loops, piece.origin.index, strict=True))
         if _form(fact.condition, {}) != _form(condition, at):
@@ -99,13 +105,13 @@ class _Equations:
         # The condition is the first operand, so its reads come first among the writer's.
         pairs = zip(fact.reads, writer.reads, strict=False)
         return all(
-            self.alike(here, part, reader)
+            self.agree_on_reads(here, part, reader)
             for mine, theirs in pairs
             for here in mine
             for part in composed(piece, theirs, writer.loops)
         )
 
-    def alike(self, here: Piece, there: tuple[Condition, Origin], reader: Recurrence) -> bool:
+    def agree_on_reads(self, here: Piece, there: tuple[Condition, Origin], reader: Recurrence) -> bool:
         domain, origin = there
         points = self.pieces.set(domain, reader.name).intersect(self.pieces.set(here.domain, reader.name))
         # Names of arrays and of statements may be equal.

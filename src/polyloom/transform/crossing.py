@@ -91,7 +91,7 @@ def cell(system: System, equation: Recurrence, points: isl.Set) -> tuple[Point, 
         return target.index, None
     # Fewest loops first: the array is as small as its values can be told apart.
     for axes in (a for size in range(1, len(own.dims) + 1) for a in combinations(range(len(own.dims)), size)):
-        index = tuple(own.here[n] for n in axes)
+        index = tuple(own.point_symbols[n] for n in axes)
         shape = [_extent(own, points, n) for n in axes] if own.injective(points, index) else [None]
         if None not in shape:
             return index, tuple(filter(None, shape))
@@ -109,12 +109,12 @@ def unkept(equation: Recurrence) -> PolyloomError:
 
 def _extent(space: Space, points: isl.Set, axis: int) -> Affine | None:
     """A number of elements that suffices for all coordinates in this dimension, and is negative for no parameters."""
-    last = space.upper(points, axis) if space.sign(points, space.here[axis]) == 1 else None
+    last = space.upper(points, axis) if space.sign(points, space.point_symbols[axis]) == 1 else None
     if last is None:
         return None
     values = Space((), space.params, space.assumptions)
     # last + 1 is -1 where a loop is empty by more than one iteration; extents must not be negative for any parameters.
-    return next((last + more for more in range(1, MARGIN) if values.where(-last - more - 1).is_empty()), None)
+    return next((last + more for more in range(1, MARGIN) if values.solutions(-last - more - 1).is_empty()), None)
 
 
 def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, int]) -> Final | None:

@@ -76,7 +76,7 @@ def analyse(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -
 
 def check_defined(nest: Nest) -> None:
     """Raises PL0250 where a local is read that nothing wrote."""
-    writers = Writers.of(nest)
+    writers = Writers.from_nest(nest)
     for statement in writers.statements:
         for read in accesses(statement.assign.value):
             if nest[read.name].role == "local":
@@ -87,7 +87,7 @@ def flow(nest: Nest) -> System:
     """Exact sources of reads (Feautrier 1991): every statement with its reads' origins, and who wrote the outputs'
     final elements; errors as for `analyse`.
     """
-    writers = Writers.of(nest)
+    writers = Writers.from_nest(nest)
     equations = tuple(
         Recurrence(s, dtype_of(s.assign.value, nest), tuple(_reads(s, writers))) for s in writers.statements
     )
@@ -119,7 +119,7 @@ def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterat
             Produced(just_before.assign.name, tuple(map(Affine.symbol, statement.loops))),
         )
         return
-    for writer, relation in writers.before(statement, read):
+    for writer, relation in writers.reaching_writers(statement, read):
         # Feautrier's sources by depth: at level n the first n loops of reader and writer agree, and that part has one
         # affine function.
         for level, part in enumerate(by_level(relation, len(shared_loops(statement, writer)))):

@@ -69,9 +69,9 @@ class Placement:
         values = self.loop_values(space.dims)
         inside = [piece.substitute(values) for piece in domain.pieces]
         # Dimensions that no loop runs over are fixed: the instances lie on a face.
-        on = [(here - at.substitute(values)) for here, at in zip(space.here, self.at, strict=True)]
+        on = [(here - at.substitute(values)) for here, at in zip(space.point_symbols, self.at, strict=True)]
         points = space.set(Condition(tuple(inside)))
-        return points.intersect(space.where(*on, *(-a for a in on)))
+        return points.intersect(space.solutions(*on, *(-a for a in on)))
 
 
 Placements = dict[str, Placement]

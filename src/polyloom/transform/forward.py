@@ -32,7 +32,7 @@ def forward(system: System) -> System:
     """Copy propagation over instances (Muchnick 1997, section 12.5, here on exact dataflow): the same values of all
     outputs; reads and finals name no copy that is not part of a recurrence of copies.
     """
-    pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+    pieces = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     copies: dict[str, tuple[Piece, ...]] = {}
     for equation in _in_order(system):
         # Each copy after those that it reads, so that one look-up leads to the origin of a chain.

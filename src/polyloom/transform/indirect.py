@@ -68,7 +68,7 @@ class _Approximation:
         yield from self.nodes((*node.body, *node.orelse), unknown, both | (after or frozenset()))
         for target in sorted(both, key=str) if after is None else ():
             if not _is_unknown(target, unknown):
-                yield self.written(Assign(hidden(f"both {next(self.numbers)}"), target, Constant(0, "i32")))
+                yield self.with_zero(Assign(hidden(f"both {next(self.numbers)}"), target, Constant(0, "i32")))
 
     def assign(self, node: Assign, unknown: frozenset[str], after: frozenset[Reference] | None) -> Iterator[Node]:
         is_kept = after is None and not _is_unknown(node.target, unknown)
@@ -77,9 +77,9 @@ class _Approximation:
         for reference in (*accesses(node.value), *((node.target,) if shows else ())):
             yield self.read(reference, unknown)
         if is_kept:
-            yield self.written(node)
+            yield self.with_zero(node)
 
-    def written(self, node: Assign) -> Assign:
+    def with_zero(self, node: Assign) -> Assign:
         return replace(node, value=Constant(0, self.nest[node.target.name].dtype))
 
     def read(self, reference: Reference, unknown: frozenset[str]) -> Node:

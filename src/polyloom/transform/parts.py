@@ -23,7 +23,7 @@ class Parts:
     """
 
     def __init__(self, nest: Nest) -> None:
-        writers = Writers.of(nest)
+        writers = Writers.from_nest(nest)
         self._reads = [
             (statement.assign.name, access.name, writer, common)
             for statement in writers.statements
@@ -64,7 +64,7 @@ def _written(writers: Writers, reader: Statement, read: Reference) -> Iterator[t
     if just_before is not None:
         yield just_before.assign.name, len(reader.loops)
         return
-    for writer, relation in writers.before(reader, read):
+    for writer, relation in writers.reaching_writers(reader, read):
         for common, pairs in enumerate(by_level(relation, len(shared_loops(reader, writer)))):
             if not pairs.is_empty():
                 yield writer.assign.name, common

@@ -44,7 +44,6 @@ def make_plan(nest: Nest, system: System) -> Plan:
     if fewer is not system:
         with suppress(PolyloomError):
             made = _made(nest, fewer)
-            # United statements save operations in one space; between phases they could only move arrays.
             if len(made.phases) == 1:
                 return made
     return _made(nest, system)
@@ -93,8 +92,12 @@ def _is_overwritten(system: System, storage: Storage) -> bool:
     """Whether every element gets a new value, whatever the parameters, so that what it held at entry never shows."""
     cells = hidden_dims(len(storage.shape))
     space = Space(cells, system.parameters, system.assumptions)
-    rest = space.where(
-        *(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1))
+    rest = space.solutions(
+        *(
+            bound
+            for here, extent in zip(space.point_symbols, storage.shape, strict=True)
+            for bound in (here, extent - here - 1)
+        )
     )
     for final in (f for f in system.finals if f.name == storage.name):
         own = own_space(system, system[final.statement])
@@ -121,7 +124,7 @@ def _groups(system: System) -> list[tuple[Group, Placements]]:
     # Shallow units first: alone they would be phases that keep the array busy for few iterations.
     for unit in sorted(groups.units(), key=lambda u: max(len(e.loops) for e in u)):
         groups.join(unit)
-    return groups.ordered()
+    return groups.topological_order()
 
 
 class _Groups:
@@ -195,7 +198,7 @@ class _Groups:
             for unit in inside
         )
 
-    def ordered(self) -> list[tuple[Group, Placements]]:
+    def topological_order(self) -> list[tuple[Group, Placements]]:
         """The groups, producers first, in the order of the text where there is a choice."""
         waiting, done = list(self.groups), set[int]()
         made: list[tuple[Group, Placements]] = []

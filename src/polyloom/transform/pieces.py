@@ -34,7 +34,7 @@ class Pieces:
     loops: Mapping[str, tuple[str, ...]]
 
     @staticmethod
-    def of(statements: Sequence[Statement], params: tuple[str, ...], assumptions: Condition) -> Pieces:
+    def from_statements(statements: Sequence[Statement], params: tuple[str, ...], assumptions: Condition) -> Pieces:
         return Pieces(params, parameter_set(assumptions, params), {s.assign.name: s.loops for s in statements})
 
     def set(self, condition: Condition, reader: str) -> isl.Set:

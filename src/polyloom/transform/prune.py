@@ -28,7 +28,7 @@ def prune(system: System) -> System:
     """Dead instance elimination (dead code elimination on exact dataflow; Muchnick 1997, section 18.10): the same
     finals from fewer equations and smaller domains.
     """
-    pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+    pieces = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     kept: dict[str, Recurrence] = {}
     # Once a component's readers are cut, what it has to compute is known, but for its own recurrences.
     for component in _consumers_first(system):

@@ -72,13 +72,13 @@ class _Chain:
     def loops(self) -> tuple[str, ...]:
         return self.pieces.loops[self.equation.name]
 
-    def ordered(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
+    def reorder(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
         return tuple(index[n] for n in self.order)
 
     def loops_of(self, level: int) -> tuple[str, ...]:
         return self.loops[: self.outer + level + 1]
 
-    def extended(self) -> Pieces:
+    def extended_pieces(self) -> Pieces:
         """`pieces` with the loops of the new equations."""
         return replace(
             self.pieces, loops={**self.pieces.loops, **{name: self.loops_of(m) for m, name in enumerate(self.names)}}
@@ -99,7 +99,7 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
     # loop there is no single chain to cut into rows.
     if sum(moving) < 2 or element.intersection(loops[outer + 1 :]) or all(a.is_constant for d in distances for a in d):
         return None
-    plain = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+    plain = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     pieces = replace(plain, loops={**plain.loops, equation.name: loops})
     points = pieces.set(equation.domain, equation.name)
     levels = tuple(_level(points, equation, loops, k) for k in range(outer, len(loops)))
@@ -128,7 +128,7 @@ def _level(points: isl.Set, equation: Recurrence, loops: tuple[str, ...], k: int
 
 def _moved(piece: Piece, reader: str, chain: _Chain) -> isl.Map:
     """From the points of `piece` to the instances of the chain that they read."""
-    index = chain.ordered(piece.origin.index)
+    index = chain.reorder(piece.origin.index)
     there = isl.Map.from_multi_aff(affine_map(index, chain.pieces.loops[reader], chain.pieces.params))
     return there.intersect_domain(chain.pieces.set(piece.domain, reader))
 
@@ -193,8 +193,8 @@ def _rewritten(system: System, chain: _Chain) -> System:
 def _nested_equations(chain: _Chain) -> tuple[list[Recurrence], list[tuple[str, str]]]:
     found: list[Recurrence] = []
     reasons: list[tuple[str, str]] = []
-    accumulation, pieces = chain.accumulation, chain.extended()
-    # Innermost rows first: what stands first in the list is computed first.
+    accumulation, pieces = chain.accumulation, chain.extended_pieces()
+    # Innermost rows first: rows of an outer level read their results.
     for m in reversed(range(len(chain.levels))):
         innermost = m == len(chain.levels) - 1
         term = accumulation.term if innermost else accumulation.accumulator
@@ -279,7 +279,7 @@ def _reading(equation: Recurrence, chain: _Chain) -> Recurrence:
 
     def moved(piece: Piece) -> Piece:
         if isinstance(piece.origin, Produced) and piece.origin.statement == chain.equation.name:
-            return replace(piece, origin=replace(piece.origin, index=chain.ordered(piece.origin.index)[:count]))
+            return replace(piece, origin=replace(piece.origin, index=chain.reorder(piece.origin.index)[:count]))
         return piece
 
     return replace(equation, reads=tuple(tuple(map(moved, read)) for read in equation.reads))

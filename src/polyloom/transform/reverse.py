@@ -23,7 +23,7 @@ from polyloom.transform.accumulation import ASSOCIATIVE
 
 
 def reversal(nest: Nest, system: System, reassociate: bool) -> Nest | None:
-    """Loop reversal of reductions (Allen, Kennedy 2001, section 5.11): the nest with its accumulations in the order in
+    """Loop reversal of reductions (Allen, Kennedy 2001): the nest with its accumulations in the order in
     which what they read is computed; None if they are already. `system` is its dataflow.
     """
     against = {loop for e in system.equations for loop in _against(system, e)}

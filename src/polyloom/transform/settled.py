@@ -34,7 +34,7 @@ class Arrays:
     nest: Nest
     made: dict[str, Array] = field(default_factory=dict[str, Array])
 
-    def named(self, part: Plan) -> tuple[Phase, ...]:
+    def bind_phases(self, part: Plan) -> tuple[Phase, ...]:
         """The phases of a part; what its arrays are called outside is new in the nest."""
         renamed = {a.name: self._name(a) for a in part.intermediates}
         return tuple(
@@ -143,7 +143,7 @@ def _without_implied(program: Program, counters: Iterable[str]) -> Program:
             return False
         # Many equations share a constraint; each is decided once.
         if constraint not in known:
-            known[constraint] = space.where(-constraint - 1).is_empty()
+            known[constraint] = space.solutions(-constraint - 1).is_empty()
         return known[constraint]
 
     def rest(condition: Condition) -> Condition:
@@ -179,4 +179,4 @@ def _largest(extent: Affine, nest: Nest, ranges: dict[str, Steps[Phase]]) -> Aff
         rising = extent.coefficient(name) > 0
         extent = extent.substitute({name: loop.upper[0] - 1 if rising else loop.lower[0]})
     values = Space((), nest.parameters, nest.assumptions)
-    return next((extent + n for n in range(MARGIN) if values.where(-extent - n - 1).is_empty()), extent)
+    return next((extent + n for n in range(MARGIN) if values.solutions(-extent - n - 1).is_empty()), extent)

@@ -79,7 +79,7 @@ def share(
         name = fresh(element.name)
         transfers += spread(space, name, points, Reference(element.name, element.index), ways)
         for n, distance in distances.items():
-            uses[n] = demands[n][0], space.at(name, distance)
+            uses[n] = demands[n][0], space.reference(name, distance)
     return [uses[n] for n in range(len(demands))], transfers
 
 
@@ -154,7 +154,7 @@ def _based(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int
     sign = dict(order)
     # Seen from the corner all distances agree with the order: the variable is defined before each of its reads.
     corner = tuple(min(d[n] * sign[n] for d in group.distances.values()) * sign[n] for n in range(len(space.dims)))
-    moved = {dim: here - c for dim, here, c in zip(space.dims, space.here, corner, strict=True)}
+    moved = {dim: here - c for dim, here, c in zip(space.dims, space.point_symbols, corner, strict=True)}
     element = Element(group.element.name, tuple(index.substitute(moved) for index in group.element.index))
     return element, {
         n: tuple(d - c for d, c in zip(distance, corner, strict=True)) for n, distance in group.distances.items()
@@ -175,7 +175,7 @@ def spread(space: Space, name: str, points: isl.Set, source: Reference, ways: It
     rest = points
     for direction in ways:
         inner = rest.intersect(space.shift(points, direction)).coalesce()
-        made.append(Transfer(name, inner, space.at(name, direction)))
+        made.append(Transfer(name, inner, space.reference(name, direction)))
         rest = rest.subtract(inner).coalesce()
     made.append(Transfer(name, rest, source))
     return [t for t in made if not t.points.is_empty()]

@@ -15,9 +15,9 @@ def shift_to_zero(loop: Loop, nest: Nest) -> Loop:
     some may be negative; `nest` says what is known around it.
     """
     space = Space((loop.name,), nest.parameters, nest.assumptions)
-    (here,) = space.here
-    values = space.where(*(here - low for low in loop.lower), *(high - here - 1 for high in loop.upper))
-    if values.intersect(space.where(-here - 1)).is_empty():
+    (here,) = space.point_symbols
+    values = space.solutions(*(here - low for low in loop.lower), *(high - here - 1 for high in loop.upper))
+    if values.intersect(space.solutions(-here - 1)).is_empty():
         return loop
     # Any lower bound will do: no value of the counter is below it.
     first, moved = loop.lower[0], {loop.name: here + loop.lower[0]}

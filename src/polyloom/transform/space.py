@@ -31,14 +31,14 @@ class Space:
     assumptions: Condition
 
     @property
-    def here(self) -> Point:
+    def point_symbols(self) -> Point:
         """The point itself: each dimension as a symbol."""
         return tuple(map(Affine.symbol, self.dims))
 
     def set(self, condition: Condition) -> isl.Set:
         return to_set(condition, self.dims, self.params).intersect_params(parameter_set(self.assumptions, self.params))
 
-    def where(self, *constraints: Affine) -> isl.Set:
+    def solutions(self, *constraints: Affine) -> isl.Set:
         """The points where every constraint is >= 0."""
         return self.set(Condition((Polyhedron(constraints),)))
 
@@ -58,9 +58,9 @@ class Space:
 
     def sign(self, points: isl.Set, affine: Affine) -> int | None:
         """1 if `affine` >= 0 on all points, -1 if <= 0, None if it takes both signs."""
-        if points.intersect(self.where(-affine - 1)).is_empty():
+        if points.intersect(self.solutions(-affine - 1)).is_empty():
             return 1
-        return -1 if points.intersect(self.where(affine - 1)).is_empty() else None
+        return -1 if points.intersect(self.solutions(affine - 1)).is_empty() else None
 
     def equalities(self, points: isl.Set) -> tuple[Affine, ...]:
         """Affine expressions that are 0 on all points and span all those that are."""
@@ -74,16 +74,18 @@ class Space:
                 found.append(Affine.of(values, int(str(constraint.get_constant_val()))))
         return tuple(found)
 
-    def at(self, name: str, distance: Iterable[int] | None = None) -> Reference:
+    def reference(self, name: str, distance: Iterable[int] | None = None) -> Reference:
         """The variable `name` at the point minus `distance`; at the point itself without one."""
         return Reference(
             name,
-            self.here if distance is None else tuple(here - d for here, d in zip(self.here, distance, strict=True)),
+            self.point_symbols
+            if distance is None
+            else tuple(here - d for here, d in zip(self.point_symbols, distance, strict=True)),
         )
 
     def distance(self, reference: Reference) -> Vector:
         """How far before the point a variable is read."""
-        return tuple((here - i).constant for here, i in zip(self.here, reference.index, strict=True))
+        return tuple((here - i).constant for here, i in zip(self.point_symbols, reference.index, strict=True))
 
     def shift(self, points: isl.Set, distance: Vector) -> isl.Set:
         """The points I such that I - distance is in `points`."""
@@ -100,7 +102,7 @@ class Space:
             coupled = any(len(c.terms) > 1 for piece in self.assumptions.pieces for c in piece.constraints)
             found = {} if coupled else sample(self.set(Condition())) or {}
             values = self._allowed(values) if coupled else {name: found.get(name, 0) for name in self.params}
-        return self.where(
+        return self.solutions(
             *(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v))
         )
 
@@ -129,22 +131,24 @@ class Space:
         """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension
         `axis`."""
         # Projecting a coordinate out and putting it back in leaves it free: all points on a line along the axis.
-        line = self._map(self.here).project_out(isl.dim_type.out, axis, 1).insert_dims(isl.dim_type.out, axis, 1)
+        line = (
+            self._map(self.point_symbols).project_out(isl.dim_type.out, axis, 1).insert_dims(isl.dim_type.out, axis, 1)
+        )
         return _named(points.apply(_behind(line, axis, sign)), self.dims)
 
     def box(self, points: isl.Set) -> isl.Set | None:
         """The bounding box, for the parameters that leave any point, if each face is one affine expression."""
         bounds: list[Affine] = []
-        for n, here in enumerate(self.here):
+        for n, here in enumerate(self.point_symbols):
             low, high = self.lowest(points, n), self._extreme(points.dim_max(n))
             if low is None or high is None:
                 return None
             bounds += [here - low, high - here]
-        return self.where(*bounds).intersect_params(points.params())
+        return self.solutions(*bounds).intersect_params(points.params())
 
     def bounding(self, points: isl.Set) -> isl.Set:
         """The bounding box, whatever its faces are for which parameters."""
-        anywhere = isl.Map.universe(self._map(self.here).get_space())
+        anywhere = isl.Map.universe(self._map(self.point_symbols).get_space())
         found = [
             _named(points.apply(_behind(anywhere, n, sign)), self.dims)
             for n in range(len(self.dims))
@@ -159,7 +163,7 @@ class Space:
     def upper(self, points: isl.Set, axis: int) -> Affine | None:
         """An affine expression of the parameters that no coordinate in this dimension exceeds, and some reaches."""
         found = (value for value in self._pieces(points.dim_max(axis)) if value is not None)
-        return next((value for value in found if self.sign(points, value - self.here[axis]) == 1), None)
+        return next((value for value in found if self.sign(points, value - self.point_symbols[axis]) == 1), None)
 
     def _extreme(self, bound: isl.PwAff) -> Affine | None:
         found = self._pieces(bound)

@@ -24,7 +24,7 @@ from polyloom.transform.writers import Writers
 
 def without_undefined(nest: Nest) -> Nest:
     """The same nest, except that a local's first assignment does not choose the value that it does not have."""
-    writers = Writers.of(nest)
+    writers = Writers.from_nest(nest)
     first = {s.assign.name: found for s in writers.statements if (found := _first(writers, s)) is not None}
     taken = {s.assign.name for s in writers.statements}
     return replace(nest, body=_Replacement(first, taken).nodes(nest.body)) if first else nest

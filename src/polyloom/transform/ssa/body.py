@@ -97,7 +97,7 @@ class Body:
         block = self.blocks[k]
         self.blocks[k] = replace(block, instructions=(*block.instructions, *instructions))
 
-    def made(self, k: int, operation: str, a: Operand, b: Operand) -> Value:
+    def emit(self, k: int, operation: str, a: Operand, b: Operand) -> Value:
         """The result of a new instruction at the end of a block: a pointer of `offset`, else an integer as wide."""
         result = Value(self.fresh("at"), PTR if operation == "offset" else self.function.address)
         self.append(k, Instruction(operation, (a, b), (result,), place=self.blocks[k].terminator.place))
@@ -112,7 +112,7 @@ class Body:
         # A shift is one cycle everywhere, a product seldom.
         is_power = factor > 0 and factor & (factor - 1) == 0
         by = self.number(factor.bit_length() - 1 if is_power else factor)
-        return self.made(k, "shl" if is_power else "mul", value, by)
+        return self.emit(k, "shl" if is_power else "mul", value, by)
 
     def number(self, number: int) -> Constant:
         """A constant as wide as an address."""

@@ -40,8 +40,7 @@ _PURE: Final = frozenset(
 @throughout
 def common(function: Function) -> Function:
     """Global common subexpression elimination by dominance, hash-based value numbering (Briggs, Cooper, Simpson, "Value
-    numbering", 1997, section 3): the function, with blocks that nothing reaches left out, computing each value once on
-    every path.
+    numbering", 1997): the function, with blocks that nothing reaches left out, computing each value once on every path.
     """
     function = reached(function)
     above: list[int] = dominators(len(function.blocks), flow_edges(function)).tolist()

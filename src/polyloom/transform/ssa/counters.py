@@ -85,7 +85,7 @@ def _product(instruction: Instruction, known: dict[Operand, Count], scope: Scope
 def _variable(body: Body, place: Place, count: Count, by: Value) -> Value:
     variable, following = (Value(body.fresh("at"), body.function.address) for _ in range(2))
     is_zero = isinstance(count.first, Constant) and count.first.value == 0
-    start = body.number(0) if is_zero else body.made(place.entry, "mul", count.first, by)
+    start = body.number(0) if is_zero else body.emit(place.entry, "mul", count.first, by)
     assert isinstance(count.step, Constant)
     step = body.times(place.entry, by, count.step.value)
     body.add_variable(place, variable, start, following)

@@ -124,7 +124,7 @@ class _Way:
 
 @dataclass(slots=True)
 class _Conversion:
-    """Predication of one loop (Park, Schlansker, "On predicated execution", 1991). Mutable: the loop becoming a line."""
+    """Predication of one loop (Park, Schlansker, "On predicated execution", 1991). Mutable: a loop becoming a line."""
 
     blocks: Mapping[str, Block]
     order: tuple[str, ...]

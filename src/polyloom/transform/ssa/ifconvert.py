@@ -29,7 +29,7 @@ _LONG: Final = {
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Cost model of if-conversion, in times of an addition: a select, a branch with what its wrong predictions cost on
-    average, and long operations by name (Muchnick 1997, section 18.11, on conditional moves).
+    average, and long operations by name (Muchnick 1997, section 18.9, on conditional moves).
 
     A branch is converted where both arms and the selects cost no more than the branch and half of the arms. The
     defaults are those of three instructions for a select, and of a branch that is wrong every fourth time at sixteen.
@@ -39,7 +39,7 @@ class Cost:
     branch: int = 5
     operations: Mapping[str, int] = field(default_factory=lambda: _LONG)
 
-    def of(self, instruction: Instruction) -> int:
+    def operation_cost(self, instruction: Instruction) -> int:
         return self.operations.get(instruction.callee or instruction.operation, 1)
 
 
@@ -130,7 +130,9 @@ class _Converter:
         return block.terminator if arm and isinstance(block.terminator, Jump) else None
 
     def _pays(self, shape: _Shape) -> bool:
-        arms = sum(self.cost.of(i) for arm in shape.arms for i in self.editing.blocks[arm.block].instructions)
+        arms = sum(
+            self.cost.operation_cost(i) for arm in shape.arms for i in self.editing.blocks[arm.block].instructions
+        )
         bound = {
             # The arms are not bound yet: the cost is computed as if they were.
             p.name: a

@@ -83,7 +83,7 @@ def _member(function: Function, library: Library, wanted: dict[str, None]) -> Fu
 def _block(block: Block, maker: _Maker) -> Block:
     maker.made = []
     for instruction in block.instructions:
-        if not maker.replaced(instruction):
+        if not maker.try_replace(instruction):
             maker.made.append(instruction)
     return replace(block, instructions=tuple(maker.made))
 
@@ -110,7 +110,7 @@ class _Maker:
         self.made.append(Instruction("call", given, (result,), callee=f"@{name}", place=self.now.place))
         return result
 
-    def replaced(self, i: Instruction) -> bool:
+    def try_replace(self, i: Instruction) -> bool:
         """Whether the instruction is done by other means."""
         self.now = i
         if i.operation in _DIVISIONS:

@@ -27,8 +27,8 @@ Fresh = Callable[[str], str]
 
 @throughout
 def lower_switches(function: Function) -> Function:
-    """Switch lowering to a chain of comparisons (Muchnick 1997, section 5.9 has the alternatives): one branch per case;
-    branches to what is never reached as jumps.
+    """Switch lowering to a chain of comparisons (Sayle, "A superoptimizer analysis of multiway branch code generation",
+    2008, has the alternatives): one branch per case; branches to what is never reached as jumps.
     """
     fresh = names(function)
     done = [made for block in function.blocks for made in _chain(block, fresh)]

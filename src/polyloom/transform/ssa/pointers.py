@@ -135,5 +135,5 @@ def value_at(body: Body, k: int, family: Family, distance: int, count: Operand) 
     if isinstance(pointer, Address):
         pointer, distance = replace(pointer, offset=distance), 0
     for value, factor in more:
-        pointer = body.made(k, "offset", pointer, body.times(k, value, factor))
-    return body.made(k, "offset", pointer, body.number(distance)) if distance else pointer
+        pointer = body.emit(k, "offset", pointer, body.times(k, value, factor))
+    return body.emit(k, "offset", pointer, body.number(distance)) if distance else pointer

@@ -15,7 +15,7 @@ from polyloom.transform.ssa.editing import names, reached
 
 
 def with_preheaders(function: Function) -> Function:
-    """Preheaders (Aho, Lam, Sethi, Ullman 2006, section 9.5.5): the function, with blocks that nothing reaches left
+    """Preheaders (Muchnick 1997, section 7.4): the function, with blocks that nothing reaches left
     out, entering every reducible loop through such a block.
     """
     function = reached(function)

@@ -14,7 +14,7 @@ from polyloom.transform.ssa.editing import reached, throughout, with_operands
 
 @throughout
 def forward_loads(function: Function, outside: bool = False) -> Function:
-    """Redundant load elimination and store-to-load forwarding (Muchnick 1997, section 12.4 for expressions, here of
+    """Redundant load elimination and store-to-load forwarding (Muchnick 1997, section 13.1 for expressions, here of
     memory): the function without loads whose values are known; `outside` as for `Aliases`.
     """
     function = reached(function)
@@ -23,11 +23,11 @@ def forward_loads(function: Function, outside: bool = False) -> Function:
     for k, block in enumerate(function.blocks):
         facts = available.entering(k)
         for instruction in block.instructions:
-            value = available.known(facts, instruction)
+            value = available.known_value(facts, instruction)
             # A load makes its own value available, which is no news.
             if value is not None and value != instruction.results[0]:
                 known[instruction.results[0].name] = value
-            available.step(facts, instruction)
+            available.apply(facts, instruction)
     if not known:
         return function
 

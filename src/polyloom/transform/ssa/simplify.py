@@ -119,7 +119,7 @@ def _taken(end: Terminator) -> Terminator:
 
 @throughout
 def skip_empty_blocks(function: Function) -> Function:
-    """Jump threading through empty blocks (Muchnick 1997, section 18.1): the function whose jumps go past blocks that
+    """Jump threading through empty blocks (Muchnick 1997, section 18.7): the function whose jumps go past blocks that
     only jump on, or branch on what the jump gives them as a constant.
 
     Blocks whose parameters are read elsewhere stay: others would have to get them.

@@ -43,7 +43,7 @@ def widened(body: Body, place: Place, counts: Mapping[Operand, Count], found: Ex
         if stays is not None:
             scaled = [writer.product(part, writer.low(stays)) for part in scaled]
         start, by = writer.sum(start, scaled[0]), writer.sum(by, scaled[1])
-    origin = writer.extended(start)
+    origin = writer.sign_extend(start)
     # A counter of 64 bits whose step divides that of the sum: no variable is added.
     for count in counts.values():
         factor = _multiple(by, count.step)
@@ -52,7 +52,7 @@ def widened(body: Body, place: Place, counts: Mapping[Operand, Count], found: Ex
     variable, following = Value(body.fresh("wide"), I64), Value(body.fresh("wide"), I64)
     body.add_variable(place, variable, origin, following)
     where = body.blocks[place.latch].terminator.place
-    body.append(place.latch, Instruction("add", (variable, writer.extended(by)), (following,), place=where))
+    body.append(place.latch, Instruction("add", (variable, writer.sign_extend(by)), (following,), place=where))
     return Wide(variable, integer(I64, 0), 0, 0, found.shift)
 
 
@@ -123,5 +123,5 @@ class _Writer:
             return integer(I32, value.value)
         return value if value.type == I32 else self.put("trunc", I32, value)
 
-    def extended(self, value: Operand) -> Operand:
+    def sign_extend(self, value: Operand) -> Operand:
         return integer(I64, value.value) if isinstance(value, Constant) else self.put("sext", I64, value)

@@ -217,7 +217,7 @@ def _varies(loop: Superblock, i: Instruction, affine: Mapping[Value, Affine]) ->
 
 def _check_memory(loop: Superblock, dependences: Collection[MemoryDependence], lanes: int) -> None:
     """Dependence test of a pass: what must not happen is that a store of one lane is read, or overwritten, by an
-    earlier operation of a later lane (Allen, Kennedy 2001, section 2.2.4, on direction vectors).
+    earlier operation of a later lane (Allen, Kennedy 2001, chapter 2).
     """
     for d in dependences:
         first, second = loop.instructions[d.source], loop.instructions[d.sink]
