@@ -200,7 +200,7 @@ def _order(found: Summed, weight: Access, weights: Sequence[int | None]) -> tupl
         own = [n for n, index in places.items() if index.coefficient(loop)]
         if len(own) != 1 or set(places[own[0]].symbols & set(found.loops)) != {loop}:
             return None
-        # A loop that counts down, or by more than one, sums in another order.
+        # The index rises by one with each turn of the loop: else the sum has another order.
         if places[own[0]].coefficient(loop) != (-1 if loop in found.down else 1):
             return None
         made += own
