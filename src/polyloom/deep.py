@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Room for functions that recurse over trees: sums of thousands of terms are trees of as many levels.
+"""Deep recursion: room for functions that recurse over trees; sums of thousands of terms are trees of as many levels.
 
 Python stops a recursion after some thousand calls, and the stack of a program's first thread has room for not many
 more. A function that is `deeply` made is called again where that was too little, in a thread with a large stack and
@@ -27,13 +27,14 @@ _STACK: Final = 1 << 29
 
 
 def deeply(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, which raises RecursionError only where `LEVELS` are not enough either."""
+    """Decorator: `function`, which raises RecursionError only where `LEVELS` are not enough either."""
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
         try:
             return function(*arguments, **named)
         except RecursionError:
+            # Already in such a thread: another one would have no more room.
             if sys.getrecursionlimit() >= LEVELS:
                 raise
         return _with_room(lambda: function(*arguments, **named))
@@ -42,12 +43,13 @@ def deeply(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def too_deep(name: str, span: Span | None = None) -> PolyloomError:
-    """What a RecursionError of such a function becomes; `name` is the file."""
+    """Error PL0103 that a RecursionError of such a function becomes; `name` is the file."""
     help = "split it into several assignments, with variables of their own"
     return input_error("PL0103", f"{name}: an expression or a statement is nested too deeply", span=span, help=help)
 
 
 def _with_room(work: Callable[[], T]) -> T:
+    # Context variables of the caller hold in the thread as well.
     context = copy_context()
     found: list[T] = []
     failed: list[BaseException] = []
@@ -58,6 +60,7 @@ def _with_room(work: Callable[[], T]) -> T:
         except BaseException as error:  # raised again where it is waited for
             failed.append(error)
 
+    # Both are settings of the whole process, given back at the end.
     limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
     try:
         sys.setrecursionlimit(LEVELS)

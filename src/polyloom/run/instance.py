@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is ready to run, and what a run of it gave."""
+"""Instances and results: a program that is ready to run, and what a run of it gave."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DRAWN: Final = 2_000_000
 
 @dataclass(frozen=True)
 class File:
-    """The bytes of a file of a target, of any kind."""
+    """File of a target, of any kind, by its bytes."""
 
     target: Target
     data: bytes
@@ -73,8 +73,9 @@ class File:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a program comes from: its source, the symbolic file that it was instantiated from, `--on`, and the seconds
-    that compiling took. `texts` are sources that the user named for a program that was loaded: paths and contents."""
+    """Provenance of a program: its source, the symbolic file that it was instantiated from, `--on`, and the seconds
+    that compiling took. `texts` are sources that the user named for a program that was loaded: paths and contents.
+    """
 
     subject: Subject | None = None
     symbolic: bytes | None = None
@@ -85,8 +86,9 @@ class Origin:
 
 @dataclass(frozen=True)
 class Instance(File):
-    """A program. `parameters` are the values that it was made for, None where it runs for any. `origin` is empty of
-    what was loaded from a file."""
+    """Program that runs. `parameters` are the values that it was made for, None where it runs for any. `origin` is
+    empty of what was loaded from a file.
+    """
 
     parameters: Mapping[str, int] | None = None
     place: Place | None = None
@@ -138,8 +140,10 @@ class Instance(File):
         progress: Progress | None = None,
         **own: Any,
     ) -> Result:
-        """Like `run`, but differences are in the result, and no given array changes. `given` are arrays, and numbers or
-        texts of scalars; `wanted` are further outputs of an open program; `own` are options of the target."""
+        """Run and compare like `run`, but differences are in the result, and no given array changes. `given` are
+        arrays, and numbers or texts of scalars; `wanted` are further outputs of an open program; `own` are options of
+        the target.
+        """
         return self.done(self.job(given, seed=seed, trace=trace, fill=fill, wanted=wanted, progress=progress, **own))
 
     def job(
@@ -153,13 +157,14 @@ class Instance(File):
         progress: Progress | None = None,
         **own: Any,
     ) -> Job:
-        """What `measure` asks the target for."""
+        """Job that `measure` gives to the target."""
         values, inputs = self._inputs(given, seed, fill)
         options = replace(self.options or self.target.options(), **own)
         return Job(inputs, self.place, options, values, wanted, trace, progress)
 
     def done(self, job: Job, execution: Execution | None = None) -> Result:
-        """The result of a job, compared with the oracles; an `execution` is what the target made of it already."""
+        """Result of a job, compared with the oracles; an `execution` is what the target made of it already."""
+        # One path for both: a target whose `run` returns what was executed already.
         target = self.target if execution is None else replace(self.target, run=partial(_made, execution))
         outcome = execute(target, self.data, job, self.origin.subject, job.values)
         return Result(self, outcome, job.values, replace(job, trace=True, progress=None))
@@ -167,7 +172,7 @@ class Instance(File):
     def _inputs(
         self, given: Mapping[str, Any], seed: int, fill: Fill | None
     ) -> tuple[Mapping[str, int], dict[str, Any]]:
-        """The values of the parameters, and every input; for a loaded file nothing is made up without `fill`."""
+        """Values of the parameters, and every input; for a loaded file nothing is made up without `fill`."""
         signature, subject = self.signature, self.origin.subject
         numbers = {n: v for n, v in given.items() if _is_number(signature, n, v)}
         rest = {n: v for n, v in given.items() if n not in numbers}
@@ -194,7 +199,7 @@ class Instance(File):
         return named(arrays, rest, "PL0231", "x=numpy.ones(16)"), own
 
     def _filled(self, given: Mapping[str, object]) -> dict[str, npt.NDArray[Any]]:
-        """The given arrays that are only written, to be filled. Errors: PL0232."""
+        """Output arrays that are given, to be filled. Errors: PL0232."""
         found = {a.name: given[a.name] for a in made.results(self.signature) if a.name in given}
         for name, array in found.items():
             if not isinstance(array, np.ndarray) or not array.flags.writeable:
@@ -218,7 +223,7 @@ class Instance(File):
 
 @dataclass(frozen=True)
 class Result:
-    """What a run gave. `verified` and `verdict` are None when there was nothing to compare with."""
+    """Result of a run. `verified` and `verdict` are None when there was nothing to compare with."""
 
     instance: Instance
     outcome: Outcome
@@ -249,19 +254,19 @@ class Result:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Of the comparisons together."""
+        """Verdict of the comparisons together."""
         found = decisive(self.outcome.comparisons)
         return None if found is None else found.verdict
 
     @property
     def error(self) -> float | None:
-        """The greatest error of an element; None where outputs differ, or were not compared."""
+        """Greatest error of an element; None where outputs differ, or were not compared."""
         found = decisive(self.outcome.comparisons)
         return None if found is None or found.verdict == "differs" else found.error
 
     @property
     def bound(self) -> float | None:
-        """What errors may be at most; None where bits are equal by right."""
+        """Greatest error that is allowed; None where bits are equal by right."""
         found = decisive(self.outcome.comparisons)
         return None if found is None else found.bound
 
@@ -281,12 +286,13 @@ class Result:
 
     @cached_property
     def trace(self) -> Trace:
-        """What happened. A run without a trace is repeated with one, unless it is long: then nothing but a notice."""
+        """Trace of the run. A run without one is repeated with it, unless it is long: then nothing but a notice."""
         if not _is_empty(self.execution.trace):
             return add_statements(self.execution.trace, self._texts)
         if self.execution.operations > _DRAWN:
             ran = f"{self.execution.operations} operations are more than the {_DRAWN} of a run that is repeated for it"
             return Trace(notice=f"not recorded: {ran}; run with a trace")
+        # The model is deterministic: the second run is the first one, recorded.
         return add_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
 
     @cached_property
@@ -303,6 +309,7 @@ class Result:
         """Says why the page does not show the source of a program that was loaded."""
         if self.instance.origin.subject is not None:
             return ""
+        # Only names that the program itself tells; none of these files is opened.
         missing = sorted({p.file for p in _provenances(self._made) if p.line and p.file not in self._texts})
         if not missing:
             return "" if self._texts else "The source is not shown: the program does not tell where it comes from."
@@ -436,13 +443,13 @@ class Result:
 
 
 def lacking(trace: Trace) -> tuple[Diagnostic, ...]:
-    """The warning of a trace that has not all of a run."""
+    """Warning of a trace that has not all of a run."""
     help = "the outputs and figures are those of the whole run; a smaller size has a whole trace"
     return (Diagnostic("PL0823", trace.notice, 0, help=help),) if trace.notice else ()
 
 
 def _noticed(trace: Trace) -> list[tuple[str, str]]:
-    """What the trace lacks, as a row."""
+    """Row of what the trace lacks."""
     return [("trace", trace.notice)] if trace.notice else []
 
 
@@ -455,7 +462,7 @@ def _provenances(views: Sequence[Report]) -> list[Provenance]:
 
 
 def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:
-    """With the texts of the files that its operations come from, and their lines as statements."""
+    """View with the texts of the files that its operations come from, and their lines as statements."""
     if not texts or view.sources:
         return view
     files = {o.provenance.file for o in view.operations if o.provenance is not None}
@@ -467,13 +474,13 @@ def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:
-    """In the place of a target's `run`."""
+    """Stand-in for a target's `run`."""
     del data, job
     return execution
 
 
 def _is_number(signature: Signature, name: str, value: object) -> bool:
-    """A parameter or a scalar, or what may be the wrong name of one."""
+    """Whether a value is a parameter or a scalar, or has what may be the wrong name of one."""
     argument = signature.argument(name) or next((a for a in signature.unread if a.name == name), None)
     if argument is None:
         return isinstance(value, int | float | str)
@@ -481,23 +488,24 @@ def _is_number(signature: Signature, name: str, value: object) -> bool:
 
 
 def _shown(scalar: npt.NDArray[Any]) -> Json:
-    """JSON has no NaN and no infinity."""
+    """Scalar as JSON, which has no NaN and no infinity (RFC 8259, section 6)."""
     number: Any = scalar[()].item()
     return number if np.isfinite(number) else str(number)
 
 
 def named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
-    """What is given by name: in a mapping, and by keyword."""
+    """Arguments by name: in a mapping, and by keyword."""
     if given is not None and not isinstance(given, Mapping):
         raise input_error(code, f"{given!r} has no name", help=f"give everything by name, as in {example}")
     return {**cast("Mapping[str, T]", given or {}), **more}
 
 
 def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
-    """A target's options that one of these verbs takes by keyword. Errors: PL0801 for one that it does not have."""
+    """Options of a target that one of these verbs takes by keyword. Errors: PL0801 for one that it does not have."""
     known = {name for verb in verbs for name in options_of_verb(target.options, verb)}
     for name in given:
         if name not in known:
+            # Which other target has it: a user of several machines mixes up their options.
             others = [
                 t.name
                 for t in registry.all_targets()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types of internal variables and constants, by unification.
+"""Type inference: element types of internal variables and constants, by unification (Milner 1978).
 
 All operands of an operation have one type, which is also its result's; a comparison gives i32 and the first operand of
 `select` is i32 (ir/operations.py). A constant takes the type of its neighbours; where nothing decides, it is i32, or
@@ -26,7 +26,9 @@ _I32: Final = _FIXED["i32"]
 
 
 class _Types:
-    """Disjoint sets of slots; a set's representative knows its type once something decides it."""
+    """Union-find over slots (Tarjan 1975): disjoint sets; a set's representative knows its type once something decides
+    it.
+    """
 
     def __init__(self, known: dict[Slot, ElementType]) -> None:
         self.parent: dict[Slot, Slot] = {}
@@ -45,7 +47,7 @@ class _Types:
         return self.known.get(self.find(slot))
 
     def unify(self, a: Slot, b: Slot) -> bool:
-        """Whether `a` and `b` can have one type; from now on they have."""
+        """Unify two slots: whether `a` and `b` can have one type; from now on they have."""
         a, b = self.find(a), self.find(b)
         if a == b:
             return True
@@ -60,7 +62,7 @@ class _Types:
 
 
 def infer(name: str, raw: RawProgram) -> Program:
-    """Give every variable and constant its type; raises PL0207 to PL0209."""
+    """Infer the type of every variable and constant; raises PL0207 to PL0209."""
     known = dict[Slot, ElementType]((name, dtype) for dtype, name in _FIXED.items())
     known.update({a.name: a.dtype for a in (*raw.inputs, *raw.outputs)})
     known.update({n: dtype for n, (dtype, _) in raw.declared.items()})
@@ -71,6 +73,7 @@ def infer(name: str, raw: RawProgram) -> Program:
     literals: list[tuple[Slot, Number]] = [
         ((e.name, n), o) for e in raw.equations for n, o in enumerate(e.operands) if isinstance(o, Number)
     ]
+    # Floats first: where `1` and `1.5` meet in one set, the set is f32.
     for slot, literal in sorted(literals, key=lambda item: isinstance(item[1].value, int)):
         types.default(slot, "i32" if isinstance(literal.value, int) else "f32")
     external = {a.name for a in (*raw.inputs, *raw.outputs)}
@@ -92,10 +95,12 @@ def infer(name: str, raw: RawProgram) -> Program:
 
 
 def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
+    """Constraints of an equation, unified; PL0208 for each that fails."""
     slots = [_slot(equation, n) for n in range(len(equation.operands))]
     last = slots[-1]
     pairs = [(slot, last) for slot in slots[:-1]]
     if equation.operation == "select":
+        # A condition is an i32 whatever its arms are.
         pairs[0] = (slots[0], _I32)
     operation = BY_NAME[equation.operation]
     result = "i32" if operation.compares else operation.gives
@@ -126,11 +131,13 @@ def _describe(slot: Slot, dtype: ElementType | None) -> str:
 
 
 def _slot(equation: RawEquation, position: int) -> Slot:
+    """Slot of an operand. A constant is a slot of its own: the same number may have two types in two places."""
     operand = equation.operands[position]
     return operand.name if isinstance(operand, Reference) else (equation.name, position)
 
 
 def _decided(types: _Types, name: str, span: Span) -> ElementType:
+    """Type that the constraints decide for a name; PL0209 where none does."""
     dtype = types.of(name)
     if dtype is None:
         raise input_error(

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of values on the belt: a width and a number of lanes."""
+"""Value types on the belt: a width and a number of lanes, which operands carry as tags (docs/targets/belt.md, Values
+and faults).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads *conasm*, as `conasm` prints it. Errors are PL1007 and PL1008 at their place in the text.
+"""Assembler of *conasm*, as `conasm` prints it (docs/formats.md, Conasm). Errors are PL1007 and PL1008 at their place
+in the text.
 
 The bundle in which a result drops may be left out; where it stands, it must be the one that follows from the member.
 """
@@ -25,7 +26,9 @@ from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, I
 from polyloom.targets.belt.words.told import dumped
 from polyloom.targets.belt.words.told import of_json as of_told
 
+# White space and comments match without the group `token`, and are dropped by that.
 _TOKEN: Final = re.compile(r'\s+|;[^\n]*|(?P<token>"(?:[^"\\]|\\.)*"|@line\b|[\w.$]+|->|[-+]\d+|[^\w\s])')
+# At most three digits of lanes: the widest vector has 128 bytes, and longer numbers only slow `int` down.
 _TYPE: Final = re.compile(r"([bhwdq])(?:x([1-9][0-9]{0,2}))?")
 _NAME: Final = re.compile(r"([a-z][a-z0-9]*)(?:\.([bhwdq])?(?:x([1-9][0-9]{0,2}))?)?")
 _SLOT: Final = re.compile(f"([{KINDS}])([0-9]{{1,2}})")
@@ -33,14 +36,15 @@ _HEX: Final = re.compile(r"(?:[0-9a-f]{2})*")
 
 
 def read(text: str, called: str = "<string>") -> tuple[Program, Signature]:
-    """The program, and the signature of the routine that is run."""
+    """Assemble a text: the program, and the signature of the routine that is run."""
+    # Offsets of messages count in the normalized text, which is also the one that they quote.
     reader = _Reader(Source(called, text.replace("\r\n", "\n")))
     return reader.program()
 
 
 @dataclass(slots=True)
 class _Line:
-    """The tokens of a line with their offsets; mutable, a cursor."""
+    """Token cursor over a line, with offsets. Mutable."""
 
     source: Source
     tokens: list[tuple[str, int]]
@@ -72,6 +76,7 @@ class _Line:
 
     def number(self, what: str) -> int:
         sign = -1 if self.skip("-") else 1
+        # Offsets are written `+ 8`, with the sign as a token of its own.
         self.skip("+")
         token = self.next
         try:
@@ -98,6 +103,7 @@ class _Line:
             self.fail(f"`{self.next}` does not belong here", "write one bundle, routine or datum per line")
 
     def fail(self, message: str, help: str, back: int = 0, code: str = "PL1007") -> NoReturn:
+        """Raise the error at a token, `back` tokens before the next one."""
         place = self.at - back
         token, start = self.tokens[place] if place < len(self.tokens) else ("", self.end)
         raise input_error(code, message, span=Span(self.source, start, start + max(len(token), 1)), help=help)
@@ -112,7 +118,7 @@ def _unquoted(token: str, line: _Line) -> str:
 
 @dataclass(slots=True)
 class _Reader:
-    """Goes over the lines once."""
+    """One pass over the lines; calls are resolved at the end, because a routine may stand behind its callers."""
 
     source: Source
     member: Machine | None = None
@@ -143,12 +149,13 @@ class _Reader:
         )
         try:
             of_told(program)
+        # What is told refers to bundles by number, and bundles can have been edited by hand.
         except (ValueError, KeyError, TypeError, RecursionError):
             end.fail("what is told of the loops does not fit the bundles", "leave the line `told` out")
         return program, self.signature or Signature(names[0], (), (), ())
 
     def known(self, line: _Line) -> Machine:
-        """The member, once its lines have been read."""
+        """Member of the program, once its lines have been read; PL1007 where none has been named."""
         if self.member is None and self.described:
             self.member = machine.read("\n".join(self.described) + "\n", self.source.name)
         if self.member is None:
@@ -157,6 +164,7 @@ class _Reader:
         return self.member
 
     def line(self, text: str, offset: int) -> None:
+        # Raw lines first: TOML and JSON have tokens of their own.
         if text.startswith("|"):
             self.described.append(text[2:])
             return
@@ -189,6 +197,7 @@ class _Reader:
         if not line.next:
             return
         called = line.take()
+        # A member's name may have characters that are tokens by themselves: `my-belt` is three.
         while line.next in (".", "/", "-") or (line.next and line.next != "unphased"):
             called += line.take()
         if called not in machine.members():
@@ -240,6 +249,7 @@ class _Reader:
 
     def bundle(self, line: _Line, number: int) -> None:
         routine, member = self.routines[-1], self.known(line)
+        # Numbers are redundant and checked, because targets of transfers are such numbers.
         if number != len(routine.bundles):
             line.fail(f"bundle {number} follows {len(routine.bundles) - 1}", f"write {len(routine.bundles)}", 1)
         line.expect(":")
@@ -258,11 +268,13 @@ class _Reader:
                 line.fail("the pass begins before the routine", f"write 1 to {number + 1}", 1)
             loops = (*loops, (number + 1 - size, size))
         notes = tuple(note for _, note in issues)
+        # Code without any names or places carries no notes at all, as the encoder writes it.
         kept = notes if any(note != Note() for note in notes) else ()
         made = Bundle(tuple(issue for issue, _ in issues), drops, rotate, kept)
         self.routines[-1] = replace(routine, bundles=(*routine.bundles, made), loops=loops)
 
     def issue(self, line: _Line, at: int, member: Machine) -> tuple[Issue, Note]:
+        """Operation with its slot and note; PL1007, PL1008."""
         slot = _SLOT.fullmatch(line.take())
         if slot is None:
             line.fail("expected a slot", "write the slot before the operation: `F0 load.w(b0) delay 3`", 1)
@@ -300,11 +312,13 @@ class _Reader:
             names.append(line.name("a name") if line.skip("%") else "")
             if kind == "memory":
                 issue = _address(line, issue)
+        # Names at the end are left out in files, too: one text, one file.
         while names and not names[-1]:
             names.pop()
         return replace(issue, operands=tuple(found)), tuple(names)
 
     def besides(self, line: _Line, issue: Issue) -> Issue:
+        """Fields that follow the operands: a delay, a byte of scratch, frames, a target."""
         kind = layout(OPS[issue.name])
         if kind == "memory" and line.skip("delay"):
             return replace(issue, delay=line.number("a delay"))
@@ -333,6 +347,7 @@ class _Reader:
         return Note(names, tuple(results), stage, _place(line))
 
     def drop(self, line: _Line, issue: Issue, at: int, member: Machine) -> None:
+        """Check the bundle of a drop against the member's latency; PL1007."""
         written, due = line.number("the bundle of the drop"), drop_bundle(issue, at, member)
         if written != due:
             help = "leave `@` and the number out" if due is None else f"write @{due}, or leave it out"
@@ -354,6 +369,7 @@ def _operand(line: _Line) -> Operand:
 
 
 def _address(line: _Line, issue: Issue) -> Issue:
+    """Scale and offset of a memory operand. Both stand behind the operand that they belong to."""
     if line.skip("*"):
         issue = replace(issue, scale=line.number("a scale"))
     if line.next[:1] in ("+", "-") and line.next:

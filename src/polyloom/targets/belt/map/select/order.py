@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of memory that a schedule keeps: dependences of the accesses in SSA form, from which operations come.
+"""Memory dependences that a schedule keeps: those of the accesses in SSA form, from which operations come.
 
 Volatile accesses stay in the order of the program, in loops that are not pipelined.
 """
@@ -18,14 +18,14 @@ from polyloom.targets.belt.source.ir import Function, Loop, Module, Order
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A function in SSA form from which operations were made, and what its pointers point to."""
+    """SSA function from which operations were made, and what its pointers point to."""
 
     function: ssa.Function
     points_to: PointsTo
 
 
 def order_memory(module: Module, origins: Mapping[str, Origin]) -> Module:
-    """The module with the order of all blocks and loops; by function where it comes from."""
+    """Module with the memory order of all blocks and loops; `origins` by function where it comes from."""
     effects = call_effects(origins[module.functions[0].name].function)
     return replace(module, functions=tuple(_ordered(f, origins[f.name], effects) for f in module.functions))
 
@@ -38,10 +38,12 @@ def _ordered(function: Function, origin: Origin, effects: Mapping[str, Effect]) 
         line = [memory for _, memory in accesses]
         loop = loops[block.name] if isinstance(block, Loop) else None
         found = tuple(
+            # Dependences count accesses; `order` counts all operations of the block.
             Order(accesses[d.source][0], accesses[d.sink][0], d.distance)
             for d in memory_dependences(origin.function, line, loop, origin.points_to, effects)
         )
         blocks[k] = replace(block, order=found)
+        # Pipelining overlaps iterations: volatile accesses of two would interleave.
         if isinstance(block, Loop) and any(op.volatile for op in block.ops):
             blocks[k] = replace(block, order=found, reason=block.reason or "volatile access")
     return replace(function, blocks=tuple(blocks))
