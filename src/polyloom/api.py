@@ -60,8 +60,7 @@ _AGAIN: Final = "compile the program again; if the file is as the compiler wrote
 class Compiled(File):
     """Compiled program for all sizes, or of a target that compiles for each size, what it will be made of. `subject` is
     None when it was loaded from a file, called `path`: then runs have nothing to be compared with, and `texts` are the
-    sources that the user named.
-    """
+    sources that the user named."""
 
     on: str | None = None
     place: Place | None = None
@@ -293,8 +292,7 @@ def load(
 ) -> Compiled | Instance:
     """Load a saved file; of which kind, its first bytes tell. Its page shows the lines of the `source` (a file or
     several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
-    PL07xx.
-    """
+    PL07xx."""
     data = registry.read_program_file(path)
     named = (source,) if isinstance(source, str | PathLike) else source
     return decode(fspath(path), data, texts([fspath(each) for each in named]))
@@ -317,8 +315,7 @@ def texts(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 def _blamed(error: PolyloomError, path: str) -> PolyloomError:
     """Error with the blame on a file: what would be a defect of the compiler's own mapping is the fault of the file
-    where the mapping comes from one, as is whatever is malformed.
-    """
+    where the mapping comes from one, as is whatever is malformed."""
     return PolyloomError(*(_of_file(d, path) for d in error.diagnostics))
 
 

@@ -84,8 +84,7 @@ class Reader:
 @dataclass(frozen=True, slots=True)
 class Codec(Generic[T]):
     """Codec: `read` returns what `write` appended; it raises `PolyloomError` (PL0705) on anything that `write` cannot
-    have written.
-    """
+    have written."""
 
     write: Callable[[bytearray, T], None]
     read: Callable[[Reader], T]
@@ -108,8 +107,7 @@ def fixed(size: int, what: str, *, signed: bool = False, limit: int | None = Non
 
 def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
     """Natural number 0 <= value < limit in LEB128 (DWARF 4, 2010, section 7.6): seven bits per byte, low ones first,
-    bit 7 says that more follow.
-    """
+    bit 7 says that more follow."""
 
     def write(out: bytearray, value: int) -> None:
         rest = value if 0 <= value < limit else _fitting(value, 0, limit, what)
@@ -132,7 +130,8 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
 
 
 def integer(what: str) -> Codec[int]:
-    """Signed number in LEB128 as the natural 2v or, below zero, -2v - 1 (zigzag), so that small magnitudes are short."""
+    """Signed number in LEB128 as the natural 2v or, below zero, -2v - 1 (zigzag), so that small magnitudes are
+    short."""
     return mapped(
         natural(what), lambda v: 2 * v if v >= 0 else -2 * v - 1, lambda n: n >> 1 if n % 2 == 0 else -(n >> 1) - 1
     )
@@ -233,7 +232,8 @@ def record(make: Callable[..., T], /, **fields: Codec[Any]) -> Codec[T]:
 
 
 def pooled(pool: list[T], what: str, index: Callable[[str, int], Codec[int]]) -> Codec[T]:
-    """Reference into a pool: a value by its place in `pool`; writing appends a new value, reading needs the whole pool."""
+    """Reference into a pool: a value by its place in `pool`; writing appends a new value, reading needs the whole
+    pool."""
     places: dict[T, int] = {}
     for place, value in enumerate(pool):
         # The first of equal values: a pool has each value once.
@@ -305,8 +305,7 @@ def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
 
 def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
     """Stamp of a container and one reader per section. Errors: PL0701 another kind, PL0702 truncated, PL0703 another
-    version, PL0704 altered, PL0705.
-    """
+    version, PL0704 altered, PL0705."""
     # A file shorter than its magic is truncated, not of another kind.
     if data[:4] != kind.magic[: len(data)]:
         raise input_error(
@@ -351,8 +350,7 @@ def _truncated(kind: FileKind, length: int, needs: str) -> PolyloomError:
 
 def _check_sums(kind: FileKind, data: bytes, names: bytes) -> None:
     """Check both checksums; PL0704. Names have a sum of their own, so that the message can say that only they are
-    wrong.
-    """
+    wrong."""
     checked = data[CHECKED:]
     if len(checked) % 4 or fletcher64(checked) != int.from_bytes(data[8:CHECKED], "little"):
         raise input_error(

@@ -51,7 +51,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Diagnostic, one message. `help` says what to write instead; `exit_code` is one of the constants of this module."""
+    """Diagnostic, one message. `help` says what to write instead; `exit_code` is one of the constants of this
+    module."""
 
     code: str
     message: str
@@ -62,8 +63,7 @@ class Diagnostic:
 
     def render(self) -> str:
         """Text that a person reads: `error[CODE]: message`, the location, the source line with carets, notes, help.
-        With the exit code 0 it is a warning.
-        """
+        With the exit code 0 it is a warning."""
         lines = [f"{'error' if self.exit_code else 'warning'}[{self.code}]: {self.message}"]
         if self.span is not None:
             lines += _excerpt(self.span)
@@ -104,8 +104,7 @@ class PolyloomError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """Lines that a notebook shows in the place of a traceback, whose frames are none of the user's: the message, of
-        a long one the beginning. IPython calls it by this name.
-        """
+        a long one the beginning. IPython calls it by this name."""
         lines = str(self).split("\n")
         if len(lines) <= _SHOWN:
             return lines
@@ -138,8 +137,7 @@ def infeasible(
 
 def enforce(rules: Iterable[Callable[[T], Iterable[Diagnostic]]], subject: T) -> None:
     """Verify by a list of rules: raise every violation of the first rule that is violated; later rules rely on the
-    earlier ones.
-    """
+    earlier ones."""
     for rule in rules:
         found = tuple(rule(subject))
         if found:
@@ -152,8 +150,7 @@ _LISTED: Final = 40
 
 def nearest(name: str, names: Iterable[str], what: str) -> str:
     """Spelling suggestion for an unknown name (difflib; Ratcliff and Metzener 1988): `did you mean 'x'?` where one is
-    close or they are many, else all the names, which are `what`s.
-    """
+    close or they are many, else all the names, which are `what`s."""
     known = list(names)
     close = get_close_matches(name, known, 1, 0.6) or get_close_matches(
         name.lower(), known, 1, 0.6 if len(known) <= _LISTED else 0

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """File access: files are read whole or refused with a reason; outputs checked before any work, written whole or not at
-all.
-"""
+all."""
 
 from __future__ import annotations
 
@@ -68,8 +67,7 @@ def read(path: str | os.PathLike[str]) -> bytes:
 
 def regular(path: str | os.PathLike[str]) -> bytes:
     """Contents of a regular file. A pipe or a device, whose reading may have no end, is an OSError, and so is what is
-    too large for the memory; a path with a zero byte is a ValueError.
-    """
+    too large for the memory; a path with a zero byte is a ValueError."""
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         raise OSError(errno.EINVAL, "it is not a regular file")
     with Path(path).open("rb") as file:
@@ -103,8 +101,7 @@ def _meant(path: object, otherwise: str) -> str:
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
     """Check outputs before any work: refuse one that cannot be written, that is an input, or that is given twice.
-    Errors: PL0808, PL0809.
-    """
+    Errors: PL0808, PL0809."""
     sources = {_real(path): path for path in inputs}
     seen: set[str] = set()
     for path in outputs:
@@ -122,8 +119,7 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 def write(files: Mapping[str, bytes]) -> None:
     """Atomic write: every file through a temporary neighbour that then takes its name (rename, POSIX 2008), and the
-    mode of what it overwrites; a link is followed, and stays. Errors: PL0808.
-    """
+    mode of what it overwrites; a link is followed, and stays. Errors: PL0808."""
     for path, data in files.items():
         try:
             if (reason := _refusal(path)) is not None:
@@ -163,8 +159,7 @@ def _write(path: Path, data: bytes) -> None:
 
 def _keep(handle: int, before: os.stat_result) -> None:
     """Keep owner, group and mode of the file that is overwritten; another owner's or group's file is not run with the
-    rights of ours.
-    """
+    rights of ours."""
     # Without set-user-ID and set-group-ID: they would be those of this user.
     bits = 0o7777
     try:

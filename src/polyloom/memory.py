@@ -44,8 +44,7 @@ def _machine() -> int:
 
 def _group() -> int:
     """Limit of the control group: version 2 of Linux's control groups writes a number or `max` (Linux manual,
-    cgroups(7)).
-    """
+    cgroups(7))."""
     with suppress(OSError, ValueError):
         return int(_GROUP.read_text(encoding="ascii"))
     return sys.maxsize

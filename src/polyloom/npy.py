@@ -141,8 +141,7 @@ def _dtype(header: dict[str, str], name: str) -> np.dtype[Any]:
 
 def _record(text: str, name: str) -> np.dtype[Any]:
     """Type of a struct. Only literals are evaluated, of a header of bounded length; then each field must be a number, a
-    struct or padding.
-    """
+    struct or padding."""
     try:
         fields: object = ast.literal_eval(text)
         if not _are_fields(fields):
@@ -157,8 +156,7 @@ def _record(text: str, name: str) -> np.dtype[Any]:
 
 def _are_fields(value: object) -> bool:
     """Whether a value is a list of (name, type) or (name, type, shape), as numpy.lib.format writes them; padding has no
-    name.
-    """
+    name."""
     if not isinstance(value, list) or not value:
         return False
     return all(_is_field(item) for item in cast("list[object]", value))

@@ -39,8 +39,7 @@ class Form(Generic[A]):
 @dataclass(frozen=True, slots=True)
 class Pass(Generic[A, B]):
     """Pass: `function` makes a value of the form. Names are words of a command line, and unique in a target's
-    pipelines.
-    """
+    pipelines."""
 
     name: str
     function: Callable[[A], B]
@@ -54,8 +53,7 @@ def _verifies() -> bool:
 @dataclass(slots=True)
 class Watch:
     """Observer of passes, mutable: `texts` has (pass, text) of the passes in `after`, as they ran. `verify` checks
-    every form.
-    """
+    every form."""
 
     verify: bool = field(default_factory=_verifies)
     after: frozenset[str] = frozenset()
@@ -100,8 +98,7 @@ _REPORT: Final = "this is a bug of Polyloom: please report it with the program"
 
 def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None = None) -> Any:
     """Run passes in their order: the value after all of them; `watch` sees it after each. Raises PL0977 where a
-    verifier refuses it.
-    """
+    verifier refuses it."""
     watch = watch or Watch()
     for each in passes:
         value = each.function(value)

@@ -21,8 +21,7 @@ from polyloom.machine.table import Table, parse
 @dataclass(frozen=True, slots=True)
 class Members:
     """Members in a folder, one TOML file each. `code` is that of errors, `what` a machine is called in them ("Minion
-    machine"), `member` what one of the family is.
-    """
+    machine"), `member` what one of the family is."""
 
     folder: Path
     code: str

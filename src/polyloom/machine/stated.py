@@ -24,8 +24,7 @@ _MOST: Final = 1e12
 @dataclass(frozen=True, slots=True)
 class Stated:
     """Figures of a user: the clock in MHz, picojoules per issued operation and per byte at the boundary; None where
-    nothing is stated.
-    """
+    nothing is stated."""
 
     clock_mhz: float | None = None
     operation_pj: float | None = None

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comparison of outputs with an oracle's: the first element that differs, in bits or by too much, and the greatest
-error.
-"""
+error."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ Array = npt.NDArray[Any]
 def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | None = None) -> Compared:
     """Compare outputs with those of an oracle. They have the same bits, but for NaNs, which are alike; or each element
     is missed by no more than is `allowed`: NaN allows everything. Shapes and types are not alike. A difference has the
-    exit code 4.
-    """
+    exit code 4."""
     bounds = {} if allowed is None else flattened(allowed)
     found = flattened(got)
     # The oracle's outputs decide what is compared: a program may give more.
@@ -106,7 +104,8 @@ def _far(want: Array, have: Array, allowed: Array) -> npt.NDArray[np.bool_]:
 
 
 def _errors(want: Array, have: Array) -> Array:
-    """Absolute errors: how far apart elements are, 0 where they are equal or both NaN; NaN where one alone is a number."""
+    """Absolute errors: how far apart elements are, 0 where they are equal or both NaN; NaN where one alone is a
+    number."""
     if want.dtype.kind not in "fiu":
         return np.zeros(want.shape)
     # Infinity minus infinity is a NaN here, and no fault: equal bits are sorted out below.

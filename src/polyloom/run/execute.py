@@ -22,8 +22,7 @@ from polyloom.targets.target import Execution, Job, Target
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Outcome of a run. `comparisons`: with the oracles that gave outputs; without a subject there are none. `facts`
-    are what oracles tell.
-    """
+    are what oracles tell."""
 
     execution: Execution
     seconds: float
@@ -48,8 +47,7 @@ def execute(
     target: Target, data: bytes, job: Job, subject: Subject | None = None, values: Mapping[str, int] | None = None
 ) -> Outcome:
     """Execute a program on copies of the inputs, and compare it with the oracles of its subject for these values of the
-    parameters. An error of the run becomes the one that the subject explains it by.
-    """
+    parameters. An error of the run becomes the one that the subject explains it by."""
     tell = job.progress or silent
     tell("running", 0.0)
     # Copies: machines change arrays in place, and oracles must see what the program saw.

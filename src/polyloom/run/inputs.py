@@ -38,8 +38,7 @@ _COPIES: Final = 6
 
 def values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Array]]:
     """Values of the parameters that must be given, in their order, and of the scalars that are; texts are read. Errors:
-    PL0230, PL0232, PL0804, PL0819.
-    """
+    PL0230, PL0232, PL0804, PL0819."""
     known = {a.name: a for a in (*signature.inputs, *signature.unread)}
     for name, value in given.items():
         if name not in known and name not in signature.sizes:
@@ -99,8 +98,7 @@ def _checked(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int]:
 
 def scalar(argument: Argument, value: Any) -> Array:
     """Scalar input of a number, or of the text of one, floats rounded to nearest. Errors: PL0232 where its type does
-    not hold it, PL0819.
-    """
+    not hold it, PL0819."""
     if not argument.is_scalar:
         return _as_array(argument, value)
     # A NumPy value has a type of its own, which is compared with the declared one, not converted.
@@ -140,8 +138,7 @@ def _number(argument: Argument, text: str) -> int | float:
 
 def _float(argument: Argument, number: int | float) -> Array:
     """Float rounded once to the argument's type; a finite number beyond the type's range is refused, infinities are
-    not.
-    """
+    not."""
     try:
         # From the number itself: by way of a double it would be rounded twice (IEEE 754).
         rounded = single(number) if argument.dtype.itemsize == 4 else float(number)
@@ -176,8 +173,7 @@ def inputs(
 ) -> dict[str, Array]:
     """Complete inputs: those that are given, checked, and others made up from `seed`: scalars always, arrays where none
     is given or `fill` is "random"; what is used as an index within `ranges`. Of a program whose source is not known,
-    nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232, PL0804, PL0820.
-    """
+    nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232, PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
     known = {a.name: a for a in signature.inputs}
@@ -275,8 +271,7 @@ def _array(argument: Argument, sizes: Mapping[str, int], value: object, what: st
 
 def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int, within: Range | None = None) -> Array:
     """Random array from the seed and the argument's name, `within` the range of what is used as an index. Errors:
-    PL0804 for a bad seed, PL0230 for what memory cannot hold.
-    """
+    PL0804 for a bad seed, PL0230 for what memory cannot hold."""
     try:
         # The name seeds too, so that an array is the same whatever other inputs there are (PCG64, O'Neill 2014).
         generator = np.random.default_rng([index(seed), *argument.name.encode()])
@@ -293,8 +288,7 @@ def _random_array(
     generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...], within: Range | None = None
 ) -> Array:
     """Random elements: integers from -4 to 4, or from 0 to 8 without a sign, unless they must be `within` others;
-    floats uniform in [-1, 1).
-    """
+    floats uniform in [-1, 1)."""
     if dtype.fields is not None:
         made = np.zeros(shape, dtype)
         for name, (inner, *_) in dtype.fields.items():

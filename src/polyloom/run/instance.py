@@ -74,8 +74,7 @@ class File:
 @dataclass(frozen=True)
 class Origin:
     """Provenance of a program: its source, the symbolic file that it was instantiated from, `--on`, and the seconds
-    that compiling took. `texts` are sources that the user named for a program that was loaded: paths and contents.
-    """
+    that compiling took. `texts` are sources that the user named for a program that was loaded: paths and contents."""
 
     subject: Subject | None = None
     symbolic: bytes | None = None
@@ -87,8 +86,7 @@ class Origin:
 @dataclass(frozen=True)
 class Instance(File):
     """Program that runs. `parameters` are the values that it was made for, None where it runs for any. `origin` is
-    empty of what was loaded from a file.
-    """
+    empty of what was loaded from a file."""
 
     parameters: Mapping[str, int] | None = None
     place: Place | None = None
@@ -142,8 +140,7 @@ class Instance(File):
     ) -> Result:
         """Run and compare like `run`, but differences are in the result, and no given array changes. `given` are
         arrays, and numbers or texts of scalars; `wanted` are further outputs of an open program; `own` are options of
-        the target.
-        """
+        the target."""
         return self.done(self.job(given, seed=seed, trace=trace, fill=fill, wanted=wanted, progress=progress, **own))
 
     def job(

@@ -28,8 +28,7 @@ def measure_together(
     fill: Fill | None = None,
 ) -> list[Result]:
     """Results of programs that run side by side, with differences in them; of every instance what is `given`, and its
-    `own` options of the target.
-    """
+    `own` options of the target."""
     target = _target(instances)
     run = need(target, "run_together", registry.names_of_targets(lambda t: t.run_together is not None))
     jobs = [
@@ -61,8 +60,7 @@ def page(results: Sequence[Result], on: str | None = None) -> str:
 
 def _verdict(results: Sequence[Result]) -> Mapping[str, Json]:
     """Verdict of all programs together: nothing where one was not compared, else with every oracle the worst of what
-    came.
-    """
+    came."""
     found: dict[str, Compared] = {}
     for each in (compared for result in results for compared in result.outcome.comparisons):
         # The worst per oracle: a list per program would hide that one of them differs.

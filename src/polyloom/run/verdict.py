@@ -19,8 +19,7 @@ _VERDICTS: Final[tuple[Verdict, ...]] = ("equal bits", "within", "differs")
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Comparison of outputs with those of one oracle, `name` in data and `what` in sentences. `error` is the greatest
-    of all elements, `bound` the greatest of their bounds, None where there is none.
-    """
+    of all elements, `bound` the greatest of their bounds, None where there is none."""
 
     name: str
     what: str

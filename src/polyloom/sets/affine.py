@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """Affine expression `sum(coefficient * symbol) + constant`; terms are sorted by name and have no zero coefficient."""
+    """Affine expression `sum(coefficient * symbol) + constant`; terms are sorted by name and have no zero
+    coefficient."""
 
     terms: tuple[tuple[str, int], ...] = ()
     constant: int = 0

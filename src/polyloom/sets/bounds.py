@@ -39,8 +39,7 @@ def enclosing_bounds(
     condition: Condition, dims: Sequence[str], params: Sequence[str], assumptions: Condition, dim: str
 ) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
     """Enclosing bounds: `dimension_bounds`, or where these are no quotients, or apply where a remainder of a parameter
-    says so, quotients that enclose the hull.
-    """
+    says so, quotients that enclose the hull."""
     try:
         return dimension_bounds(condition, dims, params, assumptions, dim)
     except PolyloomError:
@@ -75,8 +74,7 @@ def _everywhere(value: isl.PwAff, pieces: list[tuple[isl.Set, isl.Aff]]) -> list
 
 def _quotient(aff: isl.Aff, least: bool | None) -> tuple[Affine, int]:
     """Quotient of `aff`, with at most one rounded division of coefficient 1 or -1, as one floor. Of another one where
-    `least` is given, one that is not above or not below it.
-    """
+    `least` is given, one that is not above or not below it."""
     denominator = integer(aff.get_denominator_val())
     scaled = aff.scale_val(isl.Val(denominator))
     # Times the denominator all coefficients are integers, but those of divisions.
@@ -109,8 +107,7 @@ _CONSTANT: Final = ""
 
 def _relaxed(aff: isl.Aff, least: bool) -> dict[str, Fraction]:
     """Rational relaxation: an affine form that is not above, or not below, one with rounded divisions: a / d - (d - 1)
-    / d <= floor(a / d) <= a / d.
-    """
+    / d <= floor(a / d) <= a / d."""
     names = [aff.get_dim_name(isl.dim_type.param, n) or "" for n in range(aff.dim(isl.dim_type.param))]
     found = {name: _fraction(aff.get_coefficient_val(isl.dim_type.param, n)) for n, name in enumerate(names)}
     found[_CONSTANT] = _fraction(aff.get_constant_val())

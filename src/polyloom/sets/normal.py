@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Normal form of conditions, syntactic: equal inputs give equal values, without isl.
 
-Each constraint is divided by the gcd of its coefficients with its constant rounded down (integer tightening, as in the Omega test: Pugh 1991), constraints that another one with the same terms implies are dropped, and what is left is
+Each constraint is divided by the gcd of its coefficients with its constant rounded down (integer tightening, as in the
+Omega test: Pugh 1991), constraints that another one with the same terms implies are dropped, and what is left is
 sorted.
 """
 
@@ -22,8 +23,7 @@ def conjunction(a: Condition, b: Condition) -> Condition:
 
 def normalize(condition: Condition) -> Condition:
     """Normal form of a condition: the same points with normal constraints and without pieces that are plainly empty;
-    pieces are sorted.
-    """
+    pieces are sorted."""
     pieces = {_normal(piece) for piece in condition.pieces}
     return Condition(
         tuple(
@@ -34,8 +34,7 @@ def normalize(condition: Condition) -> Condition:
 
 def is_plainly_empty(piece: Polyhedron) -> bool:
     """Whether one constraint, or two on the same terms, exclude every point. A sufficient test: emptiness in general is
-    isl's business.
-    """
+    isl's business."""
     return _normal(piece) is None
 
 

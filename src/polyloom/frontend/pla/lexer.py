@@ -26,8 +26,7 @@ _ASCII = {"≤": "<=", "≥": ">=", "≠": "!="}
 @dataclass(frozen=True, slots=True)
 class Token:
     """Token. `text` of a symbol is its ASCII spelling, that of a name has backquotes where it is written so, and is no
-    keyword then. `starts_line`: nothing but blanks stands before it.
-    """
+    keyword then. `starts_line`: nothing but blanks stands before it."""
 
     kind: Kind
     text: str

@@ -36,8 +36,7 @@ _DIMENSION = "`step`"
 
 def parse_plan(text: str, name: str = "<string>") -> Plan:
     """Parse a plan, verified; `name` is shown in messages. Errors: PL0102 for a line that is none of a plan, those of
-    `parse` and of `ir.plan_verify`.
-    """
+    `parse` and of `ir.plan_verify`."""
     return _Reader(text, name).plan()
 
 
@@ -145,7 +144,8 @@ class _Reader:
         return self.affines(inside)
 
     def affines(self, texts: list[str]) -> tuple[Affine, ...]:
-        """Affine forms of texts, read as the extents of an array: there the grammar has expressions of symbols alone."""
+        """Affine forms of texts, read as the extents of an array: there the grammar has expressions of symbols
+        alone."""
         source = f"input x[{', '.join(texts)}]: i32\nfor {_DIMENSION}: 0 <= {_DIMENSION} < 1 do\n"
         (found,) = parse_syntax(Source(self.name, source)).inputs
         return tuple(affine(expression, self.symbols) for expression in found.shape or ())

@@ -27,8 +27,7 @@ _I32: Final = _FIXED["i32"]
 
 class _Types:
     """Union-find over slots (Tarjan 1975): disjoint sets; a set's representative knows its type once something decides
-    it.
-    """
+    it."""
 
     def __init__(self, known: dict[Slot, ElementType]) -> None:
         self.parent: dict[Slot, Slot] = {}

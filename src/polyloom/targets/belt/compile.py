@@ -53,8 +53,7 @@ ROUNDS: Final = 8
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Settings of the specializer. `spl`: a loop is pipelined whose iteration by its data flow takes at least so many
-    times its slots' bundles.
-    """
+    times its slots' bundles."""
 
     spl: Ratio = 2.0
     solver: str = BEST
@@ -72,8 +71,7 @@ def specialize(
     watch: Watch | None = None,
 ) -> tuple[Program, tuple[LoopFacts, ...]]:
     """Specialize a module for a member: the program, and the facts of the first function's loops, then of the others'.
-    Errors: PL1110 to PL1112. `watch` sees `PASSES`, programs with their signature.
-    """
+    Errors: PL1110 to PL1112. `watch` sees `PASSES`, programs with their signature."""
     _check_operations(module, machine)
     facts: list[LoopFacts] = []
     schedule = partial(_program, machine=machine, settings=Settings(spl, solver, effort), facts=facts)
@@ -93,8 +91,7 @@ def _program_form(signature: Signature | None) -> Form[Program]:
 
 def _verified(program: Program) -> None:
     """Check emitted words. A recurrence whose first value no path takes (PL1018) is an operation too many, not a wrong
-    program.
-    """
+    program."""
     if found := [d for d in verify(program) if d.code != "PL1018"]:
         raise PolyloomError(*found)
 
@@ -130,8 +127,7 @@ def routine_of(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
     """Compile a function. Loops whose frames and what they need at home do not fit into scratch are opened, the
-    greatest first.
-    """
+    greatest first."""
     closed: set[str] = set()
     while True:
         try:
@@ -214,8 +210,7 @@ def _loop(
 
 def _refused(facts: LoopFacts, spl: Ratio) -> str:
     """SPL test: linear latency at least `spl` times packed latency (I. Godard, "Pipelining"; docs/targets/belt.md,
-    Loops). The reason of a refusal, or "".
-    """
+    Loops). The reason of a refusal, or ""."""
     if spl == "always":
         return ""
     if spl == "never":
@@ -274,8 +269,7 @@ def _scheduled(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, 
 
 def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
     """Check that homes and frames fit, or raise: for a loop that could do without frames, or with fewer homes, else
-    PL1110.
-    """
+    PL1110."""
     # One loop runs at a time: their frames share the bytes behind the homes.
     frames = max((found.frames.bytes for found in loops.values()), default=0)
     total = -(-(plan.scratch + frames) // 8) * 8
@@ -290,8 +284,7 @@ def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
 
 def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
     """Initial spill set: what pipelined loops read from outside, and what lives across them; what is too much for a
-    belt of values.
-    """
+    belt of values."""
     # Nothing stays on a belt that moves every pass, so invariants come from scratch.
     for found in loops.values():
         graph = found.belt.graph
@@ -339,8 +332,7 @@ def _mark(plan: Plan, name: str, code: Code, operation: Mapping[int, int], linea
 
 def _send_home(plan: Plan, block: str, graph: Graph, read: Read, operation: int) -> None:
     """Spill a lost value and fill it for one operation; a constant is issued again instead (rematerialization, Briggs,
-    Cooper and Torczon 1992).
-    """
+    Cooper and Torczon 1992)."""
     source = graph.nodes[read.node]
     value = source.results[read.result]
     if source.name == "con":

@@ -56,13 +56,13 @@ class Op:
 
 def _alu(name: str, width: str = "", operands: int = 2) -> Op:
     """Row of the arithmetic unit; two operands allow an immediate, one result of the operands' width or of a
-    comparison's.
-    """
+    comparison's."""
     return Op(name, "C", "alu", "compare" if width == "b" else "alu", (operands, operands), 1, width, operands == 2)
 
 
 def _family(name: str, unit: Unit) -> tuple[Op, ...]:
-    """Seven rows of one operation: modulo, saturating, excepting and widening, as the Mill wiki lists them for `add`."""
+    """Seven rows of one operation: modulo, saturating, excepting and widening, as the Mill wiki lists them for
+    `add`."""
     return tuple(
         Op(f"{name}{mode}", "C", unit, unit, (2, 2), 1, "2" if mode in ("sw", "uw") else "", True)
         for mode in ("", "ss", "us", "sx", "ux", "sw", "uw")
@@ -146,13 +146,11 @@ LANED: Final = frozenset(
 
 def states_width(op: Op) -> bool:
     """Whether an issue of `op` states a width: of memory, scratch or the result ("="), or of its first operand.
-    Elsewhere the width is the operand's tag, as on the Mill (docs/targets/belt.md, Values and faults).
-    """
+    Elsewhere the width is the operand's tag, as on the Mill (docs/targets/belt.md, Values and faults)."""
     return op.width == "=" or op.latency in BY_WIDTH
 
 
 def predicates(op: Op) -> int:
     """Number of operands before the list of an operation that takes one: the predicate of calltr, brtr, leavefl and so
-    on.
-    """
+    on."""
     return op.operands[0] if op.operands[1] == MANY else 0

@@ -80,8 +80,7 @@ class Slot:
     @property
     def order(self) -> tuple[int, int]:
         """Sort key of issues in a bundle's words, and of results that drop together after equal latencies
-        (docs/formats.md).
-        """
+        (docs/formats.md)."""
         return KINDS.index(self.kind), self.number
 
 
@@ -152,8 +151,7 @@ class Machine:
     @property
     def fingerprint(self) -> int:
         """64 bits of the SHA-256 of the resolved text: stamped on programs, so that none runs on another member
-        (docs/formats.md).
-        """
+        (docs/formats.md)."""
         return int.from_bytes(hashlib.sha256(self.description.encode()).digest()[:8], "little")
 
 
@@ -203,8 +201,7 @@ def read(text: str, name: str) -> Machine:
 
 def resolve(machine: Machine) -> str:
     """Resolved description: the text that gives every key; `read` makes an equal machine of it. Sorted, so that equal
-    machines have equal fingerprints.
-    """
+    machines have equal fingerprints."""
     lines = [
         f"name = {json.dumps(machine.name)}",
         *(f"{key} = {getattr(machine, key)}" for key in ("belt", "scratch", "vector")),

@@ -72,8 +72,7 @@ def _one_file(value: Any) -> Sequence[str]:
 class Options:
     """Options of the command line. `spl`: a loop is pipelined where its linear latency is at least so many times its
     packed one (I. Godard, "Pipelining"; docs/targets/belt.md, Loops). `expect`: values of parameters that are likely;
-    loops that run for fewer iterations than a vector has lanes stay scalar.
-    """
+    loops that run for fewer iterations than a vector has lanes stay scalar."""
 
     spl: Spl = option(
         "pipeline a loop whose linear latency is at least R times its packed one (2), or `always`, `never`",

@@ -47,8 +47,7 @@ _GENASM: Final = ("function", "data @")
 
 def _model(place: Place, options: Options) -> function.Model:
     """Data model of C on this machine: 32 bits, little-endian; pointers are a w (docs/targets/belt.md, Values and
-    faults).
-    """
+    faults)."""
     del place, options
     return function.Model("riscv32-unknown-elf", 4, reassociates=True)
 
@@ -57,8 +56,7 @@ def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
     """Compile a function to a program, or with `--emit` to genasm or conasm text. The values of parameters are not
-    needed: code does not depend on sizes.
-    """
+    needed: code does not depend on sizes."""
     del values
     if progress is not None:
         progress("compiling", 0.0)
@@ -91,8 +89,7 @@ def _specialized(
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     """Assemble genasm, or conasm, which says its member itself. Errors: PL1006 where it is another than `place`'s,
-    PL1007 for a signature that does not fit.
-    """
+    PL1007 for a signature that does not fit."""
     line = next((m for m in re.finditer(r"[^\n]+", text) if m[0].startswith(signature_line.BEGINS)), None)
     # The signature is replaced by spaces, so that every later message keeps its offset in the user's text.
     plain = text if line is None else text[: line.start()] + " " * len(line[0]) + text[line.end() :]
@@ -128,8 +125,7 @@ def _integer(type: Type) -> np.dtype[Any]:
 
 def _run(data: bytes, job: Job) -> Execution:
     """Run a program on the native model. Inputs are copied: the machine changes arrays in place. Errors: PL1006, and
-    the model's faults PL1050 to PL1060.
-    """
+    the model's faults PL1050 to PL1060."""
     options, on = cast(Options, job.options), cast("Place | None", job.place)
     signature = belt_file.read(data, None if on is None else on.machine).signature
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
@@ -149,8 +145,7 @@ def _run(data: bytes, job: Job) -> Execution:
 
 def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Bits of the first result, which has as many as its type. Errors: PL1054 where it is none: what the source leaves
-    undefined is a NaR here; and PL1056 where a file returns another thing than its signature says.
-    """
+    undefined is a NaR here; and PL1056 where a file returns another thing than its signature says."""
     lanes = done.results[0] if done.results else ()
     bits = lanes[0] if len(lanes) == 1 else None
     if isinstance(bits, NaR):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Value types on the belt: a width and a number of lanes, which operands carry as tags (docs/targets/belt.md, Values
-and faults).
-"""
+and faults)."""
 
 from __future__ import annotations
 

@@ -62,8 +62,7 @@ from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, Ve
 class Options:
     """Options of the import. `distinct`: arrays that are passed never overlap, as those of a Python kernel.
     `vectorize`: every loop must become one over vectors, or those that can do. `reassociate` lets sums of floats change
-    their order; `expect` are values of parameters that are likely.
-    """
+    their order; `expect` are values of parameters that are likely."""
 
     distinct: bool = False
     vectorize: Vectorize = "never"
@@ -75,8 +74,7 @@ def import_function(
     function: SsaFunction, machine: Machine, options: Options | None = None, watch: Watch | None = None
 ) -> Module:
     """Import a function and what it calls. Errors: PL1085 to PL1088, PL1090, and PL1091 for a loop that cannot be
-    vectorized.
-    """
+    vectorized."""
     return imported(function, machine, options or Options(), watch)[0]
 
 
@@ -111,8 +109,7 @@ def _ssa_passes(
     machine: Machine, options: Options, found: list[Vectorized]
 ) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
     """Passes over SSA form, up to what `build` takes; `found` gets what became of loops. Errors: PL1085, PL1086,
-    PL1088, PL1090, PL1091.
-    """
+    PL1088, PL1090, PL1091."""
     member = partial(_each_member, distinct=options.distinct)
     vectors = VectorMachine(machine.vector, options.reassociate, options.expect)
 
@@ -209,8 +206,7 @@ def _each(name: str, change: Callable[[Function], Function]) -> Pass[Module, Mod
 
 def _lacking(machine: Machine) -> tuple[Lacks, Refusal]:
     """Legalization rules of a member: whether it has no slot for an instruction, and the error where nothing stands for
-    it (exit 3).
-    """
+    it (exit 3)."""
 
     def lacks(i: Instruction, makers: Mapping[str, Instruction]) -> bool:
         name = selected_name(i)
@@ -232,8 +228,7 @@ def _lacking(machine: Machine) -> tuple[Lacks, Refusal]:
 
 def _emulated(function: SsaFunction, machine: Machine) -> SsaFunction:
     """Check pointers and unsupported constructs, then replace operations that the member lacks. Errors: PL1085 to
-    PL1088, PL1090.
-    """
+    PL1088, PL1090."""
     if function.pointers != 32:
         help = "read it with pointers of 32 bits, as --target=riscv32-unknown-elf does"
         raise input_error("PL1088", f"{function.name} has pointers of {function.pointers} bits", help=help)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost model of a run on the belt: slots that compute, each with as many lanes as the widest element type of the
 kernel's arrays leaves it, and the bytes of the loads and stores that bundles issued (roofline, Williams, Waterman and
-Patterson 2009).
-"""
+Patterson 2009)."""
 
 from __future__ import annotations
 
@@ -107,8 +106,7 @@ def _named(dtype: ElementType) -> dict[str, str]:
 
 def _moved(code: Code, run: Run) -> int:
     """Bytes moved, by how often each bundle ran. Accesses that a None kept from happening are counted: the slot was
-    used.
-    """
+    used."""
     return sum(
         times * sum(map(_bytes, bundle.issues))
         for routine in code.routines

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Facts of belt programs and runs: the keys of `run --json`, and the rows that a reader wants first
-(docs/targets/belt.md, Loops).
-"""
+(docs/targets/belt.md, Loops)."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ Facts = dict[str, Json]
 
 def loops(program: Program, run: Run | None = None) -> list[Facts]:
     """JSON object per loop of the source; `passes` is how often its first bundle ran, None without a run or where it is
-    not pipelined.
-    """
+    not pipelined."""
     found: list[Facts] = []
     for loop in told.of_json(program).loops:
         first = loop["first_bundle"]

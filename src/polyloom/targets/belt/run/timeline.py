@@ -24,7 +24,8 @@ Tag = tuple[int, ...]
 
 @dataclass(slots=True)
 class _Life:
-    """Lifetime of a result: bundles, counted from the first one of its pass. `furthest` is the greatest position read."""
+    """Lifetime of a result: bundles, counted from the first one of its pass. `furthest` is the greatest position
+    read."""
 
     issue: Issue
     name: str

@@ -27,8 +27,7 @@ _COLUMNS: Final = (
 
 def report(program: Made, execution: Execution) -> Sequence[Report]:
     """Views of a run: tables, pressure per slot, reservation table (Rau 1994) and operations of the loop with most
-    passes.
-    """
+    passes."""
     file = belt_file.read(program.data)
     run: Run = execution.detail
     found = facts.loops(file.program, run)
@@ -132,8 +131,7 @@ def _iterations(
     program: Program, events: Sequence[Event], notes: Mapping[tuple[str, int, str], Note]
 ) -> Iterator[tuple[Event, str]]:
     """Iterations of events: each event of a loop with the iteration that it is part of, from 0 on since the loop was
-    entered: passes less stages.
-    """
+    entered: passes less stages."""
     loops = {r.name: r.loops for r in program.routines}
     inside: dict[str, tuple[int, int]] = {}
     passes: dict[tuple[str, int, str], int] = {}

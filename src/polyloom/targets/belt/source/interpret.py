@@ -49,8 +49,7 @@ _DEEPEST: Final = 256
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Result of a run: the bits of what the function returned (or None, or a NaR), and how often each block was
-    entered, each loop's iteration begun, by function and name (the profile).
-    """
+    entered, each loop's iteration begun, by function and name (the profile)."""
 
     results: tuple[Lanes, ...]
     counts: Mapping[tuple[str, str], int]
@@ -58,8 +57,7 @@ class Outcome:
 
 def interpret(module: Module, arguments: Sequence[Argument], steps: int = STEPS) -> Outcome:
     """Run a module's first function. One argument per parameter: arrays (contiguous) for addresses, integers and
-    floats. Errors: PL1082 faults, PL1083 after `steps` operations, PL1084 for arguments that do not fit.
-    """
+    floats. Errors: PL1082 faults, PL1083 after `steps` operations, PL1084 for arguments that do not fit."""
     run = _Run(module, steps)
     function = module.functions[0]
     parameters = function.blocks[0].parameters
@@ -289,8 +287,7 @@ class _Frame:
 
     def _store(self, op: Op, given: Sequence[Lanes]) -> None:
         """Store of all lanes, little-endian. A None lane or address is skipped, a NaR faults: a store realizes its
-        operands.
-        """
+        operands."""
         assert op.width is not None
         size, value = BYTES[op.width], given[-1]
         for at, lane in zip(self._places(op, self._address(op, given[:-1]), len(value), size), value, strict=True):

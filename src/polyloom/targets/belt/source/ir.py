@@ -47,8 +47,7 @@ class Constant:
 @dataclass(frozen=True, slots=True)
 class Nothing:
     """None: what is computed with it is None, what it would store is not stored (docs/targets/belt.md, Values and
-    faults).
-    """
+    faults)."""
 
     type: Type
 
@@ -123,8 +122,7 @@ class Jump:
 @dataclass(frozen=True, slots=True)
 class Branch:
     """Conditional branch to `then` where the condition's low bit is 1. `likely` is the sense that a profile found, None
-    without one.
-    """
+    without one."""
 
     condition: Operand
     then: Edge

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verifier of genasm modules, as a list of rules: names, operations and their types, edges, order of memory, and that
-definitions dominate uses.
-"""
+definitions dominate uses."""
 
 from __future__ import annotations
 
@@ -42,8 +41,7 @@ Rule = Callable[[Module, Function], Iterator[str]]
 
 def verify(module: Module) -> Module:
     """Verified module: the module itself; raises PL1081 with every violation of the first rule that a function
-    violates.
-    """
+    violates."""
     for function in module.functions:
         for rule in RULES:
             # One rule at a time: a name that is defined twice would make the rules behind it report nonsense.
@@ -198,7 +196,8 @@ def _access(op: Op) -> str:
 
 
 def _typed(op: Op, width: str) -> str:
-    """Violation of types: operands of one type, but for conditions, amounts and lanes; the result as the table tells."""
+    """Violation of types: operands of one type, but for conditions, amounts and lanes; the result as the table
+    tells."""
     given, result = [o.type for o in op.operands], op.results[0].type
     if op.name == "pick":
         if given[0].width != "b" or given[0].lanes not in (1, result.lanes):

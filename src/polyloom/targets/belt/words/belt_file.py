@@ -50,7 +50,8 @@ def owns(data: bytes) -> bool:
 
 
 def write(program: Program, signature: Signature) -> bytes:
-    """Encode a program as a file; its `description` is that of the member. Errors: PL1003, PL1004, of the description."""
+    """Encode a program as a file; its `description` is that of the member. Errors: PL1003, PL1004, of the
+    description."""
     member = machine.read(program.description, program.member)
     sections = (
         _machine(member),
@@ -64,8 +65,7 @@ def write(program: Program, signature: Signature) -> bytes:
 
 def read(data: bytes, on: Machine | None = None) -> File:
     """Decode a file to its program, signature and member. Errors: PL0701 to PL0705, PL1005, and PL1006 unless it is for
-    `on`.
-    """
+    `on`."""
     file = _read(data)
     if on is not None and on != file.machine:
         help = f"compile the function for '{on.name}', or leave --on out"
@@ -251,7 +251,8 @@ def _noted(routine: Routine, notes: Any) -> Routine:
 
 
 def _note(member: Machine, signature: Signature, text: str) -> str:
-    """Note section as canonical JSON: version, member, its description, what the specializer tells, and the signature."""
+    """Note section as canonical JSON: version, member, its description, what the specializer tells, and the
+    signature."""
     own = {"version": VERSION, "member": member.name, "description": member.description, "told": json.loads(text)}
     made = {**own, **as_json(signature)}
     return json.dumps(made, sort_keys=True, separators=(",", ":"))

@@ -167,8 +167,7 @@ def _results(issue: Issue, note: Note, at: int, member: Machine) -> str:
 
 def drop_bundle(issue: Issue, at: int, member: Machine) -> int | None:
     """Drop bundle of the results of an operation issued in bundle `at`; None where it has none (docs/formats.md, Order
-    of drops).
-    """
+    of drops)."""
     op = OPS[issue.name]
     if op.results == 0:
         return None

@@ -91,8 +91,7 @@ def _bundle(bundle: Bundle, back: int, numbers: Mapping[str, int], where: tuple[
 
 def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]) -> list[int]:
     """Words of an operation: its own, and those of its list or literal. `numbers` are those of the routines; `where` is
-    for messages: routine and bundle.
-    """
+    for messages: routine and bundle."""
     op, place = OPS[issue.name], (*where, f"{issue.slot} {issue.name}")
     layout = w.layout(op)
     # A predicate is an operand with a field of its own; what follows it is the list.
@@ -136,8 +135,7 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
 
 def _literal_words(literal: int) -> list[int]:
     """Words of a literal, low one first; none where the operation's own word holds it (the shortest form is the only
-    one).
-    """
+    one)."""
     if literal < 1 << 32:
         return []
     return [literal] if literal < 1 << 64 else [literal & (1 << 64) - 1, literal >> 64]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Static data layout: named data one after another from `BASE` on, each aligned, with a gap that no access may reach."""
+"""Static data layout: named data one after another from `BASE` on, each aligned, with a gap that no access may
+reach."""
 
 from __future__ import annotations
 

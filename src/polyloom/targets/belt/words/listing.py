@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listing of a program: conasm, with the length of the belt after each bundle as the verifier saw it. It is what
-`polyloom show` prints.
-"""
+`polyloom show` prints."""
 
 from __future__ import annotations
 

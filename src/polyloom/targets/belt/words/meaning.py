@@ -24,7 +24,8 @@ from polyloom.targets.belt.isa import OPS
 
 @dataclass(frozen=True, slots=True)
 class NaR:
-    """Not a Result: an operand that says why there is none, as on the Mill (docs/targets/belt.md, Values and faults)."""
+    """Not a Result: an operand that says why there is none, as on the Mill (docs/targets/belt.md, Values and
+    faults)."""
 
     cause: str
 
@@ -43,8 +44,7 @@ def signed(bits: int, width: int) -> int:
 
 def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes: int) -> tuple[Lanes, ...]:
     """Results of an operation that only computes, for operands of `width` bits and results of `result` bits and `lanes`
-    lanes. A scalar among vectors stands for as many lanes of it.
-    """
+    lanes. A scalar among vectors stands for as many lanes of it."""
     if name in _WHOLE:
         return _WHOLE[name](operands, width, result, lanes)
     count = max(map(len, operands))
@@ -54,8 +54,7 @@ def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes
 
 def _lane(name: str, width: int, result: int, given: tuple[Lane, ...]) -> Lane:
     """One lane of a result; None wins over NaR, NaR over data, except in pick and orm (docs/targets/belt.md, Values and
-    faults).
-    """
+    faults)."""
     if name == "pick":
         return _pick(given)
     if name == "orm":
@@ -81,7 +80,8 @@ def _pick(given: tuple[Lane, ...]) -> Lane:
 
 
 def _or(given: tuple[Lane, ...]) -> Lane:
-    """Or in which true beats NaR, NaR beats None: an exit that was taken is one, whatever another lane's condition is."""
+    """Or in which true beats NaR, NaR beats None: an exit that was taken is one, whatever another lane's condition
+    is."""
     if any(isinstance(lane, int) and lane & 1 for lane in given):
         return 1
     return next((lane for lane in given if isinstance(lane, NaR)), None if None in given else 0)
@@ -108,8 +108,7 @@ def _scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | N
 
 def _family(stem: str, mode: str, width: int, given: Sequence[int]) -> int | NaR:
     """Add, sub or mul in a mode of overflow: exact first, then clamped (ss, us), refused (sx, ux) or left to wrap or
-    widen.
-    """
+    widen."""
     is_signed = mode[:1] == "s"
     a, b = (signed(lane, width) if is_signed else lane for lane in given)
     exact = _FAMILY[stem](a, b)
@@ -218,8 +217,7 @@ _FLOAT_RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
 
 def _extreme(name: str, numbers: tuple[float, ...]) -> float:
     """Minimum or maximum as IEEE 754-2019 minimumNumber and maximumNumber: a number where one is, and -0 is less than
-    +0.
-    """
+    +0."""
     known = [n for n in numbers if not math.isnan(n)] or numbers
     return (min if name == "minf" else max)(known, key=lambda n: (n, math.copysign(1.0, n)))
 
@@ -327,8 +325,7 @@ def _injected(lanes: Lanes, x: Lane, at: Lane) -> Lanes:
 
 def _remaining(n: Lane, width: int, lanes: int) -> tuple[Lanes, ...]:
     """Lane mask of the last vector of a counted loop: lane k is true where k >= n, so that it does nothing; and whether
-    any is.
-    """
+    any is."""
     if not isinstance(n, int):
         return (n,) * lanes, (n,)
     count = signed(n, width)

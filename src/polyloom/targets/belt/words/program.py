@@ -71,8 +71,7 @@ class Issue:
 @dataclass(frozen=True, slots=True)
 class Note:
     """Debug information of an issue: the names of what it reads and gives, its stage in the loop (None in open code),
-    and where it comes from, with the reason where the user did not write it. The model knows none of it.
-    """
+    and where it comes from, with the reason where the user did not write it. The model knows none of it."""
 
     operands: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
@@ -83,8 +82,7 @@ class Note:
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """Instruction of one cycle. `drops` operands drop in it (retire): results that arrive, and Nones for those that
-    nobody issued. `rotate`: the scratchpad's frames are renamed as it begins. `notes` are beside `issues`, or empty.
-    """
+    nobody issued. `rotate`: the scratchpad's frames are renamed as it begins. `notes` are beside `issues`, or empty."""
 
     issues: tuple[Issue, ...]
     drops: int

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signature line of conasm and genasm, which tells names, types and sizes of arguments: `signature` and the JSON of a
-file's note.
-"""
+file's note."""
 
 from __future__ import annotations
 

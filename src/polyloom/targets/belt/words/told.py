@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compilation facts of a program as JSON: what the specializer tells of each loop, and where blocks begin. It travels
-in files, which anybody may have changed: `of_json` takes nothing that does not fit the program.
-"""
+in files, which anybody may have changed: `of_json` takes nothing that does not fit the program."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ _HELP = {
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Observations in a routine, by bundle: the most operands on the belt afterwards, and the most loads under way in
-    it.
-    """
+    it."""
 
     lengths: dict[int, int] = field(default_factory=dict[int, int])
     stations: dict[int, int] = field(default_factory=dict[int, int])
@@ -84,8 +83,7 @@ def _origins(bundle: Bundle, issue: Issue) -> tuple[str, ...]:
 
 def _slots(bundle: Bundle, machine: Machine) -> Iterator[Found]:
     """Rule: an operation stands in a slot of its unit, one per slot, and the member has it; one conform and one
-    scratchf per bundle.
-    """
+    scratchf per bundle."""
     slots = [issue.slot for issue in bundle.issues]
     for issue in bundle.issues:
         if issue.slot not in machine.slots_of(OPS[issue.name]):
@@ -184,7 +182,8 @@ def _acts(issue: Issue) -> bool:
 
 
 def _early(bundle: Bundle, state: State, seen: Seen) -> Iterator[Found]:
-    """Rule: operations of later stages do nothing in a pass before their first iteration (docs/targets/belt.md, Loops)."""
+    """Rule: operations of later stages do nothing in a pass before their first iteration (docs/targets/belt.md,
+    Loops)."""
     # Open code has no stages.
     if len(state.scopes) == 1:
         return

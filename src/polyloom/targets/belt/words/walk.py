@@ -43,8 +43,7 @@ class Scratch(NamedTuple):
 
 class Scope(NamedTuple):
     """Belt scope: the belt of a routine or loop, front first, what is under way to it, and slots that are busy (order,
-    bundles). `inner` opens one, `leave` closes it.
-    """
+    bundles). `inner` opens one, `leave` closes it."""
 
     belt: tuple[Item, ...] = ()
     due: tuple[Due, ...] = ()
@@ -53,8 +52,7 @@ class Scope(NamedTuple):
 
 class State(NamedTuple):
     """Abstract state before a bundle: the scopes, innermost last; `passes` of the loop that ended, up to what the asker
-    counts.
-    """
+    counts."""
 
     scopes: tuple[Scope, ...]
     scratch: Scratch = Scratch()
@@ -73,8 +71,7 @@ class Found:
 @dataclass(slots=True)
 class Seen:
     """Observations in a bundle: mutable, filled by one `step`. `arrived` operands dropped of themselves, in `length`
-    they end; `read` and `dropped` tell of tags; `operands` are those of each issue.
-    """
+    they end; `read` and `dropped` tell of tags; `operands` are those of each issue."""
 
     found: list[Found] = field(default_factory=list[Found])
     arrived: int = 0
@@ -287,15 +284,15 @@ class _Step:
 
     def fill(self, issue: Issue) -> None:
         """Check that a fill reads no byte of the bundle before; PL1015. The scratchpad takes two bundles from spill to
-        fill.
-        """
+        fill."""
         rotates, byte, size = self.place(issue)
         for other, start, length in self.scratch.spilled:
             if other == rotates and byte < start + length and start < byte + size:
                 self.wrong("PL1015", f"byte {byte} was spilled in the bundle before", issue)
 
     def _rotated(self, scratch: Scratch) -> Scratch:
-        """Scratch as the bundle begins: a rotation makes the newest frame an older one, so offsets grow by one frame."""
+        """Scratch as the bundle begins: a rotation makes the newest frame an older one, so offsets grow by one
+        frame."""
         room = scratch.frame * scratch.frames
         if not self.bundle.rotate or not room:
             return scratch
@@ -387,8 +384,7 @@ def counted(number: int, what: str) -> str:
 
 def _blurred(item: Item) -> Item:
     """Operand without its history: beyond a transfer it does not matter which pass it came from. Joining states keeps
-    them few.
-    """
+    them few."""
     return item._replace(data="maybe", tag=())
 
 

@@ -41,8 +41,7 @@ Key = Operand
 @dataclass(frozen=True, slots=True)
 class Head:
     """Head of a pipelined loop, what the block before it does: the bytes of scratch with the loop's frames, values that
-    it spills into these, constants that the loop fills, and the loop's belt.
-    """
+    it spills into these, constants that the loop fills, and the loop's belt."""
 
     bytes: int = 0
     frame: int = 0
@@ -56,8 +55,7 @@ class Head:
 class Plan:
     """Spill decisions of a function, mutable: grows from round to round. `homed` are names of values in scratch;
     `refilled` are (block, operation, what): read from a con or fillx of its own; `carried` are parameters that pass
-    through scratch; `used` are all operands of the function.
-    """
+    through scratch; `used` are all operands of the function."""
 
     machine: Machine
     function: Function
@@ -84,7 +82,8 @@ class Plan:
 
 
 def incoming(parameter: Value) -> Value:
-    """Value for the scratch of a parameter that passes through it: another name, so that both can be at home at once."""
+    """Value for the scratch of a parameter that passes through it: another name, so that both can be at home at
+    once."""
     return Value(f"{parameter.name}'", parameter.type)
 
 
@@ -103,8 +102,7 @@ def uses(block: Block | Loop, after: Iterable[Operand] = ()) -> list[Operand]:
 
 def live_in(function: Function) -> dict[str, tuple[Value, ...]]:
     """Liveness by backward data flow (Muchnick 1997, chapter 8): the values that each block, or what comes after it,
-    uses and that are defined before it; in order of names.
-    """
+    uses and that are defined before it; in order of names."""
     blocks = {block.name: block for block in function.blocks}
     own = {b.name: {*b.parameters, *(v for op in b.ops for v in op.results)} for b in function.blocks}
     found = {b.name: {o for o in uses(b) if isinstance(o, Value)} - own[b.name] for b in function.blocks}
@@ -123,8 +121,7 @@ def live_in(function: Function) -> dict[str, tuple[Value, ...]]:
 
 class Builder:
     """Builder of a block's graph. Mutable while operations are listed. An operation's number, for `refilled`, is its
-    position.
-    """
+    position."""
 
     def __init__(self, plan: Plan, block: Block) -> None:
         self.plan, self.block = plan, block
@@ -235,7 +232,8 @@ class Builder:
         return Read(n)
 
     def _leaf(self, key: Key, k: int) -> Read:
-        """Constant or fill for an operation: one for the whole block, or one of its own where the shared one is lost."""
+        """Constant or fill for an operation: one for the whole block, or one of its own where the shared one is
+        lost."""
         # Without phases a constant drops at a bundle's end, which no branch taken in it may leave on its way.
         late = k > len(self.block.ops) and not self.plan.machine.phasing
         own = late or self.plan.is_refilled(self.block.name, k, key)
@@ -285,8 +283,7 @@ class Builder:
 
     def _done(self, transfer: int, transfers: Sequence[int]) -> list[tuple[int, int]]:
         """Precedence of a transfer: it comes when all has dropped and what was spilled can be filled in its target's
-        first bundle.
-        """
+        first bundle."""
         machine, graph = self.plan.machine, Graph(tuple(self.nodes))
         found: list[tuple[int, int]] = []
         for n, node in enumerate(self.nodes):
@@ -303,8 +300,7 @@ class Builder:
 
     def _to(self, edge: Edge) -> tuple[Operand, ...]:
         """List of a transfer along an edge: arguments that do not pass through scratch, then the values that live on in
-        the target.
-        """
+        the target."""
         target = next(b for b in self.plan.function.blocks if b.name == edge.target)
         pairs = zip(target.parameters, edge.arguments, strict=True)
         given = [argument for parameter, argument in pairs if parameter.name not in self.plan.carried]
@@ -331,8 +327,7 @@ class Builder:
 
     def _inner(self, edge: Edge, k: int) -> int:
         """Entry of a pipelined loop: its constants and initial values spilled, frames allocated, and `inner` with the
-        entry belt.
-        """
+        entry belt."""
         head = self.plan.heads[edge.target]
         # The loop fills these in every pass, from scratch that does not rotate.
         for home, constant in head.constants:

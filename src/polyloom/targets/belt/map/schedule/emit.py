@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code emission: placed operations as bundles; operands by position, drops counted, targets by the first bundle of a
-block (docs/formats.md, Belt words).
-"""
+block (docs/formats.md, Belt words)."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ class Piece:
 
 def loop_belt(found: Pipelined) -> tuple[Operand | None, ...]:
     """Entry belt: what the belt must have as the loop begins, the first at b0: initial values, else None
-    (docs/targets/belt.md, Loops).
-    """
+    (docs/targets/belt.md, Loops)."""
     belt, graph = found.belt, found.belt.graph
     list_: list[Operand | None] = [None] * belt.entry_length()
     for (node, result), far in entry_values(graph).items():

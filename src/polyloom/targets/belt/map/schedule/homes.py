@@ -29,8 +29,7 @@ _WHOLE: Final[Span] = (_BEGIN, _END)
 
 def homes(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]) -> tuple[dict[str, int], int]:
     """Allocate scratch: the first byte of each home, by the value's name, and the bytes of all, rounded to 8; in blocks
-    that are not placed yet, a home is needed throughout.
-    """
+    that are not placed yet, a home is needed throughout."""
     needed = {v: _spans(plan, loops, placed, v, blocks) for v, blocks in _needed(plan, loops).items()}
     offsets: dict[Value, int] = {}
     # Widest and longest-lived first; names last, so that the result does not depend on a dictionary's order.
@@ -78,8 +77,7 @@ def _filled(loop: Pipelined) -> frozenset[Value]:
 
 def _span(linear: Linear, value: Value, behind: bool) -> tuple[Span, ...]:
     """Live spans in a block's schedule; `behind`: what comes after the block needs the value. A parameter that passes
-    through scratch may be put there for the block's next entry.
-    """
+    through scratch may be put there for the block's next entry."""
     at = [(node.name, linear.placed.start[n]) for n, node in enumerate(linear.graph.nodes) if node.home == value]
     fills = [t for name, t in at if name == "fillx"]
     spill = min((t for name, t in at if name == "spillx"), default=_BEGIN)

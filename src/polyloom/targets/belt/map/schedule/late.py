@@ -77,8 +77,7 @@ class _Late:
 
     def _pin(self) -> None:
         """Pin what the entry belt or a frame has for iterations before 0: it is read there as long as its drop, or its
-        spill, stays in its stage.
-        """
+        spill, stays in its stage."""
         interval = self.schedule.interval
         for n, result in entry_values(self.graph):
             if (n, result) in self.graph.steady:
@@ -201,8 +200,7 @@ def late(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -
 
 def inserted(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule | None:
     """Schedule with what was appended to the graph in slots that it leaves free: a spill soon after what it reads, a
-    fill or constant as late as its readers allow. None where there is no room; checked by the caller.
-    """
+    fill or constant as late as its readers allow. None where there is no room; checked by the caller."""
     problem, interval = setting.problem, schedule.interval
     old, count = len(schedule.start) - 1, len(graph.nodes)
     used: dict[tuple[int, int], int] = {}

@@ -140,8 +140,7 @@ class Builder:
 
     def _parameter(self, name: str, path: tuple[str, ...]) -> tuple[Read | Operand, tuple[Operand, ...]]:
         """Resolve a parameter: where its value comes from, and its values in the first iterations, the latest one
-        first.
-        """
+        first."""
         if name in self.chain:
             return self.chain[name]
         k = self.parameter[name]
@@ -192,7 +191,8 @@ class Builder:
     def _carried(
         self, name: str, read: Read, starts: tuple[Operand, ...]
     ) -> tuple[Read | Operand, tuple[Operand, ...]]:
-        """Read of a value that comes over the back arc. Where others know it with other first values, a copy is made."""
+        """Read of a value that comes over the back arc. Where others know it with other first values, a copy is
+        made."""
         key = (read.node, read.result)
         known = self.initial.get(key, ())
         common = min(len(known), len(starts))
@@ -232,8 +232,7 @@ def _is_void(op: Op) -> bool:
 
 def tested_early(graph: Graph) -> Graph:
     """Test of a counter's predecessor: whether x + k equals c is asked of x. The test waits for one operation less, and
-    before the loop, where the counter's predecessor has a value but not the one before that, it is None by itself.
-    """
+    before the loop, where the counter's predecessor has a value but not the one before that, it is None by itself."""
     changes: dict[tuple[int, int], Source] = {}
     for n, node in enumerate(graph.nodes):
         if node.name not in ("eql", "neq") or not isinstance(node.operands[1], Immediate):
@@ -254,8 +253,7 @@ def tested_early(graph: Graph) -> Graph:
 
 def _roles(graph: Graph) -> Graph:
     """Roles of a counted loop with one exit, for members whose hardware loops are free: the counter, its test and the
-    leave; nodes as they are in other loops.
-    """
+    leave; nodes as they are in other loops."""
     leaves = [n for n, node in enumerate(graph.nodes) if node.name in LEAVES]
     if len(leaves) != 1 or not graph.nodes[leaves[0]].operands or graph.nodes[leaves[0]].name == "leave":
         return graph

@@ -35,8 +35,7 @@ PREDICATED: Final = ("leavetr", "leavefl", "calltr")
 @dataclass(frozen=True, slots=True)
 class Wrong:
     """Failure of a first pass. `init`: the operand's value of before the loop cannot be there; `none`: it must be None
-    and is not, in that iteration; `early`: the node acts, although nothing decides whether it should.
-    """
+    and is not, in that iteration; `early`: the node acts, although nothing decides whether it should."""
 
     kind: str
     node: int
@@ -222,8 +221,7 @@ def _absent(graph: Graph, node: int, result: int, before: int) -> bool:
 
 def entry_values(graph: Graph) -> dict[tuple[int, int], int]:
     """Entry belt depths: how many iterations back the entry belt must have each value: as far as something but a recur
-    reads it, and those that are steady as far as anything can.
-    """
+    reads it, and those that are steady as far as anything can."""
     found = dict.fromkeys(sorted(graph.steady), _FAR)
     for node in graph.nodes:
         for k, operand in enumerate(node.operands):
@@ -250,8 +248,7 @@ def _is_recurred(graph: Graph, fill: Node) -> bool:
 
 def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequence[int] = ()) -> Graph:
     """Insert a recur: all that read this at this distance read it instead; it gives the initial value where there is
-    None (`recurs` in I. Godard's "Pipelining"; docs/targets/belt.md, Loops).
-    """
+    None (`recurs` in I. Godard's "Pipelining"; docs/targets/belt.md, Loops)."""
     key, d = (read.node, read.result), read.distance
     starts = graph.initial.get(key, ())[:d]
     readers = [
@@ -282,8 +279,7 @@ def _chain(
     graph: Graph, read: Read, starts: Sequence[Operand], readers: Sequence[tuple[int, int]], addresses: dict[str, int]
 ) -> Graph:
     """Chain of recurs for differing initial values: one for each iteration back, and between two a copy that is None
-    before 0.
-    """
+    before 0."""
     graph, guard = always(graph)
     current = replace(read, distance=1)
     for number, start in enumerate(starts):

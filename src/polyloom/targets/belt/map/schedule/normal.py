@@ -154,7 +154,8 @@ def opened(function: Function, loop: Loop) -> Function:
 
 
 def _cut(order: Iterable[Order], start: int, end: int) -> tuple[Order, ...]:
-    """Memory order within a part of the line; what reaches over the back arc, or another block, follows from control."""
+    """Memory order within a part of the line; what reaches over the back arc, or another block, follows from
+    control."""
     return tuple(
         Order(o.source - start, o.sink - start)
         for o in order
@@ -164,8 +165,7 @@ def _cut(order: Iterable[Order], start: int, end: int) -> tuple[Order, ...]:
 
 def with_exits(function: Function, loop: Loop) -> Function:
     """Insert exit blocks: each leave goes to a block of its own, with what the loop computes; what is known outside is
-    said there.
-    """
+    said there."""
     known = used_names(function)
     start = entry(function, loop)
     fixed = _fixed(loop, start)
@@ -215,8 +215,7 @@ def _outside(operand: Operand, fixed: Mapping[str, Operand | None], landed: Mapp
 
 def merged(function: Function) -> Function:
     """Merge blocks: one that only a jump of another block leads to becomes part of it (straightening, Muchnick 1997,
-    chapter 18).
-    """
+    chapter 18)."""
     while True:
         # One pair at a time: a merge changes which blocks are pairs.
         pair = _pair(function)

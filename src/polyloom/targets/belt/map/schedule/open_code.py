@@ -36,8 +36,7 @@ def is_leaf(node: Node) -> bool:
 @dataclass(frozen=True, slots=True)
 class Code:
     """Operations of a block. `after[n]` are (node, bundles) that come at least so long before n besides what n reads;
-    with `serial`, one operation ends before the next one begins.
-    """
+    with `serial`, one operation ends before the next one begins."""
 
     graph: Graph
     entry: tuple[int, ...]
@@ -111,8 +110,7 @@ class _List:
 
     def _order(self) -> list[int]:
         """Nodes in topological order, each after what it needs; by a stack, since blocks can be longer than Python's
-        recursion is deep.
-        """
+        recursion is deep."""
         state: dict[int, int] = {}
         found: list[int] = []
         for root in range(len(self.needs)):
@@ -133,8 +131,7 @@ class _List:
 
     def _serially(self, waiting: Sequence[int]) -> None:
         """Schedule operations one by one in the order of the program: the last resort, in which nothing is far from the
-        front.
-        """
+        front."""
         at = 0
         nodes = self.code.graph.nodes
         for n in sorted(waiting, key=lambda n: (nodes[n].index, n)):
@@ -254,8 +251,7 @@ def schedule(machine: Machine, code: Code) -> Linear:
 
 def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
     """Violations of a schedule, one sentence for each demand that it breaks, read off the definitions; independent of
-    the scheduler.
-    """
+    the scheduler."""
     found: list[str] = []
     placed = linear.placed
     held: set[tuple[Slot, int]] = set()
@@ -279,7 +275,8 @@ def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
 
 
 def memory_after(machine: Machine, graph: Graph, nodes: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """Memory precedence of open code: loads, stores and calls in the order of the program (docs/targets/belt.md, Time)."""
+    """Memory precedence of open code: loads, stores and calls in the order of the program (docs/targets/belt.md,
+    Time)."""
     found: dict[int, list[tuple[int, int]]] = {}
     accesses = [n for n in nodes if graph.nodes[n].name in (*LOADS, *CALLS, "store")]
     delay = machine.load[0]

@@ -44,8 +44,7 @@ _REPAIRS: Final = 24
 @dataclass(frozen=True, slots=True)
 class Pipelined:
     """Loop that fits: `solution` is that of its last round, `bounds` are those of the loop as it was given, `at_least`
-    is what the last try began with.
-    """
+    is what the last try began with."""
 
     belt: Belt
     solution: Solution
@@ -70,8 +69,7 @@ class Failed:
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of the scheduler. `solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule;
-    `scratch`: bytes that frames may take.
-    """
+    `scratch`: bytes that frames may take."""
 
     solver: str = BEST
     effort: float = 2.0
@@ -80,8 +78,7 @@ class Options:
 
 def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
     """Lower bounds of the interval, ResMII and RecMII (Rau 1994), before anything is added: fills of what comes from
-    outside take no slot here.
-    """
+    outside take no slot here."""
     problem = setting(machine, graph).problem
     operations = list(problem.operations)
     for n, node in enumerate(graph.nodes):
@@ -112,8 +109,7 @@ def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], optio
 
 def _by_one(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
     """Pipeline a loop by one solver, from the lower bound; where some rounds do not suffice, from a longer interval, at
-    which the belt holds more.
-    """
+    which the belt holds more."""
     known = dict(addresses)
     limits = bounds(machine, graph)
     least = at_least = max(b.value for b in limits)
@@ -192,8 +188,7 @@ class _Try:
 
     def _solve(self, made: Setting, limit: int) -> Solution | None:
         """Solve with the solver that was asked for; a torus that closes nowhere is left to a solver that takes back
-        (iterative modulo scheduling, Rau 1994).
-        """
+        (iterative modulo scheduling, Rau 1994)."""
         for name in dict.fromkeys((self.options.solver, "iterative")):
             problem = _ahead(made, self.at_least) if name == "torus" else made.problem
             try:
@@ -206,8 +201,7 @@ class _Try:
 
 def cheap(machine: Machine, graph: Graph) -> Graph:
     """Fill constants from scratch instead of issuing them in a flow slot, where those slots are what bounds the
-    interval.
-    """
+    interval."""
     constants = [n for n, node in enumerate(graph.nodes) if node.name == "con"]
     if not constants:
         return graph
@@ -248,8 +242,7 @@ def _repaired(machine: Machine, nones: Nones, wrongs: Sequence[Wrong], known: di
 
 def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> tuple[Belt, Nones]:
     """Schedule as it is if all is well with it; else with shorter lifetimes, and with spills and fills in slots that
-    are free at this interval, as long as there are any. The graph is the belt's.
-    """
+    are free at this interval, as long as there are any. The graph is the belt's."""
     belt = Belt(machine, graph, assign(graph, made, schedule))
     nones = Nones(belt)
     if not lost(belt):
@@ -297,8 +290,7 @@ def _only(schedule: Schedule, kept: Sequence[int]) -> Schedule:
 
 def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: int) -> Graph:
     """Graph with a recur on what comes over the back arc from a stage that cannot be the first: its earliest drop
-    tells. It saves the rounds in which the schedule would show that.
-    """
+    tells. It saves the rounds in which the schedule would show that."""
     made = setting(machine, graph)
     case = Case(made.problem)
     arcs = build(made.problem, case.choices, Demand.LEAST)
@@ -317,8 +309,7 @@ def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: i
 
 def _begun(machine: Machine, graph: Graph, read: Read, known: dict[str, int]) -> Graph:
     """Graph with what iteration 0 reads from before the loop: by a recur, or by neutral operands in the first passes
-    where the recur would be on a circuit that bounds the interval.
-    """
+    where the recur would be on a circuit that bounds the interval."""
     key = (read.node, read.result)
     with_one = with_recur(replace(graph, steady=graph.steady - {key}), read, known)
     if key in graph.steady:
@@ -338,8 +329,7 @@ def _bound(machine: Machine, graph: Graph) -> int:
 
 def _ahead(made: Setting, interval: int) -> Problem:
     """Problem with the earliest times that circuits allow at this interval: a greedy placement, which never takes back,
-    would put what reads over the back arc first of all, and the rest of the circuit too late for it.
-    """
+    would put what reads over the back arc first of all, and the rest of the circuit too late for it."""
     problem = made.problem
     arcs = build(problem, Case(problem).choices, Demand.LEAST)
     times = _earliest(len(arcs.owner), arcs.arcs, interval)

@@ -96,8 +96,7 @@ class Belt:
 
     def distance(self, node: int, read: Read) -> int:
         """Iterations from the one that the node reads to its own; below 0 where a later copy of an invariant is there
-        already.
-        """
+        already."""
         source = self.graph.nodes[read.node]
         if read.distance or not is_invariant(source):
             return read.distance

@@ -39,8 +39,7 @@ Groups = tuple[tuple[Class, frozenset[str]], ...]
 @lru_cache(maxsize=64)
 def classes(machine_slots: tuple[tuple[Slot, frozenset[str]], ...], alone: bool = False) -> Groups:
     """Classes of a member's slots, the least able ones first. `alone`: each slot is a group, as an operation needs that
-    holds its slot for several bundles.
-    """
+    holds its slot for several bundles."""
     groups: dict[tuple[str, frozenset[str], int], list[Slot]] = {}
     for slot, units in machine_slots:
         groups.setdefault((slot.kind, units, slot.number if alone and slot.kind == "E" else 0), []).append(slot)
@@ -73,8 +72,7 @@ def drop_rank(machine: Machine, node: Node) -> int:
 
 def gap(machine: Machine, producer: Node, consumer: Node) -> int:
     """Bundles that a read demands beyond the producer's latency: the reader's start is at least start + latency + gap
-    (docs/targets/belt.md, Time).
-    """
+    (docs/targets/belt.md, Time)."""
     # True, one bundle more, where the reader reads before the producer's phase drops.
     later = drop_rank(machine, producer) >= rank(OPS[consumer.name].phase)
     return later - (1 if OPS[producer.name].phase == "C" or not machine.phasing else 0)
@@ -154,8 +152,7 @@ def _values(machine: Machine, graph: Graph) -> Iterator[Dependence]:
 
 def _memory(graph: Graph) -> Iterator[Dependence]:
     """Memory dependences (docs/targets/belt.md, Time): a load samples in phase C of its drop's bundle; a store is seen
-    from the next bundle on, a call after phase K.
-    """
+    from the next bundle on, a call after phase K."""
     for o in graph.order:
         source, sink = graph.nodes[o.source].name, graph.nodes[o.sink].name
         # From a load the drop counts, whose bundle the delay decides; from a store or call the issue.
@@ -212,8 +209,7 @@ def _placed(graph: Graph, begin: int) -> Iterator[Dependence]:
 
 def linear(machine: Machine, graph: Graph) -> int:
     """Linear latency: bundles of one iteration by its data flow, which the SPL test compares with the slots' bundles
-    (I. Godard, "Pipelining"; docs/targets/belt.md, Loops).
-    """
+    (I. Godard, "Pipelining"; docs/targets/belt.md, Loops)."""
     times: dict[int, int] = {}
 
     def ready(n: int) -> int:

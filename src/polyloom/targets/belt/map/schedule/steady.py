@@ -32,8 +32,7 @@ _SAME_OF_EQUALS: Final = ("and", "or", "mins", "maxs", "minu", "maxu")
 
 def evaluate(node: Node, given: Sequence[Operand | None]) -> Operand | None:
     """Constant folding: what the node gives for these operands, as an operand from outside of the loop; None where that
-    is not known.
-    """
+    is not known."""
     if node.name == "recur":
         return given[1] if isinstance(given[0], Nothing) else given[0]
     if len(node.results) != 1:
@@ -103,8 +102,7 @@ def leaf(node: Node) -> Operand | None:
 
 def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], tuple[Graph, Read]]) -> Graph | None:
     """Graph in which the circuit of what is read keeps its initial values; None where no neutral values are found.
-    `supplied` puts a recur on what is read.
-    """
+    `supplied` puts a recur on what is read."""
     circuit = _circuit(graph, read.node)
     starts = {
         (r.node, r.result): graph.initial.get((r.node, r.result), ())
@@ -144,8 +142,7 @@ def _is_known(graph: Graph, read: Read) -> bool:
 
 def _circuit(graph: Graph, node: int) -> list[int]:
     """Recurrence circuit: the strongly connected component of a node (Tarjan 1972), each node after what it reads of
-    its iteration.
-    """
+    its iteration."""
     arcs = {n: sorted({r.node for r in node.reads}) for n, node in enumerate(graph.nodes)}
     found = next(c for c in components(arcs) if node in c)
     order: list[int] = []
@@ -164,8 +161,7 @@ def _circuit(graph: Graph, node: int) -> list[int]:
 
 def _choices(types: Sequence[Type], starts: Sequence[Operand]) -> Iterator[tuple[Operand, ...]]:
     """Candidate neutral values of the inputs, a Nothing where an input may be missing; those with the fewest recurs
-    first.
-    """
+    first."""
     each = [list(_values(type, starts)) for type in types]
     count = 1
     for values in each:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instruction selection: a function in SSA form as one of the member-independent form, superblock loops as lines, all
-else as open code.
-"""
+else as open code."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ from polyloom.transform.ssa.vectorize.vectorize import expected_iterations
 
 def build(function: ssa.Function, expect: Mapping[str, int] | None = None) -> Function:
     """Select operations of a function in loop-closed form, in the order of the source; `expect` has likely values of
-    parameters.
-    """
+    parameters."""
     return _Building(function, expect or {}).function()
 
 
@@ -70,8 +68,7 @@ class _Building:
 
     def function(self) -> Function:
         """Function with its blocks in an order in which definitions come before uses: what one block's copies are,
-        later ones know.
-        """
+        later ones know."""
         done: dict[str, Block | Loop] = {}
         for name in reversed(postorder(self.source)):
             if name in self.loops:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dead code elimination of selected operations: what accesses, leaves and fused operations do themselves, and
-parameters and arguments that nothing with an effect needs (Cytron et al., 1991, section 7.1).
-"""
+parameters and arguments that nothing with an effect needs (Cytron et al., 1991, section 7.1)."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ _EFFECTS: Final = ("store", "call", "calltr", "leave", "leavetr", "leavefl")
 
 def without_dead(function: Function) -> Function:
     """Function without operations, parameters and arguments that nothing with an effect needs. The function's own
-    parameters stay.
-    """
+    parameters stay."""
     blocks = {block.name: block for block in function.blocks}
     live = _live(function, blocks)
     first = function.blocks[0].name
@@ -52,7 +50,8 @@ def without_dead(function: Function) -> Function:
 
 
 def _live(function: Function, blocks: dict[str, Block | Loop]) -> set[str]:
-    """Live values: a work list from the operands of what has an effect, back through results, arguments and back arcs."""
+    """Live values: a work list from the operands of what has an effect, back through results, arguments and back
+    arcs."""
     sources: dict[str, list[Operand]] = {}
     work: list[Operand] = []
     for block in function.blocks:

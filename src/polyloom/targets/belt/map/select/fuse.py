@@ -18,8 +18,7 @@ _FUSED: Final = {"mul": "muladd", "shl": "shladd", "shrs": "shrsadd"}
 
 def fuse(function: Function) -> Function:
     """Fuse multiply-add and shift-add in a function (as Hexagon's packets have them, docs/targets/belt.md, Members);
-    dead code is removed before, so that each use is a real one, and after, which takes the fused products away.
-    """
+    dead code is removed before, so that each use is a real one, and after, which takes the fused products away."""
     function = without_dead(function)
     return without_dead(replace(function, blocks=tuple(_block(block) for block in function.blocks)))
 
@@ -53,7 +52,8 @@ def _block(block: Block | Loop) -> Block | Loop:
 
 
 def _fits(op: Op, source: Op, other: Operand) -> bool:
-    """Whether the two are one operation. Bits below those of a shift are added, so `or` and `xor` are additions there."""
+    """Whether the two are one operation. Bits below those of a shift are added, so `or` and `xor` are additions
+    there."""
     if op.name != "add":
         return source.name == "shl" and _is_below(other, source.operands[1])
     return source.name == "mul" or (source.name in ("shl", "shrs") and isinstance(source.operands[1], Constant))

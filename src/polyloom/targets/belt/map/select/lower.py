@@ -148,8 +148,7 @@ def selected_name(i: Instruction) -> str:
 
 def words_of_product(i: Instruction, makers: Mapping[str, Instruction]) -> tuple[ssa.Operand, ...] | None:
     """Words of whose zero extensions the instruction is the product of 64 bits: one widening multiplication of two
-    words.
-    """
+    words."""
     sources = [makers.get(o.name) if isinstance(o, ssa.Value) else None for o in i.operands]
     found = [s.operands[0] for s in sources if s is not None and s.operation == "zext" and s.operands[0].type == I32]
     return tuple(found) if i.operation == "mul" and i.results[0].type == I64 and len(found) == 2 else None
@@ -159,8 +158,7 @@ def words_of_product(i: Instruction, makers: Mapping[str, Instruction]) -> tuple
 class Emitter:
     """Emitter of a block's operations, mutable: the operations so far, and what SSA values turned out to be; `makers`
     are its instructions by their results, `around` those of the function, `readers` by a value's name what reads it;
-    `any_lane` tells of masks that were smeared whether a lane is set.
-    """
+    `any_lane` tells of masks that were smeared whether a lane is set."""
 
     fresh: Callable[[str], str]
     known: dict[str, Operand] = field(default_factory=dict[str, Operand])
@@ -308,8 +306,7 @@ def _lane_operation(emitter: Emitter, i: Instruction, given: list[Operand], type
 
 def _lanes_folded(emitter: Emitter, i: Instruction, given: list[Operand]) -> tuple[str, *tuple[Operand, ...]] | None:
     """Fold operations on lanes: numbers from a scalar on, lanes from a number on, masks that are united; mnemonic and
-    operands, or None.
-    """
+    operands, or None."""
     if not i.results[0].type.lanes or len(given) < 2:
         return None
     splat, numbers = (_made(emitter, i.operands[k], "splat") for k in (0, 1)), i.operands[::-1]
@@ -332,8 +329,7 @@ def opposite_of(emitter: Emitter, condition: ssa.Operand) -> ssa.Operand | None:
 
 def _and_not(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None:
     """Operands of one `andn` for a conjunction with a comparison that nothing else reads, and whose opposite was
-    computed anyway.
-    """
+    computed anyway."""
     for whole, other in (i.operands, i.operands[::-1]) if i.operation == "and" and i.results[0].type == I1 else ():
         made = emitter.makers.get(other.name) if isinstance(other, ssa.Value) else None
         if made is None or made.operation not in NEGATED or len(emitter.readers[made.results[0].name]) != 1:
@@ -432,7 +428,8 @@ def _of_bits(emitter: Emitter, name: str, given: list[Operand]) -> Operand:
 def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: str) -> None:
     """Funnel shift: (a:b) << c, upper half, or (a:b) >> c, lower half; c modulo the width, as shift amounts are here.
 
-    Shifts by width - c would be by the width itself for c = 0, which is a shift by 0 on this machine; two shifts, one of them by 1, avoid that.
+    Shifts by width - c would be by the width itself for c = 0, which is a shift by 0 on this machine; two shifts, one
+    of them by 1, avoid that.
     """
     a, b, c = given
     width = bits_of(type)
@@ -463,8 +460,7 @@ def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: s
 
 def _access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
     """Lower a load or a store. Under a predicate a load has None as its address, a store None as its value: so its
-    address keeps its form.
-    """
+    address keeps its form."""
     volatile = is_ordered(i)
     if i.operation == "load":
         address, scale, offset = _mode(emitter, i.operands[0])
@@ -494,8 +490,7 @@ def _access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
 
 def _mode(emitter: Emitter, pointer: ssa.Operand) -> tuple[tuple[Operand, ...], int, int]:
     """Addressing mode base + index * scale + offset: what the block computes of an address that the access does itself;
-    operands, scale and offset.
-    """
+    operands, scale and offset."""
     base, low = pointer, 0
     while (made := _made(emitter, base, "offset")) is not None and isinstance(by := made.operands[1], ssa.Constant):
         # Offsets are collected from the access outwards, as far as their sum fits into the field.

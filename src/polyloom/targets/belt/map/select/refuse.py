@@ -55,8 +55,7 @@ def _found(program: Function) -> Iterator[PolyloomError]:
 
 def _recursion(program: Function) -> PolyloomError | None:
     """Recursion error: a function that calls itself, by whatever way; the way is named. Depth-first search of the call
-    graph.
-    """
+    graph."""
     members = {member.name: member for member in program.program}
     finished: set[str] = set()
 
