@@ -251,6 +251,7 @@ def compile_subject(
 ) -> Compiled:
     """Compile a subject that has been read."""
     start = perf_counter()
+    # A program per size is compiled once its size is known; until then there is none.
     data = b"" if per_size(target, subject) else deeply(target.compile)(subject, place, {}, options, progress)
     seconds = subject.seconds + perf_counter() - start
     return Compiled(target, data, registry.place_text(target, place), place, subject, seconds, options)
@@ -349,6 +350,7 @@ def prove(
     if found:
         raise PolyloomError(*found)
     own = {n: v for n, v in more.items() if n in _names(made.target, "verify")}
+    # An instance has its sizes already; those of a file for all sizes are given.
     known = (made.parameters or {}) if isinstance(made, Instance) else {}
     given = {**known, **named(values, {n: v for n, v in more.items() if n not in own}, "PL0230", "N=16")}
     compare = need(made.target, "against", registry.names_of_targets(lambda t: t.against is not None))

@@ -49,9 +49,11 @@ def remembered(decode: Callable[[bytes], T], kept: int = _KEPT, small: int = _SM
 
     A file is checked when it is first decoded; one that is refused is not kept.
     """
+    # `lru_cache` keeps no call that raised: a file that was refused is checked again.
     known = lru_cache(kept)(decode)
 
     def again(data: bytes) -> T:
+        # Files are kept whole, as keys: large ones would hold their memory.
         return known(data) if len(data) <= small else decode(data)
 
     return again
@@ -298,6 +300,7 @@ def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
     """Container of these sections, names last; `stamp` is a 64-bit value of the header (the machine's hash)."""
     start = _FIXED + 4 * kind.sections
     for content in sections:
+        # Ends of sections are 32-bit numbers in the table.
         start = _fitting(start + len(content), 0, 1 << 32, "length of the file")
         start += -start % 4
     return _pack(kind.magic, kind.version, stamp, sections)

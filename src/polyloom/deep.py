@@ -64,6 +64,7 @@ def _with_room(work: Callable[[], T]) -> T:
     limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
     try:
         sys.setrecursionlimit(LEVELS)
+        # A daemon: an interrupt while it is waited for ends the program.
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         thread.join()

@@ -68,6 +68,7 @@ def read(path: str | os.PathLike[str]) -> bytes:
 def regular(path: str | os.PathLike[str]) -> bytes:
     """Contents of a regular file. A pipe or a device, whose reading may have no end, is an OSError, and so is what is
     too large for the memory; a path with a zero byte is a ValueError."""
+    # Asked before it is opened: opening a pipe without a writer would wait for ever.
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         raise OSError(errno.EINVAL, "it is not a regular file")
     with Path(path).open("rb") as file:
@@ -102,6 +103,7 @@ def _meant(path: object, otherwise: str) -> str:
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
     """Check outputs before any work: refuse one that cannot be written, that is an input, or that is given twice.
     Errors: PL0808, PL0809."""
+    # By real paths: `a`, `./a` and a link to it are one file.
     sources = {_real(path): path for path in inputs}
     seen: set[str] = set()
     for path in outputs:
@@ -148,10 +150,12 @@ def _write(path: Path, data: bytes) -> None:
     """Replace a file. It is on the disk before the name changes, so that a crash leaves the old file or the new one."""
     before = path.stat() if path.exists() else None
     with temporary.file(path.parent, 0o666 if before is None else before.st_mode & 0o777) as (handle, new):
+        # Before the content is written: nobody reads it who could not read the old file.
         if before is not None:
             _keep(handle, before)
         with open(handle, "wb", closefd=False) as file:
             file.write(data)
+        # Before the name changes: a file system may write names first, and a crash would leave an empty file.
         os.fsync(handle)
         os.replace(new, path)
     _sync_names(path.parent)

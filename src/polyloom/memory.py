@@ -37,6 +37,7 @@ def available_bytes() -> int:
 
 
 def _machine() -> int:
+    # Systems without `sysconf`, or without these names of it.
     with suppress(AttributeError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return sys.maxsize

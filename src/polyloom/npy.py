@@ -110,6 +110,7 @@ def _entries(text: str, name: str, offset: int) -> dict[str, str]:
     at = begin.end() if begin else 0
     while begin and (match := _ITEM.match(text, at)):
         value = match[_KINDS[match["key"]]]
+        # A key with a value of another kind, or twice: malformed from here on.
         if value is None or match["key"] in found:
             break
         found[match["key"]] = value

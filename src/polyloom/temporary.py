@@ -54,6 +54,7 @@ def file(parent: Path, mode: int) -> Generator[tuple[int, Path]]:
 
 def _new_file(parent: Path, mode: int) -> tuple[int, Path]:
     path = parent / f".polyloom-{token_hex(8)}.new"
+    # A random name and O_EXCL: no file or link that somebody has put there is ever opened.
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode), path
 
 
@@ -127,6 +128,7 @@ def _remove_if_left(path: Path, flags: int, remove: Callable[[Path], None]) -> N
     except OSError:
         return
     with contextlib.suppress(OSError):
+        # Of this user alone: the folder may be everybody's.
         if os.fstat(handle).st_uid == os.geteuid() and _lock(handle) == "ours" and _is(handle, path):
             remove(path)
     os.close(handle)

@@ -29,6 +29,7 @@ def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | Non
     # The oracle's outputs decide what is compared: a program may give more.
     pairs = [(name, want, found.get(name), bounds.get(name)) for name, want in flattened(expected).items()]
     difference = next((d for d in (_difference(*pair, oracle) for pair in pairs) if d is not None), None)
+    # An oracle that does not judge only measures: its differences are errors, never a verdict.
     if difference is not None and oracle.judges:
         return Compared(oracle.name, oracle.what, "differs", difference=difference)
     if difference is None and allowed is None:

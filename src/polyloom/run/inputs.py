@@ -233,6 +233,7 @@ def _check_all_given(
     """Check that whoever gives some arrays gives all: PL0231 with the names of all that are missing beside `given`."""
     if not given or not missing:
         return
+    # Not missed: arrays that this size overwrites before it reads them.
     unseen = hidden(sizes) if hidden is not None else frozenset[str]()
     lacking = [n for n in missing if n not in unseen]
     if lacking:
@@ -292,6 +293,7 @@ def _random_array(
     if dtype.fields is not None:
         made = np.zeros(shape, dtype)
         for name, (inner, *_) in dtype.fields.items():
+            # A field may be an array of numbers, whose extents NumPy keeps apart from its type.
             base, extents = inner.subdtype or (inner, ())
             made[name] = _random_array(generator, base, (*shape, *extents))
         return made

@@ -124,6 +124,7 @@ class Instance(File):
         if result.differences:
             raise PolyloomError(*result.differences)
         for name, array in filled.items():
+            # Only now: what a run that failed or differs would have filled stays as it was.
             np.copyto(array, result.outputs[name])
         return result
 

@@ -143,6 +143,7 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
         if statement.label in labels:
             errors.append(_duplicate(statement.label or "", statement.span, "an equation"))
         labels.add(statement.label or "")
+        # Equations without a label do not clash.
         labels.discard("")
         if _is_reserved(statement.target.name, statement.target.name_span):
             errors.append(

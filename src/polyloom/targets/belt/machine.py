@@ -178,6 +178,7 @@ def load(name_or_path: str, phasing: bool | None = None) -> Machine:
 @lru_cache(64)
 def read(text: str, name: str) -> Machine:
     """Member that a TOML `text` describes; messages call the text `name`. Errors PL0302 to PL0306, PL1000 to PL1002."""
+    # Kept by text: each use of a program reads the description in its file.
     table = _MEMBERS.table(text, name, _KEYS)
     machine = Machine(
         name=table.text("name"),

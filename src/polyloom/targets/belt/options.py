@@ -77,6 +77,7 @@ class Options:
     spl: Spl = option(
         "pipeline a loop whose linear latency is at least R times its packed one (2), or `always`, `never`",
         *("run", "compile", "asm"),
+        # The ratio of the method: linear latency twice the packed one (I. Godard, "Pipelining").
         default=2.0,
         metavar="R",
         read=_spl,

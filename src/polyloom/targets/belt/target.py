@@ -64,6 +64,7 @@ def _compile(
     written = options.emit == "genasm"  # with names of sources as files have them
     read = relocated(content.function, lambda at: replace(at, file=at.shown_file)) if written else content.function
     module = import_function(read, place.machine, _importing(content, options), subject.watch)
+    # After the import: a profile names blocks as genasm does.
     if options.profile is not None:
         module = with_counts(module, profile.read(options.profile))
     if written:
@@ -104,6 +105,7 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
             else signature_line.fitting(line[0], source, line.start(), first.name, types, first.results)
         )
         return belt_file.write(_specialized(module, place, options, signature), signature)
+    # By way of the file: the member is the one that its bytes tell.
     data = belt_file.write(*conasm_read.read(text, name))
     member = belt_file.read(data).machine
     if member != place.machine:
@@ -158,8 +160,8 @@ def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
-    # Imported late: a run needs no verifier, and the target's record is loaded by every command.
     """Findings of the verifier in a file's words; a file that cannot be read gives its own diagnostics."""
+    # Imported late: a run needs no verifier, and the target's record is loaded by every command.
     from polyloom.targets.belt.words.verify import verify
 
     try:

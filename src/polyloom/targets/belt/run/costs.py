@@ -99,7 +99,7 @@ def _named(dtype: ElementType) -> dict[str, str]:
     sign = "u" if dtype in UNSIGNED else "s"
     compared = {n: own if n in ("eq", "ne") else f"{own}{sign}" for n, own in _COMPARED.items()}
     own = _UNSIGNED if dtype in UNSIGNED else _SIGNED
-    # Negation is 0 - x, with the constant in the word.
+    # There is no negation: it is 0 - x.
     rest = {"add": "add", "sub": "sub", "mul": "mul", "neg": "sub", "abs": "abs", "shl": "shl", "madd": "muladd"}
     return {**plain, **own, **compared, **rest}
 

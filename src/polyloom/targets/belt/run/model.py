@@ -136,6 +136,7 @@ def _placed(
         if free > 1 << 32:
             raise _misfit("the arrays are larger than the addresses of 32 bits")
         bits = known[id(argument)] if isinstance(argument, np.ndarray) else _bits(number, width, argument)
+        # A scalar for a parameter with lanes is in all of them.
         data = (bits % (1 << (8 << width))).to_bytes(1 << width, "little") * lanes
         given.append((width, lanes, data, [0] * lanes, [0] * lanes))
     return ranges, given

@@ -87,8 +87,8 @@ def _datum(datum: Data) -> str:
 
 
 def _function(function: Function) -> Iterator[str]:
-    # Places in the function's own file are printed without its name, which is on the head already.
     """Lines of a function: head, blocks in their order, closing brace."""
+    # Places in the function's own file are printed without its name, which is on the head already.
     home = function.place.file
     results = f" -> {', '.join(map(str, function.results))}" if function.results else ""
     first = function.blocks[0]
@@ -98,6 +98,7 @@ def _function(function: Function) -> Iterator[str]:
     for k, block in enumerate(function.blocks):
         yield _head(block, bool(k), home)
         yield from (f"    {_op(op)}{_place(op.place, home)}" for op in block.ops)
+        # Behind the operations, whose positions they name.
         yield from (f"    {_order(order)}" for order in block.order)
         if isinstance(block, Loop):
             yield f"    next {_operands(block.next)}".rstrip()

@@ -179,6 +179,7 @@ class _Frame:
                     case Branch(condition, then, orelse):
                         decided = self._decided(self.value(condition)[0])
                         if decided is None:
+                            # A branch of open code must go somewhere; only leaves and calls may not happen.
                             raise _Fault("a branch on None")
                         self._jump(then if decided else orelse)
                     case Return(values):
@@ -204,6 +205,7 @@ class _Frame:
             self.owner.step()
             if op.edge is not None:
                 sense = 0 if op.name == "leavefl" else 1
+                # None equals neither sense: a leave with a None predicate does not happen.
                 if op.name == "leave" or self._decided(self.value(op.operands[0])[0]) == sense:
                     return op.edge
                 continue
@@ -265,6 +267,7 @@ class _Frame:
         """Addresses of all lanes: those of a gather or scatter as they are, else consecutive ones from the first."""
         if len(address) == lanes:
             return address
+        # Lane 0 is at the lowest address.
         start = address[0]
         return tuple(start + k * size if isinstance(start, int) else start for k in range(lanes))
 

@@ -39,8 +39,8 @@ def encode(program: Program) -> bytes:
 
 
 def _routine(routine: Routine, numbers: Mapping[str, int]) -> list[int]:
-    # A pass is stored at its last bundle, as the way back: the header has one such field, so one pass ends there.
     """Words of a routine: counts, types, bundles."""
+    # A pass is stored at its last bundle, as the way back: the header has one such field, so one pass ends there.
     backs = {first + bundles - 1: bundles for first, bundles in routine.loops}
     if len(backs) != len(routine.loops) or any(n >= len(routine.bundles) for n in backs):
         raise _refused(routine.name, 0, "", "loops end in the same bundle, or after the last one")

@@ -117,6 +117,7 @@ def _family(stem: str, mode: str, width: int, given: Sequence[int]) -> int | NaR
         return max(least, min(most, exact))
     if mode in ("sx", "ux") and not least <= exact <= most:
         return NaR("overflow")
+    # Modulo and widening modes: the caller cuts to the width of the result.
     return exact
 
 
@@ -288,6 +289,7 @@ def smear(lanes: Lanes, inclusive: bool) -> tuple[Lanes, Lanes]:
     Vectors). The first lane that is None or NaR decides for all behind it.
     """
     found: list[Lane] = []
+    # False until a lane decides; then every lane behind it is what that one is.
     state: Lane = 0
     for lane in lanes:
         before = state

@@ -169,6 +169,7 @@ class _Step:
         self.seen.found.append(Found(code, message, issue))
 
     def front(self) -> tuple[Item, ...]:
+        # What has moved beyond the belt's end is lost.
         return tuple(reversed(self.belt[-self.machine.belt :]))
 
     def read(self, operand: Operand, issue: Issue) -> Item:
@@ -326,6 +327,7 @@ class _Step:
         if target == len(self.walker.routine.bundles):
             self.wrong("PL1016", "control runs past the last bundle")
             return
+        # Counted no farther than is asked for, so that the states of a long loop repeat.
         passes = self.state.passes if back is None else min(self.state.passes + 1, self.walker.most_passes)
         self.seen.next.append((target, State((*inner, scope), scratch, passes)))
 
@@ -348,6 +350,7 @@ class _Step:
         if issue.name == "inner":
             if issue.target not in self.walker.backs.values():
                 self.wrong("PL1016", f"no pass begins at bundle {issue.target}", issue)
+            # A loop that enters itself would have ever more scopes, and the walk no end.
             if len(inner) == _DEEPEST:
                 self.wrong("PL1016", f"loops are entered more than {_DEEPEST} deep", issue)
                 return

@@ -163,6 +163,7 @@ class _Late:
         """Schedule with stages counted from the earliest operation, and with loads that drop at their first reader."""
         count, interval = len(self.graph.nodes), self.schedule.interval
         begin = self.start[self.setting.begin]
+        # By whole passes: rows stay as they are, and stages count from 0.
         shift = min(self.start[:count]) // interval * interval - begin
         starts = [t - begin - shift for t in self.start]
         starts[self.setting.begin] = 0

@@ -61,8 +61,8 @@ class Builder:
         self.chain: dict[str, tuple[Read | Operand, tuple[Operand, ...]]] = {}
 
     def build(self) -> Graph:
-        # Parameters first: operations read what their chains lead to.
         """Graph with roles; operations that nothing needs are gone."""
+        # Parameters first: operations read what their chains lead to.
         for parameter in self.loop.parameters:
             self._parameter(parameter.name, ())
         for k, n in self.node_of.items():
@@ -72,6 +72,7 @@ class Builder:
             for o in self.loop.order
             if o.source in self.node_of and o.sink in self.node_of
         )
+        # Roles last: the steps before change what the test reads.
         return _roles(prune(tested_early(Graph(tuple(self.nodes), order, self.initial))))
 
     def _node(self, op: Op, index: int) -> Node:

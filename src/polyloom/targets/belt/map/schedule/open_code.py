@@ -85,6 +85,7 @@ class _List:
         count = len(graph.nodes)
         order = [self.slots[n] for n in range(count)]
         start = tuple(self.start[n] for n in range(count))
+        # A block is one pass of a loop that never comes round: rows are its bundles.
         order_acts(graph, LONG, start, order)
         return Placed(LONG, start, tuple(_latency(self.machine, graph, node) for node in graph.nodes), tuple(order))
 
@@ -162,6 +163,7 @@ class _List:
             left[n] = len(sources)
             for source in sources:
                 after.setdefault(source, []).append(n)
+        # By number among equal heights, so that a schedule is the same in every run.
         ready = sorted((-heights[n], n) for n in waiting if not left[n])
         at = 0
         while ready:
@@ -220,6 +222,7 @@ class _List:
         least = max([0, self.idle, *(self.start[s] + w for s, w in self.needs[n] if s in self.start)])
         if any(s not in self.start for s, _ in self.needs[n]):
             return False
+        # As late as a slot is free: until then the value takes no position of the belt.
         for at in range(latest, least - 1, -1):
             if (slot := self._free(n, at)) is not None:
                 self.start[n], self.slots[n] = at, slot

@@ -184,6 +184,7 @@ class _Try:
             rounds += 1
             if rounds > most:
                 return _Failure("belt", rounds - 1, interval)
+            # The schedule is thrown away; the next one begins at the lower bound again (I. Godard, "Pipelining").
             graph = cheap(self.machine, prune(relieve(belt, found)))
 
     def _solve(self, made: Setting, limit: int) -> Solution | None:

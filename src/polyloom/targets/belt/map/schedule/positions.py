@@ -52,6 +52,7 @@ class Belt:
 
     def drop(self, node: int) -> int:
         """Bundle of the drop, from iteration 0's start."""
+        # Results of the other phases drop in the bundle of issue, whose latency is 0.
         late = OPS[self.graph.nodes[node].name].phase == "C" or not self.machine.phasing
         return self.placed.start[node] + (self.placed.latency[node] - 1 if late else 0)
 

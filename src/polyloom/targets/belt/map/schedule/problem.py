@@ -88,8 +88,8 @@ class Setting:
 
 
 def setting(machine: Machine, graph: Graph) -> Setting:
-    # A division holds one slot for many bundles: a class of several slots could serve it by turns, which no slot can.
     """Scheduling problem of a graph on a member; node n is operation n, the loop's beginning the last one."""
+    # A division holds one slot for many bundles: a class of several slots could serve it by turns, which no slot can.
     alone = any(machine.busy(OPS[node.name], graph.first_width(node)) > 1 for node in graph.nodes)
     groups = classes(machine.slots, alone)
     slots = [group.slots for group, _ in groups]
@@ -101,6 +101,7 @@ def setting(machine: Machine, graph: Graph) -> Setting:
         Operation(label(graph, n), _choices(machine, graph, node, groups)) for n, node in enumerate(graph.nodes)
     ]
     begin = len(operations)
+    # It takes no slot: it marks the time 0 from which stages count.
     operations.append(Operation("loop", (Choice(latency=0),)))
     dependences = [
         *_values(machine, graph),
@@ -138,6 +139,7 @@ def _values(machine: Machine, graph: Graph) -> Iterator[Dependence]:
     for n, node in enumerate(graph.nodes):
         seen: dict[tuple[int, int], None] = {}
         for read in node.reads:
+            # Two operands that read one value are one dependence.
             if (read.node, read.distance) in seen:
                 continue
             seen[read.node, read.distance] = None
@@ -146,6 +148,7 @@ def _values(machine: Machine, graph: Graph) -> Iterator[Dependence]:
         if node.spill >= 0:
             # A spill reads in X, and two bundles later the fill may drop.
             yield Dependence(node.spill, n, node.distance, 2, 0)
+        # A negative delay: the node comes at most so many bundles before its reader.
         if node.near is not None:
             yield Dependence(node.near[0], n, 0, -node.near[1], 0)
 

@@ -99,6 +99,7 @@ class _Building:
         emitter = self._emitter(made)
         leaving = list(loop.exits)
         for position, instruction in enumerate(loop.instructions):
+            # A side exit stands before the instruction at its position; the last ones behind all of them.
             while leaving and leaving[0].position == position:
                 self._leave(emitter, leaving.pop(0), made)
             lower(emitter, instruction)

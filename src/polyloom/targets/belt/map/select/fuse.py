@@ -77,7 +77,7 @@ def _recurrent(block: Block | Loop) -> set[object]:
     found: set[object] = set()
     for parameter, following in zip(block.parameters, block.next, strict=True):
         source = made.get(following) if isinstance(following, Value) else None
-        # A counter's step is free of waiting: its circuit is one addition, whatever is fused.
+        # A counter's circuit is one addition, whatever is fused.
         counts = source is not None and source.name == "add" and isinstance(source.operands[1], Constant)
         if not counts:
             found.add(parameter)

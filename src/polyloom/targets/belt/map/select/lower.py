@@ -353,6 +353,7 @@ def _cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: 
     match name:
         case "trunc":
             narrow = given if given.type == type else emitter.emit("narrow", given, type=type)
+            # A flag must be 0 or 1 in its byte: narrowing alone would leave seven other bits.
             if target != I1:
                 emitter.ops[-1] = _renamed(emitter.ops[-1], to)
                 return None
