@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory limit of this process: the least of the machine's, its control group's and its own address-space limit.
 
-Whatever a file or a command declares is compared with it before anything of that size is allocated: `require` is the
-one place where that is done, so that an input which is merely large ends in a message, not in a killed process.
+Whatever a file or a command declares is compared with it before anything of that size is allocated. The one place where
+that is done is `require`, so that an input which is merely large ends in a message, not in a killed process.
 """
 
 from __future__ import annotations

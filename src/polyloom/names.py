@@ -2,8 +2,9 @@
 """Fresh names that the compiler makes. They never are a name of the user's, by one of two means, whatever the user's
 names are.
 
-A name that people see comes from `fresh`, which knows every name around it: those of the source, and those made so far.
-A name that nobody sees is `hidden`: it contains a character that no source language can write.
+Names that people see come from `fresh`, which knows every name around: those of the source, and those made so far.
+A name that nobody sees is `hidden`: it contains a character that no source language can write. Lisp calls these
+gensyms.
 """
 
 from __future__ import annotations

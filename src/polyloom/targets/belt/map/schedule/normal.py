@@ -2,8 +2,10 @@
 """Normal form of functions for scheduling: each loop is entered by one jump and left into blocks of its own (preheaders
 and exit blocks, Muchnick 1997, chapter 7).
 
-`with_heads` gives every loop a block that alone jumps to it, `opened` turns a loop into blocks, `with_exits` gives each
-leave a block that gets what the loop computes and knows the rest, `merged` joins blocks that one jump connects.
+- `with_heads` gives every loop a block that alone jumps to it;
+- `opened` turns a loop into blocks;
+- `with_exits` gives each leave a block that gets what the loop computes and knows the rest;
+- `merged` joins blocks that one jump connects.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def home(function: Function, block: Block | Loop) -> Place:
 
 
 def placed(graph: Graph, home: Place) -> tuple[Place, ...]:
-    """Source place of each node; `home` is the place of the block."""
+    """Source place of each node; those without any near them get the place of the block."""
     near = _near(graph)
     return tuple(_place(node, near[n] or home) for n, node in enumerate(graph.nodes))
 

@@ -43,8 +43,8 @@ _REPAIRS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Pipelined:
-    """Loop that fits: `solution` is that of its last round, `bounds` are those of the loop as it was given, `at_least`
-    is what the last try began with."""
+    """Loop that fits: the solution of its last round, the bounds of the loop as it was given, and the interval
+    (`at_least`) that the last try began with."""
 
     belt: Belt
     solution: Solution
